@@ -27,7 +27,7 @@ help: ## this list
 demo: setup ## a first study, measured and simulated, with its report
 	@mkdir -p build
 	@sync # Else the build's output would be written beside the measurement.
-	$(BIN)/tameshi run studies/first-look.toml --world measured --world simulated \
+	$(BIN)/tameshi run first-look --world measured --world simulated \
 	    --on disk=build/first-look --out build/first-look-results --fresh
 
 check: lint test-build ## on each save: formats, lints, types, unit tests (2 min)
@@ -66,7 +66,7 @@ lint: $(PACKAGES) ## formats, lints and types
 	$(BIN)/mypy
 
 predictions: setup ## runs the studies of published figures, and writes what we predict
-	$(BIN)/tameshi predictions
+	$(BIN)/python -m validation
 
 setup: $(PROJECT) ## the virtual environment with the project in it
 
@@ -110,7 +110,7 @@ lock: ## locks the Python packages anew; UPGRADE=--upgrade takes newer ones
 	    --output-file requirements/dev.txt pyproject.toml
 
 gen: test-build ## what is generated from the Rust types: schemas, Python's types, reference pages
-	$(TESTS)/bin/python scripts/generate.py python/tameshi/spec_types.py docs/reference
+	$(TESTS)/bin/python scripts/generate.py python/tameshi/core/spec_types.py docs/reference
 
 clean: ## removes what was built
 	rm -rf $(VENV) build target .mypy_cache .pytest_cache .ruff_cache

@@ -44,11 +44,11 @@ from rich.table import Table
 from scipy.stats import t as student
 
 from tameshi import guard
-from tameshi.bindings import Bindings
-from tameshi.conduct import conduct
-from tameshi.prepared import prepare
-from tameshi.spec_types import World
-from tameshi.study import read_study
+from tameshi.core.spec_types import World
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import read_study
+from tameshi.workflow.execute import conduct
+from tameshi.workflow.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPTHS = (1, 2, 4, 8, 16, 32)
@@ -67,7 +67,7 @@ HUGE_PAGES_FOR_FIO = 80
 HEADER_MIB = 1
 """The ownership header before the payload; fio reads the same bytes as we do."""
 CHILDREN = multiprocessing.get_context("forkserver")
-CHILDREN.set_forkserver_preload(["tameshi.conduct"])
+CHILDREN.set_forkserver_preload(["tameshi.workflow.execute"])
 ROW = re.compile(r"^\| (tmpfs|disk) \| \d+ \| (\d+) \|.*$", re.MULTILINE)
 """A line of the page's table, by place and depth."""
 STUDY = """

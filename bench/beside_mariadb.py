@@ -11,8 +11,8 @@ fitted on what is compared. `--published` runs the calibration cells of `mysql-d
 short and from a warm start, instead of 90 minutes from a cold one.
 `--simulated` simulates the study anew, on the profiles of disk and host that lie beside the table,
 and takes what was measured from the table.
-`--write` writes docs/validation/databases.csv, the page that is made of it and, where a server was
-measured, those profiles. To measure, the machine must be quiet: client, server and disk share it.
+`--write` writes databases.csv, the page that is made of it and, if a server was measured, those
+profiles. To measure, the machine must be quiet: client, server and disk share it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from validation import PAGES, databases_page
 
-from tameshi import outputs, validation_page
-from tameshi.model_error import COLUMNS, TABLE, facts_of, validated
-from tameshi.paths import PROFILES, VALIDATION
-from tameshi.published import listed
+from tameshi.analysis.model_error import COLUMNS, TABLE, facts_of, validated
+from tameshi.analysis.published import listed
+from tameshi.core.data import PROFILES
+from tameshi.workflow import study_folder
 
 DISK, HOST = "own-disk", "own-machine"
-KEPT = tuple(VALIDATION / f"{name}.toml" for name in (DISK, HOST))
+KEPT = tuple(PAGES / f"{name}.toml" for name in (DISK, HOST))
 """Profiles of what the table was measured on."""
 METRICS = {
     "statement.rate": "1/s",
@@ -260,7 +261,7 @@ def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
     found = json.loads((folder / "results.json").read_bytes())
     cells = {(cell["world"], tuple(cell["levels"].values())): cell for cell in found["cells"]}
     facts = {}
-    for run in outputs.read_runs(folder).runs:
+    for run in study_folder.read_runs(folder).runs:
         for phase in run.spec.phases:
             known = facts_of(run.spec, phase)
             if known:
@@ -314,7 +315,7 @@ def published_rows(out: Path) -> Iterator[dict[str, Any]]:
     study.write_text(short_text(), encoding="utf-8")
     tameshi("run", str(study), "--out", str(folder))
     cells = json.loads((folder / "results.json").read_bytes())["cells"]
-    runs = {run.spec.cell["figure"]: run.spec for run in outputs.read_runs(folder).runs}
+    runs = {run.spec.cell["figure"]: run.spec for run in study_folder.read_runs(folder).runs}
     for cell in cells:
         name = cell["levels"]["figure"]
         known, ours = listed()[name].value, value_of(cell, PUBLISHED_METRIC)
@@ -346,7 +347,7 @@ def write(rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writeheader()
         writer.writerows([*kept, *rows])
     validated.cache_clear()
-    validation_page.write_page(TABLE.parent)
+    databases_page.write_page(PAGES)
 
 
 def table_rows() -> list[dict[str, str]]:

@@ -170,7 +170,7 @@ def page(found: Found) -> str:
         "more says that nothing was shown there. Maxima and standard deviations at a scale are",
         "marked in reports, with the number of I/Os they were taken over: a maximum grows with",
         "that number, and both may hang on how much is erased at a time. Those of four whole cards",
-        "are in `studies/flash-card-tails.toml`.",
+        "are in the ready study `flash-card-tails`.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -38,10 +38,10 @@ from rich.table import Table
 from scipy.stats import t as student
 
 from tameshi import guard
-from tameshi._core import Oltp, database_target
+from tameshi.core.compiled import Oltp, database_target
+from tameshi.core.spec_types import Engine
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import PrivateServer, prepare_directory
-from tameshi.spec_types import Engine
 
 ROOT = Path(__file__).resolve().parents[1]
 CLIENTS = 2

@@ -1,6 +1,6 @@
 """What the simulated database costs: every cell of a study in both modes, in CPU time and memory.
 
-    python -m bench.database_modes [--study studies/mysql-disk-or-flash.toml]
+    python -m bench.database_modes [--study STUDY.toml]
                                    [--exact MINUTES | --reference FOLDER] [--repetitions N]
                                    [--only TEXT] [--write]
 
@@ -30,12 +30,13 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import _core
-from tameshi.spec_types import Mode, RunSpec, Time
-from tameshi.study import plan, read_study
+from tameshi.core import compiled
+from tameshi.core.data import STUDIES
+from tameshi.core.spec_types import Mode, RunSpec, Time
+from tameshi.study.file import plan, read_study
 
 ROOT = Path(__file__).resolve().parents[1]
-STUDY = ROOT / "studies/mysql-disk-or-flash.toml"
+STUDY = STUDIES / "mysql-disk-or-flash.toml"
 CORES = 2
 MINUTE = 60
 
@@ -61,7 +62,7 @@ def resized(spec: RunSpec, mode: Mode, seconds: float | None) -> RunSpec:
     """The run in a mode, its one phase cut to so many seconds."""
     assert spec.database is not None
     (phase,) = spec.phases
-    time_ns = _core.nanoseconds(phase.until.time or "0 s")
+    time_ns = compiled.nanoseconds(phase.until.time or "0 s")
     length = time_ns if seconds is None else min(time_ns, int(seconds * 1e9))
     until = phase.until.model_copy(update={"time": Time(f"{length} ns")})
     phases = [phase.model_copy(update={"until": until})]
@@ -116,7 +117,7 @@ def cost(spec: RunSpec) -> Cost:
         for part in ("series", "histograms"):
             (folder / part).mkdir()
         begin = time.process_time()
-        _core.Execution(spec, folder).run([], 0, "auto")
+        compiled.Execution(spec, folder).run([], 0, "auto")
         took = time.process_time() - begin
         said = told(folder)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -134,7 +135,7 @@ def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
     if minutes is None:
         return alone(resized(spec, Mode.exact, None)), True
     half, full = (alone(resized(spec, Mode.exact, minutes * m)) for m in (MINUTE / 2, MINUTE))
-    length = _core.nanoseconds(spec.phases[0].until.time or "0 s") / 1e9
+    length = compiled.nanoseconds(spec.phases[0].until.time or "0 s") / 1e9
     pace = max(0.0, full.cpu_s - half.cpu_s) / (full.seconds - half.seconds)
     projected = full.cpu_s + pace * max(0.0, length - full.seconds)
     said = (full.statements, full.seconds, full.seconds, full.figures)

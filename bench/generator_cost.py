@@ -33,7 +33,7 @@ from rich.progress import track
 from rich.table import Table
 from scipy.stats import t as student
 
-from tameshi import _core
+from tameshi.core import compiled
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPTH = 32
@@ -164,7 +164,7 @@ def open_loop(study: Path, place: Path, out: Path) -> Lateness:
     """One run of an open-loop study."""
     iops = tameshi(study, place, "null", out).iops
     [log] = (out / "runs").glob("*/histograms/*.hlog")
-    found = _core.latencies(log.read_text("utf-8"), {})
+    found = compiled.latencies(log.read_text("utf-8"), {})
     [lag] = (told for key, told in found.items() if key.endswith("steady/s/lag"))
     at = dict(lag["quantiles"])
     return Lateness(iops, at[0.5], at[0.99], at[0.999])

@@ -43,6 +43,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import t as student
 
+from tameshi.core.data import PROFILES
+
 ROOT = Path(__file__).resolve().parents[1]
 PROFILE = "nvme-tlc-3.84tb"
 FLASH_GIB = 4096
@@ -163,7 +165,7 @@ class Row:
 
 def scaled(gib: int) -> Drive:
     """The profile's drive with so much flash."""
-    path = ROOT / "profiles" / "devices" / f"{PROFILE}.toml"
+    path = PROFILES / "devices" / f"{PROFILE}.toml"
     return Drive(path, FLASH_GIB // gib, gib)
 
 

@@ -22,6 +22,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tameshi.core import data
+
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = (
     *("flash-card-review", "nvme-stripe", "drive-spec-table", "sr-iov", "drive-aging"),
@@ -45,7 +47,7 @@ class Row:
 def timed(study: str, how: str) -> Row:
     """Run it, results thrown away."""
     with tempfile.TemporaryDirectory() as scratch:
-        path = str(ROOT / "studies" / f"{study}.toml")
+        path = str(data.STUDIES / f"{study}.toml")
         words = [path, "--out", f"{scratch}/out", *([how] if how.startswith("--") else [])]
         begin, before = time.monotonic(), processor_s()
         command = [sys.executable, "-m", "tameshi", "run", *words]

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
+from tameshi.core import compiled
 
 CODEGEN = [
     *("--input-file-type", "jsonschema"),
@@ -56,15 +56,15 @@ SCHEMAS = (*PAGES, "run_spec", "plan")
 def main(types: Path, folder: Path) -> None:
     """Write the schemas, the types and the pages."""
     for form in SCHEMAS:
-        write_json(folder / f"{form}.schema.json", _core.schema(form))
-    metrics = _core.metrics()
+        write_json(folder / f"{form}.schema.json", compiled.schema(form))
+    metrics = compiled.metrics()
     write_json(folder / "metrics.json", metrics)
     (folder / "metrics.md").write_text(metrics_page(metrics), "utf-8")
     codegen = [sys.executable, "-m", "datamodel_code_generator"]
     plan = folder / "plan.schema.json"
     subprocess.run([*codegen, "--input", plan, "--output", types, *CODEGEN], check=True)
     for form, (title, lead) in PAGES.items():
-        (folder / f"{form}.md").write_text(page(title, lead, _core.schema(form)), "utf-8")
+        (folder / f"{form}.md").write_text(page(title, lead, compiled.schema(form)), "utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:

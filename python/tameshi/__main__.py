@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from tameshi import cli
+from tameshi.commands import cli
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
-from tameshi.cli import main
+from tameshi.commands.cli import main
 
 SMALL = """
 title = "Small"

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from scipy.signal import lfilter
 
-from tameshi.stats import intervals, ratios
-from tameshi.stats.intervals import Interval
+from tameshi.analysis.stats import intervals, ratios
+from tameshi.analysis.stats.intervals import Interval
 
 Trial = Callable[[Generator], tuple[Interval, float]]
 SEED = 20261121

@@ -7,6 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-from tameshi._core import Oltp
+from tameshi.core.compiled import Oltp
 
 Oltp(json.loads(Path(sys.argv[1]).read_text())).execute(Path(sys.argv[2]), time.monotonic_ns())

@@ -15,8 +15,8 @@ from typing import Any
 
 from making import Maker
 
-from tameshi._core import Oltp, database_target
-from tameshi.errors import RunFailed
+from tameshi.core.compiled import Oltp, database_target
+from tameshi.core.errors import RunFailed
 from tameshi.guard import Volume
 from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import Address, Client, ClientError, Home, Product
-from tameshi.spec_types import Engine
 
 SERVER = Path(__file__).with_name("fake_server.py")
 PROGRAM = Program("fake", "1.0", str(SERVER))

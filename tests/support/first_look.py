@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from tameshi.reasons import quoted
-from tameshi.report.inputs import ReportInputs
+from tameshi.core.reasons import quoted
+from tameshi.report.view.inputs import ReportInputs
 
 PATTERNS = ("random_read", "random_write", "sequential_read", "sequential_write")
 DEPTHS = tuple(str(2**n) for n in range(9))

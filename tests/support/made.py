@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tameshi.analysis.stats import intervals
 from tameshi.compare import Side
-from tameshi.spec_types import RunSpec
-from tameshi.stats import intervals
-from tameshi.store import SealedRun
+from tameshi.core.spec_types import RunSpec
+from tameshi.record.store import SealedRun
 
 STREAM = {
     "name": "s",

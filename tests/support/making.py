@@ -13,11 +13,11 @@ from typing import Any
 
 from fake import PROGRAM, FakeProduct
 
-from tameshi._core import Oltp, database_target
+from tameshi.core.compiled import Oltp, database_target
+from tameshi.core.spec_types import Engine
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import PrivateServer, prepare_directory
 from tameshi.servers.shape import Product
-from tameshi.spec_types import Engine
 
 SUPPORT = Path(__file__).parent
 SIZE = 8 << 20

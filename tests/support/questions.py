@@ -4,7 +4,7 @@ from typing import Any
 
 from tameshi.ask import Question
 from tameshi.ask.question import Costs, Storage, Varied
-from tameshi.reasons import quoted
+from tameshi.core.reasons import quoted
 
 GB = 10**9
 QUESTION: dict[str, Any] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import tameshi
 
-ROOT = Path(__file__).resolve().parents[2]
+from tameshi.core.data import STUDIES
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Mad
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not printed.exists():
-                text = simulate(ROOT / "studies" / f"{name}.toml", folder, "--quick")
+                text = simulate(STUDIES / f"{name}.toml", folder, "--quick")
                 printed.write_text(text)
         return Made(folder, printed.read_text())
 

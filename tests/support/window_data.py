@@ -2,7 +2,7 @@
 
 import math
 
-from tameshi.stats.estimates import WindowData
+from tameshi.analysis.stats.estimates import WindowData
 
 
 def window(repetition: int, *, reads: float = 100, writes: float = 0, level: float = 1.0):

@@ -14,9 +14,9 @@ use tameshi_record::{Control, Writer};
 use tameshi_spec::profile::{Device, DeviceProfile, FlashProfile, Written};
 use tameshi_spec::run::{Node, RunSpec};
 
-const DISK: &str = include_str!("../../../profiles/devices/sas-15k-146gb.toml");
-const FLASH: &str = include_str!("../../../profiles/devices/nvme-tlc-3.84tb.toml");
-const NULL: &str = include_str!("../../../profiles/devices/null.toml");
+const DISK: &str = include_str!("../../../python/tameshi/data/profiles/devices/sas-15k-146gb.toml");
+const FLASH: &str = include_str!("../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
+const NULL: &str = include_str!("../../../python/tameshi/data/profiles/devices/null.toml");
 const SCALE: u32 = 128;
 
 /// A load on a device.

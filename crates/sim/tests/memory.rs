@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const PROFILE: &str = include_str!("../../../profiles/devices/nvme-tlc-3.84tb.toml");
+const PROFILE: &str = include_str!("../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
 
 /// Most bytes that a steady drive takes at a scale while 256 commands are outstanding, and mapping units of its flash.
 fn most_bytes(scale: u32) -> (f64, f64) {

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from tameshi.analysis.stats import programs
+from tameshi.analysis.stats.estimates import of_phase
 from tameshi.ask import ladder
 from tameshi.ask.ladder import Tried
 from tameshi.ask.question import (
@@ -29,10 +31,8 @@ from tameshi.ask.written import (
     told_label,
     watts_of,
 )
-from tameshi.errors import BadInput
-from tameshi.reasons import Reason, reason
-from tameshi.stats import programs
-from tameshi.stats.estimates import of_phase
+from tameshi.core.errors import BadInput
+from tameshi.core.reasons import Reason, reason
 
 ASKED_VERSION = 2
 """Form of asked.json; history: 1, the first; 2, reasons as data."""

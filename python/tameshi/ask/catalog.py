@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tameshi.errors import BadInput
-from tameshi.study import read_text
+from tameshi.core.errors import BadInput
+from tameshi.study.file import read_text
 
 SECTIONS = ("storage", "price", "power")
 PLAIN = re.compile(r"[A-Za-z0-9_-]+")

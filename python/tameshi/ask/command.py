@@ -9,7 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tameshi import guard, outputs, store
+from tameshi import guard
+from tameshi.analysis.results import results
 from tameshi.ask import answer, kept
 from tameshi.ask.catalog import NONE, Catalog
 from tameshi.ask.fitting import Left, fitting_inputs
@@ -23,12 +24,13 @@ from tameshi.ask.written import (
     refuse_too_small,
     sensitivity_study,
 )
-from tameshi.bindings import Bindings
-from tameshi.conduct import Conducted, conduct, refuse_other
-from tameshi.errors import BadInput, StudyError
-from tameshi.prepared import Prepared, prepare
-from tameshi.results import results
-from tameshi.spec_types import Plan, World
+from tameshi.core.errors import BadInput, StudyError
+from tameshi.core.spec_types import Plan, World
+from tameshi.record import store
+from tameshi.study.bindings import Bindings
+from tameshi.workflow import study_folder
+from tameshi.workflow.execute import Conducted, conduct, refuse_other
+from tameshi.workflow.prepare import Prepared, prepare
 
 MOST_ROUNDS = 4
 """Rounds of refinement: each halves, as a factor, what is left between two pools."""
@@ -95,12 +97,12 @@ def ask(asking: Asking, console: Console) -> Answered:
     explored = _explore(asking, console)
     chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
     if explored.interrupted or chosen is None or not question.varied:
-        return Answered(outputs.read_asked(folder), explored.complete, explored.interrupted)
+        return Answered(study_folder.read_asked(folder), explored.complete, explored.interrupted)
     varied = _vary(asking, chosen["storage"], chosen["pool_bytes"], console)
     left = [*asking.left, *answer.failed(explored.found), *varied.left]
     _write(folder, answer.document(question, explored.found, varied.rows, left))
     complete = explored.complete and varied.complete
-    return Answered(outputs.read_asked(folder), complete, varied.interrupted)
+    return Answered(study_folder.read_asked(folder), complete, varied.interrupted)
 
 
 @dataclass(frozen=True)
@@ -206,4 +208,4 @@ def _cost(question: Question) -> Callable[[str, int], float]:
 
 
 def _write(folder: Path, document: dict[str, Any]) -> None:
-    store.write_json(folder / outputs.ASKED, document)
+    store.write_json(folder / study_folder.ASKED, document)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
 from tameshi.ask.question import Question, Storage, Varied
 from tameshi.ask.room import Room
 from tameshi.ask.written import asked_study, room_at, room_of_question, scale_of
-from tameshi.bindings import Bindings
-from tameshi.errors import BadInput, StudyError
-from tameshi.prepared import prepare
-from tameshi.reasons import Reason, reason
-from tameshi.report.text import Text
-from tameshi.spec_types import World
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput, StudyError
+from tameshi.core.reasons import Reason, reason
+from tameshi.core.spec_types import World
+from tameshi.report.words.text import Text
+from tameshi.study.bindings import Bindings
+from tameshi.workflow.prepare import prepare
 
 Left = Mapping[str, Any]
 """A left-out configuration: `storage`, `level` (pool or input value, or null), `reasons`."""
@@ -67,7 +67,7 @@ def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int
     except StudyError as error:
         if error.key != f"storage.{storage.name}.size" or not error.accepted:
             return None
-        return int(_core.size_bytes(error.accepted[0].partition('"')[2].rstrip('"')))
+        return int(compiled.size_bytes(error.accepted[0].partition('"')[2].rstrip('"')))
     return None
 
 

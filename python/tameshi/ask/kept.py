@@ -8,10 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tameshi import outputs, store
 from tameshi.ask.question import Question
 from tameshi.ask.written import pool_label
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.record import store
+from tameshi.workflow import study_folder
 
 KEPT = "question.json"
 AROUND = ("varied",)
@@ -78,7 +79,7 @@ def keep(folder: Path, question: Question) -> None:
 
 def refuse_another(folder: Path, question: Question) -> None:
     """Raises `BadInput` where a folder holds the results of another question, or of a study."""
-    if not (folder / outputs.SUMMARY).exists():
+    if not (folder / study_folder.SUMMARY).exists():
         return
     try:
         held = json.loads((folder / KEPT).read_bytes())

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.ask.catalog import Catalog
-from tameshi.errors import BadInput
-from tameshi.least import LOG
-from tameshi.options import size_of
-from tameshi.study import profiles, written_out
+from tameshi.core.errors import BadInput
+from tameshi.core.option_values import size_of
+from tameshi.study.file import profiles, written_out
+from tameshi.study.least import LOG
 
 MEMORY, ENERGY, YEARS = "memory", "energy", "years"
 """What has a price besides storages: a GiB of buffer pool, a kWh, and over how long it is paid."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tameshi.analysis.model_error import WAREHOUSE_BYTES
 from tameshi.ask.question import Question
-from tameshi.model_error import WAREHOUSE_BYTES
 
 GROWTH, LEAST_GROWTH = 0.25, 32 << 20
 """For each byte of data, and in any case: new rows, undo logs, and changes that are buffered."""

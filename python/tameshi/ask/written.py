@@ -10,19 +10,20 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core, least
-from tameshi.ask.ladder import LARGE
-from tameshi.ask.question import ARRAYS, GIB, Question, Storage, Varied
-from tameshi.ask.room import Room, room_of
-from tameshi.errors import BadInput, RunFailed
-from tameshi.model_error import (
+from tameshi.analysis.model_error import (
     OLTP_ROW_BYTES,
     PAGE_BYTES,
     ROOM_IN_PAGE,
     ROW_EXTRA_BYTES,
     WAREHOUSE_BYTES,
 )
-from tameshi.study import StudyFile, profiles
+from tameshi.ask.ladder import LARGE
+from tameshi.ask.question import ARRAYS, GIB, Question, Storage, Varied
+from tameshi.ask.room import Room, room_of
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput, RunFailed
+from tameshi.study import least
+from tameshi.study.file import StudyFile, profiles
 
 NAME = "asked"
 SENSITIVITY = "sensitivity"
@@ -366,7 +367,7 @@ def _scaled_disks(question: Question, scale: int) -> Iterator[tuple[str, str]]:
         if kind != "hdd":
             continue
         said = f"at 1/{scale} of the capacity"
-        capacity = _core.size_bytes(table["capacity"]["value"]) // scale
+        capacity = compiled.size_bytes(table["capacity"]["value"]) // scale
         small = {
             **table,
             "capacity": {**table["capacity"], "value": f"{capacity} B"},
@@ -405,7 +406,7 @@ def _members(stack: Mapping[str, Any]) -> int:
 def _part(size: Any, scale: int) -> Any:
     """A size at the scale; what is none as it stands."""
     try:
-        return f"{_core.size_bytes(str(size)) // scale} B"
+        return f"{compiled.size_bytes(str(size)) // scale} B"
     except RunFailed:
         return size
 

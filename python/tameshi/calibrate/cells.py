@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tameshi import _core
-from tameshi.reasons import Reason
-from tameshi.spec_types import SizeShare, StreamSpec
+from tameshi.core import compiled
+from tameshi.core.reasons import Reason
+from tameshi.core.spec_types import SizeShare, StreamSpec
 
 WHOLE = 100.0
 KINDS = ("read", "write")
@@ -69,9 +69,9 @@ class Cell:
         mix, of_writes = self.spec.block_size_mix, self.spec.write_block_size_mix
 
         def mean(mix: Sequence[SizeShare]) -> float:
-            return sum(_core.size_bytes(m.size) * share_of(m.share) for m in mix)
+            return sum(compiled.size_bytes(m.size) * share_of(m.share) for m in mix)
 
-        reads = mean(mix) if mix else _core.size_bytes(self.spec.block_size or "4 KiB")
+        reads = mean(mix) if mix else compiled.size_bytes(self.spec.block_size or "4 KiB")
         writes = mean(of_writes) if of_writes else reads
         return round(reads * self.reads + writes * (1 - self.reads))
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tameshi import _core, guard, store
-from tameshi.bindings import Bindings
+from tameshi import guard
 from tameshi.calibrate import design
 from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
 from tameshi.calibrate.documents import documents_of, is_results
@@ -24,12 +23,15 @@ from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.recorded import Recorded, read_recorded
-from tameshi.conduct import Conducted, conduct, remove_targets
-from tameshi.errors import BadInput, counted
-from tameshi.prepared import Prepared, prepare
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput, counted
+from tameshi.core.spec_types import World
+from tameshi.record import store
 from tameshi.report.fit import fit_markdown, fit_page
-from tameshi.spec_types import World
-from tameshi.study import StudyFile
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import StudyFile
+from tameshi.workflow.execute import Conducted, conduct, remove_targets
+from tameshi.workflow.prepare import Prepared, prepare
 
 FIT_VERSION = 1
 """Form of fit.json; history: 1, the first."""
@@ -303,7 +305,7 @@ def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) 
         "hdd": "of profile sas-15k-146gb",
     }[best.model.kind]
     text = profile_text(best, description, basis, outside)
-    _core.device_profile(asked.name, str(profile), text)
+    compiled.device_profile(asked.name, str(profile), text)
     guard.write_file(profile, text.encode())
     store.write_json(asked.out / "fit.json", document)
     guard.write_file(asked.out / "fit.md", fit_markdown(document).encode())

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tameshi.errors import BadInput
-from tameshi.study import read_text
+from tameshi.core.errors import BadInput
+from tameshi.study.file import read_text
 
 OPENING_BYTES = 1024
 """Of a file, by which it is known."""

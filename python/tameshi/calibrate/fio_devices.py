@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from tameshi import fio
 from tameshi.calibrate.fio_figures import Place
-from tameshi.compat import fio
-from tameshi.compat.fio import values
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import values
 
 ACCEPTED = "results of jobs on one device; those on others belong into files of their own"
 SHOWN = 4

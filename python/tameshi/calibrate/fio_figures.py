@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.calibrate.cells import Figures
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 
 FEWEST = 20
 """Samples of a rate below which they tell no spread."""

@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
+from tameshi import fio
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.fio_devices import refuse_several
 from tameshi.calibrate.fio_figures import Place, count_of, figures_of, mean_of, quantiles_of
 from tameshi.calibrate.fio_sections import Section, in_one_entry, sections_of
 from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
-from tameshi.compat import fio
-from tameshi.compat.fio import values
-from tameshi.errors import BadInput, listed
-from tameshi.study import StudyFile, plan
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput, listed
+from tameshi.fio import values
+from tameshi.study.file import StudyFile, plan
 
 OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
 NO_LATENCIES = "no latencies were recorded"
@@ -112,7 +112,7 @@ def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str
     stream = phase.streams[0].stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
     for key in ("storage", "amount", "delay", "duration"):
         stream.pop(key, None)
-    return stream, _core.size_bytes(str(run.storage[phase.streams[0].storage].size))
+    return stream, compiled.size_bytes(str(run.storage[phase.streams[0].storage].size))
 
 
 def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.calibrate.fio_figures import number_of
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 
 JOBS = ("jobs", "client_stats")
 """Where fio lists jobs: its own, and those of `fio --client`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.calibrate.fio_figures import Place
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 
 OPTION = re.compile(r"[A-Za-z0-9_-]+")
 OF_ALL = "All clients"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tameshi import fio
 from tameshi.calibrate.fio_figures import Place
-from tameshi.compat import fio
-from tameshi.compat.fio import values
-from tameshi.compat.fio.values import Percent
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import values
+from tameshi.fio.values import Percent
 
 ALIGNMENT = 4096
 """Shares of a size are rounded down to whole blocks."""

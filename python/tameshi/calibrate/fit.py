@@ -13,7 +13,7 @@ from scipy.optimize import least_squares
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.parameters import Model, Parameter
 from tameshi.calibrate.simulate import OPERATIONS, Simulator
-from tameshi.errors import RunFailed
+from tameshi.core.errors import RunFailed
 
 STEP = 0.05
 """Step of a derivative, on the logarithm: wide, because simulations are grained."""

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tameshi import _core
 from tameshi.calibrate.cells import Cell
 from tameshi.calibrate.parameters import (
     NS,
@@ -20,8 +19,9 @@ from tameshi.calibrate.parameters import (
     time_text,
 )
 from tameshi.calibrate.volumes import shape_of, volumes
-from tameshi.paths import PROFILES
-from tameshi.study import read_text
+from tameshi.core import compiled
+from tameshi.core.data import PROFILES
+from tameshi.study.file import read_text
 
 # Drives whose insides are modelled: a profile of the project gives what no load tells.
 
@@ -78,7 +78,7 @@ def _free(base: Mapping[str, Any], key: str, unit: str, least: float, most: floa
 
 
 def _times(base: Mapping[str, Any], key: str) -> list[int]:
-    return [_core.nanoseconds(each) for each in _value(base, key)]
+    return [compiled.nanoseconds(each) for each in _value(base, key)]
 
 
 def _text(value: float, unit: str) -> str:
@@ -89,7 +89,7 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
     """A flash drive shaped like a profile of the project: times, rates and the link are free."""
     base = _template(template)["flash"]
     whole = _whole(cells, capacity, template, base)
-    share = min(whole.size_bytes / _core.size_bytes(_value(base, "capacity")), 1.0)
+    share = min(whole.size_bytes / compiled.size_bytes(_value(base, "capacity")), 1.0)
     pages = max(round(_value(base, "nand.pages_per_block") * share), FEWEST_PAGES)
     parameters = [_free(base, *each) for each in FREE_OF_FLASH]
 
@@ -124,7 +124,7 @@ def _whole(
     cells: Sequence[Cell], known: int | None, template: str, base: Mapping[str, Any]
 ) -> Capacity:
     used = max(cell.size_bytes for cell in cells)
-    return capacity_of(known, used, (template, _core.size_bytes(_value(base, "capacity"))))
+    return capacity_of(known, used, (template, compiled.size_bytes(_value(base, "capacity"))))
 
 
 FEWEST_PAGES = 16
@@ -144,7 +144,7 @@ def hard_disk(
     """A hard disk of a given speed: seeks, rate and overhead are free."""
     base = _template(template)["hdd"]
     whole = _whole(cells, capacity, template, base)
-    heads = _core.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
+    heads = compiled.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
     slowest = 1.01 * whole.size_bytes / (MOST_CYLINDERS * MOST_HEADS * revolution_ms / 1e3)
     parameters = [
         _free(base, key, unit, max(least, slowest) if key == "media_rate" else least, most)
@@ -189,7 +189,7 @@ def _value(tree: Mapping[str, Any], key: str) -> Any:
 
 def _number(text: str, unit: str) -> float:
     if unit == "time":
-        return float(max(_core.nanoseconds(text), 1))
+        return float(max(compiled.nanoseconds(text), 1))
     return float(text.split("/")[0].replace("_", ""))
 
 

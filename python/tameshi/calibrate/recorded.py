@@ -9,13 +9,14 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-from tameshi import _core, outputs
+from tameshi.analysis.results import results
+from tameshi.analysis.stats.estimates import of_phase
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
-from tameshi.errors import BadInput
-from tameshi.results import results
-from tameshi.spec_types import PhaseSpec
-from tameshi.stats.estimates import of_phase
-from tameshi.store import SealedRun
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.core.spec_types import PhaseSpec
+from tameshi.record.store import SealedRun
+from tameshi.workflow import study_folder
 
 COMMIT = "commit"
 LEAST_COUNT = 20
@@ -43,8 +44,8 @@ def read_recorded(path: Path) -> Recorded:
     """
     folder = path if path.is_dir() else path.parent
     try:
-        summary, _ = outputs.read_summary(folder)
-        runs = outputs.read_runs(folder).runs
+        summary, _ = study_folder.read_summary(folder)
+        runs = study_folder.read_runs(folder).runs
     except (BadInput, OSError):
         message = "a results.json alone does not tell what was asked for"
         accepted = ["a folder that `tameshi run` made, or the results.json in it"]
@@ -111,7 +112,7 @@ def _capacity(runs: Sequence[SealedRun]) -> int | None:
         model = storage.model.model_dump(mode="json") if storage.model else {}
         for drive in ((model.get("device") or {}).get("device") or {}).values():
             if size := (drive or {}).get("capacity"):
-                return _core.size_bytes(size["value"])
+                return compiled.size_bytes(size["value"])
     return None
 
 
@@ -174,7 +175,7 @@ def _cell(
         )
     if not any(kind in operations for kind in KINDS):
         return None
-    size = _core.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
+    size = compiled.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
     reasons = found["verdict"]["reasons"] if found["verdict"]["level"] != "valid" else ()
     return Cell(name, told, size, operations, findings=tuple(reasons))
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
-from tameshi.errors import RunFailed
-from tameshi.events import read_events
-from tameshi.spec_types import RunSpec
+from tameshi.core import compiled
+from tameshi.core.errors import RunFailed
+from tameshi.core.spec_types import RunSpec
+from tameshi.record.events import read_events
 
 OPERATIONS = 3_000
 """Of a cell while fitting; ten times as many when the fit is judged."""
@@ -42,10 +42,10 @@ class Simulator:
             folder = Path(place)
             for name in ("series", "histograms"):
                 (folder / name).mkdir()
-            _core.Execution(spec, folder).run([], 0, "auto")
+            compiled.Execution(spec, folder).run([], 0, "auto")
             events = read_events(folder)
             logs = sorted((folder / "histograms").glob("*.hlog"))
-            latencies = _core.latencies(
+            latencies = compiled.latencies(
                 "".join(log.read_text(encoding="utf-8") for log in logs), {}
             )
         begins = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_begin"}
@@ -103,7 +103,7 @@ def _plain(device: Mapping[str, Any]) -> dict[str, Any]:
 
 def _written_once(flash: Mapping[str, Any], used: int) -> dict[str, Any]:
     """How a flash drive is simulated: what is used is written, and the rest as small as can be."""
-    capacity = _core.size_bytes(flash["capacity"]["value"])
+    capacity = compiled.size_bytes(flash["capacity"]["value"])
     pages = flash["nand"]["pages_per_block"]["value"]
     scale = 1
     while scale * 2 <= pages // 8 and capacity // (scale * 2) >= 2 * used:

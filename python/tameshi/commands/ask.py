@@ -11,14 +11,15 @@ from typing import Annotated
 
 import typer
 
-from tameshi import ask, guard, outputs
+from tameshi import ask, guard
 from tameshi.commands.conducting import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
-from tameshi.conduct import tasks
-from tameshi.errors import BadInput
-from tameshi.options import size_of, time_of
-from tameshi.study import profiles
+from tameshi.core.errors import BadInput
+from tameshi.core.option_values import size_of, time_of
+from tameshi.study.file import profiles
+from tameshi.workflow import study_folder
+from tameshi.workflow.execute import tasks
 
 HOST = "2x-xeon-e5-2680v3-centos72"
 DEFAULT_OUT = Path("tameshi-results") / "asked"
@@ -233,7 +234,7 @@ def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -
     if fresh and out.exists():
         guard.remove_folder(out)
     done = ask.ask(asking, ERR)
-    outputs.show(out, lang, OUT)
+    study_folder.show(out, lang, OUT)
     end(interrupted=done.interrupted, complete=done.complete)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tameshi.commands.consoles import OUT
-from tameshi.errors import counted
+from tameshi.core.errors import counted
+from tameshi.core.spec_types import Plan, World
 from tameshi.run.display import volume
-from tameshi.spec_types import Plan, World
-from tameshi.study import StudyFile, refusal, unsupported
+from tameshi.study.file import StudyFile, refusal, unsupported
 
 
 def print_bounds(study: StudyFile, world: World, planned: Plan) -> None:

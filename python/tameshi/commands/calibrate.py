@@ -13,8 +13,8 @@ from tameshi import calibrate
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
-from tameshi.errors import BadInput
-from tameshi.options import size_of, time_of
+from tameshi.core.errors import BadInput
+from tameshi.core.option_values import size_of, time_of
 from tameshi.report.fit import fit_markdown, fit_terminal
 
 MEASURING = ("time", "repetitions", "destroy", "quick", "keep", "fresh")

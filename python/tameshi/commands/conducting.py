@@ -8,7 +8,7 @@ import typer
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import ERR, OUT
-from tameshi.prepared import Prepared
+from tameshi.workflow.prepare import Prepared
 
 INTERRUPTED = 130
 

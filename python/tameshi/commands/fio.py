@@ -16,17 +16,17 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tameshi import guard, outputs
-from tameshi.bindings import Bindings
+from tameshi import fio, guard
 from tameshi.commands.consoles import ERR
-from tameshi.compat import fio
-from tameshi.conduct import Conducted, conduct, remove_targets
-from tameshi.errors import BadInput, GuardRefusal, RunFailed
-from tameshi.prepared import prepare
-from tameshi.reasons import distinct, reason
-from tameshi.report.text import Text
-from tameshi.spec_types import World
-from tameshi.study import StudyFile
+from tameshi.core.errors import BadInput, GuardRefusal, RunFailed
+from tameshi.core.reasons import distinct, reason
+from tameshi.core.spec_types import World
+from tameshi.report.words.text import Text
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import StudyFile
+from tameshi.workflow import study_folder
+from tameshi.workflow.execute import Conducted, conduct, remove_targets
+from tameshi.workflow.prepare import prepare
 
 OWN_OPTIONS = ("output-format", "output", "section", "readonly", "parse-only")
 """fio's options that are no keys of a job."""
@@ -184,7 +184,7 @@ def _tell(
 ) -> int:
     """Write results, logs and report; return the exit status: 1 after an error of a job, 3 if the
     record is invalid."""
-    runs = outputs.read_runs(folder)
+    runs = study_folder.read_runs(folder)
     usable = [run for run in runs.runs if run.outcome["status"] != "failed"]
     if not usable:
         ended = distinct(run.outcome["reason"] for run in runs.runs) or [reason("stopped")]
@@ -211,11 +211,11 @@ def _tell(
     return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
 
 
-def _report(folder: Path, runs: outputs.StudyRuns) -> dict[str, Any]:
+def _report(folder: Path, runs: study_folder.StudyRuns) -> dict[str, Any]:
     """Write results.json and the report; return the verdict."""
-    summary, reproduce = outputs.read_summary(folder)
-    found = outputs.write_results(folder, summary, runs)
-    outputs.write_html(folder, outputs.report_inputs(found, runs.runs, reproduce), "en")
+    summary, reproduce = study_folder.read_summary(folder)
+    found = study_folder.write_results(folder, summary, runs)
+    study_folder.write_html(folder, study_folder.report_inputs(found, runs.runs, reproduce), "en")
     return dict(found["verdict"])
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 
 LangOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or ja.")]
 

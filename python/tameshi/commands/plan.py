@@ -8,8 +8,8 @@ from rich.table import Table
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import OUT
 from tameshi.commands.study_options import QuickOption, StudyArgument, WorldOption
-from tameshi.spec_types import PhaseSpec, Plan, World
-from tameshi.study import plan, read_study
+from tameshi.core.spec_types import PhaseSpec, Plan, World
+from tameshi.study.file import plan, read_study
 
 app = typer.Typer(add_completion=False)
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tameshi import outputs
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
-from tameshi.compat.databases import FORMS, as_form
-from tameshi.report.plain import markdown, terminal
+from tameshi.report.layouts import FORMS, as_form
+from tameshi.report.study import markdown, terminal
+from tameshi.workflow import study_folder
 
 app = typer.Typer(add_completion=False)
 
@@ -32,16 +32,16 @@ def report_command(
     check_language(lang)
     check_word("--format", form, ["html", "md", "terminal", *FORMS])
     if form in FORMS:
-        outputs.read_summary(folder)
-        typer.echo(as_form(form, outputs.read_runs(folder).runs), nl=False)
+        study_folder.read_summary(folder)
+        typer.echo(as_form(form, study_folder.read_runs(folder).runs), nl=False)
         return
     if form == "html":
-        outputs.show(folder, lang, OUT)
+        study_folder.show(folder, lang, OUT)
         return
-    summary, reproduce = outputs.read_summary(folder)
-    runs = outputs.read_runs(folder)
-    found = outputs.write_results(folder, summary, runs)
-    inputs = outputs.report_inputs(found, runs.runs, reproduce)
+    summary, reproduce = study_folder.read_summary(folder)
+    runs = study_folder.read_runs(folder)
+    found = study_folder.write_results(folder, summary, runs)
+    inputs = study_folder.report_inputs(found, runs.runs, reproduce)
     if form == "md":
         typer.echo(markdown(inputs, lang), nl=False)
     else:

@@ -12,16 +12,17 @@ from typing import Annotated
 
 import typer
 
-from tameshi import _core, guard
-from tameshi.bindings import Bindings, read_bindings
+from tameshi import guard
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
-from tameshi.errors import BadInput
-from tameshi.prepared import Prepared, prepare
-from tameshi.spec_types import World
-from tameshi.study import StudyFile, read_study
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.core.spec_types import World
+from tameshi.study.bindings import Bindings, read_bindings
+from tameshi.study.file import StudyFile, read_study
+from tameshi.workflow.prepare import Prepared, prepare
 
 app = typer.Typer(add_completion=False)
 
@@ -80,7 +81,7 @@ def run_command(
 ) -> None:
     """Run a study, resume it, and write its results and report."""
     study = read_study(study_path)
-    check_word("--backend", backend, list(_core.BACKENDS))
+    check_word("--backend", backend, list(compiled.BACKENDS))
     bound = read_bindings(bindings, on or [], server or [], event or [])
     bound = replace(bound, destroy=tuple(destroy or ()), backend=backend)
     worlds = list(dict.fromkeys(world or [World.simulated]))
@@ -97,14 +98,14 @@ def run_command(
 def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool) -> None:
     """Run what is prepared, and show what came of it."""
     # What runs and reports takes seconds to load: a study that can't be is told without it.
-    from tameshi import outputs
-    from tameshi.conduct import conduct, remove_targets
+    from tameshi.workflow import study_folder
+    from tameshi.workflow.execute import conduct, remove_targets
 
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce)
     if done.complete and not keep:
         remove_targets(prepared.examined.values())
-    outputs.show(folder, lang, OUT, done.results)
+    study_folder.show(folder, lang, OUT, done.results)
     end(interrupted=done.interrupted, complete=done.complete)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tameshi.spec_types import World
+from tameshi.core.spec_types import World
 
 StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
 WorldOption = Annotated[

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from tameshi.bindings import read_bindings
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import check_word
-from tameshi.verify import AFTER, described, verify
+from tameshi.run.verify import AFTER, described, verify
+from tameshi.study.bindings import read_bindings
 
 SHOWN_BLOCKS = 20
 

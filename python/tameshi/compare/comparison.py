@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tameshi import _core
+from tameshi.analysis.stats.intervals import CONFIDENCE
 from tameshi.compare.facts import MODELLED, Difference, differences, facts_of
 from tameshi.compare.judge import OUTCOMES, Grounds, Judgement, judgements, with_firmness
 from tameshi.compare.rules import CHANGEABLE, EFFECTS, RULES
 from tameshi.compare.sides import Levels, Side
-from tameshi.errors import BadInput
-from tameshi.stats.intervals import CONFIDENCE
-from tameshi.store import SealedRun
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.record.store import SealedRun
 
 COMPARISON_VERSION = 1
 """Form of `--format json`; history: 1, the first."""
@@ -136,7 +136,7 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
     options = options or Options()
     _check(options)
     worlds = _worlds(a, b, options.world)
-    better = {metric["name"]: metric["better"] for metric in _core.metrics()}
+    better = {metric["name"]: metric["better"] for metric in compiled.metrics()}
     pairs: list[CellPair] = []
     found: list[list[Difference]] = []
     facts: list[set[str]] = []

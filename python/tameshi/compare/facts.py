@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi import _core
 from tameshi.compare.rules import BY_KEY, RULES, Effect, effect
-from tameshi.store import SealedRun
+from tameshi.core import compiled
+from tameshi.record.store import SealedRun
 
 Key = tuple[str, str]
 """A rule's key, and what it is about: a storage, a stream's setting."""
@@ -95,7 +95,7 @@ def _said(value: Any) -> str:
 
 
 def _facts(run: SealedRun, index: int) -> Iterator[tuple[Key, Any]]:
-    spec: dict[str, Any] = json.loads(_core.to_json(run.spec))
+    spec: dict[str, Any] = json.loads(compiled.to_json(run.spec))
     phase = spec["phases"][index]
     yield ("world", ""), spec["world"]
     yield ("study", ""), spec["study"]

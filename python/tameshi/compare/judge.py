@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from scipy.special import ndtr, stdtr
 
-from tameshi.stats import ratios
-from tameshi.stats.estimates import RESOLUTION, of_phase
-from tameshi.stats.intervals import CONFIDENCE, Interval, digits, none, quantile
+from tameshi.analysis.stats import ratios
+from tameshi.analysis.stats.estimates import RESOLUTION, of_phase
+from tameshi.analysis.stats.intervals import CONFIDENCE, Interval, digits, none, quantile
 
 Outcome = Literal["same", "better", "worse", "undecided", "not_judged"]
 OUTCOMES: tuple[Outcome, ...] = ("better", "same", "worse", "undecided", "not_judged")

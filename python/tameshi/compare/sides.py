@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tameshi import store
-from tameshi.errors import BadInput
-from tameshi.store import DamagedRun, SealedRun
+from tameshi.core.errors import BadInput
+from tameshi.record import store
+from tameshi.record.store import DamagedRun, SealedRun
 
 READABLE = (1, 2)
 """Forms of results.json that can be compared."""

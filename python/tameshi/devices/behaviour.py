@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tameshi import _core
+from tameshi.core import compiled
 from tameshi.devices.values import Described
 from tameshi.devices.watching import Watch, carry_out, unwatched
-from tameshi.study import StudyFile, plan
+from tameshi.study.file import StudyFile, plan
 
 NANOSECONDS = 1e9
 OUTSTANDING = 256
@@ -95,7 +95,7 @@ def simulated(
         (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
-        carry_out(_core.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
+        carry_out(compiled.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
         with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tameshi import _core
+from tameshi.core import compiled
 from tameshi.devices.behaviour import (
     PAGES_LEFT,
     SIMULATED_BYTES,
@@ -80,7 +80,7 @@ def _phases(kind: str, ramp: int, time: int) -> Iterator[str]:
 
 def _fill(array: Array) -> Iterator[str]:
     """Random writes until caches hold as many as they ever do, and flash reclaims as it will."""
-    memory = sum(_core.size_bytes(v.value) for v in array.values if v.key.endswith("memory"))
+    memory = sum(compiled.size_bytes(v.value) for v in array.values if v.key.endswith("memory"))
     amount = CACHE_FILLS * memory
     if array.model == "flash":
         amount += int(array.capacity_bytes * SETTLING)

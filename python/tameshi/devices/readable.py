@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tameshi import _core
+from tameshi.core import compiled
 from tameshi.devices.values import Value
 
 DIGITS = 4
@@ -32,7 +32,7 @@ def readable(value: Value) -> str:
     if last == "rate" and value.value.endswith("B"):
         return f"{value.value}/s"
     if last == "revolution":
-        ns = _core.nanoseconds(value.value)
+        ns = compiled.nanoseconds(value.value)
         return f"{_with_prefix(ns / 1e9, 's')} ({MINUTE_NS / ns:.0f}/min)"
     if (time := re.fullmatch(r"(\d+) ns", value.value)) and int(time[1]) >= WHOLE_NS:
         return _with_prefix(int(time[1]) / 1e9, "s")

@@ -16,8 +16,8 @@ from tameshi.devices.depths import ByDepth
 from tameshi.devices.readable import readable
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
-from tameshi.report.scales import SHOWN_SCALE
-from tameshi.report.text import format_value
+from tameshi.report.view.scales import SHOWN_SCALE
+from tameshi.report.words.text import format_value
 
 SCHEMA_VERSION = 1
 ROWS, BLOCKS = 8, " ▁▂▃▄▅▆▇█"

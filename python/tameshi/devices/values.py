@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
-from tameshi.errors import BadInput
-from tameshi.study import StudyFile, plan, profiles, read_text
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.study.file import StudyFile, plan, profiles, read_text
 
 NEAREST = 5
 
@@ -150,10 +150,10 @@ def _alike(known: str, name: str) -> bool:
 
 def described(name: str, file: str, text: str) -> Described:
     """A profile's text, checked and taken apart; raises `StudyError` at what can't be."""
-    checked = _core.device_profile(name, file, text)
+    checked = compiled.device_profile(name, file, text)
     ((model, device),) = checked["device"].items()
     values = tuple(_values(device))
-    capacity = _core.size_bytes(device["capacity"]["value"])
+    capacity = compiled.size_bytes(device["capacity"]["value"])
     told = checked["description"]
     return Described(name, (name, file, text), told, model, capacity, device, values)
 
@@ -195,7 +195,7 @@ def find_array(name: str) -> Array | None:
 def described_array(name: str, file: str, text: str, beside: Path | None = None) -> Array:
     """An array profile's text, checked and taken apart; raises `StudyError` at what can't be."""
     other = {kind: profiles(kind, beside) for kind in ("devices", "links")}
-    told = _core.array_profile(name, {"arrays": [(name, file, text)], **other})
+    told = compiled.array_profile(name, {"arrays": [(name, file, text)], **other})
     profile, ((model, device),) = told["profile"], told["device"].items()
     return Array(
         name=name,

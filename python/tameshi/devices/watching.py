@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tameshi import _core
+from tameshi.core import compiled
 from tameshi.devices.words import words
 
 if TYPE_CHECKING:
-    from tameshi.spec_types import Until
+    from tameshi.core.spec_types import Until
 
 SECONDS = 0.25
 Watch = Callable[[float | None], None]
@@ -25,7 +25,7 @@ def unwatched(_: float | None) -> None:
     """Nobody waits."""
 
 
-def carry_out(run: _core.Execution, ends: Sequence[Until], watch: Watch) -> None:
+def carry_out(run: compiled.Execution, ends: Sequence[Until], watch: Watch) -> None:
     """All phases, by their ends, watched; whoever interrupts it ends the simulation too."""
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(run.run, [], 0, "auto")
@@ -43,10 +43,10 @@ def share_of(progress: Mapping[str, Any], ends: Sequence[Until]) -> float | None
         return None
     end, inside = ends[progress["phase"]], 0.0
     if end.amount:
-        inside = progress["phase_bytes"] / _core.size_bytes(end.amount.root)
+        inside = progress["phase_bytes"] / compiled.size_bytes(end.amount.root)
     elif end.time:
         spent = progress["elapsed_ns"] - progress["phase_begin_ns"]
-        inside = spent / _core.nanoseconds(end.time)
+        inside = spent / compiled.nanoseconds(end.time)
     return (int(progress["phase"]) + min(inside, 1.0)) / len(ends)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tameshi.core.errors import BadInput
 from tameshi.doctor.gather import gather
 from tameshi.doctor.judge import Check, Diagnosis, judge
 from tameshi.doctor.show import as_json, render
 from tameshi.doctor.table import LANGUAGES
-from tameshi.errors import BadInput
 
 __all__ = ["Check", "Diagnosis", "as_json", "doctor", "render"]
 

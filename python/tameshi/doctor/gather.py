@@ -16,9 +16,9 @@ from typing import Any
 
 import psutil
 
+from tameshi.core.environment import PROC, SYS, environment, number_in, text_in
 from tameshi.doctor import probes
 from tameshi.doctor.facts import Disk, Facts, Ring, Target
-from tameshi.environment import PROC, SYS, environment, number_in, text_in
 from tameshi.servers import sqlite
 from tameshi.servers.installed import installed
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi import guard
+from tameshi.core.errors import TameshiError
 from tameshi.doctor.facts import Ring
-from tameshi.errors import TameshiError
 
 # Linux numbers both calls alike on every architecture it still runs on but Alpha.
 _IO_URING_SETUP, _IO_URING_REGISTER = 425, 427

@@ -13,7 +13,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from tameshi.errors import GuardRefusal
+from tameshi.core.errors import GuardRefusal
 from tameshi.guard.handles import closing, open_regular, translated
 
 SAMPLES = 64

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tameshi.environment import PROC, SYS, mounts, names_in, number_in, swaps, text_in
-from tameshi.errors import GuardRefusal
+from tameshi.core.environment import PROC, SYS, mounts, names_in, number_in, swaps, text_in
+from tameshi.core.errors import GuardRefusal
 from tameshi.guard.handles import changed, closing, foreign, patiently, size_text
 
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from tameshi.environment import mounts
-from tameshi.errors import GuardRefusal
+from tameshi.core.environment import mounts
+from tameshi.core.errors import GuardRefusal
 from tameshi.guard.handles import (
     OPEN_FOLDER,
     changed,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.core.errors import GuardRefusal, RunFailed
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 """Flags that open a directory and nothing that merely leads to one."""

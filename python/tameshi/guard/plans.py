@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tameshi.environment import mount_of
-from tameshi.errors import BadInput, GuardRefusal
+from tameshi.core.environment import mount_of
+from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.guard.contents import refuse_opened, refuse_signatures, sampled
 from tameshi.guard.devices import (
     HERE,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tameshi.environment import memory_available, mount_of
-from tameshi.errors import GuardRefusal
+from tameshi.core.environment import memory_available, mount_of
+from tameshi.core.errors import GuardRefusal
 from tameshi.guard.devices import HERE, Machine
 from tameshi.guard.handles import size_text
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.core.errors import GuardRefusal, RunFailed
 from tameshi.guard.contents import refuse_signatures
 from tameshi.guard.devices import (
     HERE,

@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from tameshi.environment import SYS, Mount, mounts, text_in
-from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.core.environment import SYS, Mount, mounts, text_in
+from tameshi.core.errors import GuardRefusal, RunFailed
 from tameshi.guard.folders import claim_folder, remove_folder
 from tameshi.guard.handles import OPEN_FOLDER, closing, open_regular, size_text, translated
 from tameshi.guard.space import Need, require_space

@@ -9,10 +9,11 @@ from markupsafe import Markup
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
-from tameshi.report.html import asset, template
-from tameshi.report.plain import markdown_table, markdown_text, rich_table
-from tameshi.report.summary import Column, Row, Table
-from tameshi.report.text import Shown, Text, format_interval, format_value
+from tameshi.report.render.html import asset, template
+from tameshi.report.render.markdown import markdown_table, markdown_text
+from tameshi.report.render.terminal import rich_table
+from tameshi.report.view.tables import Column, Row, Table
+from tameshi.report.words.text import Shown, Text, format_interval, format_value
 
 Document = Mapping[str, Any]
 _KINDS = {"time": "latency", "rate": "rate", "factor": "ratio"}

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from tameshi import _core
-from tameshi.errors import RunFailed, TameshiError
-from tameshi.events import append_event
+from tameshi.core import compiled
+from tameshi.core.errors import RunFailed, TameshiError
+from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
+from tameshi.record.events import append_event
 from tameshi.run.moments import Moments, moment_of
 from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer
-from tameshi.spec_types import RunSpec
 
 How = Literal["kill", "power_cut"]
 
@@ -46,7 +46,7 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
             continue
         at_ns, phases = moment_of(spec, event)
         if event.kill is not None:
-            down_ns = _core.nanoseconds(event.kill.down or "0 s")
+            down_ns = compiled.nanoseconds(event.kill.down or "0 s")
             crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
         elif event.power_cut is not None:
             crashes.append(Crash(name, at_ns, phases, "power_cut", 0))

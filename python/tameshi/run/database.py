@@ -10,11 +10,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tameshi._core import Oltp
-from tameshi.errors import RunFailed
-from tameshi.events import append_event
+from tameshi.core.compiled import Oltp
+from tameshi.core.errors import RunFailed
+from tameshi.core.reasons import reason, verdict
+from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
-from tameshi.reasons import reason, verdict
+from tameshi.record.events import append_event
 from tameshi.run.database_work import loads_of
 from tameshi.servers import states
 from tameshi.servers.datasets import DataSets, Facts
@@ -22,7 +23,6 @@ from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
 from tameshi.servers.places import Place, Serving, data_of
 from tameshi.servers.private import DataDirectory, PrivateServer
 from tameshi.servers.shape import ClientError
-from tameshi.spec_types import RunSpec
 
 LOG = "server.log"
 Progress = Callable[[str, Mapping[str, Any]], None]

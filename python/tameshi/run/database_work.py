@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tameshi._core import Oltp, database_target
-from tameshi.events import append_event
-from tameshi.reasons import reason, verdict
+from tameshi.core.compiled import Oltp, database_target
+from tameshi.core.reasons import reason, verdict
+from tameshi.core.spec_types import RunSpec
+from tameshi.record.events import append_event
 from tameshi.run.work import Say
-from tameshi.spec_types import RunSpec
 
 JOURNAL = "journal"
 """The folder of the clients' journals in a run folder, where a ledger is kept."""

@@ -14,22 +14,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core, guard, least, store
-from tameshi.errors import RunFailed, TameshiError
-from tameshi.events import append_event
-from tameshi.preflight import Examined
+from tameshi import guard
+from tameshi.analysis.stats.order import randomised
+from tameshi.core import compiled
+from tameshi.core.errors import RunFailed, TameshiError
+from tameshi.core.spec_types import Access, RunSpec, Start, World
+from tameshi.record import store
+from tameshi.record.events import append_event
+from tameshi.record.store import DamagedRun, SealedRun
 from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
 from tameshi.run.display import Display
 from tameshi.run.hooks import Hooks, hooks_of, without_bound
+from tameshi.run.preflight import Examined
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.private import PrivateServer, full_hint
-from tameshi.spec_types import Access, RunSpec, Start, World
-from tameshi.stats.order import randomised
-from tameshi.store import DamagedRun, SealedRun
-from tameshi.study import longest_ns, next_runs
+from tameshi.study import least
+from tameshi.study.file import longest_ns, next_runs
 
 LEAD_NS = 50_000_000
 """From `go` to t0: enough for the worker to hear it."""
@@ -392,7 +395,7 @@ def _sampler(
     """Virtual time has nothing that a sampler could see."""
     if task.spec.world is World.simulated:
         return nullcontext()
-    interval_ns = _core.nanoseconds(task.spec.interval)
+    interval_ns = compiled.nanoseconds(task.spec.interval)
     pids = {"worker": worker.process.pid}
     families = {}
     if isinstance(database, Database) and not database.server.product.embedded:
@@ -407,6 +410,6 @@ def _server_sampler(
     """A database that lives in its client has no counters of its own."""
     if database is None or database.server.product.embedded:
         return nullcontext()
-    server, interval_ns = database.server, _core.nanoseconds(task.spec.interval)
+    server, interval_ns = database.server, compiled.nanoseconds(task.spec.interval)
     name = server.address.database
     return ServerSampler(folder, t0_ns, interval_ns, server.product, server.client, name)

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tameshi.errors import counted
+from tameshi.core.errors import counted
 
 PLAIN_SECONDS = 10.0
 MOST_ROWS = 16

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from tameshi import guard
+from tameshi.core.spec_types import RunSpec
 from tameshi.run.moments import Moments, moment_of
-from tameshi.spec_types import RunSpec
 
 SOURCE = "hooks"
 _LOOK_SECONDS = 0.02

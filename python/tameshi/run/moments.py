@@ -6,9 +6,9 @@ import threading
 import time
 from pathlib import Path
 
-from tameshi import _core
-from tameshi.events import read_events
-from tameshi.spec_types import Event, RunSpec
+from tameshi.core import compiled
+from tameshi.core.spec_types import Event, RunSpec
+from tameshi.record.events import read_events
 
 _LOOK_SECONDS = 0.02
 
@@ -22,7 +22,7 @@ def moment_of(spec: RunSpec, event: Event) -> tuple[int, tuple[int, ...] | None]
     if event.phase is not None:
         named = enumerate(spec.phases)
         phases = tuple(index for index, phase in named if phase.name == event.phase)
-    return _core.nanoseconds(event.at), phases
+    return compiled.nanoseconds(event.at), phases
 
 
 class Moments:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from tameshi import guard
-from tameshi.environment import names_in
+from tameshi.core.environment import names_in
 
 HEADER = b"t_ns,dt_ns,subject,metric,value\n"
 MACHINE = "machine"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from tameshi._core import Execution, Target, nanoseconds, size_bytes
+from tameshi.core.compiled import Execution, Target, nanoseconds, size_bytes
 
 Say = Callable[..., None]
 """Tells the dispatcher one line: its kind and fields."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tameshi.errors import TameshiError
+from tameshi.core.errors import TameshiError
 from tameshi.run.work import StreamWork, Work
 
 PROGRESS_SECONDS = 0.25
@@ -117,8 +117,8 @@ def _work(folder: Path, targets: list[dict[str, Any]], database: Mapping[str, An
     if database is None:
         return StreamWork(spec_json, folder, targets, say)
     # Only here: the spec's types take longer to import than a short simulated run takes.
+    from tameshi.core.spec_types import RunSpec
     from tameshi.run.database_work import DatabaseWork, LoadWork
-    from tameshi.spec_types import RunSpec
 
     spec = RunSpec.model_validate_json(spec_json)
     if database["load"]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tameshi.errors import BadInput, GuardRefusal
+from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.servers.shape import Product
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.core.spec_types import Engine
 from tameshi.servers import sqlite
 from tameshi.servers.installed import Program, installed
 from tameshi.servers.mariadb import MariaDB
 from tameshi.servers.mysql import MySQL
 from tameshi.servers.postgresql import PostgreSQL
 from tameshi.servers.shape import Product
-from tameshi.spec_types import Engine
 
 PRODUCTS: dict[str, Product] = {
     product.name: product for product in (MariaDB(), MySQL(), PostgreSQL(), sqlite.SQLite())

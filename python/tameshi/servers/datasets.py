@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import guard
-from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.core.errors import GuardRefusal, RunFailed
 
 FORM = 2
 """Version of what is kept; another one is another key."""

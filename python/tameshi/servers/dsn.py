@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program, version_in
 from tameshi.servers.shape import Address, Client, ClientError, Product
 

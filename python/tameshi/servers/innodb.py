@@ -11,6 +11,7 @@ from typing import Any, Self
 import pymysql
 from pymysql.connections import Connection
 
+from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import (
     LOADING_POOL_BYTES,
@@ -26,7 +27,6 @@ from tameshi.servers.shape import (
     refuse_setting,
     size_of,
 )
-from tameshi.spec_types import Engine
 
 MS_NS = 1_000_000
 _WARM_SECONDS = 3600.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 from tameshi.servers.innodb import Innodb
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import Client, Counted, Home

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import guard
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.core.spec_types import Engine, PhaseSpec
 from tameshi.servers.accounts import account_of, require_passage
 from tameshi.servers.catalog import fits, product_named, program_of
 from tameshi.servers.dsn import RunningServer, reached, where_it_is
 from tameshi.servers.installed import Program
 from tameshi.servers.private import DataDirectory, prepare_directory
 from tameshi.servers.shape import Product
-from tameshi.spec_types import Engine, PhaseSpec
 
 SHAPING: Mapping[str, Mapping[str, Any]] = {
     "tpcc": {"warehouses": 1},

@@ -15,7 +15,8 @@ from pg8000.exceptions import Error as PgError
 from pg8000.exceptions import InterfaceError
 from pg8000.native import Connection
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
 from tameshi.servers.leftovers import remove_shared_memory
 from tameshi.servers.shape import (
@@ -32,7 +33,6 @@ from tameshi.servers.shape import (
     refuse_setting,
     size_of,
 )
-from tameshi.spec_types import Engine
 
 PORT = 5432
 """Names the socket; nothing listens there unless a port is asked for."""

@@ -17,12 +17,12 @@ from typing import Self
 import psutil
 
 from tameshi import guard
-from tameshi.errors import BadInput, RunFailed
+from tameshi.core.errors import BadInput, RunFailed
+from tameshi.core.spec_types import Engine
 from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import Address, Client, ClientError, Home, Product
-from tameshi.spec_types import Engine
 
 INITIALISE_SECONDS = 300.0
 START_SECONDS = 300.0

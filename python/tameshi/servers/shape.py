@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from tameshi._core import size_bytes
-from tameshi.errors import BadInput
+from tameshi.core.compiled import size_bytes
+from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program
 
 if TYPE_CHECKING:
-    from tameshi.spec_types import Doublewrite, Engine, Size
+    from tameshi.core.spec_types import Doublewrite, Engine, Size
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Self
 
-from tameshi._core import query
-from tameshi.errors import BadInput
+from tameshi.core.compiled import query
+from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import (
     Address,
@@ -23,7 +23,7 @@ from tameshi.servers.shape import (
 )
 
 if TYPE_CHECKING:
-    from tameshi.spec_types import Engine
+    from tameshi.core.spec_types import Engine
 
 _COMMITS = ("OFF", "NORMAL", "FULL", "EXTRA")
 _SHAPING = ("page_size", "auto_vacuum", "encoding", "journal_mode")

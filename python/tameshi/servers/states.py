@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tameshi.errors import RunFailed
-from tameshi.reasons import Reason, reason, verdict
+from tameshi.core.errors import RunFailed
+from tameshi.core.reasons import Reason, reason, verdict
+from tameshi.core.spec_types import Start
 from tameshi.servers.private import PrivateServer
-from tameshi.spec_types import Start
 
 COLD_POOL_SHARE = 0.10
 """Of what the pool can hold, the most that a cold start may have read, or `COLD_POOL_BYTES`."""

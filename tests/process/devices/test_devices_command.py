@@ -4,13 +4,14 @@ import json
 import re
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
 from command import tameshi
 from sourced import sourced
 
-PROFILES = Path(__file__).resolve().parents[3] / "profiles" / "devices"
+from tameshi.core import data
+
+PROFILES = data.PROFILES / "devices"
 SMALL = """
 description = "A small drive"
 [device.xpoint]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tameshi.core.spec_types import Until
 from tameshi.devices import find, html, render
 from tameshi.devices.behaviour import Behaviour, Measured, Point, behaviour
 from tameshi.devices.show import as_json
 from tameshi.devices.watching import carry_out, share_of, shown_on
-from tameshi.spec_types import Until
 
 ENDS = [Until(amount="10 B"), *[Until(time="100 ns")] * 3]
 

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from fio_runs import fio, results, tameshi_fio
 
-from tameshi.compat.fio import parse_job_text, read_job, translate
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import parse_job_text, read_job, translate
 
 GLOBAL = "[global]\nsize=1m\nfilename=f\n"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from fio_runs import OK, fio, results, tameshi_fio
 
-from tameshi.compat.fio import parse_job_text, read_job, translate
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import parse_job_text, read_job, translate
 
 SIMULATED = ("--world", "simulated", "--device", "sata-ssd-480gb", "--direct=1")
 

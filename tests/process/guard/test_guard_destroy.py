@@ -13,7 +13,7 @@ import pytest
 from disks import blank
 
 from tameshi import guard
-from tameshi.errors import BadInput, GuardRefusal
+from tameshi.core.errors import BadInput, GuardRefusal
 
 SIZE = 2 << 20
 FOREIGN = b"someone's thesis\n" * 1000

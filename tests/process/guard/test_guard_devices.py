@@ -12,7 +12,7 @@ import pytest
 from disks import SIZE, blank, run, unable
 
 from tameshi import guard
-from tameshi.errors import GuardRefusal
+from tameshi.core.errors import GuardRefusal
 
 Attach = Callable[..., Path]
 PAYLOAD = 8 << 20

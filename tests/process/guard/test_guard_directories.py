@@ -10,7 +10,7 @@ import pytest
 from disks import blank, run
 
 from tameshi import guard
-from tameshi.errors import BadInput, GuardRefusal
+from tameshi.core.errors import BadInput, GuardRefusal
 
 SIZE = 1 << 20
 

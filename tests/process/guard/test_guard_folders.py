@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tameshi import guard
-from tameshi.errors import GuardRefusal, TameshiError
+from tameshi.core.errors import GuardRefusal, TameshiError
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from disks import blank
 
 from tameshi import guard
-from tameshi.errors import GuardRefusal
+from tameshi.core.errors import GuardRefusal
 
 SIZE = 2 << 20
 Attach = Callable[..., Path]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tameshi import guard
-from tameshi.environment import memory_available
-from tameshi.errors import GuardRefusal
+from tameshi.core.environment import memory_available
+from tameshi.core.errors import GuardRefusal
 
 MIB = 1 << 20
 SIZE = 8 * MIB

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tameshi import guard
-from tameshi.errors import BadInput, GuardRefusal, RunFailed, TameshiError
+from tameshi.core.errors import BadInput, GuardRefusal, RunFailed, TameshiError
 from tameshi.servers.states import _resident
 
 SIZE = 2 << 20

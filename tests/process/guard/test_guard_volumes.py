@@ -11,7 +11,7 @@ import pytest
 from disks import run, unable
 
 from tameshi import guard
-from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.core.errors import GuardRefusal, RunFailed
 from tameshi.guard import volumes
 
 SIZE = 320 << 20

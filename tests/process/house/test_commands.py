@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tameshi.cli import COMMANDS, app
+from tameshi.commands.cli import COMMANDS, app
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -47,7 +47,7 @@ def test_asking_for_help_loads_no_library_of_results():
 def test_a_command_that_plans_nothing_loads_no_types_of_plans_or_libraries_of_results(name):
     script = (
         f"import sys, tameshi.commands.{name}; heavy = ('polars', 'scipy', 'plotly', 'jinja2', "
-        "'tameshi.spec_types'); print([m for m in heavy if m in sys.modules])"
+        "'tameshi.core.spec_types'); print([m for m in heavy if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert told.stdout.strip() == "[]", told.stderr

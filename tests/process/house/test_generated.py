@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TYPES = "python/tameshi/spec_types.py"
+TYPES = "python/tameshi/core/spec_types.py"
 PAGES = "docs/reference"
 
 

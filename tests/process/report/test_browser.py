@@ -13,8 +13,8 @@ import first_look
 import offers
 import pytest
 
-from tameshi.report.html import render
-from tameshi.report.inputs import ReportInputs
+from tameshi.report.study import render
+from tameshi.report.view.inputs import ReportInputs
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here")

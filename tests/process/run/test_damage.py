@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from command import SMALL, digests, results, tameshi
 
-from tameshi import outputs, store
-from tameshi.store import DamagedRun
+from tameshi.record import store
+from tameshi.record.store import DamagedRun
+from tameshi.workflow import study_folder
 
 
 def cut(path: Path) -> None:
@@ -111,7 +112,7 @@ def test_damaged_run_is_set_aside_and_made_again(out: Path, made: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", [outputs.SUMMARY, outputs.ORDER, "results.json"])
+@pytest.mark.parametrize("name", [study_folder.SUMMARY, study_folder.ORDER, "results.json"])
 def test_damaged_study_file_is_refused_and_written_anew(
     out: Path, made: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
@@ -140,7 +141,7 @@ def test_run_without_hashes_is_reported_and_made_again(out: Path, made: Path) ->
 
 
 def test_damaged_answer_of_ask_is_refused_before_a_run(out: Path, made: Path) -> None:
-    (out / outputs.ASKED).write_text('{"schema_ver')
+    (out / study_folder.ASKED).write_text('{"schema_ver')
     for words in (("report", out), ("run", made / "study.toml", "--out", out)):
         done = tameshi(*words)
         assert done.returncode == 2 and "asked.json: this file is damaged" in done.stderr

@@ -10,10 +10,10 @@ import pytest
 from command import SMALL, outcomes, tameshi
 
 from tameshi import guard
-from tameshi.bindings import read_bindings
-from tameshi.errors import BadInput
-from tameshi.events import read_events
+from tameshi.core.errors import BadInput
+from tameshi.record.events import read_events
 from tameshi.run.hooks import Hook, Hooks
+from tameshi.study.bindings import read_bindings
 
 STUDY = (
     SMALL.replace("repetitions = 2", "repetitions = 1").replace('["0 %", "100 %"]', '["100 %"]')

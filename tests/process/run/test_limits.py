@@ -12,16 +12,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tameshi import frames, guard, results, store
-from tameshi._core import Execution, Target
-from tameshi.environment import diskstats_name
-from tameshi.events import append_event
-from tameshi.reasons import reason
+from tameshi import guard
+from tameshi.analysis import results, series
+from tameshi.analysis.stats import validity
+from tameshi.core.compiled import Execution, Target
+from tameshi.core.environment import diskstats_name
+from tameshi.core.reasons import reason
+from tameshi.core.spec_types import RunSpec
+from tameshi.record import store
+from tameshi.record.events import append_event
+from tameshi.record.store import SealedRun
 from tameshi.run.sampler import Sampler
-from tameshi.spec_types import RunSpec
-from tameshi.stats import validity
-from tameshi.store import SealedRun
-from tameshi.study import plan, read_study
+from tameshi.study.file import plan, read_study
 
 STUDY = """
 title = "Limits"
@@ -94,8 +96,8 @@ def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
 def found(run: SealedRun) -> Mapping[str, validity.Finding]:
     """Findings of the run's one phase, by code."""
     (window,) = run.outcome["windows"]
-    stretch = frames.Stretch("p", [tuple(span) for span in window["spans"]], steady=True)
-    data = frames.Frames(run).window(0, 0, "s", stretch)
+    stretch = series.Stretch("p", [tuple(span) for span in window["spans"]], steady=True)
+    data = series.Frames(run).window(0, 0, "s", stretch)
     samples = run.series().filter(pl.col("source") == "sampler").drop("source")
     judged = validity.findings(run.spec.phases[0], {"s": data}, samples.iter_rows(), stretch.spans)
     return {finding.code: finding for finding in judged}

@@ -6,10 +6,10 @@ import re
 import pytest
 from command import results, tameshi
 
-from tameshi import outputs
-from tameshi.paths import STUDIES
-from tameshi.report.text import Text
-from tameshi.study import plan, read_study
+from tameshi.core.data import STUDIES
+from tameshi.report.words.text import Text
+from tameshi.study.file import plan, read_study
+from tameshi.workflow import study_folder
 
 PTS = sorted(path.stem for path in STUDIES.glob("pts-*.toml"))
 
@@ -83,7 +83,7 @@ def test_the_report_shows_the_course_of_what_pauses_interrupt(tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", tmp_path / "pauses.toml", "--out", out)
     assert done.returncode == 0, done.stderr
-    shown = outputs.report_inputs(results(out), outputs.read_runs(out).runs, []).series
+    shown = study_folder.report_inputs(results(out), study_folder.read_runs(out).runs, []).series
     courses = {(of["name"], of["levels"]): of for of in shown}
     assert set(courses) == {(name, (wait,)) for name in ("write", "after") for wait in LEVELS}
     for wait, pause_s in LEVELS.items():
@@ -117,5 +117,7 @@ def test_the_report_has_the_latencies_of_each_cell_once(tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", tmp_path / "cells.toml", "--out", out)
     assert done.returncode == 0, done.stderr
-    curves = outputs.report_inputs(results(out), outputs.read_runs(out).runs, []).percentiles
+    curves = study_folder.report_inputs(
+        results(out), study_folder.read_runs(out).runs, []
+    ).percentiles
     assert sorted(curve["levels"]["depth"] for curve in curves) == ["1", "2", "4"]

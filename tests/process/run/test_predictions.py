@@ -7,9 +7,8 @@ from datetime import date
 import pytest
 import typer
 from command import SMALL, tameshi
-
-from tameshi.commands import predictions as command
-from tameshi.predictions import Calibration, Prediction, read, record, write_calibrations
+from validation import __main__ as command
+from validation.predictions import Calibration, Prediction, read, record, write_calibrations
 
 PUBLISHED = """
 [[published]]

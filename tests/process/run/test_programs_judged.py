@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command import codes, results, tameshi
 
-from tameshi.environment import diskstats_name
+from tameshi.core.environment import diskstats_name
 
 STUDY = """
 title = "A small database in an awkward place"

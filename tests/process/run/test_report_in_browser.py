@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command import results, tameshi
 
+from tameshi.core.data import STUDIES
+
 ROOT = Path(__file__).resolve().parents[3]
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
@@ -20,7 +22,7 @@ FLAGS = (
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Results of the demo's study in both worlds, and what the terminal showed."""
     out = tmp_path_factory.mktemp("demo") / "out"
-    study = ROOT / "studies" / "first-look.toml"
+    study = STUDIES / "first-look.toml"
     places = ["--world", "measured", f"--on=disk={out.parent}", "--world", "simulated"]
     done = tameshi("run", study, "--quick", *places, "--out", out)
     assert done.returncode == 0, done.stderr

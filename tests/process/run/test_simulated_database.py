@@ -7,8 +7,8 @@ import pytest
 from command import codes, results, tameshi
 from layouts import SYSBENCH, TPCC_MYSQL, mismatch
 
-from tameshi.reasons import reason
-from tameshi.report.text import Text
+from tameshi.core.reasons import reason
+from tameshi.report.words.text import Text
 
 STUDY = """
 title = "Flash or a large buffer pool"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command import SMALL, tameshi_process
 
-from tameshi.cli import COMMANDS
+from tameshi.commands.cli import COMMANDS
 
 QUICK = SMALL.replace("repetitions = 2", "repetitions = 1")
 """Words, exit status, and what is printed: on standard output if it ends well, else on error."""

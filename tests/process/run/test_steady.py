@@ -7,8 +7,8 @@ import math
 import pytest
 from command import codes, outcomes, results, tameshi
 
-from tameshi import _core
-from tameshi.reasons import reason
+from tameshi.core import compiled
+from tameshi.core.reasons import reason
 
 STEADY = """
 title = "Steady"
@@ -108,7 +108,7 @@ def latencies(folder, begin_ns, end_ns):
     """Every read between two moments, by the histograms of its intervals: sorted (ns, count)."""
     (run,) = folder.glob("runs/*")
     counts = {}
-    for interval in _core.histogram_intervals((run / "histograms" / "load.hlog").read_text()):
+    for interval in compiled.histogram_intervals((run / "histograms" / "load.hlog").read_text()):
         inside = begin_ns <= interval["begin_ns"] < end_ns
         if inside and interval["tag"].endswith("/read"):
             for value, count in interval["counts"]:

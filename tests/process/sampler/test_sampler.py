@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tameshi import guard
-from tameshi.environment import diskstats_name
-from tameshi.errors import GuardRefusal
+from tameshi.core.environment import diskstats_name
+from tameshi.core.errors import GuardRefusal
 from tameshi.run import sampler
 from tameshi.run.sampler import Counters, Sampler, gains, next_due
 

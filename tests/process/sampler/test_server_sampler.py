@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 from making import Maker, place_for_all
 
-from tameshi import _core, guard
+from tameshi import guard
+from tameshi.core import compiled
 from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.innodb import _COUNTERS, _GAUGES
 from tameshi.servers.postgresql import counted
@@ -145,7 +146,7 @@ def test_every_metric_of_a_server_is_in_the_registry() -> None:
     postgres = counted(told)
     named = {*_COUNTERS, *_GAUGES, *postgres.counters, *postgres.gauges}
     named |= {"server.hit_ratio", "sampler.look_ns"}
-    known = {metric["name"]: metric["kind"] for metric in _core.metrics()}
+    known = {metric["name"]: metric["kind"] for metric in compiled.metrics()}
     assert named <= set(known)
     assert all(known[name] == "gauge" for name in (*_GAUGES, *postgres.gauges))
     assert all(known[name] == "counter" for name in (*_COUNTERS, *postgres.counters))

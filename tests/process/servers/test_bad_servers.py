@@ -13,14 +13,14 @@ from command import codes
 from fake import FakeProduct
 from making import SIZE, Maker, engine_of
 
-from tameshi.errors import BadInput, GuardRefusal, RunFailed
-from tameshi.preflight import _cautions
+from tameshi.core.errors import BadInput, GuardRefusal, RunFailed
+from tameshi.core.spec_types import Engine
+from tameshi.run.preflight import _cautions
 from tameshi.servers.accounts import account_of
 from tameshi.servers.catalog import PRODUCTS, product_named, program_of
 from tameshi.servers.installed import Program
 from tameshi.servers.places import Serving
 from tameshi.servers.private import PrivateServer, prepare_directory
-from tameshi.spec_types import Engine
 
 
 def no_process_in(folder: Path) -> bool:

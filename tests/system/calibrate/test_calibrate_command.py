@@ -10,8 +10,8 @@ import fio_json
 import pytest
 from command import start, tameshi
 
-from tameshi import _core
 from tameshi.calibrate.command import _summary
+from tameshi.core import compiled
 
 STUDY = """
 title = "A cloud's volume"
@@ -79,7 +79,7 @@ rate_iops=50
 def check_fit(folder: Path, name: str) -> dict:
     """A fit's files are whole, and the profile can be used; returns fit.json."""
     text = (folder / "profiles" / "devices" / f"{name}.toml").read_text()
-    profile = _core.device_profile(name, "x", text)
+    profile = compiled.device_profile(name, "x", text)
     document = json.loads((folder / "fit.json").read_text())
     assert document["model"] in profile["device"]
     for cell in document["cells"]:

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import CAPACITY, DEPTHS, SYNC, answered, cell, slowed, volume
 
-from tameshi import _core
 from tameshi.calibrate.cells import Cell
 from tameshi.calibrate.fit import Estimated, Fitted
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.parameters import Model
 from tameshi.calibrate.profile import profile_text
+from tameshi.core import compiled
 
 
 @cache
@@ -41,4 +41,4 @@ def test_every_candidate_of_a_fit_is_a_profile_that_is_accepted(kind, times, pla
     assert models
     for model in models:
         assert len(model.parameters) <= len(places)
-        _core.device_profile("candidate", "candidate.toml", _written(model, places))
+        compiled.device_profile("candidate", "candidate.toml", _written(model, places))

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from known import CAPACITY, DEPTHS, GRID, SYNC, answered, cell, slowed, volume
 
-from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
 from tameshi.calibrate.fit import beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.volumes import AFTER_FLUSH, ALONE, VARIANTS
-from tameshi.paths import PROFILES
+from tameshi.core import compiled
+from tameshi.core.data import PROFILES
 
 IN_ROUNDS = "volume in rounds"
 KNOWN = {
@@ -60,7 +60,7 @@ def test_what_a_write_takes_longer_after_a_flush_comes_back_or_is_left_out(longe
     for each in cells:
         assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
     text = profile_text(best, "a test", "some cells", "nothing")
-    device = _core.device_profile("test", "test.toml", text)["device"]["volume"]
+    device = compiled.device_profile("test", "test.toml", text)["device"]["volume"]
     if longer:
         assert best.values["after_flush"] == pytest.approx(25_000, rel=0.1)
         assert device["after_flush"]["source"].startswith("fitted")
@@ -86,7 +86,7 @@ def test_what_a_command_alone_takes_longer_comes_back_or_is_left_out(alone):
     for each in cells:
         assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
     text = profile_text(best, "a test", "some cells", "nothing")
-    device = _core.device_profile("test", "test.toml", text)["device"]["volume"]
+    device = compiled.device_profile("test", "test.toml", text)["device"]["volume"]
     if alone:
         assert best.values["read.alone"] == pytest.approx(10_000, rel=0.25)
         assert best.values["write.alone"] == pytest.approx(15_000, rel=0.25)
@@ -120,14 +120,14 @@ def test_a_disk_gives_back_its_speed_and_its_seeks(pattern):
     ]
     grid = [cell(*each, pattern=pattern) for each in grid]
     grid += [cell(100, 1024, 2, pattern="sequential")]
-    size = _core.size_bytes(profile["hdd"]["capacity"]["value"])
+    size = compiled.size_bytes(profile["hdd"]["capacity"]["value"])
     grid = [replace(each, size_bytes=size // 2) for each in grid]
     cells = answered(profile, grid, 4_000)
     slow = [name for name in (m.name for m in candidates(cells, size, None)) if "hdd" in name]
     best = fitted(cells, None, size, slow)[0]
     assert best.model.name == "hdd at 15000/min"
     found = {each.parameter.key: each.value for each in best.estimates}
-    known = _core.nanoseconds(profile["hdd"]["seek_average"]["value"])
+    known = compiled.nanoseconds(profile["hdd"]["seek_average"]["value"])
     assert found["seek_average"] == pytest.approx(known, rel=0.1)
 
 
@@ -150,7 +150,7 @@ def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_t
     cells = [slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
     best = fitted(cells, names=(name,))[0]
     text = profile_text(best, "a test", "these cells", "nothing")
-    read = _core.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
+    read = compiled.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
     assert read["read"]["latency"]["value"][4]["time"] == "200 ms"
     assert best.error > 0.3
 
@@ -212,7 +212,7 @@ def test_a_profile_says_of_each_value_where_it_comes_from():
     cells = answered(volume(rounds=True), GRID, 3_000)
     best = fitted(cells, names=("volume in rounds",))[0]
     text = profile_text(best, "a test", "nine cells", "nothing")
-    read = _core.device_profile("test", "test.toml", text)["device"]["volume"]
+    read = compiled.device_profile("test", "test.toml", text)["device"]["volume"]
     assert read["read"]["command_time"]["fitted_on"] == "nine cells"
     assert read["parallel"]["source"].startswith("not told by what was measured")
     assert read["rounds"]["value"] is True

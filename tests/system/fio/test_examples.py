@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fio_runs import results
 
-from tameshi.compat.fio import parse_arguments, read_job, read_job_file, translate
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import parse_arguments, read_job, read_job_file, translate
 
 EXAMPLES = Path("/usr/share/doc/fio/examples")
 SOON = ("--ss_dur=400ms", "--ss_ramp=100ms", "--ss_interval=100ms")

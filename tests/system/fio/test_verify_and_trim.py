@@ -9,8 +9,8 @@ import pytest
 from command import tameshi
 from fio_runs import fio, results, tameshi_fio
 
-from tameshi.compat.fio import parse_job_text, read_job, translate
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import parse_job_text, read_job, translate
 
 SIZE = 8 << 20
 BLOCK = 4096

@@ -85,8 +85,8 @@ def contents(folder):
     ],
 )
 def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_path):
-    from tameshi import cli
-    from tameshi.errors import BadInput
+    from tameshi.commands import cli
+    from tameshi.core.errors import BadInput
 
     words_given = [*QUESTION, option, value, "--out", str(tmp_path / "out")]
     with pytest.raises(BadInput) as caught:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command import codes, outcomes, results, tameshi
 
-from tameshi.environment import mounts
+from tameshi.core.environment import mounts
 
 STUDY = """
 title = "A crash"

@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from command import codes, results, tameshi
 
-STUDIES = Path(__file__).resolve().parents[3] / "studies"
+from tameshi.core.data import STUDIES
+
 BINDINGS = {
     "key-update": {"disk": 1, "flash": 2},
     "oltp-threads": {"disk": 1},

@@ -12,13 +12,14 @@ import pytest
 from command import tameshi
 from studies import Made, simulate
 
-from tameshi import store
+from tameshi.core import data
+from tameshi.record import store
 
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / "tests" / "digests.json"
 MEASURED_ONLY = {"document"}
 """Studies of servers that have no model."""
-STUDIES = sorted(p for p in (ROOT / "studies").glob("*.toml") if p.stem not in MEASURED_ONLY)
+STUDIES = sorted(p for p in data.STUDIES.glob("*.toml") if p.stem not in MEASURED_ONLY)
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -48,7 +49,7 @@ def test_every_study_has_digests_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", MEASURED_ONLY)
 def test_study_without_digests_cannot_be_simulated(name: str, tmp_path: Path) -> None:
-    done = tameshi("run", ROOT / "studies" / f"{name}.toml", "--quick", "--out", tmp_path / "out")
+    done = tameshi("run", data.STUDIES / f"{name}.toml", "--quick", "--out", tmp_path / "out")
     assert done.returncode == 2
     assert "the simulated world can't run this" in done.stderr
 

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 from command import digests, tameshi
+from validation import PAGES, predictions
 
-from tameshi import _core, guard, predictions, store
-from tameshi.paths import VALIDATION
-from tameshi.results import results
-from tameshi.study import StudyFile, plan
+from tameshi import guard
+from tameshi.analysis.results import results
+from tameshi.core import compiled
+from tameshi.core.data import STUDIES
+from tameshi.record import store
+from tameshi.study.file import StudyFile, plan
 
-STUDIES = Path(__file__).resolve().parents[3] / "studies"
 KEPT: dict[str, dict[str, list[str]]] = {
     "flash-card-review": {
         "drive": ["nytro-blp4-400g"],
@@ -102,7 +104,7 @@ def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes
     for number, spec in enumerate(planned.runs):
         place = folder / str(number)
         store.begin_run(place, spec, str(number), {})
-        _core.Execution(spec, place).run([], 0, "auto")
+        compiled.Execution(spec, place).run([], 0, "auto")
         runs.append(store.seal(place))
     assert all(run.outcome["status"] == "complete" for run in runs), runs[0].outcome
     store.write_json(folder / "results.json", results(planned.study, runs))
@@ -167,7 +169,7 @@ def test_what_is_written_down_of_a_study_of_drives_is_what_it_gives(
 ) -> None:
     done = tameshi("predictions", "--only", name, "--folder", tmp_path, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    kept, found = written(VALIDATION, name), written(tmp_path, name)
+    kept, found = written(PAGES, name), written(tmp_path, name)
     assert found and kept.keys() == found.keys()
     for figure, value in found.items():
         assert kept[figure] == pytest.approx(value, rel=0.001), f"{figure}: tameshi predictions"

@@ -13,9 +13,9 @@ from command import results, tameshi
 from layouts import SYSBENCH, TPCC_MYSQL, mismatch
 
 from tameshi import guard
+from tameshi.core.spec_types import Engine
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import PrivateServer, prepare_directory
-from tameshi.spec_types import Engine
 
 STUDY = """
 title = "Forms"

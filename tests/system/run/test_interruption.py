@@ -21,8 +21,8 @@ from command import (
     wait_until,
 )
 
-from tameshi import store
-from tameshi.events import read_events
+from tameshi.record import store
+from tameshi.record.events import read_events
 
 LONG = SMALL.replace('"120 ms"', '"800 s"').replace('interval = "10 ms"', 'interval = "10 s"')
 """Minutes of a modelled disk's work: a second or two of ours per run."""

@@ -3,10 +3,10 @@
 import pytest
 from command import results, tameshi
 
-from tameshi import _core
-from tameshi.paths import STUDIES
-from tameshi.spec_types import RunSpec
-from tameshi.study import plan, read_study
+from tameshi.core import compiled
+from tameshi.core.data import STUDIES
+from tameshi.core.spec_types import RunSpec
+from tameshi.study.file import plan, read_study
 
 MINUTE = 60_000_000_000
 
@@ -44,7 +44,7 @@ def test_rounds_go_on_until_steady_state_and_each_cell_lasts_a_minute(name):
         inside = run.phases[of.first : of.first + of.phases]
         measured = [phase for phase in inside if phase.name == "cell"]
         assert measured
-        assert {_core.nanoseconds(phase.until.time) for phase in measured} == {MINUTE}
+        assert {compiled.nanoseconds(phase.until.time) for phase in measured} == {MINUTE}
 
 
 def test_rates_of_a_mixed_load_add_up(tmp_path):

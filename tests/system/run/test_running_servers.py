@@ -14,10 +14,10 @@ import pytest
 from command import outcomes, results, tameshi
 
 from tameshi import guard
+from tameshi.core.spec_types import Engine
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.dsn import secret_name
 from tameshi.servers.private import PrivateServer, prepare_directory
-from tameshi.spec_types import Engine
 
 SECRET = "s3cret-of-ann"
 STUDY = """

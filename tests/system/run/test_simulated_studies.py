@@ -1,12 +1,12 @@
 """Ready studies of databases, simulated at quick size: rates, ratios and the answer in words."""
 
 import re
-from pathlib import Path
 
 import pytest
 from command import results, tameshi
 
-STUDIES = Path(__file__).resolve().parents[3] / "studies"
+from tameshi.core.data import STUDIES
+
 pytestmark = pytest.mark.timeout(600)
 
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from making import ALL, SERVED, SUPPORT, Maker
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 from tameshi.servers.private import PrivateServer
 from tameshi.servers.shape import ClientError
 

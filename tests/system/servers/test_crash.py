@@ -16,8 +16,8 @@ import pytest
 from crashing import crashing
 from making import SUPPORT, Maker
 
-from tameshi.environment import mounts
-from tameshi.errors import RunFailed
+from tameshi.core.environment import mounts
+from tameshi.core.errors import RunFailed
 from tameshi.guard import Volume
 
 SIZE = 640 << 20

@@ -11,7 +11,7 @@ import pytest
 from making import Maker
 
 from tameshi import guard
-from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.core.errors import GuardRefusal, RunFailed
 from tameshi.servers.datasets import DataSets, Facts
 from tameshi.servers.private import PrivateServer
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from making import Maker
 
-from tameshi._core import Oltp, database_target, query
-from tameshi.errors import RunFailed
+from tameshi.core.compiled import Oltp, database_target, query
+from tameshi.core.errors import RunFailed
 from tameshi.servers.private import PrivateServer
 
 PRODUCTS = ["mariadb", "postgresql", "sqlite"]

@@ -8,9 +8,9 @@ import pytest
 from command import codes
 from making import Maker
 
+from tameshi.core.spec_types import Start
 from tameshi.servers.private import PrivateServer
 from tameshi.servers.states import Residency, enforce, look, verify
-from tameshi.spec_types import Start
 
 MIB = 1 << 20
 FILL = {

@@ -2,12 +2,12 @@
 
 from questions import cell, failed, question
 
+from tameshi.analysis.stats import programs
 from tameshi.ask import answer
 from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
 from tameshi.ask.question import Costs
-from tameshi.reasons import quoted
-from tameshi.report.points import read_results
-from tameshi.stats import programs
+from tameshi.core.reasons import quoted
+from tameshi.report.view.points import read_results
 
 POOLS = [8 << 30, 16 << 30]
 RATES = {("disks", 8): 900, ("disks", 16): 21_000, ("card", 8): 26_000, ("card", 16): 30_000}

@@ -5,7 +5,7 @@ from questions import question
 
 from tameshi.ask import catalog_of, costs_of, prepared, storages_of
 from tameshi.ask.catalog import line_of
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 
 TEXT = """# what we have
 [price]

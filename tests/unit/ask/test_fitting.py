@@ -8,7 +8,6 @@ import pytest
 from questions import GB, cell, failed, question
 from rich.console import Console
 
-from tameshi import _core
 from tameshi.ask import Asking, Catalog, ask, command, fitting, storages_of
 from tameshi.ask.fitting import fitting_inputs
 from tameshi.ask.question import Varied
@@ -19,9 +18,10 @@ from tameshi.ask.written import (
     scale_of,
     sensitivity_study,
 )
-from tameshi.errors import BadInput
-from tameshi.reasons import quoted
-from tameshi.report.text import Text
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.core.reasons import quoted
+from tameshi.report.words.text import Text
 
 OUT = Path("nowhere")
 LARGE = {
@@ -60,10 +60,10 @@ def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():
 def test_an_unknown_input_that_needs_more_room_has_it_for_itself():
     asked = question(scale=1)
     table = tomllib.loads(sensitivity_study(asked, "card", 8 << 30, OUT).study.text)
-    base = _core.size_bytes(table["storage"]["card"]["size"])
+    base = compiled.size_bytes(table["storage"]["card"]["size"])
     axis = table["axis"]["input"]
-    assert _core.size_bytes(axis["row_size × 1.25"]["storage"]["card"]["size"]) > 1.15 * base
-    assert base < _core.size_bytes(axis["redo_log 4 GiB"]["storage"]["card"]["size"])
+    assert compiled.size_bytes(axis["row_size × 1.25"]["storage"]["card"]["size"]) > 1.15 * base
+    assert base < compiled.size_bytes(axis["redo_log 4 GiB"]["storage"]["card"]["size"])
     assert "storage" not in axis["redo_log 1 GiB"] and "storage" not in axis["row_size × 0.8"]
     whole = tomllib.loads(asked_study(asked, [8 << 30], OUT).study.text)
     assert whole["storage"] == table["storage"]
@@ -126,11 +126,11 @@ def test_no_storage_is_outgrown_by_being_fast_and_none_is_given_more_than_it_hol
     assert left == [] and room.most - room.data - room.log > 1e6 * 30 * lasts > room.growth
     table = tomllib.loads(asked_study(asked, [GB // 2], OUT).study.text)
     for storage in asked.storages:
-        size = _core.size_bytes(table["storage"][storage.name]["size"])
+        size = compiled.size_bytes(table["storage"][storage.name]["size"])
         assert storage.holds is None and room.most - (1 << 20) < size <= room.most
 
     drive = storages_of("--storage", "sata-ssd-480gb", Catalog())
     large, _ = fitting(question(storages=drive, scale=64, time_ns=90 * 10**9), OUT)
     assert large.storages[0].holds == 480 * 10**9 < room_of_question(large).most
     table = tomllib.loads(asked_study(large, [8 << 30], OUT).study.text)
-    assert _core.size_bytes(table["storage"]["sata-ssd-480gb"]["size"]) <= 480 * 10**9
+    assert compiled.size_bytes(table["storage"]["sata-ssd-480gb"]["size"]) <= 480 * 10**9

@@ -6,17 +6,18 @@ from dataclasses import fields
 import pytest
 from questions import question
 
-from tameshi import guard, outputs
+from tameshi import guard
 from tameshi.ask import Question, kept
 from tameshi.ask.question import Costs, Storage
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.workflow import study_folder
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder that holds an answer."""
     guard.claim_folder(tmp_path / "out")
-    guard.write_file(tmp_path / "out" / outputs.SUMMARY, b"{}")
+    guard.write_file(tmp_path / "out" / study_folder.SUMMARY, b"{}")
     kept.keep(tmp_path / "out", question())
     return tmp_path / "out"
 
@@ -55,7 +56,7 @@ def test_results_of_which_no_question_is_known_are_left_alone(folder):
     (folder / kept.KEPT).unlink()
     with pytest.raises(BadInput, match="not written down"):
         kept.refuse_another(folder, question())
-    (folder / outputs.SUMMARY).unlink()
+    (folder / study_folder.SUMMARY).unlink()
     kept.refuse_another(folder, question())
 
 

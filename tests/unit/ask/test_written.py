@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from questions import GB, question
 
-from tameshi import _core
 from tameshi.ask import Catalog, prepared, storages_of
 from tameshi.ask.ladder import rungs
 from tameshi.ask.question import Storage, Varied
@@ -22,8 +21,10 @@ from tameshi.ask.written import (
     sensitivity_study,
     told_label,
 )
-from tameshi.errors import BadInput
-from tameshi.study import plan
+from tameshi.core import compiled
+from tameshi.core.data import PROFILES
+from tameshi.core.errors import BadInput
+from tameshi.study.file import plan
 
 OUT = Path("nowhere")
 
@@ -43,24 +44,22 @@ def test_data_pool_log_and_drives_are_scaled_alike():
         assert program.model_dump()["tpcc"]["warehouses"] == round(24 * GB / 2 / 100.8e6)
         pool = run.engines["mysql"].buffer_pool.root
         label = run.cell["buffer_pool"]
-        assert _core.size_bytes(pool) * 2 == _core.size_bytes(label)
+        assert compiled.size_bytes(pool) * 2 == compiled.size_bytes(label)
         assert run.engines["mysql"].redo_log.root == "1 GiB"
         (storage,) = run.storage.values()
         assert storage.scale in (2, None, 1)
     sizes = {next(iter(r.storage)): next(iter(r.storage.values())) for r in runs}
     assert sizes["card"].scale == 2
-    assert _core.size_bytes(sizes["card"].size) > 24 * GB / 2
+    assert compiled.size_bytes(sizes["card"].size) > 24 * GB / 2
 
 
 def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
     asked = question()
     ((name, text),) = asked_study(asked, [8 << 30], OUT).devices
-    whole = tomllib.loads(
-        (Path(__file__).resolve().parents[3] / "profiles/devices/sas-15k-146gb.toml").read_text()
-    )
+    whole = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())
     small, large = tomllib.loads(text)["device"]["hdd"], whole["device"]["hdd"]
     assert name == "sas-15k-146gb-1-in-2"
-    capacities = [_core.size_bytes(each["capacity"]["value"]) for each in (small, large)]
+    capacities = [compiled.size_bytes(each["capacity"]["value"]) for each in (small, large)]
     assert capacities[0] * 2 == capacities[1]
     assert small["cylinders"]["value"] == large["cylinders"]["value"] // 2
     left = {key: value for key, value in small.items() if key not in ("capacity", "cylinders")}
@@ -76,7 +75,7 @@ def test_an_array_at_a_scale_has_as_large_a_part_of_its_cache():
     (run,) = planned(asked, written).runs
     (storage,) = run.storage.values()
     cache = storage.model.model_dump(exclude_none=True)["cache"]
-    assert _core.size_bytes(cache["cache"]["memory"]) == (1 << 30) // scale
+    assert compiled.size_bytes(cache["cache"]["memory"]) == (1 << 30) // scale
     assert cache["of"]["raid10"]["members"] == 24
 
 
@@ -85,7 +84,7 @@ def test_every_workload_and_start_makes_a_study_that_can_run():
         for start in ("warm", "cold"):
             asked = question(workload=workload, start=start)
             for run in planned(asked, asked_study(asked, [8 << 30], OUT)).runs:
-                assert _core.unsupported(run) == []
+                assert compiled.unsupported(run) == []
 
 
 def test_the_ramp_lasts_until_the_log_has_come_round_and_cold_runs_shrink():
@@ -111,7 +110,7 @@ def test_each_unknown_input_has_a_run_at_either_end():
     assert [run.engines["mysql"].redo_log.root for run in runs[:2]] == ["512 MiB", "2 GiB"]
     houses = [run.phases[0].programs[0].model_dump()["tpcc"]["warehouses"] for run in runs[2:]]
     assert houses == [95, 149]
-    assert all(_core.unsupported(run) == [] for run in runs)
+    assert all(compiled.unsupported(run) == [] for run in runs)
 
 
 def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do():

@@ -10,7 +10,7 @@ from fio_json import drive
 
 from tameshi.calibrate.documents import documents_of, is_results
 from tameshi.calibrate.fio_runs import last_state
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 
 FIO = json.dumps(drive(), indent=2)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tameshi.calibrate.command import trusted as without_doubtful
 from tameshi.calibrate.fio_results import read_fio
 from tameshi.calibrate.models import candidates
-from tameshi.errors import BadInput
-from tameshi.report.text import Text
+from tameshi.core.errors import BadInput
+from tameshi.report.words.text import Text
 
 FILE = Path("fio.json")
 

@@ -7,8 +7,8 @@ import pytest
 from fio_json import job, results
 
 from tameshi.calibrate.fio_results import read_fio
-from tameshi.errors import BadInput
-from tameshi.report.text import Text
+from tameshi.core.errors import BadInput
+from tameshi.report.words.text import Text
 
 FILE = Path("fio.json")
 

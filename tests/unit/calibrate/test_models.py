@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from known import answered, cell, volume
 
-from tameshi import _core
 from tameshi.calibrate.cells import Cell
 from tameshi.calibrate.models import flash, hard_disk
 from tameshi.calibrate.parameters import KNOWN_CAPACITY, UNKNOWN_CAPACITY, Model
 from tameshi.calibrate.volumes import volumes
+from tameshi.core import compiled
 
 
 @pytest.mark.parametrize("template", ["nvme-tlc-3.84tb", "nvme-tlc-1tb-consumer"])
@@ -25,7 +25,7 @@ def test_a_fitted_drive_has_neither_the_lanes_nor_the_heat_of_its_template(templ
 
 def capacity(model: Model) -> tuple[int, str]:
     built = model.build({each.key: each.start for each in model.parameters})
-    return _core.size_bytes(built["capacity"][0]), model.sources["capacity"]
+    return compiled.size_bytes(built["capacity"][0]), model.sources["capacity"]
 
 
 def models(used: int, known: int | None) -> list[Model]:
@@ -69,7 +69,7 @@ def test_a_fitted_flash_drive_keeps_room_for_its_reserve_at_every_capacity(known
     built = model.build({each.key: each.start for each in model.parameters})
     nand, controller = built["nand"], built["controller"]
     dies = controller["data_channels"][0] * controller["dies_per_channel"][0]
-    page = _core.size_bytes(nand["page"][0]) * nand["planes"][0]
+    page = compiled.size_bytes(nand["page"][0]) * nand["planes"][0]
     block = page * nand["pages_per_block"][0] * dies
     spare = known * float(built["over_provisioning"][0].removesuffix("%")) / 100
     assert spare / block > built["cleaning"]["reserve_blocks"][0] + 4

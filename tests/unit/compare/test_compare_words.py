@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tameshi.compare import Comparison, Options, Side, compare
 from tameshi.report.comparison import comparison_markdown, comparison_terminal
-from tameshi.report.strings import TEXT
+from tameshi.report.words.strings import TEXT
 
 SLOWER = tuple(0.8 * rate for rate in made.RATES)
 OTHER_KERNEL = made.ENVIRONMENT | {"kernel": "6.2.0"}

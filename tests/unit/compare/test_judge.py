@@ -8,9 +8,9 @@ import random
 import made
 import pytest
 
+from tameshi.analysis.stats.intervals import Interval, around, quantile
 from tameshi.compare import Options, compare, exit_status
 from tameshi.compare.judge import chance, chosen, judged, with_firmness
-from tameshi.stats.intervals import Interval, around, quantile
 
 BETTER = {
     "read.iops": "higher",

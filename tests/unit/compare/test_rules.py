@@ -10,7 +10,7 @@ import pytest
 
 from tameshi.compare import CHANGEABLE, RULES, Options, Side, compare, exit_status
 from tameshi.compare.rules import Rule, effect
-from tameshi.report.strings import TEXT
+from tameshi.report.words.strings import TEXT
 
 TARGET = "targets//mnt/x/disk"
 # Where each rule's fact stands, and another value for it.

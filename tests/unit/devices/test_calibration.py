@@ -5,6 +5,10 @@ import re
 import tomllib
 from pathlib import Path
 
+from validation import LISTS
+
+from tameshi.core.data import PUBLISHED, STUDIES
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -14,7 +18,7 @@ def rows(path: str) -> list[dict[str, str]]:
 
 
 def exceptions() -> set[str]:
-    groups = tomllib.loads((ROOT / "published" / "exceptions.toml").read_text())["group"].values()
+    groups = tomllib.loads((LISTS / "exceptions.toml").read_text())["group"].values()
     figures = [figure for group in groups for figure in group["figures"]]
     assert all(len(group["because"]) > 40 for group in groups)
     assert len(figures) == len(set(figures))
@@ -22,11 +26,11 @@ def exceptions() -> set[str]:
 
 
 def test_every_calibration_figure_is_held_by_a_test_reproduced_by_a_study_or_excepted():
-    known = {row["id"] for row in rows("published/calibration.csv")}
-    asked = {row["id"] for row in rows("published/to-predict.csv")}
+    known = {row["id"] for row in rows(PUBLISHED / "calibration.csv")}
+    asked = {row["id"] for row in rows(PUBLISHED / "to-predict.csv")}
     tests = (ROOT / f"crates/sim/tests/it/{name}.rs" for name in ("calibration", "profiles"))
     held = set(re.findall(r"\bS\d-\d{4}\b", "".join(path.read_text() for path in tests)))
-    studies = [tomllib.loads(path.read_text()) for path in (ROOT / "studies").glob("*.toml")]
+    studies = [tomllib.loads(path.read_text()) for path in STUDIES.glob("*.toml")]
     listed = [figure["id"] for study in studies for figure in study.get("published", [])]
     assert set(listed) <= known | asked
     assert known - held - set(listed) - exceptions() == set()
@@ -34,9 +38,9 @@ def test_every_calibration_figure_is_held_by_a_test_reproduced_by_a_study_or_exc
 
 
 def test_every_figure_to_be_predicted_is_in_a_study():
-    studies = [tomllib.loads(path.read_text()) for path in (ROOT / "studies").glob("*.toml")]
+    studies = [tomllib.loads(path.read_text()) for path in STUDIES.glob("*.toml")]
     listed = {figure["id"] for study in studies for figure in study.get("published", [])}
-    asked = {row["id"] for row in rows("published/to-predict.csv")}
+    asked = {row["id"] for row in rows(PUBLISHED / "to-predict.csv")}
     assert asked - listed == set()
     written = {row["id"] for row in rows("docs/validation/predictions.csv")}
     assert asked - written == set()

@@ -8,17 +8,19 @@ from typing import Any
 
 from sourced import sourced
 
+from tameshi.core.data import PROFILES, PUBLISHED
+
 ROOT = Path(__file__).resolve().parents[3]
 ID = re.compile(r"\bS\d-\d{4}\b")
 
 
 def ids(name: str) -> set[str]:
-    with (ROOT / "published" / name).open(newline="", encoding="utf-8") as file:
+    with (PUBLISHED / name).open(newline="", encoding="utf-8") as file:
         return {row["id"] for row in csv.DictReader(file)}
 
 
 def profiles() -> dict[str, dict[str, Any]]:
-    paths = sorted((ROOT / "profiles").glob("*/*.toml"))
+    paths = sorted(PROFILES.glob("*/*.toml"))
     return {
         f"{p.parent.name}/{p.stem}": tomllib.loads(p.read_text(encoding="utf-8")) for p in paths
     }

@@ -1,26 +1,18 @@
 """The page of what simulated drives are held against is made from its tables, and names tests."""
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
+
+from validation import drives_page
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMED_TEST = re.compile(r"`([\w./-]+\.(?:rs|py))::(\w+)`")
 
 
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("validation", ROOT / "scripts" / "validation.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_is_what_its_tables_make():
-    made = script().page()
+    made = drives_page.page()
     assert (ROOT / "docs" / "validation" / "drives.md").read_text() == made, (
-        "stale: python scripts/validation.py"
+        "stale: python -m validation.drives_page"
     )
     assert "no reason is written down" not in made
 
@@ -33,7 +25,7 @@ def test_the_page_names_tests_that_exist():
 
 
 def test_rows_of_known_answers_are_of_tests_that_exist():
-    rows = script().read(ROOT / "docs" / "validation" / "known-answers.csv")
+    rows = drives_page.read(ROOT / "docs" / "validation" / "known-answers.csv")
     assert len(rows) > 100
     for row in rows:
         module, _, name = row["test"].rpartition("::")
@@ -44,7 +36,7 @@ def test_rows_of_known_answers_are_of_tests_that_exist():
 
 
 def test_what_is_further_off_than_allowed_is_listed_with_its_reason(tmp_path, monkeypatch):
-    module = script()
+    module = drives_page
     head = "id,unit,published,ours,deviation_percent,reason,study,cell,digest\n"
     (tmp_path / "calibration.csv").write_text(head + "S0-0006,IOPS,700,600,-14.3,,x,,\n")
     monkeypatch.setattr(module, "FOLDER", tmp_path)

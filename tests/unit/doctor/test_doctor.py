@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from tameshi.core.errors import BadInput
 from tameshi.doctor import Diagnosis, as_json, doctor, render
 from tameshi.doctor.facts import Facts, Target
 from tameshi.doctor.judge import judge
 from tameshi.doctor.table import CHECKS, WORLDS
-from tameshi.errors import BadInput
 
 
 def shown(diagnosis: Diagnosis, width: int) -> str:

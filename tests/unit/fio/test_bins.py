@@ -4,7 +4,7 @@ from fio_runs import fio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tameshi.compat.fio.bins import BINS, Latencies, bin_of, middle_of
+from tameshi.fio.bins import BINS, Latencies, bin_of, middle_of
 
 
 @given(st.integers(0, (1 << 45)))

@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tameshi.compat.fio import (
-    JobText,
-    Setting,
-    parse_arguments,
-    parse_job_text,
-    read_job_file,
-    write_jobs,
-)
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import JobText, Setting, parse_arguments, parse_job_text, read_job_file, write_jobs
 
 WORDS = st.text(string.ascii_letters + string.digits + "_-./", min_size=1, max_size=12)
 KEYS = st.text(string.ascii_lowercase + "_", min_size=1, max_size=12).filter(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tameshi.compat.fio import parse_job_text, read_job, translate
-from tameshi.compat.fio.jobfile import Setting
-from tameshi.compat.fio.keys import ALIASES, COMMANDS, NOTED, REFUSED, TRANSLATED, known
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import parse_job_text, read_job, translate
+from tameshi.fio.jobfile import Setting
+from tameshi.fio.keys import ALIASES, COMMANDS, NOTED, REFUSED, TRANSLATED, known
 
 
 def refusal(text: str) -> str:

@@ -1,6 +1,6 @@
 """Translation of fio jobs into streams of a study."""
 
-from tameshi.compat.fio import parse_job_text, read_job, translate
+from tameshi.fio import parse_job_text, read_job, translate
 
 
 def stream(text: str, name: str) -> str:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tameshi.compat.fio import values
-from tameshi.compat.fio.jobfile import Setting
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
+from tameshi.fio import values
+from tameshi.fio.jobfile import Setting
 
 
 def of(value: str | None) -> Setting:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tameshi.environment import diskstats_name, environment, identity, mount_of, mounts
+from tameshi.core.environment import diskstats_name, environment, identity, mount_of, mounts
 
 
 def test_the_environment_of_this_machine_is_plain_json(tmp_path: Path) -> None:

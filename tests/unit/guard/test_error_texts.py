@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from tameshi.errors import BadInput, GuardRefusal, RunFailed, TameshiError
+from tameshi.core.errors import BadInput, GuardRefusal, RunFailed, TameshiError
 
 
 def test_an_error_says_where_what_was_found_and_what_is_accepted() -> None:

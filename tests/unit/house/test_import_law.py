@@ -35,61 +35,35 @@ KEPT_TO = {
     "pyo3": "py",
 }
 
-GROUND = {"errors", "paths", "environment", "reasons", "spec_types"}
-LOWER = {"study", "bindings", "preflight", "guard", "servers", "store", "stats"}
-MODULES = {
-    "__init__": set(),
-    "errors": set(),
-    "reasons": set(),
-    "paths": {"errors"},
-    "environment": {"errors"},
-    "spec_types": set(),
-    "_core": GROUND,
-    "study": {"_core"},
-    "windows": {"_core"},
-    "bindings": {"study"},
-    "preflight": {"_core", "bindings", "guard", "servers"},
-    "prepared": {"preflight"},
-    "guard": {"_core"},
-    "doctor": {"guard", "servers"},
-    "servers": {"_core", "guard"},
-    "events": {"guard"},
-    "seal": {"guard"},
-    "store": {"_core", "guard", "windows", "events", "seal"},
-    "stats": {"_core"},
-    "least": {"_core"},
-    "run": LOWER | {"least"},
-    "worker": {"run"},
-    "published": {"_core"},
-    "model_error": {"published", "stats", "least"},
-    "document_store": {"model_error"},
-    "searches": {"stats", "study"},
-    "deviations": {"_core", "windows"},
-    "frames": {"stats", "store", "events"},
-    "judged": {"frames"},
-    "results": {"judged", "document_store", "searches", "deviations"},
-    "report": {"model_error", "store"},
-    "outputs": {"results", "report"},
-    "compare": {"stats", "store"},
-    "verify": {"_core", "guard"},
-    "predictions": {"stats", "store"},
-    "fitted": {"paths"},
-    "validation_page": {"predictions", "model_error", "fitted"},
-    "whole_studies": {"document_store", "fitted", "study"},
-    "compat": {"stats", "store", "study"},
+# Package below python/tameshi: what it may import. It may also import what those may import.
+PACKAGES = {
+    "core": set(),
+    "guard": {"core"},
+    "study": {"core"},
+    "record": {"guard"},
+    "servers": {"guard"},
+    "analysis": {"record", "study"},
+    "run": {"analysis", "servers"},
+    "report.words": {"core"},
+    "report.view": {"report.words", "analysis"},
+    "report.sections": {"report.view"},
+    "report.render": {"report.view"},
+    "report.layouts": {"record"},
+    "report": {"report.sections", "report.render"},
+    "workflow": {"run", "report"},
+    "compare": {"analysis"},
+    "doctor": {"servers"},
     "devices": {"study", "report"},
-    "options": {"_core"},
-    "ask": {"conduct", "options"},
-    "conduct": {"run", "outputs", "prepared"},
-    "calibrate": {"conduct", "compat"},
-    "commands": {"conduct", "calibrate", "compare", "predictions", "compat", "ask"}
-    | {"doctor", "verify", "devices", "validation_page", "whole_studies"},
-    "cli": {"commands"},
-    "__main__": {"cli"},
+    "fio": {"analysis"},
+    "ask": {"workflow"},
+    "calibrate": {"workflow", "fio"},
+    "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts"},
+    "__main__": {"commands"},
+    "__init__": set(),
 }
 COMPILED = {"_tameshi"}
 
-# `stats` turns numbers into numbers.
+# `analysis/stats` turns numbers into numbers.
 IO_MODULES = {"io", "os", "pathlib", "shutil", "socket", "sqlite3", "subprocess", "tempfile"}
 IO_CALLS = ("read_", "scan_", "sink_", "write_")
 
@@ -146,48 +120,51 @@ def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[str, .
             yield from ((*stem, alias.name) for alias in node.names)
 
 
+def package_of(parts: tuple[str, ...]) -> str:
+    """The longest name in the law that a path below python/tameshi begins with."""
+    two = ".".join(parts[:2])
+    return two if two in PACKAGES else parts[0]
+
+
 def module_violations(root: Path) -> Iterator[str]:
     """Each import in python/tameshi that the law forbids."""
     home = root / "python"
     for path in sorted(home.glob("tameshi/**/*.py")):
         where = path.relative_to(root)
         inside = path.relative_to(home).with_suffix("").parts
-        module = inside[1]
-        if module not in MODULES:
-            yield f"{where} is not in the import law: add {module} to MODULES in {HERE}"
+        package = package_of(inside[1:])
+        if package not in PACKAGES:
+            yield f"{where} is not in the import law: add {package} to PACKAGES in {HERE}"
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for name in imports(tree, inside[:-1]):
             if name[0] == "tameshi":
-                yield from (f"{where} {why}" for why in forbidden(home, module, name[1:]))
-        if module == "stats":
+                yield from (f"{where} {why}" for why in forbidden(inside[1:], package, name[1:]))
+        if inside[1:3] == ("analysis", "stats"):
             yield from (f"{where} {why}" for why in io_in(tree, inside[:-1]))
 
 
-def forbidden(home: Path, module: str, target: tuple[str, ...]) -> Iterator[str]:
+def forbidden(module: tuple[str, ...], package: str, target: tuple[str, ...]) -> Iterator[str]:
     if target and target[0] in COMPILED:
-        if module != "_core":
-            yield f"may not import the compiled tameshi.{target[0]}: only _core.py may"
+        if module != ("core", "compiled"):
+            yield f"may not import tameshi.{target[0]}: only core/compiled.py may"
         return
-    # `from tameshi import x`: a module where there is one, else a name in __init__.
-    lower = target[0] if target and exists(home / "tameshi", target[0]) else "__init__"
-    if lower not in {module, "__init__"} | reach(MODULES, module):
+    # `from tameshi import x`: a package if there is one, else a name in __init__.
+    lower = package_of(target) if target else "__init__"
+    lower = lower if lower in PACKAGES else "__init__"
+    if lower not in {package, "__init__"} | reach(PACKAGES, package):
         yield f"may not import tameshi.{lower}"
-
-
-def exists(package: Path, module: str) -> bool:
-    return module in MODULES or (package / module).is_dir() or (package / f"{module}.py").exists()
 
 
 def io_in(tree: ast.Module, package: tuple[str, ...]) -> Iterator[str]:
     for name in imports(tree, package):
         if name[0] in IO_MODULES:
-            yield f"may not import {name[0]}: stats does no I/O"
+            yield f"may not import {name[0]}: analysis/stats does no I/O"
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if called in {"open", "print"} or called.startswith(IO_CALLS):
-                yield f"may not call {called}: stats does no I/O"
+                yield f"may not call {called}: analysis/stats does no I/O"
 
 
 def test_crates_follow_the_law(root):
@@ -199,7 +176,7 @@ def test_modules_follow_the_law(root):
 
 
 def test_law_names_what_it_allows():
-    for law in (CRATES, MODULES):
+    for law in (CRATES, PACKAGES):
         assert set().union(*law.values()) <= set(law)
         for name in law:
             assert name not in reach(law, name)
@@ -240,34 +217,37 @@ def test_crates_that_break_the_law_are_found(tmp_path):
 def test_modules_that_break_the_law_are_found(tmp_path):
     planted = {
         "__init__.py": "__version__ = ''",
-        "_core.py": "from tameshi import _tameshi\nfrom .errors import Oops",
+        "analysis/stats/mean.py": "import os.path\nimport scipy.io\nopen('x')\nf.write_csv('y')",
+        "core/compiled.py": "from tameshi import _tameshi\nfrom .errors import Oops",
         "extra.py": "",
-        "guard.py": "from .store import x",
-        "report/draw.py": "from . import text\nfrom ..run import go\nfrom tameshi import _tameshi",
-        "stats/mean.py": "import os.path\nimport scipy.io\nopen('x')\nframe.write_csv('y')",
-        "store.py": "from tameshi.guard import Lease",
-        "worker.py": "import tameshi.run.worker\nfrom tameshi import report, __version__",
+        "guard/folders.py": "from ..record import x",
+        "report/render/draw.py": "from . import html\nfrom ..sections import why\n"
+        "from tameshi.run import go\nfrom tameshi import _tameshi",
+        "record/store.py": "from tameshi.guard import Lease",
+        "run/worker.py": "import tameshi.run.work\nfrom tameshi import report, __version__",
     }
     for name, text in planted.items():
         path = tmp_path / "python" / "tameshi" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    stats = "python/tameshi/analysis/stats/mean.py may not"
+    drawing = "python/tameshi/report/render/draw.py may not import"
     assert list(module_violations(tmp_path)) == [
-        f"python/tameshi/extra.py is not in the import law: add extra to MODULES in {HERE}",
-        "python/tameshi/guard.py may not import tameshi.store",
-        "python/tameshi/report/draw.py may not import tameshi.run",
-        "python/tameshi/report/draw.py "
-        "may not import the compiled tameshi._tameshi: only _core.py may",
-        "python/tameshi/stats/mean.py may not import os: stats does no I/O",
-        "python/tameshi/stats/mean.py may not call open: stats does no I/O",
-        "python/tameshi/stats/mean.py may not call write_csv: stats does no I/O",
-        "python/tameshi/worker.py may not import tameshi.report",
+        f"{stats} import os: analysis/stats does no I/O",
+        f"{stats} call open: analysis/stats does no I/O",
+        f"{stats} call write_csv: analysis/stats does no I/O",
+        f"python/tameshi/extra.py is not in the import law: add extra to PACKAGES in {HERE}",
+        "python/tameshi/guard/folders.py may not import tameshi.record",
+        f"{drawing} tameshi.report.sections",
+        f"{drawing} tameshi.run",
+        f"{drawing} tameshi._tameshi: only core/compiled.py may",
+        "python/tameshi/run/worker.py may not import tameshi.report",
     ]
 
 
 def test_a_worker_starts_without_what_only_plans_and_results_need() -> None:
     results = ("polars", "plotly", "scipy", "numpy", "jinja2")
-    plans = ("pydantic", "psutil", "tameshi.spec_types", "tameshi.guard")
+    plans = ("pydantic", "psutil", "tameshi.core.spec_types", "tameshi.guard")
     words = "import sys, tameshi.run.worker; "
     words += f"print([m for m in {results + plans} if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)

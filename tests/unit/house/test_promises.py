@@ -92,7 +92,7 @@ def test_targets_and_ci_are_there(root):
 
 
 def test_readme_commands_exist(root):
-    from tameshi.cli import app
+    from tameshi.commands.cli import app
 
     readme = (root / "README.md").read_text(encoding="utf-8")
     assert BLOCK.search(readme)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.points import read_results
-from tameshi.report.summary import answers
-from tameshi.report.text import Text
+from tameshi.report.sections.answer import answers
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 def cell(age: str, hold_ms: float, lost: int, life: float, retried: float) -> dict[str, Any]:

@@ -7,13 +7,12 @@ from typing import Any
 import first_look
 import pytest
 
-from tameshi.reasons import reason
-from tameshi.report.asked import answers, figures, tables, worded
-from tameshi.report.draw import draw
-from tameshi.report.html import render
-from tameshi.report.plain import markdown
-from tameshi.report.points import read_results
-from tameshi.report.text import Text
+from tameshi.core.reasons import reason
+from tameshi.report.render.draw import draw
+from tameshi.report.sections.asked import answers, figures, tables, worded
+from tameshi.report.study import markdown, render
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 def off(value: float, inside: bool = False) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 import first_look
 import pytest
 
-from tameshi.report.points import read_results
-from tameshi.report.standing import caveats
-from tameshi.report.text import Text
-from tameshi.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
+from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
+from tameshi.report.sections.standing import caveats
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

@@ -7,10 +7,10 @@ from typing import Any
 import first_look
 import pytest
 
-from tameshi.report.points import read_results
-from tameshi.report.strings import LANGUAGES
-from tameshi.report.summary import answers, overview
-from tameshi.report.text import Text
+from tameshi.report.sections.answer import answers, overview
+from tameshi.report.view.points import read_results
+from tameshi.report.words.strings import LANGUAGES
+from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

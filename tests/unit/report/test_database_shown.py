@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.database import _ledger, _simulated, _told
-from tameshi.report.inputs import ReportInputs
-from tameshi.report.plain import markdown, terminal_summary
-from tameshi.report.points import read_results
-from tameshi.report.summary import answers
-from tameshi.report.text import Text
+from tameshi.report.sections.answer import answers
+from tameshi.report.sections.database import _ledger, _simulated, _told
+from tameshi.report.study import markdown, terminal_summary
+from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 RATES = {"disk": {"small": 10.0, "large": 40.0}, "flash": {"small": 80.0, "large": 80.0}}
 

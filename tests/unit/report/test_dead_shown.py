@@ -6,10 +6,10 @@ from typing import Any
 
 import first_look
 
-from tameshi.reasons import quoted, reason
-from tameshi.report.inputs import ReportInputs
-from tameshi.report.plain import terminal_doubts, terminal_summary
-from tameshi.report.text import Text
+from tameshi.core.reasons import quoted, reason
+from tameshi.report.study import terminal_doubts, terminal_summary
+from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.words.text import Text
 
 WHY = reason("member_alive", member=1)
 REASON = reason("missed", "needless")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.effects import effects
-from tameshi.report.points import View, read_results
-from tameshi.report.strings import LANGUAGES
-from tameshi.report.summary import answers
-from tameshi.report.text import Text
+from tameshi.report.sections.answer import answers
+from tameshi.report.sections.effects import effects
+from tameshi.report.view.points import View, read_results
+from tameshi.report.words.strings import LANGUAGES
+from tameshi.report.words.text import Text
 
 PACE = {"alone": 1.0, "pair": 0.5, "memory": 4.0}
 SLOWER = {"normal": 1.0, "failed": 0.5, "rebuilding": 0.25}

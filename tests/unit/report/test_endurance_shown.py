@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.endurance import tables
-from tameshi.report.points import read_results
-from tameshi.report.text import Text
+from tameshi.report.sections.endurance import tables
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 def results(amplification: float | None) -> dict[str, Any]:

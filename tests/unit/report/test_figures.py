@@ -9,7 +9,7 @@ from dataclasses import replace
 import first_look
 import pytest
 
-from tameshi.report.draw import (
+from tameshi.report.render.draw import (
     binary_log_ticks,
     binary_ticks,
     draw,
@@ -17,9 +17,9 @@ from tameshi.report.draw import (
     linear_ticks,
     log_ticks,
 )
-from tameshi.report.figures import Figure, Scale, Series, figures
-from tameshi.report.points import read_results
-from tameshi.report.text import Phrase, Text, format_tick
+from tameshi.report.view.figures import Figure, Scale, Series, figures
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Phrase, Text, format_tick
 
 
 def all_figures() -> dict[str, Figure]:

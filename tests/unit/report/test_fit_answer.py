@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tameshi.report.fit import answer
-from tameshi.report.text import Text
+from tameshi.report.words.text import Text
 
 
 def document(*considered: dict[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from pathlib import Path
 import first_look
 import pytest
 
-from tameshi import guard, outputs
-from tameshi.errors import GuardRefusal
-from tameshi.reasons import quoted
-from tameshi.report.html import render
-from tameshi.report.text import TEXT
+from tameshi import guard
+from tameshi.core.errors import GuardRefusal
+from tameshi.core.reasons import quoted
+from tameshi.report.study import render
+from tameshi.report.words.text import TEXT
+from tameshi.workflow import study_folder
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"'"
 
@@ -56,7 +57,7 @@ def test_no_english_of_the_table_is_left_in_japanese() -> None:
 
 @pytest.mark.parametrize("asset", ["template.html", "page.js"])
 def test_assets_hold_no_words_of_their_own(asset: str) -> None:
-    source = resources.files("tameshi.report").joinpath(asset).read_text(encoding="utf-8")
+    source = resources.files("tameshi.report.render").joinpath(asset).read_text(encoding="utf-8")
     if asset == "page.js":
         assert not re.findall(r'textContent = "', source)
         return
@@ -81,16 +82,16 @@ def test_report_interrupted_in_rendering_keeps_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guard.claim_folder(tmp_path)
-    path = outputs.write_html(tmp_path, first_look.inputs(), "en")
+    path = study_folder.write_html(tmp_path, first_look.inputs(), "en")
     before = path.read_bytes()
 
     def interrupted(*_: object) -> str:
         assert path.read_bytes() == before
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(outputs, "render", interrupted)
+    monkeypatch.setattr(study_folder, "render", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        outputs.write_html(tmp_path, first_look.inputs(), "en")
+        study_folder.write_html(tmp_path, first_look.inputs(), "en")
     assert path.read_bytes() == before
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [guard.MARKER, "report.html"]
 
@@ -99,5 +100,5 @@ def test_report_outside_own_folder_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
     with pytest.raises(GuardRefusal):
-        outputs.write_html(tmp_path, first_look.inputs(), "en")
+        study_folder.write_html(tmp_path, first_look.inputs(), "en")
     assert path.read_text() == "old"

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tameshi.report import interference
-from tameshi.report.points import read_results
-from tameshi.report.text import Text
+from tameshi.report.sections import interference
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 def cell(phase: str, tails: dict[str, float], operation: str = "read") -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from offers import results
 
-from tameshi.report.inputs import ReportInputs
-from tameshi.report.offers import table
-from tameshi.report.plain import markdown
-from tameshi.report.points import read_results
-from tameshi.report.standing import published
-from tameshi.report.text import Text
+from tameshi.report.sections.offers import table
+from tameshi.report.sections.standing import published
+from tameshi.report.study import markdown
+from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

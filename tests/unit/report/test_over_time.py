@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tameshi.report.draw import draw
-from tameshi.report.figures import MODELS, over_time
-from tameshi.report.figures import figures as plots
-from tameshi.report.modelled import banded, figures
-from tameshi.report.over_time import RunWindow, database_series, over_written
-from tameshi.report.points import Point, View, moves_large_blocks, read_results
-from tameshi.report.text import Text
+from tameshi.report.render.draw import draw
+from tameshi.report.sections.modelled import banded, figures
+from tameshi.report.sections.over_time import RunWindow, database_series, over_written
+from tameshi.report.view.figures import MODELS, over_time
+from tameshi.report.view.figures import figures as plots
+from tameshi.report.view.points import Point, View, moves_large_blocks, read_results
+from tameshi.report.words.text import Text
 
 SECOND = 1_000_000_000
 WINDOW = {"name": "run", "phase_begin_ns": SECOND // 2, "end_ns": SECOND * 7 // 2}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.points import read_results
-from tameshi.report.power import tables
-from tameshi.report.text import Text
+from tameshi.report.sections.power import tables
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 
 def results(power: list[dict[str, Any]]) -> dict[str, Any]:

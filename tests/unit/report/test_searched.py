@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.inputs import ReportInputs
-from tameshi.report.plain import markdown, terminal_summary
-from tameshi.report.points import read_results
-from tameshi.report.strings import LANGUAGES
-from tameshi.report.summary import answers, overview
-from tameshi.report.text import Text
+from tameshi.report.sections.answer import answers, overview
+from tameshi.report.study import markdown, terminal_summary
+from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.points import read_results
+from tameshi.report.words.strings import LANGUAGES
+from tameshi.report.words.text import Text
 
 RATES = {"1000": 3e4, "9000": 9e4, "9500": 2e5}
 SEARCH = {

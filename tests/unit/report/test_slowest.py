@@ -5,10 +5,9 @@ from dataclasses import replace
 import first_look
 import pytest
 
-from tameshi.report.html import render
-from tameshi.report.plain import markdown
-from tameshi.report.slowest import MOST, tables
-from tameshi.report.text import Text
+from tameshi.report.sections.slowest import MOST, tables
+from tameshi.report.study import markdown, render
+from tameshi.report.words.text import Text
 
 
 def slow(stream: str, latency_ns: int, **more) -> dict:

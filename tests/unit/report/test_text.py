@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tameshi.reasons import Reason, completed, quoted, reason
-from tameshi.report.reason_words import METHODS, REASONS
-from tameshi.report.strings import SAID
-from tameshi.report.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
-from tameshi.stats import validity
-from tameshi.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN, WITHIN, WITHIN_QUANTILE
-from tameshi.stats.ratios import MOVER, PAIRED, WELCH
+from tameshi.analysis.stats import validity
+from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN, WITHIN, WITHIN_QUANTILE
+from tameshi.analysis.stats.ratios import MOVER, PAIRED, WELCH
+from tameshi.core.reasons import Reason, completed, quoted, reason
+from tameshi.report.words.reason_words import METHODS, REASONS
+from tameshi.report.words.strings import SAID
+from tameshi.report.words.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -77,8 +77,8 @@ def test_every_key_has_every_language(key: str) -> None:
 def test_every_key_is_used() -> None:
     sources = "".join(
         file.read_text(encoding="utf-8")
-        for file in resources.files("tameshi.report").iterdir()
-        if file.name.endswith((".py", ".html"))
+        for file in sorted(Path(str(resources.files("tameshi.report"))).rglob("*"))
+        if file.suffix in {".py", ".html"}
     )
     table = sources.index("TEXT: dict")
     sources = sources[:table] + sources[sources.index("\n}\n", table) :]

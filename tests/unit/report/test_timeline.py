@@ -10,16 +10,15 @@ import first_look
 import polars as pl
 import pytest
 
-from tameshi.frames import Frames
-from tameshi.report.happening import happening
-from tameshi.report.html import render
-from tameshi.report.plain import markdown
-from tameshi.report.points import read_results
-from tameshi.report.text import Text
-from tameshi.report.timeline import tables
-from tameshi.results import Cell, _timeline
-from tameshi.stats.estimates import WindowData
-from tameshi.stats.timeline import failed_around, rebuild, service, stretches
+from tameshi.analysis.results import Cell, _timeline
+from tameshi.analysis.series import Frames
+from tameshi.analysis.stats.estimates import WindowData
+from tameshi.analysis.stats.timeline import failed_around, rebuild, service, stretches
+from tameshi.report.sections.event_words import happening
+from tameshi.report.sections.timeline import tables
+from tameshi.report.study import markdown, render
+from tameshi.report.view.points import read_results
+from tameshi.report.words.text import Text
 
 SECOND = 1_000_000_000
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.strings import LANGUAGES
-from tameshi.report.text import Text
-from tameshi.report.waits import OF_STORAGE, said, table
-from tameshi.stats.programs import CLIENT_TIMES, time_shares
+from tameshi.analysis.stats.programs import CLIENT_TIMES, time_shares
+from tameshi.report.sections.waits import OF_STORAGE, said, table
+from tameshi.report.words.strings import LANGUAGES
+from tameshi.report.words.text import Text
 
 BUSY = [
     {"subject": "host", "resource": "cores", "share": 0.97},

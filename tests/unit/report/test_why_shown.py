@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from tameshi.report.draw import draw
-from tameshi.report.html import render
-from tameshi.report.inputs import ReportInputs
-from tameshi.report.plain import markdown
-from tameshi.report.points import read_results
-from tameshi.report.strings import TEXT
-from tameshi.report.text import Text
-from tameshi.report.why import figures, percent, said, tables
-from tameshi.stats.why import PARTS, RESOURCES
+from tameshi.analysis.stats.why import PARTS, RESOURCES
+from tameshi.report.render.draw import draw
+from tameshi.report.sections.why import figures, percent, said, tables
+from tameshi.report.study import markdown, render
+from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.points import read_results
+from tameshi.report.words.strings import TEXT
+from tameshi.report.words.text import Text
 
 
 def limit(kind: str, **more: Any) -> dict[str, Any]:

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tameshi import _core, preflight, store
-from tameshi.bindings import Bindings
-from tameshi.environment import environment
-from tameshi.events import append_event
-from tameshi.prepared import prepare
-from tameshi.run import dispatcher
+from tameshi.core import compiled
+from tameshi.core.environment import environment
+from tameshi.core.spec_types import World
+from tameshi.record import store
+from tameshi.record.events import append_event
+from tameshi.run import dispatcher, preflight
 from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
 from tameshi.run.display import for_console
-from tameshi.spec_types import World
-from tameshi.study import read_study
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import read_study
+from tameshi.workflow.prepare import prepare
 
 STUDY = """
 title = "Resumed"
@@ -131,7 +132,7 @@ def test_run_of_another_core_is_made_again(
 ) -> None:
     resumed.resume(world)
     before = set(resumed.made)
-    monkeypatch.setattr(_core, "core_hash", lambda: "0" * 16)
+    monkeypatch.setattr(compiled, "core_hash", lambda: "0" * 16)
     resumed.resume(world)
     assert len(resumed.made) == 2 and before.isdisjoint(resumed.made)
 

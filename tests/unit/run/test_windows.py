@@ -2,11 +2,11 @@
 
 from types import SimpleNamespace
 
-from tameshi.deviations import ledger
-from tameshi.paths import STUDIES
-from tameshi.reasons import quoted, reason
-from tameshi.study import plan, read_study
-from tameshi.windows import unsettled, windows_of
+from tameshi.analysis.deviations import ledger
+from tameshi.core.data import STUDIES
+from tameshi.core.reasons import quoted, reason
+from tameshi.record.phases import unsettled, windows_of
+from tameshi.study.file import plan, read_study
 
 
 def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():

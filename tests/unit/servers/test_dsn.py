@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tameshi.errors import BadInput
+from tameshi.core.errors import BadInput
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.dsn import RunningServer, read_dsn, secret_name
 from tameshi.servers.shape import Address, ClientError

@@ -210,7 +210,7 @@ mod tests {
 
     /// A log of one MiB, as MySQL 5.7 keeps it.
     fn log() -> Redo {
-        let profile = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+        let profile = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-5.7.toml");
         let EngineModel::Innodb(rules) = toml::from_str::<EngineProfile>(profile).expect("a profile").engine;
         Redo::new(1 << 20, &rules)
     }

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_new_member_draws_neither_as_the_old_one_nor_as_another_new_one() {
-        let profile = include_str!("../../../../profiles/devices/cloud-volume-1tb.toml");
+        let profile = include_str!("../../../../python/tameshi/data/profiles/devices/cloud-volume-1tb.toml");
         let device = toml::from_str::<profile::DeviceProfile>(profile).expect("a profile").device;
         let (node, chance) = (Node::Device { profile: "test".into(), device }, Chance::new(1, "disk"));
         let latency = |mut device: Device| {

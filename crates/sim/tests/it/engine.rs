@@ -9,10 +9,10 @@ use tameshi_spec::profile::{Device, EngineModel, EngineProfile, Innodb};
 use tameshi_spec::run::{Node, RunSpec, Start};
 use tameshi_spec::study::Doublewrite;
 
-pub const MYSQL_55: &str = include_str!("../../../../profiles/engines/mysql-5.5.toml");
-pub const MYSQL_57: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
-pub const MYSQL_80: &str = include_str!("../../../../profiles/engines/mysql-8.0.toml");
-pub const MARIADB: &str = include_str!("../../../../profiles/engines/mariadb-10.11.toml");
+pub const MYSQL_55: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-5.5.toml");
+pub const MYSQL_57: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-5.7.toml");
+pub const MYSQL_80: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-8.0.toml");
+pub const MARIADB: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mariadb-10.11.toml");
 pub const KEYS: &str = "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4 } }";
 pub const OLTP: &str =
     "{ oltp = { mix = \"read_write\", clients = 4, tables = 2, rows = 50000, popularity = \"uniform\" } }";

@@ -519,7 +519,7 @@ fn what_deeper_queues_of_a_flash_mirror_wait_for_a_rebuild_is_about_what_they_ta
 
 #[test]
 fn and_so_it_is_where_many_dies_serve_most_commands_beside_one_another() {
-    const PROFILE: &str = include_str!("../../../../profiles/devices/nvme-tlc-3.84tb.toml");
+    const PROFILE: &str = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
     let profile: profile::DeviceProfile = toml::from_str(PROFILE).expect("a profile");
     let profile::Device::Flash(mut drive) = profile.device else { panic!("a flash drive") };
     (drive.simulated.written, drive.simulated.scale) = (Written::Once, 256);

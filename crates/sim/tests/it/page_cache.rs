@@ -8,7 +8,7 @@ use tameshi_spec::profile::HostProfile;
 use tameshi_spec::run::{HostSpec, RunSpec};
 use tameshi_spec::study::Doublewrite;
 
-const FREE: &str = include_str!("../../../../profiles/hosts/free.toml");
+const FREE: &str = include_str!("../../../../python/tameshi/data/profiles/hosts/free.toml");
 
 /// The same run on a host without any cost that has so much memory, with data files written so.
 pub fn on(mut spec: RunSpec, method: &str, memory: u64) -> RunSpec {

@@ -10,7 +10,7 @@ use tameshi_spec::run::{HostSpec, Node};
 use tameshi_workload::StreamSpec;
 
 pub fn texts(kind: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles").join(kind);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles").join(kind);
     let mut texts: Vec<(String, String)> = std::fs::read_dir(folder)
         .expect("the folder of profiles")
         .map(|entry| entry.expect("an entry").path())
@@ -51,7 +51,7 @@ fn every_link_profile_resolves() {
 
 /// So many reads per second of 4 KiB that a host's profile lets through to devices without a cost.
 fn host_limit(name: &str, drive: &str, jobs: u32, queue_depth: u32) -> f64 {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../profiles/hosts/{name}.toml"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/hosts/{name}.toml"));
     let text = std::fs::read_to_string(path).expect("a host profile");
     let profile: HostProfile = toml::from_str(&text).expect("a host profile");
     let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };

@@ -90,7 +90,7 @@ mod tests {
     type Change = fn(&mut FlashProfile);
 
     fn judged(change: impl Fn(&mut FlashProfile)) -> Option<(String, String)> {
-        let text = include_str!("../../../../profiles/devices/nvme-tlc-1tb-consumer.toml");
+        let text = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-tlc-1tb-consumer.toml");
         let mut device = toml::from_str::<DeviceProfile>(text).expect("a profile").device;
         let Device::Flash(flash) = &mut device else { panic!("a flash drive") };
         change(flash);

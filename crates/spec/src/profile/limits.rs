@@ -358,7 +358,7 @@ mod tests {
     }
 
     fn profile(name: &str) -> String {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../profiles/devices/{name}.toml"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/devices/{name}.toml"));
         std::fs::read_to_string(path).expect("a profile")
     }
 
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_capacity_off_by_a_factor_of_a_thousand_is_refused_of_every_drive_with_a_geometry() {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/devices");
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles/devices");
         let mut refused = 0;
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let path = entry.expect("a file").path();
@@ -440,7 +440,7 @@ mod tests {
 
     /// Tries every value of the profiles in a folder in the wrong unit; how many were refused, which is all of them.
     fn refused_in(folder: &str, of: impl Fn(&str) -> Result<bool, toml::de::Error>) -> u32 {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles").join(folder);
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles").join(folder);
         let mut refused = 0;
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let path = entry.expect("a file").path();

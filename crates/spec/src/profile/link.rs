@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn rates_of_links_in_the_wrong_unit_and_round_trips_shorter_than_any_are_refused() {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/links");
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles/links");
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a profile");
             let good = toml::from_str::<LinkProfile>(&text).expect("a profile").link.figures();

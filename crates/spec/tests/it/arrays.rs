@@ -158,7 +158,7 @@ fn a_profile_that_can_be_no_array_is_told_in_its_own_file() {
 }
 
 fn texts(kind: &str) -> Vec<(String, String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles").join(kind);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles").join(kind);
     let paths = std::fs::read_dir(folder).expect("profiles").map(|entry| entry.expect("an entry").path());
     paths
         .map(|path| {

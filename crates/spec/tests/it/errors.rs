@@ -466,7 +466,7 @@ fn values_of_nowhere_and_two_models_in_one_profile_are_told() {
 
 #[test]
 fn an_impossible_xpoint_drive_is_told_with_the_reason() {
-    let drive = include_str!("../../../../profiles/devices/optane-p4800x-375g.toml");
+    let drive = include_str!("../../../../python/tameshi/data/profiles/devices/optane-p4800x-375g.toml");
     for (name, from, to) in [
         ("xpoint_read_in_milliseconds", "\"5 us\"", "\"5 ms\""),
         ("xpoint_of_megabytes", "\"375 GB\"", "\"1500 MB\""),
@@ -553,7 +553,7 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
 
 #[test]
 fn an_engine_that_cannot_be_is_told_at_its_place() {
-    const ENGINE: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+    const ENGINE: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-5.7.toml");
     let study = format!(
         "{}\n[engine.mysql]\n",
         SMALL

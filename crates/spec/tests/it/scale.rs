@@ -98,8 +98,8 @@ fn written_drive_is_scaled_unless_it_is_written_for_a_time() {
 fn drive_that_changes_with_time_is_whole() {
     let until = "until = { time = \"1 s\" }";
     let steady = "written = \"steady\"";
-    let cached = include_str!("../../../../profiles/devices/nvme-tlc-1tb-consumer.toml");
-    let warm = include_str!("../../../../profiles/devices/nvme-qlc-15.36tb.toml");
+    let cached = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-tlc-1tb-consumer.toml");
+    let warm = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-qlc-15.36tb.toml");
     assert_eq!(default_scale(cached, steady, "", until, ""), 1, "an SLC cache and idle work");
     assert_eq!(default_scale(warm, steady, "", until, ""), 1, "heat");
 }

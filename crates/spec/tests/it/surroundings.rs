@@ -135,7 +135,7 @@ fn lanes_that_pci_express_does_not_have_or_that_do_not_carry_the_drives_rates_ar
     ] {
         check_golden(name, &planned_in(&study(""), World::Simulated, &with(drive)).expect_err(name).to_string());
     }
-    let optane = include_str!("../../../../profiles/devices/optane-p4800x-375g.toml");
+    let optane = include_str!("../../../../python/tameshi/data/profiles/devices/optane-p4800x-375g.toml");
     let narrow = optane.replacen("lanes = 4", "lanes = 2", 1);
     let error = planned_in(&study(""), World::Simulated, &with(narrow)).expect_err("x2 carries less");
     check_golden("pcie_that_does_not_carry_the_xpoint_drives_rate", &error.to_string());

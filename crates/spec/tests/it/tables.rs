@@ -118,11 +118,11 @@ fn each_text(folder: &str, with: impl for<'t> Fn(Source<'t>, Table<'t>) -> usize
 #[test]
 fn no_table_of_a_profile_can_be_a_list() {
     let counts = [
-        each_text("profiles/devices", |source, table| tables_that_must_be::<DeviceProfile>(source, &table)),
-        each_text("profiles/arrays", |source, table| tables_that_must_be::<ArrayProfile>(source, &table)),
-        each_text("profiles/links", |source, table| tables_that_must_be::<LinkProfile>(source, &table)),
-        each_text("profiles/hosts", |source, table| tables_that_must_be::<HostProfile>(source, &table)),
-        each_text("profiles/engines", |source, table| tables_that_must_be::<EngineProfile>(source, &table)),
+        each_text("python/tameshi/data/profiles/devices", |source, table| tables_that_must_be::<DeviceProfile>(source, &table)),
+        each_text("python/tameshi/data/profiles/arrays", |source, table| tables_that_must_be::<ArrayProfile>(source, &table)),
+        each_text("python/tameshi/data/profiles/links", |source, table| tables_that_must_be::<LinkProfile>(source, &table)),
+        each_text("python/tameshi/data/profiles/hosts", |source, table| tables_that_must_be::<HostProfile>(source, &table)),
+        each_text("python/tameshi/data/profiles/engines", |source, table| tables_that_must_be::<EngineProfile>(source, &table)),
     ];
     assert!(counts.iter().all(|count| *count > 5), "{counts:?}");
 }
@@ -139,7 +139,7 @@ fn tables_of_a_study<'t>(source: Source<'t>, mut document: Table<'t>) -> usize {
 
 #[test]
 fn no_table_of_a_study_can_be_a_list() {
-    let count = each_text("studies", |source, mut document| {
+    let count = each_text("python/tameshi/data/studies", |source, mut document| {
         take_quick(source, &mut document).unwrap_or_else(|error| panic!("{error}"));
         tables_of_a_study(source, document)
     });

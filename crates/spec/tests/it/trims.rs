@@ -6,7 +6,7 @@ use tameshi_base::InputError;
 use tameshi_spec::plan::Plan;
 use tameshi_spec::run::World;
 
-const DISK: &str = include_str!("../../../../profiles/devices/sas-15k-300gb.toml");
+const DISK: &str = include_str!("../../../../python/tameshi/data/profiles/devices/sas-15k-300gb.toml");
 
 /// The small study's stream says so much, and its only storage is this.
 fn trimming(stream: &str, storage: &str, world: World) -> Result<Plan, InputError> {

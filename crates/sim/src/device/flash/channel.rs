@@ -277,7 +277,7 @@ mod tests {
     use tameshi_base::{Command, CommandKind};
     use tameshi_spec::profile::{self, DeviceProfile, Simulated, Written};
 
-    const CARD: &str = include_str!("../../../../../profiles/devices/es3000-1.2t.toml");
+    const CARD: &str = include_str!("../../../../../python/tameshi/data/profiles/devices/es3000-1.2t.toml");
 
     /// A card of 16 + 1 channels behind each controller, written once, that a channel has died of.
     fn card() -> Flash {

@@ -315,7 +315,7 @@ mod tests {
 
     /// A drive that holds nothing: reads take its electronics, in turns of a microsecond, and the link.
     fn drive() -> Flash {
-        let text = include_str!("../../../../../profiles/devices/nvme-tlc-3.84tb.toml");
+        let text = include_str!("../../../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
         let profile: DeviceProfile = toml::from_str(text).expect("a profile");
         let profile::Device::Flash(mut flash) = profile.device else { panic!("a flash drive") };
         flash.simulated.scale = 1024;

@@ -160,7 +160,7 @@ mod tests {
 
     /// A drive that was written once, part of it.
     fn drive(is_plain: bool) -> Flash {
-        let text = include_str!("../../../../../profiles/devices/nvme-tlc-3.84tb.toml");
+        let text = include_str!("../../../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
         let profile: DeviceProfile = toml::from_str(text).expect("a profile");
         let profile::Device::Flash(mut flash) = profile.device else { panic!("a flash drive") };
         (flash.simulated.scale, flash.simulated.written) = (1024, Written::Once);

@@ -252,7 +252,7 @@ mod tests {
     use tameshi_base::{Command, Random};
     use tameshi_spec::profile::{self, DeviceProfile, Simulated, Written};
 
-    const DRIVE: &str = include_str!("../../../../../profiles/devices/nvme-tlc-3.84tb.toml");
+    const DRIVE: &str = include_str!("../../../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
 
     /// A drive in its steady state that moves much.
     fn drive() -> Flash {

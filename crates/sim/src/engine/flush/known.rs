@@ -5,10 +5,10 @@ use tameshi_base::Size;
 use tameshi_spec::profile::{Device, EngineModel, EngineProfile, NullProfile, Sourced};
 use tameshi_spec::run::{Node, RunSpec};
 
-const MYSQL_55: &str = include_str!("../../../../../profiles/engines/mysql-5.5.toml");
-const MYSQL_57: &str = include_str!("../../../../../profiles/engines/mysql-5.7.toml");
-const MYSQL_80: &str = include_str!("../../../../../profiles/engines/mysql-8.0.toml");
-const MARIADB: &str = include_str!("../../../../../profiles/engines/mariadb-10.11.toml");
+const MYSQL_55: &str = include_str!("../../../../../python/tameshi/data/profiles/engines/mysql-5.5.toml");
+const MYSQL_57: &str = include_str!("../../../../../python/tameshi/data/profiles/engines/mysql-5.7.toml");
+const MYSQL_80: &str = include_str!("../../../../../python/tameshi/data/profiles/engines/mysql-8.0.toml");
+const MARIADB: &str = include_str!("../../../../../python/tameshi/data/profiles/engines/mariadb-10.11.toml");
 const KEYS: &str = "{ key_update = { tables = 2, rows = 400000, row_size = \"400 B\", clients = 1 } }";
 
 const OLTP: &str = "{ oltp = { mix = \"read_write\", tables = 2, rows = 4000000, clients = 1 } }";

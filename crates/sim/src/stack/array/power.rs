@@ -148,7 +148,7 @@ mod tests {
     /// A disk and its replica across a link that carries nothing in the time of the test, given ten writes; how many it has
     /// acknowledged at `now`.
     fn replica(now: Nanos) -> (Device, u64) {
-        let text = include_str!("../../../../../profiles/devices/sas-15k-146gb.toml");
+        let text = include_str!("../../../../../python/tameshi/data/profiles/devices/sas-15k-146gb.toml");
         let mut device = toml::from_str::<DeviceProfile>(text).expect("a profile").device;
         let profile::Device::Hdd(disk) = &mut device else { panic!("a disk") };
         disk.write_cache = None;

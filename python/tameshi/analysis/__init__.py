@@ -1,0 +1,1 @@
+"""Estimates, findings and results.json from sealed runs."""

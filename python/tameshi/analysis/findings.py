@@ -1,0 +1,354 @@
+"""What is to be known before a run's phase is believed: findings, from the run's whole record."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tameshi.analysis.series import Frames, Stretch, sampled
+from tameshi.analysis.stats import programs
+from tameshi.analysis.stats.behind import BEHIND, fallen_behind
+from tameshi.analysis.stats.dead import dead_for, is_without_figures, leaves_nothing
+from tameshi.analysis.stats.endurance import Worn, worn
+from tameshi.analysis.stats.estimates import WindowData
+from tameshi.analysis.stats.offered import Loaded
+from tameshi.analysis.stats.overwritten import is_fresh_flash, share_covered, share_used
+from tameshi.analysis.stats.power import held
+from tameshi.analysis.stats.timeline import MISSED
+from tameshi.analysis.stats.unwritten import least_read_ns, share_met
+from tameshi.analysis.stats.validity import (
+    Finding,
+    client_findings,
+    findings,
+    machine_of,
+    program_findings,
+    program_unserved,
+)
+from tameshi.core import compiled
+from tameshi.core.spec_types import PhaseSpec, RunSpec, StreamSpec
+from tameshi.record.store import SealedRun
+
+VARYING = ("ramp", "bursts")
+"""Arrivals that have not one rate throughout."""
+ALL = "100 %"
+"""Share of reads of a stream that writes nothing; it is what a stream has by itself."""
+STAGED = ("crash", "restart", "pool_loaded", MISSED)
+"""Events that happen in a phase without naming it; others that do not are of the whole run."""
+
+
+def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
+    """Was it the disk that set the limit, and did it all come about? Of the phase of an index."""
+    phase = run.spec.phases[index]
+    windows = {
+        stream.name: frames.window(run.spec.repetition, index, stream.name, part)
+        for stream in phase.streams
+    }
+    return [
+        *findings(phase, windows, frames.samples.iter_rows(), part.spans),
+        *_empty(frames, run, index, list(windows.values())),
+        *_dead(frames, run, index, part),
+        *_missed(frames, run, index),
+        *_worn_out(run, index),
+        *_unwritten(frames, run, index, part),
+        *_behind(frames, run, index, part),
+        *_too_early(frames, run, index),
+        *_of_clients(frames, run, index, part),
+    ]
+
+
+def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
+    """The phase that an event belongs to: the last that had begun; the other if of the whole run.
+
+    What did not happen belongs to the phase in which it should have.
+    """
+    missed = event["kind"] == MISSED and run.spec.events
+    named = missed[event["event"]].phase if missed else None
+    begun = [
+        (begin, int(window["phase"]))
+        for window in run.outcome["windows"]
+        for begin, _ in window["visits"]
+        if begin <= event.get("t_ns", 0) and named in (None, window["name"])
+    ]
+    if event["kind"] in STAGED and begun:
+        return max(begun)[1]
+    return int(event.get("phase", otherwise))
+
+
+def findings_of(
+    frames: Mapping[Any, Frames],
+    index: int,
+    parts: Iterable[tuple[SealedRun, Stretch]],
+    runs: Iterable[SealedRun],
+) -> list[tuple[SealedRun, Finding]]:
+    """Findings about one phase of several runs: in their steady parts, and of runs without one."""
+    found = [
+        (run, finding)
+        for run, part in parts
+        if part.steady
+        for finding in judged_in(frames[run.folder], run, index, part)
+    ]
+    for run in runs:
+        windows = [window for window in run.outcome["windows"] if window["phase"] == index]
+        if run.outcome["status"] == "complete" and not windows:
+            found += [(run, finding) for finding in _unmeasured(run, index)]
+    return found
+
+
+def _unmeasured(run: SealedRun, index: int) -> list[Finding]:
+    """Findings about a complete run whose phase ended within its ramp."""
+    phase = run.spec.phases[index]
+    return [
+        Finding("nothing" if stream.stream.amount is None else "ramped", stream.name, {})
+        for stream in phase.streams
+    ]
+
+
+def _empty(
+    frames: Frames, run: SealedRun, index: int, windows: Sequence[WindowData]
+) -> Iterator[Finding]:
+    """Streams of a phase that completed nothing in its window, and why."""
+    phase = run.spec.phases[index]
+    if phase.programs or not is_without_figures(windows):
+        return
+    visits = [v for w in run.outcome["windows"] if w["phase"] == index for v in w["visits"]]
+    whole = Stretch("", [(begin, end) for begin, end in visits], steady=False)
+    for stream in phase.streams:
+        told = frames.window(run.spec.repetition, index, stream.name, whole)
+        used_up = stream.stream.amount is not None and not is_without_figures([told])
+        yield Finding("ramped" if used_up else "nothing", stream.name, {})
+
+
+def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Storages of the phase that serve nothing any more: since when, from the phase's begin.
+
+    It is the time of the event by which it failed, where one is told there.
+    """
+    own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
+    if len(part.spans) > 1 or own is None:
+        return
+    streams, drives = run.spec.phases[index].streams, shared_drives(run)
+    for name in dict.fromkeys(stream.storage for stream in streams):
+        at = run.spec.repetition, index
+        windows = [frames.window(*at, s.name, part) for s in streams if s.storage == name]
+        together = {name, *(other for other in drives if drives[other] == drives.get(name))}
+        fails = [event for event in frames.events if _is_failure(event, together)]
+        model, end_ns = model_of(run, name), part.spans[0][1]
+        gone = [end_ns - e["t_ns"] for e in fails if model and leaves_nothing(e, model)]
+        silent_ns = dead_for(windows, max(gone, default=None))
+        if silent_ns is None:
+            continue
+        since_ns = end_ns - silent_ns
+        interval_ns = compiled.nanoseconds(run.spec.interval)
+        near = [e["t_ns"] for e in fails if abs(e["t_ns"] - since_ns) <= interval_ns]
+        figure, at_ns = ("failed_ns", max(near)) if near else ("since_ns", since_ns)
+        yield Finding("dead", name, {figure: float(at_ns - own["visits"][0][0])})
+
+
+def _is_failure(event: Mapping[str, Any], storages: Collection[str]) -> bool:
+    """Whether an event is that a member of one of the storages, or all of it, failed."""
+    return event["kind"] == "fail" and event["storage"] in storages and not event.get("survived")
+
+
+def _missed(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
+    """Events of the phase that did not happen."""
+    for event in frames.events:
+        if event["kind"] == MISSED and phase_of(event, run, index) == index:
+            yield Finding(MISSED, event["event"], {})
+
+
+def _worn_out(run: SealedRun, index: int) -> Iterator[Finding]:
+    """Storages of the phase whose flash no longer holds what the model reads from it."""
+    for name in dict.fromkeys(stream.storage for stream in run.spec.phases[index].streams):
+        told = wear_of(run, name)
+        if told and not told.is_readable:
+            figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
+            yield Finding("worn_out", name, figures)
+
+
+def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Streams of the phase most of whose reads met simulated flash that was never written."""
+    for stream in run.spec.phases[index].streams:
+        model = model_of(run, stream.storage)
+        least_ns = least_read_ns(model) if model else None
+        if least_ns:
+            own, storage = (
+                frames.window(run.spec.repetition, index, subject, part)
+                for subject in (stream.name, f"storage.{stream.storage}")
+            )
+            share = share_met(own, storage, least_ns)
+            if share:
+                yield Finding("unwritten", stream.name, {"share": share})
+
+
+def _behind(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Storages that acknowledge writes without their replicas, which fall behind all the while."""
+    if len(part.spans) > 1:
+        return
+    for name in run.spec.storage:
+        told = frames.window(run.spec.repetition, index, f"storage.{name}", part)
+        if BEHIND not in told.counters:
+            continue
+        written = _written_to(frames, run, index, part, name)
+        bytes_behind = fallen_behind(told, written)
+        if bytes_behind is not None:
+            yield Finding("behind", name, {"bytes": bytes_behind, "written": written})
+
+
+def _written_to(frames: Frames, run: SealedRun, index: int, part: Stretch, storage: str) -> float:
+    """Bytes that the streams of a phase wrote to a storage."""
+    windows = (
+        frames.window(run.spec.repetition, index, stream.name, part)
+        for stream in run.spec.phases[index].streams
+        if stream.storage == storage
+    )
+    return sum(sum(window.counters.get("write.bytes", ())) for window in windows)
+
+
+def _too_early(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
+    """Drives that the phase writes to, found steady in it or before, and not written over yet."""
+    own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
+    if own is None:
+        return
+    end = own["visits"][-1][1]
+    judged = [
+        window["phase"]
+        for window in run.outcome["windows"]
+        if (window["rounds"] or {}).get("attained") and window["end_ns"] <= end
+    ]
+    found_steady = {storage for phase in judged for storage in _written_in(run, phase)}
+    for storage in _written_in(run, index):
+        if storage not in found_steady:
+            continue
+        if run.spec.world.value == "simulated":
+            code, share = "not_reclaiming", _share_used(frames, run, storage, end)
+        else:
+            code, share = "not_overwritten", _share_covered(frames, run, storage, end)
+        if share is not None:
+            yield Finding(code, storage, {"share": share})
+
+
+def _written_in(run: SealedRun, index: int) -> list[str]:
+    """The storages that a phase's streams write to."""
+    streams = run.spec.phases[index].streams
+    return list(dict.fromkeys(s.storage for s in streams if writes(s.stream)))
+
+
+def writes(stream: StreamSpec) -> bool:
+    """Whether a stream writes anything."""
+    return stream.read not in (None, ALL)
+
+
+def arrivals_vary(stream: StreamSpec) -> bool:
+    """Whether the load of a stream varies within a run because the study asks for it."""
+    return stream.duty is not None or any(hasattr(stream.arrivals, kind) for kind in VARYING)
+
+
+def loaded(world: str, levels: Mapping[str, str], phase: PhaseSpec, run: RunSpec) -> Loaded:
+    """A cell by what arrives in it and by all else that it does."""
+    streams = [each.stream.model_copy(update={"arrivals": None}) for each in phase.streams]
+    rest = (streams, phase.programs, run.storage, run.host, run.engines, run.database)
+    return Loaded((world, phase.name), levels, [s.stream.arrivals for s in phase.streams], rest)
+
+
+def _share_used(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:
+    """The share of a simulated storage's flash that was used up until then, if too little."""
+    model = model_of(run, storage)
+    if model is None or not is_fresh_flash(model):
+        return None
+    since_begin = Stretch("", [(0, end_ns)], steady=False)
+    drives = shared_drives(run)
+    first = next((name for name in drives if drives[name] == drives.get(storage)), storage)
+    subject = f"storage.{first}"
+    return share_used(frames.window(run.spec.repetition, 0, subject, since_begin))
+
+
+def _share_covered(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:
+    """The share of a real drive's capacity that the run wrote until then, if it was too little."""
+    device = _device_of(run, storage)
+    if device is None or (device.get("rotational") == 1 and not device.get("virtual")):
+        return None
+    written = 0.0
+    for window in run.outcome["windows"]:
+        spans = [(begin, min(last, end_ns)) for begin, last in window["visits"] if begin < end_ns]
+        for stream in run.spec.phases[window["phase"]].streams:
+            if spans and stream.storage == storage:
+                part = Stretch("", spans, steady=False)
+                at = (run.spec.repetition, window["phase"])
+                counters = frames.window(*at, stream.name, part).counters
+                written += sum(counters.get("write.bytes", ()))
+    size = device.get("size_bytes") or compiled.size_bytes(run.spec.storage[storage].size)
+    return share_covered(written, int(size))
+
+
+def _device_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
+    """What is known of the disk under a measured storage; None where it is not known which."""
+    targets = run.environment.get("targets") or {}
+    named = (run.environment.get("storages") or {}).get(storage)
+    alone = len(targets) == len(run.spec.storage) == 1
+    target = next(iter(targets.values())) if alone else targets.get(str(named))
+    return (target or {}).get("device")
+
+
+def wear_of(run: SealedRun, storage: str) -> Worn | None:
+    """How worn the flash of a simulated storage is when the run begins."""
+    model = model_of(run, storage)
+    return worn(model) if model else None
+
+
+def shared_drives(run: SealedRun) -> dict[str, str]:
+    """By the storages that are functions (SR-IOV) of one drive: its name.
+
+    What the drive does stands under the first of them alone, for all of them together.
+    """
+    found = {}
+    for name, storage in run.spec.storage.items():
+        partition = getattr(storage.model, "partition", None)
+        if partition and partition.function.drive:
+            found[name] = str(partition.function.drive)
+    return found
+
+
+def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
+    """The tree of devices of a simulated storage, as plain data."""
+    model = getattr(run.spec.storage.get(storage), "model", None)
+    return model.model_dump(mode="json", by_alias=True) if model else None
+
+
+def capacity_of(run: SealedRun, name: str) -> dict[str, int]:
+    """What a simulated storage holds, or the drive that its function shares, and what is used."""
+    drives = shared_drives(run)
+    sharing = [each for each, of in drives.items() if of == drives.get(name)] or [name]
+    models = {each: model for each in sharing if (model := model_of(run, each))}
+    if name not in models:
+        return {}
+    whole = models[name]["partition"]["of"] if name in drives else models[name]
+    return held(whole, [(model, run.spec.storage[each]) for each, model in models.items()])
+
+
+def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
+    """Findings about the programs of a phase, their clients and their database."""
+    machine = machine_of(frames.samples.iter_rows(), part.spans)
+    engine = (run.spec.engines or {})[run.spec.database.engine] if run.spec.database else None
+    own_server = engine is not None and engine.dsn is not None
+    told: dict[str, Any] = {}
+    if "server" in frames.samples["subject"]:
+        server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
+        statements, transactions = programs.counted(server)
+        told = {"server_statements": statements, "server_transactions": transactions}
+        told["machine"] = machine
+    found: list[Finding] = []
+    for program in run.spec.phases[index].programs or ():
+        ((word, settings),) = program.model_dump(mode="json").items()
+        clients = settings.get("clients") or 1
+        data = frames.window(run.spec.repetition, index, word, part)
+        limits = client_findings(word, clients, data, **told) if told else []
+        blamed = any(finding.level == "invalid" for finding in limits)
+        found += limits if blamed else [*limits, *program_unserved(word, clients, data)]
+        kinds = [name for name in frames.by_stream if name.startswith(f"{word}.")] or [word]
+        windows = [frames.window(run.spec.repetition, index, kind, part) for kind in kinds]
+        completed, failed = (
+            sum(sum(window.counters.get(f"transaction.{of}", ())) for window in windows)
+            for of in ("count", "failed")
+        )
+        found += program_findings(word, completed, failed, machine, own_server=own_server)
+    return found

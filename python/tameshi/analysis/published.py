@@ -1,0 +1,332 @@
+"""Published figures beside ours: the lists, units, what several cells make, how far we may be off.
+
+A figure's interval is not what chance does to a run, but how far the model may be off: what it was
+found to be off in comparable figures that are known, and what the parameters leave open
+(`data/evidence/uncertainty.toml`; docs/predictions.md has the method).
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import math
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tameshi.core.data import EVIDENCE, PUBLISHED
+from tameshi.core.spec_types import Published, Summary
+
+Cell = Mapping[str, Any]
+Found = Mapping[str, float | None]
+
+SIMULATED = "simulated"
+UNITS = {
+    "IOPS": 1.0,
+    "tx/s": 1.0,
+    "query/s": 1.0,
+    "threads": 1.0,
+    "GB/s": 1e9,
+    "MB/s": 1e6,
+    "s": 1e9,
+    "ms": 1e6,
+    "us": 1e3,
+    "%": 0.01,
+    "512B blocks": 1.0,
+}
+"""Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
+QUANTILE = 1.645
+"""Of the normal distribution: bounds of a 90 % interval."""
+REPEATED = 1.04
+"""So far apart are published figures of one and the same experiment, at the most."""
+HIT_RATIO = "server.hit_ratio"
+PAIRED: Mapping[str, Callable[[float, float], float]] = {
+    "more_than": lambda one, other: one - other,
+    "ratio_to": lambda one, other: one / other,
+    "gain_over": lambda one, other: one / other - 1,
+}
+"""What is made of the values of two cells."""
+TOGETHER = ("read", "write")
+WHOLE = "all"
+"""The window of a phase with its ramp."""
+RAMPED = "ramp_included"
+"""How a figure is derived that the ramp is part of."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A line of the lists: its unit, and its value where that is known to us."""
+
+    unit: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """A class of figures: what they are compared with, and what the parameters leave open."""
+
+    comparable: Sequence[str]
+    parameters: float
+    because: str
+    relative_to: Mapping[str, str] = field(default_factory=dict)
+    """By figure, a known one of the same kind: ours is taken in proportion to it."""
+    at_least: Mapping[str, str | float] = field(default_factory=dict)
+    at_most: Mapping[str, str | float] = field(default_factory=dict)
+    """By figure, what it can't go beyond: a known figure of the same unit, or a number in it."""
+
+
+@functools.cache
+def listed() -> Mapping[str, Listed]:
+    """Every line of both lists by its identity."""
+    found = {}
+    for name in ("to-predict.csv", "calibration.csv"):
+        with (PUBLISHED / name).open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                found[row["id"]] = Listed(row["unit"], _number(row.get("value")))
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+@functools.cache
+def uncertainties() -> Mapping[str, Uncertainty]:
+    """The class of each figure that has one, by its identity."""
+    told = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
+    found: dict[str, Uncertainty] = {}
+    for of in told["class"].values():
+        share = float(of["parameters"].removesuffix("%")) / 100
+        relative, least, most = (of.get(key, {}) for key in ("relative_to", "at_least", "at_most"))
+        one = Uncertainty(of["comparable"], share, of["because"], relative, least, most)
+        found |= {figure: one for figure in of["figures"]}
+    return found
+
+
+def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """The study's published figures and ours, in the lists' units; null is what is not known.
+
+    What the quick part of a study finds is no prediction: its windows, drives and repetitions are
+    other ones than the study's, and how far it may be off was never found.
+    """
+    rows = [_row(study, figure, cells) for figure in study.published or ()]
+    if study.quick:
+        return rows
+    off = {
+        row["id"]: math.log(row["predicted"] / row["published"])
+        for row in rows
+        if row["published"] and row["predicted"]
+    }
+    for row in rows:
+        of = uncertainties().get(row["id"])
+        if of and row["predicted"] is not None and row["id"] in of.relative_to:
+            # Without its known figure in the same study it is no prediction.
+            known = off.get(of.relative_to[row["id"]])
+            row["predicted"] = None if known is None else row["predicted"] / math.exp(known)
+        if of and row["predicted"] is not None and row["published"] is None:
+            width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
+            bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
+            low, high = within(row["id"], row["predicted"], sorted(bounds), of)
+            row |= {"low": low, "high": high, "because": of.because}
+    return rows
+
+
+def within(
+    figure: str, predicted: float, bounds: Sequence[float], of: Uncertainty
+) -> tuple[float, float]:
+    """The bounds of a figure, no further than what it can't go beyond, which is known so well."""
+    low, high = bounds
+    least, most = (_known(limits.get(figure)) for limits in (of.at_least, of.at_most))
+    if least is not None:
+        low = min(max(low, least / REPEATED), predicted)
+    if most is not None:
+        high = max(min(high, most * REPEATED), predicted)
+    return low, high
+
+
+def _known(limit: str | float | None) -> float | None:
+    return listed()[limit].value if isinstance(limit, str) else limit
+
+
+def around(predicted: float, width: float, *, share: bool) -> tuple[float, float]:
+    """So far on either side on the logarithm; of a share, in per cent, on that of the odds."""
+    if not share:
+        return predicted * math.exp(-width), predicted * math.exp(width)
+    odds = predicted / max(100 - predicted, 1e-4)
+    low, high = (100 * odds / (odds + math.exp(sign * width)) for sign in (1, -1))
+    return low, high
+
+
+def calibration_error(comparable: Iterable[str], off: Mapping[str, float]) -> float:
+    """Root mean square of the logarithms of ours over published, of those that are known."""
+    known = [off[figure] ** 2 for figure in comparable if figure in off]
+    return math.sqrt(sum(known) / len(known)) if known else 0.0
+
+
+def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, Any]:
+    line = listed().get(figure.id)
+    factor = UNITS.get(line.unit, 1.0) if line else 1.0
+    ours = _derived(study, figure, cells)
+    return {
+        "id": figure.id,
+        "cell": _levels(figure.cell),
+        "phase": figure.phase,
+        "metric": figure.metric,
+        "derived": _kind_of(figure),
+        "window": figure.window,
+        "unit": line.unit if line else None,
+        "published": line.value if line else None,
+        "predicted": None if ours["value"] is None else ours["value"] / factor,
+        "low": None if ours["low"] is None else ours["low"] / factor,
+        "high": None if ours["high"] is None else ours["high"] / factor,
+        "because": None,
+        "missing": list(_missing(line, figure, cells)),
+    }
+
+
+def _missing(line: Listed | None, figure: Published, cells: Sequence[Cell]) -> Iterator[str]:
+    """What keeps a figure from standing beside ours: no list has it, or no cell shows it."""
+    if line is None:
+        yield "list"
+    levels = _levels(figure.cell)
+    told = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
+    values = (_value(cell, figure) or _only(None) for cell in told)
+    if told and all(found["value"] is None for found in values):
+        yield "value"
+
+
+def _levels(cell: Mapping[str, Any]) -> dict[str, str]:
+    return {axis: str(getattr(level, "root", level)) for axis, level in cell.items()}
+
+
+def _only(value: float | None) -> Found:
+    return {"value": value, "low": None, "high": None}
+
+
+def _kind_of(figure: Published) -> str | None:
+    """How cells make the figure; None where it is a cell's metric."""
+    of = figure.model_dump(mode="json", by_alias=True)["derived"]
+    return str(next(iter(of))) if isinstance(of, Mapping) else of
+
+
+def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
+    """What the cells that a figure names make of its metric."""
+    levels, of = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
+    fitting = [cell for cell in cells if _fits(cell, figure.phase, levels)]
+    if of is None:
+        return next((v for c in fitting if (v := _value(c, figure)) is not None), _only(None))
+    if of == RAMPED:
+        ramped = (_ramp_included(cell, figure) for cell in fitting)
+        return next((found for found in ramped if found), _only(None))
+    if of == "most":
+        found = [v for c in fitting if (v := _value(c, figure)) is not None]
+        return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
+    ((kind, given),) = of.items()
+    if kind in PAIRED:
+        other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]
+        pair = [next((_value(c, figure) for c in side), None) for side in (fitting, other)]
+        values = [each["value"] for each in pair if each and each["value"] is not None]
+        if len(values) < 2 or (kind != "more_than" and not values[1]):
+            return _only(None)
+        return _only(PAIRED[kind](*values))
+    bound = _share(given["within" if kind == "same_up_to" else "beyond"])
+    apart = _apart(study, figure, fitting, given["axis"], given["whatever"])
+    if kind == "same_up_to":
+        same = [level for level, spread in apart if spread <= bound]
+        return _only(_before(apart, same))
+    return _only(next((level for level, spread in apart if spread >= bound), None))
+
+
+def _ramp_included(cell: Cell, figure: Published) -> Found | None:
+    """The mean from the begin of the ramp on, by what completed after it; None where not told."""
+    rate, found = figure.metric.replace(".latency.mean", ".rate"), []
+    for window in (WHOLE, cell["phase"]):
+        told = {e["metric"]: e["value"] for e in _told(cell, figure.subject, window)}
+        seconds = cell.get("windows", {}).get(window)
+        if seconds is None or not told.keys() >= {rate, figure.metric}:
+            return None
+        found.append((told[figure.metric], told[rate] * seconds))
+    (mean, completed), (_, counted) = found
+    return _only(mean * completed / counted)
+
+
+def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
+    """The last level before the first that is not the same."""
+    found = None
+    for level, _ in apart:
+        if level not in same:
+            break
+        found = level
+    return found
+
+
+def _share(written: Any) -> float:
+    return float(str(written).removesuffix("%")) / 100
+
+
+def _apart(
+    study: Summary, figure: Published, cells: Sequence[Cell], axis: str, whatever: str
+) -> list[tuple[float, float]]:
+    """By level of the axis, in order: how far the other axis's levels lie apart."""
+    by_level: dict[float, dict[str, float]] = {}
+    for cell in cells:
+        value = (_value(cell, figure) or _only(None))["value"]
+        if value is not None:
+            place = by_level.setdefault(float(cell["levels"][axis]), {})
+            place[cell["levels"][whatever]] = value
+    known = {of.name: len(of.levels) for of in study.axes}
+    whole = {k: v for k, v in by_level.items() if len(v) == known[whatever]}
+    return [(k, 1 - min(v.values()) / max(v.values())) for k, v in sorted(whole.items())]
+
+
+def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
+    fits = cell["world"] == SIMULATED and phase in (None, cell["phase"])
+    return fits and all(cell["levels"].get(axis) == level for axis, level in levels.items())
+
+
+def _value(cell: Cell, figure: Published) -> Found | None:
+    """A metric of a cell with its sampling interval; of `all` and `per` another, without."""
+    window = figure.window or cell["phase"]
+    if figure.per:
+        told = _told(cell, None, window)
+        parts = [
+            next((e["value"] for e in told if e["metric"] == metric), None)
+            for metric in (figure.metric, figure.per)
+        ]
+        return _only(parts[0] / parts[1]) if parts[0] is not None and parts[1] else None
+    told = _told(cell, figure.subject, window)
+    found = {e["metric"]: e for e in told}
+    operation, _, measure = figure.metric.partition(".")
+    if operation != "all":
+        estimate = found.get(figure.metric)
+        if estimate is None:
+            return None
+        bounds = {key: estimate["sampling"].get(key) for key in ("low", "high")}
+        return {"value": estimate["value"], **bounds}
+    return _together(told, measure)
+
+
+def _told(cell: Cell, subject: str | None, window: str) -> list[Cell]:
+    """Estimates over a window, of one subject or of all."""
+    found = (e for e in cell["estimates"] if e["window"] == window)
+    return [e for e in found if subject in (None, e.get("subject"))]
+
+
+def _together(told: Sequence[Cell], measure: str) -> Found | None:
+    """Reads and writes of all streams as one: rates add up, the rest is weighted by them."""
+    by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in told}
+    parts = [
+        (by_metric.get((subject, f"{operation}.iops"), 0.0), value)
+        for (subject, metric), value in by_metric.items()
+        for operation in TOGETHER
+        if metric == f"{operation}.{measure}"
+    ]
+    if not parts:
+        return None
+    if measure in ("iops", "bandwidth"):
+        return _only(sum(value for _, value in parts))
+    return _only(sum(rate * value for rate, value in parts) / sum(rate for rate, _ in parts))

@@ -1,0 +1,596 @@
+"""results.json: from a study's sealed runs to cells, estimates and ratios.
+
+A pure function of the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.analysis import searches
+from tameshi.analysis.deviations import ledger
+from tameshi.analysis.document_store import arrives, facts_of_store
+from tameshi.analysis.findings import (
+    arrivals_vary,
+    capacity_of,
+    findings_of,
+    loaded,
+    phase_of,
+    shared_drives,
+    wear_of,
+    writes,
+)
+from tameshi.analysis.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
+from tameshi.analysis.published import RAMPED, WHOLE, published
+from tameshi.analysis.series import Frames, Stretch, program_words, sampled
+from tameshi.analysis.stats import programs, ratios, timeline, why
+from tameshi.analysis.stats.endurance import endurance
+from tameshi.analysis.stats.estimates import (
+    NANOSECONDS,
+    PERCENTILES,
+    RESOLUTION,
+    Estimate,
+    WindowData,
+    estimates,
+    of_phase,
+)
+from tameshi.analysis.stats.flags import Flag, flags
+from tameshi.analysis.stats.intervals import Interval, digits
+from tameshi.analysis.stats.offered import bounded, is_offered, offered
+from tameshi.analysis.stats.power import power
+from tameshi.core import compiled
+from tameshi.core.reasons import verdict, worst
+from tameshi.core.spec_types import PhaseSpec, Summary, World
+from tameshi.record.store import SealedRun
+
+SIMULATED = World.simulated.value
+RESULTS_VERSION = 2
+"""Form of results.json; history: 1, the first; 2, reasons and methods as codes."""
+RATIO_SUFFIXES = (
+    *(".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999"),
+    *("_rate", "_bandwidth", ".tpmc"),
+)
+PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
+PROFILE, SCAN = "profile", "scan"
+STORAGE, HOST = "storage.", "host"
+"""Subjects of the load's series that are no streams: storages begin so, and the host."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One phase at one combination of levels in one world, and its runs."""
+
+    world: str
+    phase: str
+    levels: Mapping[str, str]
+    index: int
+    spec: PhaseSpec
+    runs: Sequence[SealedRun]
+
+
+def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
+    """The machine interface of a study, as docs/records.md describes it."""
+    figures = study.published or ()
+    asked = {figure.window for figure in figures if figure.window}
+    # What includes the ramp is made of the phase and of the whole.
+    asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
+    read = [run for run in runs if run.outcome["status"] != "failed"]
+    with ThreadPoolExecutor() as readers:
+        frames = dict(zip((run.folder for run in read), readers.map(Frames, read), strict=True))
+    planned = _cells(runs)
+    cells = [_cell(study, cell, frames, asked) for cell in planned]
+    loads = [loaded(c.world, c.levels, c.spec, c.runs[0].spec) for c in planned]
+    axes = [
+        {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}
+        | ({"offered": True} if is_offered(axis.name, loads) else {})
+        for axis in study.axes
+    ]
+    return {
+        "schema_version": RESULTS_VERSION,
+        "study": {
+            "name": study.name,
+            "title": study.title,
+            "question": study.question,
+            "quick": bool(study.quick),
+            **({"answer": study.answer.model_dump(mode="json")} if study.answer else {}),
+        },
+        "axes": axes,
+        "cells": cells,
+        "ratios": list(_ratios(axes, cells)),
+        "published": published(study, cells),
+        "method": ledger(study, runs),
+        "searches": list(searches.answers(study, cells)),
+        "verdict": worst(cell["verdict"] for cell in cells),
+    }
+
+
+def _cells(runs: Sequence[SealedRun]) -> list[Cell]:
+    cells: dict[tuple[Any, ...], Cell] = {}
+    for run in runs:
+        for index, phase in enumerate(run.spec.phases):
+            levels = {**run.spec.cell, **phase.levels}
+            key = (run.spec.world.value, phase.name, tuple(levels.items()))
+            fresh = Cell(run.spec.world.value, phase.name, levels, index, phase, [])
+            cells.setdefault(key, fresh).runs.append(run)  # type: ignore[attr-defined]
+    return list(cells.values())
+
+
+def _cell(
+    study: Summary, cell: Cell, frames: Mapping[Any, Frames], asked: set[str]
+) -> dict[str, Any]:
+    statuses = [run.outcome["status"] for run in cell.runs]
+    usable = [run for run in cell.runs if run.outcome["status"] == "complete"]
+    usable = usable or [run for run in cell.runs if run.outcome["status"] == "partial"]
+    by_name: dict[str, list[tuple[SealedRun, Stretch]]] = {}
+    for run in usable:
+        for stretch in _stretches(study, cell, run, asked):
+            by_name.setdefault(stretch.name, []).append((run, stretch))
+    found: list[dict[str, Any]] = []
+    flagged: list[Flag] = []
+    profiles = _profiles(cell, frames, usable)
+    for name, parts in by_name.items():
+        for stream in cell.spec.streams:
+            data = _windows(cell, frames, parts, stream.name)
+            scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
+            of_stream = estimates(stream.name, data, _percentile_asked(study))
+            if cell.world == SIMULATED:
+                store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
+                at_most = arrives(stream, data) if store else None
+                of_stream = with_model([*bounded(of_stream, at_most)], store)
+            found += [_as_json(name, estimate, scale) for estimate in of_stream]
+            if parts[0][1].steady:
+                ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)
+                flagged += flags(stream.name, data, ordered=ordered, varied=varied)
+        for word in program_words([cell.spec]):
+            told = _of_database(word, cell, frames, parts)
+            if word == SCAN and parts[0][1].steady:
+                told += programs.of_profiles(word, profiles)
+            rate = _arriving(cell, word)
+            if rate is not None:
+                data = _windows(cell, frames, parts, word)
+                told = [*bounded(told, offered(word, rate, data))]
+            if cell.world == SIMULATED:
+                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
+            found += [_as_json(name, estimate, 1) for estimate in told]
+    parts = [part for of_name in by_name.values() for part in of_name]
+    judged = findings_of(frames, cell.index, parts, usable)
+    warning = verdict("warning", *(flag.reason for flag in flagged))
+    verdicts = [run.outcome["verdict"] for run in cell.runs]
+    verdicts += [finding.verdict() for _, finding in judged]
+    return {
+        "world": cell.world,
+        "phase": cell.phase,
+        "levels": dict(cell.levels),
+        **({} if cell.spec.streams or cell.spec.programs else {"pause": True}),
+        "runs": {status: statuses.count(status) for status in ("complete", "partial", "failed")},
+        "verdict": worst([*verdicts, warning] if flagged else verdicts),
+        "flags": [flag.as_json() for flag in flagged],
+        "findings": [
+            {"repetition": run.spec.repetition, **finding.as_json()} for run, finding in judged
+        ],
+        **_why(cell, frames, by_name),
+        **_timeline(cell, frames, usable),
+        "steady": [
+            {"repetition": run.spec.repetition, **window["rounds"]}
+            for run in usable
+            if (window := _window_of(cell, run)) and window["rounds"]
+        ],
+        "windows": {name: _seconds(parts) for name, parts in by_name.items()},
+        "estimates": found,
+        **_database(cell, frames, usable, profiles),
+    }
+
+
+def _arriving(cell: Cell, word: str) -> str | None:
+    """At what rate transactions of a program arrive; None in closed loop."""
+    for program in cell.spec.programs or ():
+        ((name, settings),) = program.model_dump(mode="json", by_alias=True).items()
+        if name == word and settings.get("rate"):
+            return str(settings["rate"])
+    return None
+
+
+def _windows(
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    parts: Sequence[tuple[SealedRun, Stretch]],
+    subject: str,
+) -> list[WindowData]:
+    """What a stream, a program, a storage or the host shows in each run's stretch."""
+    return [
+        frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
+        for run, part in parts
+    ]
+
+
+def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
+    """How long a window is, on the mean over runs."""
+    return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
+
+
+def _percentile_asked(study: Summary) -> list[str]:
+    """The percentile that a search limits, where it is none of the usual ones."""
+    limit = study.search.limit if study.search else None
+    statistic = limit.metric.rpartition(".")[2] if limit else ""
+    return [statistic] if statistic[1:].isdigit() and statistic not in PERCENTILES else []
+
+
+def _of_database(
+    word: str,
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    parts: Sequence[tuple[SealedRun, Stretch]],
+) -> list[Estimate]:
+    """The program, each kind of its transactions, its server and its disks."""
+
+    def windows(subject: str) -> list[WindowData]:
+        return _windows(cell, frames, parts, subject)
+
+    def looked(source: str, subject: str | None) -> list[WindowData]:
+        return [
+            sampled(getattr(frames[run.folder], source), run.spec.repetition, subject, part)
+            for run, part in parts
+        ]
+
+    names = dict.fromkeys(
+        name
+        for run, _ in parts
+        for name in frames[run.folder].by_stream
+        if name == word or name.startswith(f"{word}.")
+    )
+    found: list[Estimate] = []
+    for name in sorted(names, key=lambda name: (name != word, name)):
+        data = windows(name)
+        found += [*estimates(name, data), *programs.of_client(name, data)]
+    found += programs.of_server(looked("server", programs.SERVER))
+    found += programs.of_process(programs.SERVER, looked("samples", programs.SERVER))
+    if cell.world == SIMULATED:
+        found += programs.of_process(programs.SERVER, windows(HOST))
+    found += programs.of_process(programs.CLIENT, looked("samples", "worker"))
+    return found + programs.of_disk(looked("samples", None))
+
+
+def _profiles(
+    cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
+) -> dict[int, dict[str, Any]]:
+    """The profile of each run's scans, by repetition: the server's own, or the simulated one's.
+
+    Of a phase that ran several times the stages of all stand one after the other.
+    """
+    found = {}
+    for run in runs:
+        told = frames[run.folder]
+        of = [
+            e["profile"] for e in told.events if e["kind"] == PROFILE and e["phase"] == cell.index
+        ]
+        window = _window_of(cell, run)
+        if cell.world == SIMULATED and window and program_words([cell.spec]) == [SCAN]:
+            part = Stretch(cell.phase, _real(window["spans"]), steady=True)
+            at = (run.spec.repetition, cell.index)
+            server = sampled(told.server, run.spec.repetition, programs.SERVER, part)
+            made = programs.scan_profile(
+                told.window(*at, SCAN, part), server, told.window(*at, HOST, part)
+            )
+            of = [made] if made else []
+        if of:
+            stages = [stage for profile in of for stage in profile["stages"]]
+            statements = sum(profile["statements"] for profile in of)
+            found[run.spec.repetition] = {"statements": statements, "stages": stages}
+    return found
+
+
+TOLD = (
+    *("check", "crash", "outage", "errors", "mix_audit", "caches", "loaded"),
+    *("restart", "pool_loaded", "simulated"),
+)
+"""Events of a run with a database that results.json holds."""
+
+
+def _database(
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    runs: Sequence[SealedRun],
+    profiles: Mapping[int, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """What the runs told of their database besides figures."""
+    if not cell.spec.programs:
+        return {}
+    told = []
+    for run in runs:
+        facts, events = facts_of(run.spec, cell.spec), frames[run.folder].events
+        told += [
+            {
+                "repetition": run.spec.repetition,
+                **of_event(event, facts, down_ns(event, run.spec, events) if facts else 0),
+            }
+            for event in events
+            if event["kind"] in TOLD and phase_of(event, run, cell.index) == cell.index
+        ]
+    told += [{"repetition": at, "kind": PROFILE, "profile": of} for at, of in profiles.items()]
+    return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
+
+
+def _why(
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    by_name: Mapping[str, Sequence[tuple[SealedRun, Stretch]]],
+) -> dict[str, Any]:
+    """Where the time of the phase's own window went, and what set the limit."""
+    parts = [(run, part) for parts in by_name.values() for run, part in parts if part.steady]
+
+    def windows(subject: str) -> list[WindowData]:
+        return _windows(cell, frames, parts, subject)
+
+    names = [stream.name for stream in cell.spec.streams]
+    told = [why.breakdown(name, windows(name)) for name in names]
+    breakdowns = [each for each in told if each]
+    subjects = {
+        subject: None
+        for run, _ in parts
+        for subject in frames[run.folder].by_stream
+        if subject == HOST or subject.startswith(STORAGE)
+    }
+    busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
+    served = _served(cell, sorted(subjects))
+    written = _written(cell, served)
+    aged = [
+        endurance(
+            subject,
+            windows(subject),
+            [] if cell.spec.programs else [windows(name) for name in streams],
+            retried=_is_retried(parts, subject),
+            is_written=subject in written,
+        )
+        for subject, streams in served.items()
+    ]
+    drawn = [
+        power(subject, windows(subject), [windows(name) for name in streams])
+        for subject, streams in served.items()
+    ]
+    limit = why.bottleneck(breakdowns, busy)
+    drives = shared_drives(cell.runs[0])
+
+    def of_drive(told: Mapping[str, Any]) -> dict[str, Any]:
+        drive = drives.get(str(told["subject"]).removeprefix(STORAGE))
+        return {**told, "drive": drive} if drive else dict(told)
+
+    return {
+        "breakdown": breakdowns,
+        "busy": [of_drive(each) for each in busy] if breakdowns or cell.spec.programs else [],
+        "bottleneck": of_drive(limit) if limit else limit,
+        "endurance": [
+            of_drive(of_life(each, _facts_on(parts, cell, each["subject"])))
+            for each in aged
+            if each
+        ],
+        "power": [
+            of_drive({**each, **capacity_of(cell.runs[0], each["subject"].removeprefix(STORAGE))})
+            for each in drawn
+            if each
+        ],
+    }
+
+
+def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: str) -> Facts | None:
+    """The simulated database or document store on a storage; None where there is none."""
+    spec = parts[0][0].spec
+    storage = STORAGE + spec.database.storage if spec.database else None
+    if storage == subject:
+        return facts_of(spec, cell.spec)
+    return facts_of_store(spec, cell.spec, subject.removeprefix(STORAGE))
+
+
+def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
+    """Whether repeated reads keep a storage's flash readable beyond its endurance."""
+    told = (wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
+    return any(of is not None and of.extra is not None for of in told)
+
+
+def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
+    """The streams of each storage; those of storages that share a drive stand under the first."""
+    drives: dict[str, str] = {}
+    homes = {}
+    shared = shared_drives(cell.runs[0])
+    for name in cell.runs[0].spec.storage:
+        drive = shared.get(name)
+        homes[name] = STORAGE + (drives.setdefault(drive, name) if drive else name)
+    return {
+        subject: [stream.name for stream in cell.spec.streams if homes[stream.storage] == subject]
+        for subject in subjects
+    }
+
+
+def _written(cell: Cell, served: Mapping[str, Sequence[str]]) -> set[str]:
+    """The storages that the phase's own work writes to; others may end what was begun before it.
+
+    A database may write behind each of its programs but a scan, on any storage.
+    """
+    if set(program_words([cell.spec])) - {SCAN}:
+        return set(served)
+    writing = {stream.name for stream in cell.spec.streams if writes(stream.stream)}
+    return {subject for subject, streams in served.items() if writing.intersection(streams)}
+
+
+def _timeline(
+    cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
+) -> dict[str, Any]:
+    """Each run's stretches between the events in the phase; nothing where there are none."""
+    found = []
+    for run in runs:
+        window = _window_of(cell, run)
+        if window is None:
+            continue
+        visits = window["visits"]
+        begin, end = visits[0][0], visits[-1][1]
+        told = frames[run.folder]
+        events = [
+            event
+            for event in told.events
+            if event["kind"] != timeline.MISSED or phase_of(event, run, cell.index) == cell.index
+        ]
+        names = [s.name for s in cell.spec.streams] + program_words([cell.spec])
+        parts = timeline.stretches(events, begin, end)
+        failed = {
+            name: timeline.failed_around(parts, visits, told.counted(name, timeline.FAILED))
+            for name in names
+        }
+        for place, (first, last, happened) in enumerate(parts):
+            during = _real((max(first, b), min(last, e)) for b, e in visits)
+            if first < last and not during:
+                continue
+            part = Stretch("", during, steady=False)
+
+            def data(subject: str, part: Stretch = part, run: SealedRun = run) -> WindowData:
+                return frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
+
+            storages = (name for name in told.by_stream if name.startswith(STORAGE))
+            rebuilds = (timeline.rebuild(name, data(name)) for name in sorted(storages))
+            found.append(
+                {
+                    "repetition": run.spec.repetition,
+                    "from_ns": first - begin,
+                    "to_ns": last - begin,
+                    "happened": [_scaled(run, event) for event in happened],
+                    "streams": [
+                        timeline.service(name, data(name), failed[name][place]) for name in names
+                    ],
+                    "rebuilds": [each for each in rebuilds if each],
+                }
+            )
+    return {"timeline": found} if found else {}
+
+
+def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
+    """The event with the capacity scale of its storage, where that is not whole."""
+    storage = run.spec.storage.get(event.get("storage", ""))
+    scale = storage.scale if storage else None
+    return {**event, "scale": scale} if scale and scale > 1 else event
+
+
+def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
+    return next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
+
+
+def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:
+    """The phase's steady part, the windows that the study defines in it, and `all` if asked for."""
+    window = _window_of(cell, run)
+    if window is None:
+        return []
+    visits = window["visits"]
+    stretches = [Stretch(cell.phase, _real(window["spans"]), steady=True)]
+    if WHOLE in asked:
+        stretches.append(Stretch(WHOLE, _real(visits), steady=False))
+    for name, defined in (study.windows or {}).items():
+        if defined.phase in (None, cell.phase):
+            cut = [
+                (
+                    begin + _nanoseconds(defined.from_, 0),
+                    min(begin + _nanoseconds(defined.to, end - begin), end),
+                )
+                for begin, end in visits
+            ]
+            stretches.append(Stretch(name, _real(cut), steady=False))
+    return [stretch for stretch in stretches if stretch.spans]
+
+
+def _real(spans: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
+    """Those that last."""
+    return [(begin, end) for begin, end in spans if end > begin]
+
+
+def _nanoseconds(time: Any, otherwise: int) -> int:
+    return otherwise if time is None else compiled.nanoseconds(str(getattr(time, "root", time)))
+
+
+def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
+    return {
+        "metric": estimate.metric,
+        "subject": estimate.subject,
+        "window": window,
+        "value": digits(estimate.value),
+        "unit": estimate.unit,
+        "sampling": estimate.sampling.as_json(),
+        "by_repetition": {str(run): digits(v) for run, v in estimate.by_repetition.items()},
+        "model": estimate.model.as_json() if estimate.model else None,
+        "scale": scale,
+        **({} if estimate.operations is None else {"operations": estimate.operations}),
+        **({} if estimate.at_most is None else {"at_most": digits(estimate.at_most)}),
+    }
+
+
+def _ratios(
+    axes: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]
+) -> Iterable[dict[str, Any]]:
+    """Each level against its axis's first, each phase and world against the first, else equal."""
+    index = {_key(cell["world"], cell["phase"], cell["levels"]): cell for cell in cells}
+    first_world = cells[0]["world"] if cells else ""
+    for place, cell in enumerate(cells):
+        for axis in axes:
+            first = axis["levels"][0]
+            if cell["levels"].get(axis["name"], first) != first:
+                levels = {**cell["levels"], axis["name"]: first}
+                yield from _ratios_of(cell, index.get(_key(cell["world"], cell["phase"], levels)))
+        for subject, base in _first_phases(cells[:place], cell).items():
+            yield from _ratios_of(cell, base, subject)
+        if cell["world"] != first_world:
+            yield from _ratios_of(cell, index.get(_key(first_world, cell["phase"], cell["levels"])))
+
+
+def _key(world: str, phase: str, levels: Mapping[str, str]) -> tuple[Any, ...]:
+    return (world, phase, tuple(levels.items()))
+
+
+def _first_phases(
+    earlier: Sequence[Mapping[str, Any]], cell: Mapping[str, Any]
+) -> dict[str, Mapping[str, Any]]:
+    """Per stream of the cell: the first other phase with it, at the same levels and world."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for other in earlier:
+        same = other["world"] == cell["world"] and other["levels"] == cell["levels"]
+        if same and other["phase"] != cell["phase"]:
+            for estimate in other["estimates"]:
+                found.setdefault(estimate["subject"], other)
+    return found
+
+
+def _ratios_of(
+    cell: Mapping[str, Any], base: Mapping[str, Any] | None, subject: str | None = None
+) -> Iterable[dict[str, Any]]:
+    """Of every metric that both have, or of one subject's."""
+    if base is None:
+        return
+    below = {(e["subject"], e["metric"]): e for e in of_phase(base)}
+    for above in of_phase(cell):
+        other = below.get((above["subject"], above["metric"]))
+        listed = above["metric"].endswith(RATIO_SUFFIXES) and subject in (None, above["subject"])
+        if other is None or not listed:
+            continue
+        rough = RESOLUTION if above["metric"].endswith(PERCENTILE_SUFFIXES) else 0.0
+        paired = cell["world"] == base["world"]
+        value, sampling = ratios.of(_side(above), _side(other), paired=paired, resolution=rough)
+        if value is not None:
+            yield {
+                "metric": above["metric"],
+                "subject": above["subject"],
+                "phase": cell["phase"],
+                "numerator": _place(cell, base),
+                "denominator": _place(base, cell),
+                "value": digits(value),
+                "sampling": sampling.as_json(),
+                "model": ratios.models_of(above, other),
+            }
+
+
+def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a side of a ratio stands; its phase only where the sides differ in it."""
+    phase = {"phase": cell["phase"]} if cell["phase"] != other["phase"] else {}
+    return {"world": cell["world"], **phase, "levels": cell["levels"]}
+
+
+def _side(estimate: Mapping[str, Any]) -> ratios.Side:
+    by_repetition = {int(run): value for run, value in estimate["by_repetition"].items()}
+    sampling = Interval(**estimate["sampling"])
+    return ratios.Side(estimate["value"], sampling, by_repetition, estimate.get("at_most"))

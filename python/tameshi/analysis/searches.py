@@ -1,0 +1,149 @@
+"""A study's search for the load that a storage bears: its next rates, and its result.
+
+A pure function of the cells of results.json: planning again after an interruption asks for the same
+runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tameshi.analysis.stats import search
+from tameshi.analysis.stats.estimates import of_phase
+from tameshi.core import compiled
+from tameshi.core.spec_types import RunSpec, Search, Share, Summary
+from tameshi.study.file import longest_ns
+
+RATE_AXIS = "rate"
+MAXIMUM = "maximum"
+"""The axis of a search's rates, and the phase that finds the closed-loop maximum: the planner's."""
+CURVE = "latency.p99"
+"""The statistic that a curve without a limit is about."""
+
+Cells = Sequence[Mapping[str, Any]]
+Levels = tuple[tuple[str, str], ...]
+
+
+def next_rates(study: Summary, cells: Cells, runs: Sequence[RunSpec]) -> dict[Levels, list[float]]:
+    """Every rate (1/s) of each cell of a search in one world: those finished, and those to run.
+
+    `cells` are those of results.json, `runs` what was planned last.
+    """
+    written = study.search
+    if written is None:
+        return {}
+    found = {}
+    for levels, inside in _groups(cells).items():
+        maximum = _maximum(written, inside)
+        if maximum:
+            probes = _probes(written, inside)
+            budget = _runs_within(written, runs)
+            asked = search.next_rates(_search(written, budget), maximum, probes)
+            found[levels] = sorted({*(probe.rate for probe in probes), *asked})
+    return found
+
+
+def answers(study: Summary, cells: Cells) -> Iterator[dict[str, Any]]:
+    """What a search has found so far, as results.json has it."""
+    written = study.search
+    if written is None:
+        return
+    for world in dict.fromkeys(str(cell["world"]) for cell in cells):
+        here = [cell for cell in cells if cell["world"] == world]
+        for levels, inside in _groups(here).items():
+            maximum = _maximum(written, inside)
+            if maximum:
+                yield {
+                    "world": world,
+                    "levels": dict(levels),
+                    "stream": written.stream,
+                    "metric": _metric(written, inside),
+                    "limit_ns": _limit_ns(written),
+                    **search.answer(_search(written, None), maximum, _probes(written, inside)),
+                }
+
+
+def _groups(cells: Cells) -> dict[Levels, list[Mapping[str, Any]]]:
+    """The cells by their levels without the rate."""
+    groups: dict[Levels, list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        levels = tuple((axis, lv) for axis, lv in cell["levels"].items() if axis != RATE_AXIS)
+        groups.setdefault(levels, []).append(cell)
+    return groups
+
+
+def _search(written: Search, budget: int | None) -> search.Search:
+    return search.Search(
+        shares=[_fraction(share) for share in written.shares or ()],
+        limit_ns=_limit_ns(written),
+        within=_fraction(written.within) if written.within else 0.02,
+        runs_at_most=written.runs_at_most or 0,
+        budget_runs=budget,
+    )
+
+
+def _fraction(share: Share | str) -> float:
+    """`95 %` as 0.95."""
+    text = share.root if isinstance(share, Share) else share
+    return float(text.removesuffix("%")) / 100
+
+
+def _limit_ns(written: Search) -> int | None:
+    return compiled.nanoseconds(written.limit.below) if written.limit else None
+
+
+def _runs_within(written: Search, runs: Sequence[RunSpec]) -> int | None:
+    """Rates that there is time for, by the longest that a run of one takes."""
+    if written.budget is None or not runs:
+        return None
+    repetitions = max(run.repetition for run in runs) + 1
+    length_ns = max(longest_ns(run) for run in runs) * repetitions
+    return int(compiled.nanoseconds(written.budget) // length_ns) if length_ns else 0
+
+
+def _estimates(written: Search, cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Those of the stream whose rate is varied, over the phase's own window."""
+    for estimate in of_phase(cell):
+        if estimate["subject"] == written.stream:
+            yield estimate
+
+
+def _maximum(written: Search, cells: Cells) -> float:
+    """Operations per second in closed loop; 0 while that has not been run."""
+    return sum(
+        float(estimate["value"])
+        for cell in cells
+        if cell["phase"] == MAXIMUM and RATE_AXIS not in cell["levels"]
+        for estimate in _estimates(written, cell)
+        if estimate["metric"].endswith(".iops") and estimate["value"] is not None
+    )
+
+
+def _metric(written: Search, cells: Cells) -> str:
+    """The limited latency, or without a limit that of the stream's more frequent operation."""
+    if written.limit:
+        return written.limit.metric
+    rates = {
+        estimate["metric"].removesuffix(".iops"): float(estimate["value"] or 0)
+        for cell in cells
+        for estimate in _estimates(written, cell)
+        if estimate["metric"].endswith(".iops")
+    }
+    return f"{max(sorted(rates), key=lambda operation: rates[operation])}.{CURVE}"
+
+
+def _probes(written: Search, cells: Cells) -> list[search.Probe]:
+    metric = _metric(written, cells)
+    return [
+        search.Probe(
+            float(cell["levels"][RATE_AXIS]),
+            float(estimate["value"]),
+            estimate["sampling"]["low"],
+            estimate["sampling"]["high"],
+        )
+        for cell in cells
+        if RATE_AXIS in cell["levels"]
+        for estimate in _estimates(written, cell)
+        if estimate["metric"] == metric and estimate["value"] is not None
+    ]

@@ -1,0 +1,162 @@
+"""A run's record as statistics take it: each subject's counters and latencies, cut to a stretch."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tameshi.analysis.stats.estimates import WindowData
+from tameshi.core.spec_types import PhaseSpec
+from tameshi.record.events import read_events
+from tameshi.record.store import SealedRun
+
+SCHEDULED = ("load.started", "load.late", "load.unserved")
+"""What became of a program's arrivals, which kinds of its transactions count for themselves.
+
+Arrivals that nobody began are of no kind: they stand with the program.
+"""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Part of a phase that estimates are taken over; its spans in ns from t0, in order."""
+
+    name: str
+    spans: Sequence[tuple[int, int]]
+    steady: bool
+
+    @property
+    def length_ns(self) -> int:
+        """Of all spans together."""
+        return sum(end - begin for begin, end in self.spans)
+
+
+class Intervals:
+    """One subject's recorded intervals in order of time, a column for each metric."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        # A client that was held up tells of an interval when the others' sum is written already.
+        keys = ["t_ns", "dt_ns"]
+        wide = frame.pivot("metric", index=keys, values="value", aggregate_function="sum")
+        columns = wide.sort(keys).to_dict(as_series=False)
+        self._ends: list[int] = columns.pop("t_ns")
+        self._lengths: list[int] = columns.pop("dt_ns")
+        self._metrics: dict[str, list[float | None]] = columns
+
+    def within(self, spans: Sequence[tuple[int, int]]) -> tuple[list[int], dict[str, list[float]]]:
+        """Lengths and counters of the intervals that lie in one of the spans whole.
+
+        A metric that none of them tells is left out; what one does not tell of it is 0.
+        """
+        places: dict[int, None] = {}
+        for begin, end in spans:
+            first, last = bisect_left(self._ends, begin), bisect_right(self._ends, end)
+            inside = (p for p in range(first, last) if self._ends[p] - self._lengths[p] >= begin)
+            places |= dict.fromkeys(inside)
+        order = sorted(places)
+        counters = {}
+        for metric, values in self._metrics.items():
+            told = [values[place] for place in order]
+            if any(value is not None for value in told):
+                counters[metric] = [0.0 if value is None else value for value in told]
+        return [self._lengths[place] for place in order], counters
+
+    def counted(self, metric: str) -> list[tuple[int, int, float]]:
+        """Begin and end of the intervals that counted any of a metric, and how much."""
+        rows = zip(self._ends, self._lengths, self._metrics.get(metric, ()), strict=False)
+        return [(end - length, end, value) for end, length, value in rows if value]
+
+
+class Frames:
+    """A run's series by stream and its latencies, read once."""
+
+    def __init__(self, run: SealedRun) -> None:
+        series = run.series()
+        load = series.filter(pl.col("source") == "load")
+        self.samples = series.filter(pl.col("source") == "sampler").drop("source")
+        self.server = series.filter(pl.col("source") == "server").drop("source")
+        self.by_stream = {str(key[0]): frame for key, frame in load.group_by("subject")}
+        for word in program_words(run.spec.phases):
+            self._sum_up(word)
+        self.latencies = run.latencies()
+        self.events = read_events(run.folder)
+        self._tables: dict[str, Intervals] = {}
+        self._windows: dict[tuple[Any, ...], WindowData] = {}
+
+    def window(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
+        """What a stream, a storage or the host shows in a stretch of a phase."""
+        key = (phase, subject, stretch.name, stretch.steady, *stretch.spans)
+        if key not in self._windows:
+            self._windows[key] = self._cut(repetition, phase, subject, stretch)
+        return self._windows[key]
+
+    def _cut(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
+        frame = self.by_stream.get(subject)
+        if frame is None:
+            return WindowData(stretch.length_ns, [], {}, {}, repetition)
+        lengths, counters = self._table(subject, frame).within(stretch.spans)
+        prefix = f"{phase}/steady/{subject}/"
+        latencies = {
+            tag.removeprefix(prefix): value
+            for tag, value in self.latencies.items()
+            if stretch.steady and tag.startswith(prefix)
+        }
+        length = stretch.length_ns if stretch.steady else sum(lengths)
+        return WindowData(length, lengths, counters, latencies, repetition)
+
+    def counted(self, subject: str, metric: str) -> list[tuple[int, int, float]]:
+        """Begin and end of the intervals in which a subject counted any of a metric, how much."""
+        frame = self.by_stream.get(subject)
+        return [] if frame is None else self._table(subject, frame).counted(metric)
+
+    def _table(self, subject: str, frame: pl.DataFrame) -> Intervals:
+        if subject not in self._tables:
+            self._tables[subject] = Intervals(frame)
+        return self._tables[subject]
+
+    def _sum_up(self, word: str) -> None:
+        """A program's transactions of all kinds stand beside what its clients counted in all."""
+        kinds = [f for name, f in self.by_stream.items() if name.startswith(f"{word}.")]
+        if kinds:
+            keys = ["t_ns", "dt_ns", "metric"]
+            metric = pl.col("metric")
+            counted = metric.str.starts_with("transaction.") | metric.is_in(SCHEDULED)
+            whole = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
+            own = [f.select(*keys, "value") for f in [self.by_stream.get(word)] if f is not None]
+            merged = pl.concat([whole, *own]).with_columns(
+                source=pl.lit("load"), subject=pl.lit(word)
+            )
+            self.by_stream[word] = merged
+
+
+def program_words(phases: Iterable[PhaseSpec]) -> list[str]:
+    """The programs that phases run, each once."""
+    found = (program for phase in phases for program in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+
+
+def sampled(
+    frame: Any, repetition: int, subject: str | None, part: Stretch, *, wholly: bool = False
+) -> WindowData:
+    """The sampler's rows whose middle lies in a stretch; of all disks where no subject is named.
+
+    `wholly`: only rows that lie in it from begin to end, with nothing of the phase beside it.
+    """
+    of = (
+        pl.col("metric").str.starts_with("disk.")
+        if subject is None
+        else pl.col("subject") == subject
+    )
+    first = pl.col("t_ns") - (pl.col("dt_ns") if wholly else pl.col("dt_ns") // 2)
+    last = pl.col("t_ns") - 1 if wholly else first
+    within = ((first >= begin) & (last < end) for begin, end in part.spans)
+    inside = frame.filter(of & pl.any_horizontal(*within))
+    keys = ["t_ns", "dt_ns", "metric"]
+    inside = inside.group_by(keys).agg(pl.col("value").sum()).sort("t_ns", "metric")
+    times = inside.select("t_ns", "dt_ns").unique().sort("t_ns")
+    counters = {str(key[0]): rows["value"].to_list() for key, rows in inside.group_by("metric")}
+    return WindowData(int(times["dt_ns"].sum()), times["dt_ns"].to_list(), counters, {}, repetition)

@@ -1,0 +1,232 @@
+"""Estimates of one cell: rates, bandwidths and latencies of each stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tameshi.analysis.stats import intervals
+from tameshi.analysis.stats.intervals import Interval, digits
+
+OPERATIONS = ("read", "write", "sync", "commit", "trim", "transaction")
+MOVING = ("read", "write", "trim")
+PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+NANOSECONDS = 1e9
+RESOLUTION = 0.001
+"""Relative, of a latency in a histogram of three digits: no percentile's interval is narrower."""
+ONE_DEVIATION = "one_deviation"
+ONE_PERCENTILE = "one_percentile"
+
+
+@dataclass(frozen=True)
+class WindowData:
+    """One run's window of one stream.
+
+    `counters[metric]` holds one value for each recorded interval, `lengths_ns` their lengths in the
+    same order; `latencies[operation]` the window's latency statistics in ns, empty where the
+    histograms were not cut for this window. Where the record tells them, these also hold
+    `intervals`: per quantile (as text) `{below: [..], counts: [..]}` of every recorded interval,
+    and `curve`: `[[share, latency], ..]`, the shares ascending.
+    """
+
+    length_ns: int
+    lengths_ns: Sequence[int]
+    counters: Mapping[str, Sequence[float]]
+    latencies: Mapping[str, Mapping[str, Any]]
+    repetition: int = 0
+
+
+@dataclass(frozen=True)
+class ModelInterval:
+    """How far a model may be off: what a validation found, apart from what repetitions vary by.
+
+    `fitted_on`: where it is inside for figures alone that the model was fitted on, which.
+    """
+
+    low: float
+    high: float
+    validated_on: str
+    inside_range: bool
+    fitted_on: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of results.json."""
+        return {
+            "low": digits(self.low),
+            "high": digits(self.high),
+            "validated_on": self.validated_on,
+            "inside_range": self.inside_range,
+            **({"fitted_on": self.fitted_on} if self.fitted_on else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and how sure it is.
+
+    `sampling`: what chance and repetition do to it; `model`: how far the model may be off.
+    `operations`: of a standard deviation or a maximum, over how many it was taken: more of them, or
+    a drive of another size, and it is another.
+    `at_most`: of a rate in open loop, what arrives: its intervals end there.
+    """
+
+    metric: str
+    subject: str
+    value: float
+    unit: str
+    sampling: Interval
+    by_repetition: Mapping[int, float] = field(default_factory=dict)
+    model: ModelInterval | None = None
+    operations: int | None = None
+    at_most: float | None = None
+
+
+def of_phase(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A cell's estimates over its phase's own window: those over others answer other questions."""
+    own = cell.get("phase")
+    return [each for each in cell.get("estimates", ()) if each.get("window", own) == own]
+
+
+def estimates(
+    subject: str, runs: Sequence[WindowData], asked: Iterable[str] = ()
+) -> list[Estimate]:
+    """Every metric that the stream `subject` shows in these runs of one cell.
+
+    A rate counts runs that show none of the operation as zero; a latency is over those that do.
+    Percentiles that are `asked` for, such as `p95` or `p9999`, come beside the usual ones.
+    """
+    found = []
+    percentiles = PERCENTILES | {name: level_of(name) for name in asked}
+    for operation in OPERATIONS:
+        showing = present(operation, runs)
+        if not showing:
+            continue
+        for counter in ("count", "bytes") if operation in MOVING else ("count",):
+            found.append(_rate(subject, operation, counter, runs))
+        found.append(_mean_latency(subject, operation, showing))
+        told = [run for run in showing if operation in run.latencies]
+        if told:
+            for name, level in percentiles.items():
+                found.append(_percentile(subject, operation, name, level, told))
+            found.append(_deviation(subject, operation, told))
+            found.append(_longest(subject, operation, told))
+    return found
+
+
+def level_of(name: str) -> float:
+    """The share that a percentile's name stands for: two digits, and those behind the point."""
+    return float(f"{name[1:3]}.{name[3:] or 0}") / 100
+
+
+def present(operation: str, runs: Sequence[WindowData]) -> list[WindowData]:
+    """The runs in which the operation completed at least once."""
+    return [run for run in runs if sum(run.counters.get(f"{operation}.count", ())) > 0]
+
+
+def rate_of(run: WindowData, key: str) -> float:
+    """A counter per second over the window."""
+    count = sum(run.counters.get(key, ()))
+    return count / run.length_ns * NANOSECONDS if count else 0.0
+
+
+def rate_name(operation: str, counter: str) -> tuple[str, str]:
+    """Metric and unit of a counter's rate."""
+    if counter == "bytes":
+        return f"{operation}.bandwidth", "B/s"
+    return (f"{operation}.iops" if operation in MOVING else f"{operation}.rate"), "1/s"
+
+
+def _rate(subject: str, operation: str, counter: str, runs: Sequence[WindowData]) -> Estimate:
+    metric, unit = rate_name(operation, counter)
+    key = f"{operation}.{counter}"
+    values = {run.repetition: rate_of(run, key) for run in runs}
+    if len(runs) > 1:
+        return _over_runs(metric, subject, unit, values)
+    (run,) = runs
+    (value,) = values.values()
+    sampling = intervals.within(run.counters[key], run.lengths_ns, value)
+    return Estimate(metric, subject, value, unit, sampling, values)
+
+
+def _mean_latency(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
+    metric = f"{operation}.latency.mean"
+    total, count = f"{operation}.latency_sum", f"{operation}.count"
+    values = {run.repetition: sum(run.counters[total]) / sum(run.counters[count]) for run in runs}
+    if len(runs) > 1:
+        return _over_runs(metric, subject, "ns", values)
+    (run,) = runs
+    (value,) = values.values()
+    sampling = intervals.within(run.counters[total], run.counters[count], value)
+    return Estimate(metric, subject, value, "ns", sampling, values)
+
+
+def _percentile(
+    subject: str, operation: str, name: str, level: float, runs: Sequence[WindowData]
+) -> Estimate:
+    metric = f"{operation}.latency.{name}"
+    values = {run.repetition: _quantile(run.latencies[operation], level) for run in runs}
+    if len(runs) > 1:
+        return _over_runs(metric, subject, "ns", values, RESOLUTION)
+    (value,) = values.values()
+    sampling = _percentile_within(runs[0].latencies[operation], level)
+    return Estimate(metric, subject, value, "ns", sampling, values)
+
+
+def _percentile_within(latencies: Mapping[str, Any], level: float) -> Interval:
+    series = latencies.get("intervals", {}).get(str(level))
+    if series is None:
+        return intervals.none(ONE_PERCENTILE)
+    curve = latencies["curve"]
+
+    def value_at(share: float) -> float:
+        return float(next((value for reached, value in curve if reached >= share), curve[-1][1]))
+
+    found = intervals.of_quantile(level, series["below"], series["counts"], value_at)
+    if found.low is None or found.high is None:
+        return found
+    value = _quantile(latencies, level)
+    low, high = value * (1 - RESOLUTION), value * (1 + RESOLUTION)
+    return replace(found, low=min(found.low, low), high=max(found.high, high))
+
+
+def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
+    """How far single latencies lie from their mean; not how sure the mean is."""
+    metric = f"{operation}.latency.stddev"
+    values = {r.repetition: float(r.latencies[operation]["standard_deviation"]) for r in runs}
+    if len(runs) > 1:
+        found = _over_runs(metric, subject, "ns", values, RESOLUTION)
+        return replace(found, operations=_counted(operation, runs))
+    (value,) = values.values()
+    sampling, count = intervals.none(ONE_DEVIATION), _counted(operation, runs)
+    return Estimate(metric, subject, value, "ns", sampling, values, operations=count)
+
+
+def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
+    values = {run.repetition: float(run.latencies[operation]["max"]) for run in runs}
+    unbounded = intervals.none("extreme", len(runs))
+    longest, count = max(values.values()), _counted(operation, runs)
+    metric = f"{operation}.latency.max"
+    return Estimate(metric, subject, longest, "ns", unbounded, values, operations=count)
+
+
+def _counted(operation: str, runs: Sequence[WindowData]) -> int:
+    """Operations in the windows of all runs together."""
+    return int(sum(sum(run.counters[f"{operation}.count"]) for run in runs))
+
+
+def _over_runs(
+    metric: str, subject: str, unit: str, values: Mapping[int, float], resolution: float = 0.0
+) -> Estimate:
+    each = list(values.values())
+    sampling = intervals.of_runs(each, resolution)
+    return Estimate(metric, subject, intervals.centre(each), unit, sampling, values)
+
+
+def _quantile(latencies: Mapping[str, Any], level: float) -> float:
+    listed = (value for reached, value in latencies["quantiles"] if reached == level)
+    found = next(listed, None)
+    if found is None:
+        curve = latencies["curve"]
+        found = next((value for reached, value in curve if reached >= level), curve[-1][1])
+    return float(found)

@@ -1,0 +1,118 @@
+"""What a load costs in power, what each watt brings, how warm that makes drives, what they hold.
+
+Judged per cell over the steady window, from the energy that the drives of a simulated storage drew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tameshi.analysis.stats.estimates import MOVING, WindowData
+from tameshi.analysis.stats.intervals import digits
+from tameshi.core import compiled
+
+ENERGY = "power.energy_nj"
+DEGREES = "thermal.millidegrees"
+THROTTLED = "thermal.throttled_ns"
+DRIVES = "thermal.drives"
+NANO = 1e9
+MOSTLY = 0.95
+"""A storage of which so much is used is used as a whole."""
+
+
+def power(
+    subject: str, runs: Sequence[WindowData], streams: Sequence[Sequence[WindowData]]
+) -> dict[str, Any] | None:
+    """Mean power over all windows of all runs together, and what `streams` did with it.
+
+    `watts`; `iops_per_watt` and `bandwidth_per_watt` (B/s per W) of reads, writes and trims; the
+    latter two None where nothing was done. None where a drive does not say what it draws. Where one
+    says how warm that makes it, also what `_heat` tells.
+    """
+    told = [run for run in runs if run.counters.get(ENERGY)]
+    seconds = sum(sum(run.lengths_ns) for run in told) / NANO
+    joules = sum(sum(run.counters[ENERGY]) for run in told) / NANO
+    if not told or not seconds or not joules:
+        return None
+    done = {
+        kind: sum(
+            sum(run.counters.get(f"{operation}.{kind}", ()))
+            for stream in streams
+            for run in stream
+            for operation in MOVING
+        )
+        for kind in ("count", "bytes")
+    }
+    return {
+        "subject": subject,
+        "watts": digits(joules / seconds),
+        "iops_per_watt": digits(done["count"] / joules) if done["count"] else None,
+        "bandwidth_per_watt": digits(done["bytes"] / joules) if done["bytes"] else None,
+        **_heat(told),
+    }
+
+
+def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
+    """Of the warmest drive `celsius_mean` and `celsius_max`, as at the intervals' ends.
+
+    And `throttled`, the share of the time of all drives that heat held them back.
+    """
+    told = [
+        (degrees / 1e3, length)
+        for run in runs
+        for degrees, length in zip(run.counters.get(DEGREES, ()), run.lengths_ns, strict=False)
+    ]
+    could_be = sum(
+        drives * length
+        for run in runs
+        for drives, length in zip(run.counters.get(DRIVES, ()), run.lengths_ns, strict=False)
+    )
+    if not told or not could_be:
+        return {}
+    mean = sum(degrees * length for degrees, length in told) / sum(length for _, length in told)
+    throttled = sum(sum(run.counters.get(THROTTLED, ())) for run in runs)
+    return {
+        "celsius_mean": digits(mean),
+        "celsius_max": digits(max(degrees for degrees, _ in told)),
+        "throttled": digits(throttled / could_be),
+    }
+
+
+def held(
+    model: Mapping[str, Any], storages: Sequence[tuple[Mapping[str, Any], Any]]
+) -> dict[str, int]:
+    """What `model` holds, and what of it the storages on it use where that is a part.
+
+    `storages`: each with its own model: those that share a drive use it together.
+    """
+    whole = usable_bytes(model)
+    used = sum(_used_bytes(own, storage) for own, storage in storages)
+    return {"capacity_bytes": whole, **({"used_bytes": used} if used < MOSTLY * whole else {})}
+
+
+def _used_bytes(model: Mapping[str, Any], storage: Any) -> int:
+    """By a study's `size`, at the storage's real size; without one, all that it holds."""
+    size, scale = getattr(storage, "size", None), getattr(storage, "scale", None)
+    if not size:
+        return usable_bytes(model)
+    return compiled.size_bytes(str(getattr(size, "root", size))) * int(scale or 1)
+
+
+def usable_bytes(model: Mapping[str, Any]) -> int:
+    """What a simulated storage holds for its host, at its real size whatever its capacity scale.
+
+    What a stripe cuts off at the end of a member, less than a chunk, is counted in.
+    """
+    ((kind, node),) = model.items()
+    if kind == "device":
+        ((_, drive),) = node["device"].items()
+        return compiled.size_bytes(drive["capacity"]["value"])
+    whole = usable_bytes(node["of"])
+    if kind == "over_provisioned":
+        return int(whole * float(str(node["visible"]).removesuffix("%")) / 100)
+    if kind == "partition":
+        return int(whole // node["function"]["functions"])
+    members = int(node.get("members", 1))
+    data = {"raid0": members, "raid10": members // 2, "raid5": members - 1}
+    return whole * data.get(kind, 1)

@@ -1,0 +1,58 @@
+"""Did reads meet flash that holds nothing? Such a read takes none of the flash's time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tameshi.analysis.stats.estimates import WindowData
+from tameshi.core import compiled
+
+MOST = 0.5
+"""Share of the reads, and of the flash, from which on it is most of them."""
+NEVER = "never"
+
+
+def least_read_ns(model: Mapping[str, Any]) -> int | None:
+    """The shortest read of a storage whose every drive is of flash, and new when the run begins."""
+    found = list(drives(model))
+    flash = [drive["flash"] for drive in found if "flash" in drive]
+    fresh = [of for of in flash if (of.get("simulated") or {}).get("written", NEVER) == NEVER]
+    if not found or len(fresh) < len(found):
+        return None
+    return min(_least(of["nand"]["read_time"]["value"]) for of in fresh)
+
+
+def drives(node: Any) -> Iterator[Mapping[str, Any]]:
+    """Every drive of a tree of devices, wherever it hangs."""
+    if isinstance(node, list):
+        for each in node:
+            yield from drives(each)
+    elif isinstance(node, Mapping):
+        if "profile" in node and isinstance(node.get("device"), Mapping):
+            yield node["device"]
+            return
+        for each in node.values():
+            yield from drives(each)
+
+
+def _least(time: Any) -> int:
+    times = time if isinstance(time, list) else [time]
+    return min(compiled.nanoseconds(str(each)) for each in times)
+
+
+def share_met(stream: WindowData, storage: WindowData, least_ns: int) -> float | None:
+    """The least share of a stream's reads that met unwritten flash; None where it is not most.
+
+    Where most of the flash holds something by then, it was a cache that answered.
+    """
+    reads, media = (_total(stream, metric) for metric in ("read.count", "time.media_ns_sum"))
+    mapped, logical = (_total(storage, f"flash.{of}_bytes") for of in ("mapped", "logical"))
+    if not reads or not logical or mapped / logical >= MOST:
+        return None
+    share = 1 - media / least_ns / reads
+    return share if share > MOST else None
+
+
+def _total(data: WindowData, metric: str) -> float:
+    return float(sum(data.counters.get(metric, ())))

@@ -1,0 +1,1 @@
+"""Foundations: the compiled module, errors, reasons as data, generated types, package data."""

@@ -1,0 +1,12 @@
+"""Package data: profiles, ready studies, published figures, and evidence of the model's error."""
+
+from importlib.resources import files
+from pathlib import Path
+
+DATA = Path(str(files("tameshi"))) / "data"
+PROFILES = DATA / "profiles"
+STUDIES = DATA / "studies"
+PUBLISHED = DATA / "published"
+"""Lists of published figures, with and without values."""
+EVIDENCE = DATA / "evidence"
+"""Known errors of the models, from which intervals of predictions follow."""

@@ -1,0 +1,224 @@
+"""Reads fio's job files and its command-line form into jobs: names with their keys, as written."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tameshi.core.errors import BadInput
+from tameshi.study.file import read_text
+
+GLOBAL = "global"
+MOST_INCLUDES = 16
+"""Depth of `include` beyond which a file includes itself."""
+_COMMENT = re.compile(r"[;#].*")
+"""From there on a line says nothing, wherever it stands: so fio reads it."""
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_KEYWORD = re.compile(r"\$(pagesize|mb_memory|ncpus)\b")
+_PRODUCT = re.compile(r"(?:(\d+)\*)?\$(pagesize|mb_memory|ncpus)\b(?:\*(\d+))?")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One key with its value and its place; a bare key has the value None."""
+
+    key: str
+    value: str | None
+    where: str
+
+    def written(self) -> str:
+        """As a line of a job file."""
+        return self.key if self.value is None else f"{self.key}={self.value}"
+
+
+@dataclass(frozen=True)
+class JobText:
+    """A job: those settings of the `[global]` sections above it, and its own, which win."""
+
+    name: str
+    where: str
+    shared: Sequence[Setting]
+    own: Sequence[Setting]
+
+    def with_own(self, settings: Sequence[Setting]) -> JobText:
+        """The job with more settings of its own, which win over the others."""
+        return replace(self, own=(*self.own, *settings))
+
+
+@dataclass
+class _Section:
+    name: str
+    where: str
+    settings: list[Setting] = field(default_factory=list)
+
+
+def read_job_file(path: Path, environment: Mapping[str, str] = os.environ) -> list[JobText]:
+    """The jobs of a job file; raises `BadInput` at the line that can't be read."""
+    return _jobs(_sections(path, _Reader(environment)))
+
+
+def parse_job_text(
+    text: str, name: str = "job.fio", environment: Mapping[str, str] = os.environ
+) -> list[JobText]:
+    """The jobs of a job file's text; `name` stands in messages and decides where includes lie."""
+    reader = _Reader(environment)
+    return _jobs(list(reader.sections(Path(name), text)))
+
+
+def parse_arguments(
+    arguments: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> tuple[list[Setting], list[JobText], list[Path]]:
+    """`--key=value` options as settings before any `--name`, jobs that they name, and job files.
+
+    `--name=global` begins defaults for the jobs after it, as `[global]` does.
+    """
+    reader = _Reader(environment)
+    first: list[Setting] = []
+    sections: list[_Section] = []
+    files: list[Path] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if not argument.startswith("--"):
+            files.append(Path(argument))
+            continue
+        key, equals, value = argument[2:].partition("=")
+        if not equals and rest and not rest[0].startswith("--") and key in TAKE_NEXT:
+            equals, value = "=", rest.pop(0)
+        if key == "name":
+            sections.append(_Section(value, argument))
+            continue
+        setting = reader.setting(key.strip(), value if equals else None, argument)
+        (sections[-1].settings if sections else first).append(setting)
+    return first, _jobs(sections), files
+
+
+TAKE_NEXT = {"name", "filename", "directory", "output", "output-format", "section", "runtime"}
+"""Options whose value may be the next argument."""
+
+
+def write_jobs(jobs: Sequence[JobText]) -> str:
+    """A job file with these jobs; reading it gives them back."""
+    parts = []
+    shared: Sequence[Setting] = ()
+    for job in jobs:
+        if job.shared[: len(shared)] != shared:
+            raise ValueError(f"the globals of {job.name} don't follow those of the job before it")
+        if new := job.shared[len(shared) :]:
+            parts.append(_section(GLOBAL, new))
+        shared = job.shared
+        parts.append(_section(job.name, job.own))
+    return "\n".join(parts)
+
+
+def _section(name: str, settings: Sequence[Setting]) -> str:
+    return "\n".join([f"[{name}]", *(setting.written() for setting in settings)]) + "\n"
+
+
+def _sections(path: Path, reader: _Reader) -> list[_Section]:
+    return list(reader.sections(path, read_text(path, "a fio job file")))
+
+
+def _jobs(sections: Sequence[_Section]) -> list[JobText]:
+    """Each section with the globals above it."""
+    shared: list[Setting] = []
+    jobs = []
+    for section in sections:
+        if section.name == GLOBAL:
+            shared += section.settings
+        else:
+            jobs.append(JobText(section.name, section.where, (*shared,), (*section.settings,)))
+    return jobs
+
+
+class _Reader:
+    """Lines to sections, with variables and includes put in."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
+
+    def sections(self, path: Path, text: str) -> Iterator[_Section]:
+        """The sections of a file's text."""
+        section: _Section | None = None
+        for where, line in _lines(text, str(path)):
+            if line.startswith("["):
+                if section:
+                    yield section
+                section = _Section(_section_name(line, where), where)
+                continue
+            if section is None:
+                message = "a setting stands before the first section"
+                raise BadInput(message, where=where, found=line, accepted=["[global]", "[NAME]"])
+            section.settings += self.line(line, where, path, 0)
+        if section:
+            yield section
+
+    def line(self, line: str, where: str, path: Path, depth: int) -> Iterator[Setting]:
+        """The setting of a line, or those of the file that it includes."""
+        if line.split(None, 1)[0] == "include" and "=" not in line:
+            yield from self.included(line, where, path, depth)
+            return
+        key, equals, value = line.partition("=")
+        yield self.setting(key.strip(), value.strip() if equals else None, where)
+
+    def included(self, line: str, where: str, path: Path, depth: int) -> Iterator[Setting]:
+        """The settings of an included file, which has no sections."""
+        name = line.removeprefix("include").strip()
+        if not name:
+            raise BadInput("this includes no file", where=where, accepted=["include FILE"])
+        if depth >= MOST_INCLUDES:
+            raise BadInput("files include one another without end", where=where, found=name)
+        other = path.parent / name
+        for place, inner in _lines(read_text(other, "a file of fio settings"), str(other)):
+            if inner.startswith("["):
+                message = "an included file has no sections"
+                raise BadInput(message, where=place, found=inner)
+            yield from self.line(inner, place, other, depth + 1)
+
+    def setting(self, key: str, value: str | None, where: str) -> Setting:
+        """A key and its value, with variables of the environment and fio's keywords put in."""
+        if not key:
+            raise BadInput("a setting has no key", where=where, found=f"={value or ''}")
+        if value is not None:
+            value = _VARIABLE.sub(lambda match: self.environment.get(match[1], ""), value)
+            value = _PRODUCT.sub(_keyword, value)
+            value = _KEYWORD.sub(lambda match: str(_amount(match[1])), value)
+        return Setting(key, value, where)
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[str, str]]:
+    """Lines that say something, with their places."""
+    for number, line in enumerate(text.splitlines(), 1):
+        said = _COMMENT.sub("", line).strip()
+        if said:
+            yield f"{name}:{number}", said
+
+
+def _section_name(line: str, where: str) -> str:
+    name, bracket, _ = line[1:].partition("]")
+    if not bracket or not name.strip():
+        raise BadInput("this begins no section", where=where, found=line, accepted=["[NAME]"])
+    return name.strip()
+
+
+def _keyword(match: re.Match[str]) -> str:
+    factors = [int(factor) for factor in (match[1], match[3]) if factor]
+    product = _amount(match[2])
+    for factor in factors:
+        product *= factor
+    return str(product)
+
+
+def _amount(keyword: str) -> int:
+    """What a reserved word stands for on this machine."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    match keyword:
+        case "pagesize":
+            return page
+        case "mb_memory":
+            return page * os.sysconf("SC_PHYS_PAGES") // (1 << 20)
+        case _:
+            return os.sysconf("SC_NPROCESSORS_ONLN")

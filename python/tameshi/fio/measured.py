@@ -1,0 +1,239 @@
+"""What a sealed run has to say about each fio job: counts, latencies, samples, usage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from tameshi.core import compiled
+from tameshi.fio.bins import Latencies
+from tameshi.fio.stream import Stream
+from tameshi.record.events import read_events
+from tameshi.record.store import SealedRun
+
+NS = 1_000_000_000
+DIRECTIONS = ("read", "write", "trim")
+"""In fio's order, which is also how logs number them."""
+CLASSES = 7
+SAMPLED = ("iops", "bandwidth", "latency")
+USAGE = ("user_ns", "system_ns", "switches", "major_faults", "minor_faults")
+
+
+@dataclass
+class Direction:
+    """Reads, writes, trims or syncs of a job."""
+
+    bytes: int = 0
+    latencies: Latencies = field(default_factory=Latencies)
+    samples: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """By an interval's end (ns from the window's begin): operations, bytes, sum of latencies."""
+    intervals: dict[int, Latencies] = field(default_factory=dict)
+    """Latencies by the end of their interval."""
+
+
+@dataclass
+class Submission:
+    """How long requests took to be handed over, in ns, where that was a call of its own."""
+
+    count: int = 0
+    least: int = 0
+    most: int = 0
+    total: int = 0
+    squares: float = 0.0
+
+    def add(self, other: Mapping[str, Any]) -> None:
+        """The same of another stream, as `stream_end` tells it."""
+        if other["count"]:
+            least = other["ns_min"]
+            self.least = min(self.least, least) if self.count else least
+            self.most = max(self.most, other["ns_max"])
+            self.count += other["count"]
+            self.total += other["ns_sum"]
+            self.squares += other["ns_squares"]
+
+    def as_json(self) -> dict[str, Any]:
+        """In fio's form."""
+        mean = self.total / self.count if self.count else 0.0
+        spread = self.squares - self.count * mean * mean
+        deviation = math.sqrt(max(0.0, spread) / (self.count - 1)) if self.count > 1 else 0.0
+        least_and_most = {"min": self.least, "max": self.most}
+        spread_out = {"mean": round(mean, 6), "stddev": round(deviation, 6), "N": self.count}
+        return least_and_most | spread_out
+
+
+@dataclass
+class Measured:
+    """One job, one clone, or a group of them, over the steady part of its phase."""
+
+    streams: Sequence[Stream]
+    begin_ns: int
+    runtime_ns: int = 0
+    clone_ns: int = 0
+    """Runtimes of all its clones together."""
+    interval_ns: int = 0
+    directions: dict[str, Direction] = field(default_factory=dict)
+    depth: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    submitted: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    completed: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
+    submission: dict[str, Submission] = field(default_factory=dict)
+    """By what was handed over: reads, writes, trims, syncs."""
+    failures: list[Mapping[str, Any]] = field(default_factory=list)
+    """Requests that failed and ended nothing: operation, the system's error, count."""
+    rounds: Mapping[str, Any] | None = None
+    """Of a phase that ends at steady state: each round, and those that count."""
+
+    def samples(self) -> list[dict[str, float]]:
+        """What all of it did in each round of the window: 1/s, B/s and mean latency in ns."""
+        rounds, names = self.rounds or {}, {stream.name for stream in self.streams}
+        found: dict[int, dict[str, float]] = {}
+        for value in rounds.get("values", ()):
+            if value["stream"] in names and rounds["first"] <= value["round"] <= rounds["last"]:
+                sample = found.setdefault(value["round"], dict.fromkeys(SAMPLED, 0.0))
+                total = sample["iops"] + value["iops"]
+                spent = sample["iops"] * sample["latency"] + value["iops"] * value["latency"]
+                sample["latency"] = spent / total if total else 0.0
+                sample["iops"] = total
+                sample["bandwidth"] += value["bandwidth"]
+        return [sample for _, sample in sorted(found.items())]
+
+    def direction(self, word: str) -> Direction:
+        """What it did of one kind."""
+        return self.directions.setdefault(word, Direction())
+
+
+class Record:
+    """A sealed run, read once."""
+
+    def __init__(self, run: SealedRun) -> None:
+        self.run = run
+        logs = sorted((run.folder / "histograms").glob("load*.hlog"))
+        self.histograms: dict[str, list[dict[str, Any]]] = {}
+        for log in logs:
+            for interval in compiled.histogram_intervals(log.read_text(encoding="utf-8")):
+                self.histograms.setdefault(interval["tag"], []).append(interval)
+        self.series = run.series().filter(pl.col("source") == "load")
+        self.ends = [e for e in read_events(run.folder) if e["kind"] == "stream_end"]
+        self.windows = {window["phase"]: window for window in run.outcome["windows"]}
+
+    def measured(self, streams: Sequence[Stream]) -> Measured:
+        """What these streams, which are of one phase, did after its ramp."""
+        phase = streams[0].phase
+        window = self.windows.get(phase)
+        begin = window["begin_ns"] if window else 0
+        found = Measured(streams, begin, interval_ns=compiled.nanoseconds(self.run.spec.interval))
+        if not window:
+            return found
+        names = [stream.name for stream in streams]
+        rows = self.series.filter(
+            pl.col("subject").is_in(names),
+            pl.col("t_ns") > begin,
+            pl.col("t_ns") <= window["end_ns"],
+        )
+        parts, found.rounds = _parts(window)
+        self._count(found, rows)
+        self._runtime(found, rows)
+        for stream in streams:
+            for part in parts:
+                self._latencies(found, f"{phase}/{part}/{stream.name}")
+        for end in self.ends:
+            if end["phase"] == phase and end["part"] in parts and end["stream"] in names:
+                _add_end(found, end)
+        return found
+
+    def _count(self, found: Measured, rows: pl.DataFrame) -> None:
+        counted = rows.group_by("t_ns", "metric").agg(pl.col("value").sum()).sort("t_ns")
+        for t_ns, metric, value in counted.iter_rows():
+            word, _, what = metric.partition(".")
+            if word not in (*DIRECTIONS, "sync"):
+                continue
+            direction = found.direction(word)
+            end = t_ns - found.begin_ns
+            count, size, spent = direction.samples.get(end, (0, 0, 0))
+            match what:
+                case "count":
+                    count += int(value)
+                case "bytes":
+                    size += int(value)
+                    direction.bytes += int(value)
+                case "latency_sum":
+                    spent += int(value)
+                    direction.latencies.sum_ns += int(value)
+            direction.samples[end] = (count, size, spent)
+
+    def _runtime(self, found: Measured, rows: pl.DataFrame) -> None:
+        """From where a stream began to where its last operations were counted."""
+        busy = rows.filter(pl.col("metric").str.ends_with(".count"))
+        last = dict(busy.group_by("subject").agg(pl.col("t_ns").max()).iter_rows())
+        for stream in found.streams:
+            # A window of rounds begins when all have begun.
+            late_us = 0 if found.rounds else max(0, stream.job.delay_us - stream.job.ramp_us)
+            begin = late_us * 1000
+            runtime = max(0, last.get(stream.name, found.begin_ns) - found.begin_ns - begin)
+            found.runtime_ns = max(found.runtime_ns, runtime)
+            found.clone_ns += runtime * stream.clones // stream.job.parts
+
+    def _latencies(self, found: Measured, tag: str) -> None:
+        for word in (*DIRECTIONS, "sync"):
+            for interval in self.histograms.get(f"{tag}/{word}", []):
+                direction = found.direction(word)
+                counts = [(value, count) for value, count in interval["counts"]]
+                direction.latencies.add(counts)
+                end = interval["begin_ns"] + interval["length_ns"] - found.begin_ns
+                direction.intervals.setdefault(end, Latencies()).add(counts)
+
+
+def _parts(window: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any] | None]:
+    """The parts of a phase that count, by their tags; and its rounds, if it has some."""
+    rounds = window["rounds"]
+    if not rounds:
+        return ["steady"], None
+    return [f"round-{number}" for number in range(rounds["first"], rounds["last"] + 1)], rounds
+
+
+def _add_end(found: Measured, end: Mapping[str, Any]) -> None:
+    for classes, key in (
+        (found.depth, "depth"),
+        (found.submitted, "submitted"),
+        (found.completed, "completed"),
+    ):
+        for place, count in enumerate(end[key]):
+            classes[place] += count
+    for word, told in end["submission"].items():
+        found.submission.setdefault(word, Submission()).add(told)
+    found.failures += end["failures"]
+    for key in USAGE:
+        found.usage[key] += end["usage"][key]
+
+
+def disks(run: SealedRun) -> list[dict[str, Any]]:
+    """What each disk did over the run, as fio's `disk_util` tells it."""
+    sampled = run.series().filter(pl.col("metric").str.starts_with("disk."))
+    found = []
+    for (disk,), rows in sorted(sampled.group_by("subject")):
+        sums = dict(rows.group_by("metric").agg(pl.col("value").sum()).iter_rows())
+        time_ns = rows.filter(pl.col("metric") == "disk.reads")["dt_ns"].sum() or 1
+
+        def of(metric: str, unit: int = 1, sums: Mapping[str, float] = sums) -> int:
+            return int(sums.get(f"disk.{metric}", 0)) // unit
+
+        found.append(
+            {
+                "name": str(disk),
+                "read_ios": of("reads"),
+                "write_ios": of("writes"),
+                "read_sectors": of("read_bytes", 512),
+                "write_sectors": of("written_bytes", 512),
+                "read_merges": of("read_merges"),
+                "write_merges": of("write_merges"),
+                "read_ticks": of("read_ns", 1_000_000),
+                "write_ticks": of("write_ns", 1_000_000),
+                "in_queue": of("weighted_ns", 1_000_000),
+                "util": round(min(100.0, 100 * sums.get("disk.busy_ns", 0) / time_ns), 6),
+            }
+        )
+    return found

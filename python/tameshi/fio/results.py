@@ -1,0 +1,297 @@
+"""fio's JSON, from a sealed run: what fio-plot and other readers of fio's results expect."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from tameshi.fio.bins import Latencies, middle_of
+from tameshi.fio.broken import broken
+from tameshi.fio.job import Job
+from tameshi.fio.jobfile import Setting
+from tameshi.fio.keys import ENGINES
+from tameshi.fio.measured import DIRECTIONS, NS, Direction, Measured, Record, Submission, disks
+from tameshi.fio.stream import Stream
+from tameshi.fio.translate import Translation
+from tameshi.record.store import SealedRun
+
+SCHEMA_VERSION = 1
+"""Form of our part of it; history: 1, the first."""
+FORM = "fio-3.33"
+"""The version whose keys, units and bins these are."""
+RATE = "rate"
+"""The axis of a search's loads."""
+LEVELS = ("1", "2", "4", "8", "16", "32", ">=64")
+BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
+
+
+def fio_json(
+    run: SealedRun, translation: Translation, *, bins: bool, now_s: float | None = None
+) -> dict[str, Any]:
+    """The whole document; `bins` adds what `json+` adds."""
+    now = time.time() if now_s is None else now_s
+    record = Record(run)
+    entries = [record.measured(streams) for streams in grouped(translation.streams)]
+    rates = _group_rates(entries)
+    shared = translation.streams[0].job.text.shared
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "fio version": f"{FORM}-tameshi-{version('tameshi')}",
+        "timestamp": int(now),
+        "timestamp_ms": int(now * 1000),
+        "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
+        "global options": _options(shared),
+        "jobs": [_job(entry, rates, bins) for entry in entries],
+        "disk_util": disks(run),
+    }
+
+
+def best_of(runs: Sequence[SealedRun], translation: Translation) -> tuple[SealedRun, str]:
+    """The run to tell of, and why: the only one, or of a search that with the highest load of those
+    that keep their latency, as all with less load do; else that with the least load."""
+    stream = translation.streams[0]
+    target = stream.job.goals.target
+    rated = {float(run.spec.cell[RATE]): run for run in runs if RATE in run.spec.cell}
+    if not target or not rated:
+        return runs[0], ""
+    best: float | None = None
+    for rate, run in sorted(rated.items()):
+        measured = Record(run).measured([stream])
+        latencies = Latencies()
+        for word in DIRECTIONS:
+            latencies.merge(measured.direction(word).latencies)
+        found_ns = latencies.percentiles([target.percentile])[target.percentile]
+        if not latencies.count or found_ns > target.below_us * 1000:
+            break
+        best = rate
+    wanted = f"{target.percentile:g} % within {target.below_us} us"
+    if best is None:
+        return rated[min(rated)], f"no load keeps {wanted}; these are the results of the least"
+    return rated[best], f"{best:g} requests/s are the highest load tried that keeps {wanted}"
+
+
+def errors_of(run: SealedRun, translation: Translation) -> list[str]:
+    """What fio would have ended jobs for, a sentence each."""
+    record = Record(run)
+    entries = [record.measured(streams) for streams in grouped(translation.streams)]
+    found = [(entry.streams[0].job.name, error_of(entry)) for entry in entries]
+    return [f"{name}: {told} (error {number})" for name, (number, told) in found if number]
+
+
+def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
+    """Streams as fio reports them: each clone, or all of a group that asks for it, together."""
+    found: list[list[Stream]] = []
+    for stream in streams:
+        last = found[-1][-1] if found else None
+        one = last is not None and last.job is stream.job and last.clone == stream.clone
+        together = one or (
+            last is not None
+            and last.group == stream.group
+            and last.phase == stream.phase
+            and last.job.group_reporting
+            and stream.job.group_reporting
+        )
+        if together:
+            found[-1].append(stream)
+        else:
+            found.append([stream])
+    return found
+
+
+def _options(settings: Sequence[Setting]) -> dict[str, str]:
+    """Settings as fio tells them: all are strings; those without a value are left out."""
+    return {setting.key: setting.value for setting in settings if setting.value is not None}
+
+
+def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool) -> dict[str, Any]:
+    first = measured.streams[0]
+    job = first.job
+    runtime_ms = measured.runtime_ns // 1_000_000
+    all_latencies = Latencies()
+    for word in DIRECTIONS:
+        all_latencies.merge(measured.direction(word).latencies)
+    own = _options(job.text.own)
+    if job.name != job.text.name:
+        own = {"name": job.name, **own}
+    return {
+        "jobname": job.name,
+        "groupid": first.group,
+        "job_start": 0,
+        "error": error_of(measured)[0],
+        "eta": 0,
+        "elapsed": math.ceil(measured.runtime_ns / NS),
+        "job options": own,
+        **{word: _direction(measured, word, rates, bins) for word in DIRECTIONS},
+        "sync": _syncs(measured.direction("sync"), job, bins),
+        "job_runtime": runtime_ms,
+        "usr_cpu": _percent(measured.usage["user_ns"], measured.clone_ns),
+        "sys_cpu": _percent(measured.usage["system_ns"], measured.clone_ns),
+        "ctx": measured.usage["switches"],
+        "majf": measured.usage["major_faults"],
+        "minf": measured.usage["minor_faults"],
+        "iodepth_level": _shares(LEVELS, measured.depth),
+        "iodepth_submit": _shares(BATCHES, measured.submitted),
+        "iodepth_complete": _shares(BATCHES, measured.completed),
+        **all_latencies.shares(),
+        "latency_depth": job.depth,
+        **_target(job),
+        **_failures(measured, job),
+        **_steady(measured, job),
+    }
+
+
+def error_of(measured: Measured) -> tuple[int, str]:
+    """fio's number of the error that ends such a job, and a sentence; 0 where all went well."""
+    job = measured.streams[0].job
+    fatal = job.failures.fatal(measured.failures)
+    return fatal or broken(job.goals.limits, measured) or (0, "")
+
+
+def _failures(measured: Measured, job: Job) -> dict[str, Any]:
+    """Errors that the job went on after, which fio tells of jobs that may."""
+    if not job.failures.kinds:
+        return {}
+    counted = job.failures.counted(measured.failures)
+    first = counted[0][1] if counted else 0
+    return {"total_err": sum(count for *_, count in counted), "first_error": first}
+
+
+def _target(job: Job) -> dict[str, Any]:
+    """The latency that the load was to keep: ns, per cent, µs."""
+    target = job.goals.target
+    return {
+        "latency_target": target.below_us * 1000 if target else 0,
+        "latency_percentile": target.percentile if target else 100.0,
+        "latency_window": target.window_us if target else 0,
+    }
+
+
+def _steady(measured: Measured, job: Job) -> dict[str, Any]:
+    if not job.goals.steady:
+        return {}
+    attained = bool(measured.rounds and measured.rounds["attained"])
+    return {"steadystate": job.goals.steady.found(measured.samples(), attained)}
+
+
+def _percent(part: float, whole: float) -> float:
+    return round(100 * part / whole, 6) if whole else 0.0
+
+
+def _shares(names: Sequence[str], counts: Sequence[int]) -> dict[str, float]:
+    total = sum(counts)
+    return {name: _percent(count, total) for name, count in zip(names, counts, strict=True)}
+
+
+def _direction(
+    measured: Measured, word: str, rates: Mapping[tuple[int, str], float], bins: bool
+) -> dict[str, Any]:
+    direction = measured.direction(word)
+    job = measured.streams[0].job
+    count = direction.latencies.count
+    runtime_ns = measured.runtime_ns if count else 0
+    seconds = runtime_ns / NS
+    bytes_per_second = direction.bytes / seconds if seconds else 0.0
+    return {
+        "io_bytes": direction.bytes,
+        "io_kbytes": direction.bytes // 1024,
+        "bw_bytes": int(bytes_per_second),
+        "bw": int(bytes_per_second / 1024),
+        "iops": round(count / seconds, 6) if seconds else 0.0,
+        "runtime": runtime_ns // 1_000_000,
+        "total_ios": count,
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": _submission(measured, word).as_json(),
+        "clat_ns": _latency(direction.latencies, job, job.clat_percentiles, bins),
+        "lat_ns": _latency(direction.latencies, job, job.lat_percentiles, bins),
+        **_samples(measured, direction, rates.get((measured.streams[0].group, word), 0.0)),
+    }
+
+
+def _submission(measured: Measured, word: str) -> Submission:
+    """How long handing over took; synchronous requests have none, as in fio."""
+    if ENGINES[measured.streams[0].job.engine] == "sync":
+        return Submission()
+    return measured.submission.get(word, Submission())
+
+
+def _syncs(direction: Direction, job: Job, bins: bool) -> dict[str, Any]:
+    latencies = direction.latencies
+    return {"total_ios": latencies.count, "lat_ns": _latency(latencies, job, True, bins)}
+
+
+def _latency(
+    latencies: Latencies, job: Job | None = None, percentiles: bool = False, bins: bool = False
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "min": min(latencies.values, default=0),
+        "max": max(latencies.values, default=0),
+        "mean": round(latencies.mean, 6),
+        "stddev": round(latencies.deviation, 6),
+        "N": latencies.count,
+    }
+    if job and percentiles and latencies.count:
+        listed = latencies.percentiles(job.percentiles)
+        found["percentile"] = {f"{percent:.6f}": value for percent, value in listed.items()}
+        if bins:
+            numbered = latencies.bins().items()
+            found["bins"] = {str(middle_of(number)): count for number, count in numbered}
+    return found
+
+
+def rates_of(measured: Measured, direction: Direction) -> list[tuple[float, float]]:
+    """KiB and operations per second of each whole interval; of a shorter run, of what there is."""
+    found: list[tuple[float, float, int]] = []
+    before = 0
+    for end, (count, size, _) in sorted(direction.samples.items()):
+        length = min(end - before, measured.interval_ns) if end > before else 0
+        before = end
+        if length and count:
+            found.append((size / 1024 * NS / length, count * NS / length, length))
+    whole = [sample for sample in found if sample[2] >= measured.interval_ns // 2]
+    return [(bandwidth, operations) for bandwidth, operations, _ in whole or found]
+
+
+def _group_rates(entries: Sequence[Measured]) -> dict[tuple[int, str], float]:
+    """Mean KiB per second of each group and direction, of which a job's share is told."""
+    found: dict[tuple[int, str], float] = {}
+    for entry in entries:
+        for word in DIRECTIONS:
+            mean, _ = _mean([sample[0] for sample in rates_of(entry, entry.direction(word))])
+            key = (entry.streams[0].group, word)
+            found[key] = found.get(key, 0.0) + mean
+    return found
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    if not values:
+        return 0.0, 0.0
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, 0.0
+    return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _samples(measured: Measured, direction: Direction, of_group: float) -> dict[str, Any]:
+    samples = rates_of(measured, direction)
+    bandwidths = [sample[0] for sample in samples]
+    operations = [sample[1] for sample in samples]
+    bandwidth, deviation = _mean(bandwidths)
+    iops, iops_deviation = _mean(operations)
+    return {
+        "bw_min": int(min(bandwidths, default=0)),
+        "bw_max": int(max(bandwidths, default=0)),
+        "bw_agg": min(100.0, _percent(bandwidth, of_group)),
+        "bw_mean": round(bandwidth, 6),
+        "bw_dev": round(deviation, 6),
+        "bw_samples": len(samples),
+        "iops_min": int(min(operations, default=0)),
+        "iops_max": int(max(operations, default=0)),
+        "iops_mean": round(iops, 6),
+        "iops_stddev": round(iops_deviation, 6),
+        "iops_samples": len(samples),
+    }

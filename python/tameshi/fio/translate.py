@@ -1,0 +1,579 @@
+"""Understood fio jobs as a study of our own: storages, streams, phases, and their files."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tameshi.core.errors import BadInput
+from tameshi.fio.exits import ends_with, phases_that_run
+from tameshi.fio.goals import Steady
+from tameshi.fio.job import Job
+from tameshi.fio.stream import Stream
+from tameshi.fio.stride import Stride
+from tameshi.fio.values import WHOLE_PPM, Percent
+
+DIRECT_BYTES = 4096
+"""A target past the page cache is a multiple of this long, so that every disk takes its end."""
+CHECKED_BYTES = 4096
+"""What is verified as one."""
+READ_BACK_BYTES = 1 << 20
+READ_BACK_DEPTH = 8
+SEED = 20_261_121
+"""What repeatable jobs draw from, unless a job says `randseed`."""
+FILES = "tameshi-files"
+"""The directory, beside a job's files, of those that are called by their numbers."""
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A study that does what fio jobs ask for."""
+
+    name: str
+    study: str
+    streams: Sequence[Stream]
+    paths: dict[str, Path]
+    """Where each storage lies in the measured world."""
+    notes: Sequence[str]
+
+
+@dataclass
+class _Storage:
+    name: str
+    path: str
+    size: int | None = None
+    sparse: bool = True
+    """As long as no job on it says otherwise."""
+
+
+@dataclass
+class _Builder:
+    """Names that are taken, and what they stand for."""
+
+    device: str | None
+    storages: dict[str, _Storage] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def storage(self, path: str) -> _Storage:
+        """The storage of a file."""
+        if path not in self.storages:
+            name = self.unique(os.path.basename(path) or "file")
+            self.storages[path] = _Storage(name, path)
+        return self.storages[path]
+
+    def unique(self, wanted: str) -> str:
+        """A name for a study that nothing else has."""
+        plain = _ODD.sub("-", wanted).strip("-") or "job"
+        name, number = plain, 2
+        while name in self.names:
+            name, number = f"{plain}-{number}", number + 1
+        self.names.add(name)
+        return name
+
+
+def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation:
+    """The study of these jobs; `device` is the profile that stands for every file, if simulated.
+
+    Raises `BadInput` for what the jobs ask for together and can't be.
+    """
+    if not jobs:
+        raise BadInput("there is no job", where=name, accepted=["[NAME] in a job file", "--name"])
+    builder = _Builder(device)
+    phases, groups = _phases(jobs)
+    jobs, phases, groups = phases_that_run(jobs, phases, groups)
+    streams: list[Stream] = []
+    tables: list[str] = []
+    for job, phase, group in zip(jobs, phases, groups, strict=True):
+        for clone, clones, number, path in _clones(job):
+            storage = builder.storage(path)
+            name_of = job.name if clones == job.clones else f"{job.name}-{clone}"
+            stream = builder.unique(name_of if job.parts == 1 else f"{name_of}-file-{number}")
+            tables.append(_stream(job, stream, storage, clone, clones, device))
+            if job.donor:
+                tables[-1] += _donor(job, storage, builder)
+            streams.append(Stream(stream, job, clone, clones, storage.name, phase, group, path))
+    for number, others in enumerate(ends_with(streams)):
+        if others:
+            tables[number] += f"ends_with = [{', '.join(map(quoted, others))}]\n"
+    text = "\n".join(
+        [
+            _head(jobs, name),
+            *(_storage(storage, device) for storage in builder.storages.values()),
+            *tables,
+            *_phase_tables(streams),
+            *_read_back(streams, builder),
+            *_search(streams),
+        ]
+    )
+    paths = {storage.name: Path(path) for path, storage in builder.storages.items()}
+    notes = list(dict.fromkeys(note for job in jobs for note in job.notes))
+    return Translation(name, text, streams, paths, notes)
+
+
+def _phases(jobs: Sequence[Job]) -> tuple[list[int], list[int]]:
+    """The phase of each job, counted from zero, and its group of reporting."""
+    phases: list[int] = []
+    groups: list[int] = []
+    for number, job in enumerate(jobs):
+        phase, group = (phases[-1], groups[-1]) if phases else (0, 0)
+        if job.stonewall and number:
+            phase, group = max(phases) + 1, group + 1
+        elif job.new_group and number:
+            group += 1
+        if job.wait_for:
+            phase = _after(jobs, phases, job)
+        phases.append(phase)
+        groups.append(group)
+    return phases, groups
+
+
+def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
+    """The phase after the job that `job` waits for, where that is all that runs there."""
+    setting = job.settings["wait_for"]
+    named = [
+        phase for other, phase in zip(jobs, phases, strict=False) if other.name == job.wait_for
+    ]
+    if not named:
+        message = "no job above has this name"
+        raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
+    beside = [
+        other.name
+        for other, phase in zip(jobs, phases, strict=False)
+        if phase == named[-1] and other.name != job.wait_for
+    ]
+    if beside:
+        message = f"this can't be carried out: {beside[0]} runs beside it, and phases follow whole"
+        raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
+    return named[-1] + 1
+
+
+def _clones(job: Job) -> Iterator[tuple[int, int, int, str]]:
+    """A job's clones as (number, how many at once, number of the file, file).
+
+    They are together where one stream can be all; each file is a stream of its own.
+    """
+    shared = bool(job.files) and not job.split
+    together = shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment))
+    for clone in range(1 if together else job.clones):
+        for part in range(job.parts):
+            yield clone, job.clones if together else 1, part, _path(job, clone, part)
+
+
+def _path(job: Job, clone: int, part: int) -> str:
+    if job.files_each:
+        return os.path.join(job.directory, FILES)
+    if job.files:
+        name = job.files[part]
+    else:
+        form = job.filename_format or "$jobname.$jobnum.$filenum"
+        name = form.replace("$jobname", job.name.replace("/", "."))
+        name = name.replace("$jobnum", str(clone)).replace("$filenum", str(part))
+    return os.path.join(job.directory, name)
+
+
+def _stream(
+    job: Job, name: str, storage: _Storage, clone: int, clones: int, device: str | None
+) -> str:
+    """A stream's table; its storage grows to what the stream needs."""
+    begin, span = _region(job, storage, clone, device)
+    needed = begin + span
+    if job.direct and not job.files_each:
+        needed = -(-needed // DIRECT_BYTES) * DIRECT_BYTES
+    storage.size = max(storage.size or 0, needed, 0 if job.files_each else job.file_size or 0)
+    storage.sparse = storage.sparse and job.sparse and not job.files_each
+    if job.direct is False and device:
+        message = "a simulated drive has no page cache"
+        raise BadInput(message, where=job.text.where, key="direct", hint="Add --direct=1.")
+    lines = [
+        f"[workload.stream.{name}]",
+        f"storage = {quoted(storage.name)}",
+        f"pattern = {_pattern(job)}",
+        f"read = {_share(job.read_ppm)}",
+        *([f"run_length = {job.run_length}"] if job.run_length > 1 else []),
+        *([f"align = {_bytes(job.align)}"] if job.align else []),
+        f"queue_depth = {job.depth // job.parts}",
+        f"jobs = {clones}",
+        f"access = {quoted('direct' if job.direct and not job.files_each else 'buffered')}",
+        *([f"call = {quoted(job.call)}"] if job.call else []),
+        f"offset = {_bytes(begin)}",
+        f"span = {_bytes(span)}",
+        *_lengths(job),
+    ]
+    amount = _amount(job, span)
+    if amount is not None:
+        lines.append(f"amount = {_bytes(amount * clones)}")
+    lines += _timing(job, clones)
+    lines += _threads(job, clone, clones)
+    if job.sync:
+        kind, every = job.sync
+        lines.append(f"sync = {{ {kind} = {{ every = {every} }} }}" if every else 'sync = "dsync"')
+    if job.end_sync:
+        lines.append("sync_at_end = true")
+    if job.failures.tolerated:
+        lines.append(f"tolerates = [{', '.join(map(quoted, job.failures.tolerated))}]")
+    if job.trim_first:
+        lines.append("trim_first = true")
+    if job.verify:
+        _refuse_unchecked(job, begin, device)
+        lines.append('verify = "checksum"')
+    shares = [("compressible", job.compress_ppm), ("duplicate", job.duplicate_ppm)]
+    for key, ppm in [("trim", job.trim_ppm), *shares]:
+        if ppm:
+            lines.append(f"{key} = {_share(ppm)}")
+    return "\n".join(lines) + "\n"
+
+
+def _donor(job: Job, storage: _Storage, builder: _Builder) -> str:
+    """Where a stream's extents come from: a file as long as its own."""
+    name, in_place = job.donor or ("", False)
+    donor = builder.storage(os.path.join(job.directory, name))
+    donor.size = max(donor.size or 0, storage.size or 0)
+    donor.sparse = True
+    own = f"storage = {quoted(donor.name)}" + (", in_place = true" if in_place else "")
+    return f"donor = {{ {own} }}\n"
+
+
+def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
+    """Refuses a verifying job whose blocks could not be checked."""
+    setting = job.settings["verify"]
+    if device:
+        why = "a simulated drive holds no data to check"
+    elif begin % CHECKED_BYTES or any(length % CHECKED_BYTES for length in job.lengths):
+        why = "blocks of 4 KiB are checked, and this job's requests lie across them"
+    elif job.trim_ppm or job.trim_first:
+        why = "nobody knows what a trimmed block holds"
+    else:
+        return
+    message = f"this can't be carried out: {why}"
+    raise BadInput(message, where=setting.where, key="verify", found=setting.value or "set")
+
+
+def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
+    """A last phase that reads, and so checks, all that verifying jobs wrote."""
+    checked = [stream for stream in streams if stream.job.verify]
+    for stream in checked:
+        written = any(s.storage == stream.storage and s.job.writes for s in checked)
+        if not written:
+            message = "this can't be carried out: no job here writes what this one should check"
+            setting = stream.job.settings["verify"]
+            hint = "`tameshi verify` checks what an earlier run wrote."
+            raise BadInput(message, where=setting.where, key="verify", hint=hint)
+    names: list[str] = []
+    writers = [stream for stream in checked if stream.job.writes and stream.job.read_back]
+    for storage in dict.fromkeys(stream.storage for stream in writers):
+        of = [stream for stream in writers if stream.storage == storage]
+        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in of]
+        begin = min(part[0] for part in parts)
+        span = max(sum(part) for part in parts) - begin
+        span -= span % CHECKED_BYTES
+        names.append(builder.unique(f"{storage}-read-back"))
+        access = "direct" if of[0].job.direct else "buffered"
+        lines = [
+            f"[workload.stream.{names[-1]}]",
+            f"storage = {quoted(storage)}",
+            'pattern = "sequential"',
+            'verify = "checksum"',
+            f"queue_depth = {READ_BACK_DEPTH}",
+            f"access = {quoted(access)}",
+            f"offset = {_bytes(begin)}",
+            f"span = {_bytes(span)}",
+            f"block_size = {_bytes(math.gcd(span, READ_BACK_BYTES))}",
+            f"amount = {_bytes(span)}",
+        ]
+        yield "\n".join(lines) + "\n"
+    if names:
+        workload = ", ".join(quoted(f"stream.{name}") for name in names)
+        until = f"until = {{ amount = {_bytes(1 << 62)} }}"
+        yield f"[phase.read-back]\nworkload = [{workload}]\n{until}\n"
+
+
+def _threads(job: Job, clone: int, clones: int) -> list[str]:
+    """How a stream's threads run: where, how they wait, with whom they keep step."""
+    lines = []
+    if job.processors:
+        own = [job.processors[clone % len(job.processors)]] if job.split else job.processors
+        lines.append(f"processors = {own}")
+    if job.polled:
+        lines.append('submission = "io_uring_polled"')
+    if job.flow:
+        group, weight = job.flow
+        lines.append(f"pace = {{ group = {quoted(group)}, weight = {weight * clones} }}")
+    elif job.parts > 1 and not job.rate:
+        # A clone goes round its files: none is ahead of the others.
+        lines.append(f"pace = {{ group = {quoted(f'{job.name}-{clone}')}, weight = 1 }}")
+    return lines
+
+
+def _search(streams: Sequence[Stream]) -> Iterator[str]:
+    """The search for the load at which a job keeps its latency."""
+    seekers = [stream for stream in streams if stream.job.goals.target]
+    if not seekers:
+        return
+    job = seekers[0].job
+    setting = job.settings["latency_target"]
+    why = ""
+    if len(streams) > 1:
+        why = "the load is sought of one job that runs alone"
+    elif job.rate:
+        why = "a rate says how large the load is"
+    elif 0 < job.read_ppm < WHOLE_PPM or job.trim_ppm:
+        why = "the load is sought of a job that reads, or that writes"
+    if why:
+        message = f"this can't be carried out: {why}"
+        raise BadInput(message, where=setting.where, key="latency_target", found=str(setting.value))
+    assert job.goals.target
+    yield job.goals.target.search(seekers[0].name, "read" if job.read_ppm else "write")
+
+
+def _timing(job: Job, clones: int) -> list[str]:
+    lines = []
+    if job.delay_us:
+        lines.append(f"delay = {_time(job.delay_us)}")
+    if job.runtime_us and not job.goals.target:
+        lines.append(f"duration = {_time(job.ramp_us + job.runtime_us)}")
+    if job.think.pause_us:
+        lines.append(f"think_time = {_time(job.think.pause_us)}")
+    if job.think.every > 1:
+        lines.append(f"think_every = {job.think.every}")
+    if job.think.duty_us:
+        work, pause = map(_time, job.think.duty_us)
+        lines.append(f"duty = {{ on = {work}, off = {pause} }}")
+    if job.rate:
+        rate, poisson = job.rate
+        thousandths = round(rate * 1000) * clones // job.parts
+        text = f"{thousandths // 1000}.{thousandths % 1000:03d} /s"
+        kind = "poisson" if poisson else "constant"
+        lines.append(f"arrivals = {{ {kind} = {{ rate = {quoted(text)} }} }}")
+    return lines
+
+
+def _lengths(job: Job) -> list[str]:
+    if job.block:
+        return [f"block_size = {_bytes(job.block)}"]
+
+    def listed(mix: Sequence[tuple[int, int]]) -> str:
+        parts = (f"{{ size = {_bytes(size)}, share = {_share(share)} }}" for size, share in mix)
+        return f"[{', '.join(parts)}]"
+
+    writes = [f"write_block_size_mix = {listed(job.write_mix)}"] if job.write_mix else []
+    return [f"block_size_mix = {listed(job.mix)}", *writes]
+
+
+def _pattern(job: Job) -> str:
+    kind, value = job.pattern
+    match kind:
+        case "strided":
+            assert isinstance(value, Stride)
+            return value.table()
+        case "zipf":
+            return f"{{ zipf = {{ theta_permille = {value} }} }}"
+        case "pareto":
+            assert isinstance(value, int)
+            return f"{{ pareto = {{ hot = {_share(value)} }} }}"
+        case "zoned":
+            assert isinstance(value, list)
+            zones = ", ".join(
+                f"{{ accesses = {_share(accesses)}, span = {_share(span)} }}"
+                for accesses, span in value
+            )
+            return f"{{ zoned = [{zones}] }}"
+    return quoted(kind)
+
+
+def _region(job: Job, storage: _Storage, clone: int, device: str | None) -> tuple[int, int]:
+    """Where a clone's part of its file begins, and how long it is; of a directory, its files."""
+    if job.files_each:
+        return storage.size or 0, job.files_each * job.longest
+    path = storage.path
+    whole = None if device else _existing_bytes(path)
+    offset = _absolute(job, "offset", job.offset, whole)
+    begin = offset + clone * job.offset_increment
+    if job.size is None:
+        if whole is None or whole <= begin:
+            message = "how large the file is must be said, for it is not there yet"
+            raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
+        return begin, whole - begin
+    span = _absolute(job, "size", job.size, whole)
+    if job.file_size is not None:
+        span = min(span, max(job.file_size * job.parts - begin, 0))
+    if job.parts > 1 and not isinstance(job.size, Percent):
+        span = span // job.parts // job.longest * job.longest
+    if whole is not None and _is_device(path):
+        span = min(span, whole - begin)
+    if span < job.longest:
+        message = f"there is no room for one request of {job.longest} bytes"
+        raise BadInput(message, where=job.text.where, key="size", found=f"{max(span, 0)} bytes")
+    return begin, span
+
+
+def _absolute(job: Job, key: str, value: int | Percent, whole: int | None) -> int:
+    if isinstance(value, int):
+        return value
+    if whole is None:
+        message = "a share needs a file or device that is there"
+        raise BadInput(message, where=job.text.where, key=key, found=f"{value.percent}%")
+    unit = min(job.lengths)
+    return whole * value.percent // 100 // unit * unit
+
+
+def _existing_bytes(path: str) -> int | None:
+    """Length of a file or device that is there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if stat.S_ISBLK(found.st_mode):
+        number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+        sectors = Path(f"/sys/dev/block/{number}/size")
+        return int(sectors.read_text(encoding="utf-8")) * 512 if sectors.exists() else None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _is_device(path: str) -> bool:
+    try:
+        return stat.S_ISBLK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _amount(job: Job, span: int) -> int | None:
+    """Bytes that a clone moves; None where only time ends it."""
+    if job.goals.target or (job.time_based and job.runtime_us):
+        return None
+    kind, stride = job.pattern
+    whole = span
+    if kind == "strided" and isinstance(stride, Stride) and stride.once:
+        whole = stride.bytes_in(span)
+    amount = (job.io_size // job.parts if job.io_size is not None else whole) * job.loops
+    if job.most_ios is not None:
+        if not job.block:
+            message = "this can't be carried out: requests of several lengths are counted in bytes"
+            raise BadInput(message, where=job.settings["number_ios"].where, key="number_ios")
+        amount = min(amount, job.most_ios // job.parts * job.block)
+    if job.block:
+        amount = amount // job.block * job.block
+    if amount < job.longest:
+        message = "this moves less than one request"
+        raise BadInput(message, where=job.text.where, key="io_size", found=f"{amount} bytes")
+    return amount
+
+
+def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
+    """A table for each phase: its streams and its end."""
+    for phase in sorted({stream.phase for stream in streams}):
+        among = [stream for stream in streams if stream.phase == phase]
+        jobs = [stream.job for stream in among]
+        ramps = {job.ramp_us for job in jobs}
+        if len(ramps) > 1:
+            late = next(job for job in jobs if job.ramp_us != jobs[0].ramp_us)
+            message = "this can't be carried out: jobs that run together share their ramp"
+            raise BadInput(message, where=late.text.where, key="ramp_time")
+        names = ", ".join(quoted(f"stream.{stream.name}") for stream in among)
+        lines = [f"[phase.{_phase_name(phase)}]", f"workload = [{names}]"]
+        ramp = ramps.pop()
+        steady = _steady(jobs)
+        # What is judged for steady state is no part of it before fio looks.
+        if left_out := ramp + (steady.ramp_us if steady else 0):
+            lines.append(f"ramp = {_time(left_out)}")
+        lines.append(f"until = {{ {_end(jobs, ramp)}{_until_steady(jobs, steady)} }}")
+        yield "\n".join(lines) + "\n"
+
+
+def _end(jobs: Sequence[Job], ramp: int) -> str:
+    """When a phase ends at the latest."""
+    target = jobs[0].goals.target
+    if target:
+        return f"time = {_time(ramp + target.window_us)}"
+    ends = [job.delay_us + ramp + job.runtime_us for job in jobs if job.runtime_us]
+    if len(ends) == len(jobs) and not any(job.end_sync for job in jobs):
+        return f"time = {_time(max(ends))}"
+    # Each stream has an end of its own; the phase's amount bounds none of them.
+    return f"amount = {_bytes(1 << 62)}"
+
+
+def _steady(jobs: Sequence[Job]) -> Steady | None:
+    """The steady state that ends a phase: the same for all its jobs."""
+    found = {job.goals.steady for job in jobs}
+    if len(found) > 1:
+        late = next(job for job in jobs if job.goals.steady)
+        message = "this can't be carried out: jobs that run together are judged together, and alike"
+        raise BadInput(message, where=late.settings["steadystate"].where, key="steadystate")
+    return found.pop()
+
+
+def _until_steady(jobs: Sequence[Job], steady: Steady | None) -> str:
+    longest = max((job.runtime_us or 0 for job in jobs), default=0)
+    return f", steady = {steady.rule(longest or None)}" if steady else ""
+
+
+def _phase_name(phase: int) -> str:
+    return f"group-{phase}"
+
+
+def _head(jobs: Sequence[Job], name: str) -> str:
+    seeds = {job.seed for job in jobs if job.seed is not None}
+    if len(seeds) > 1:
+        late = [job for job in jobs if job.seed is not None][-1]
+        message = "this can't be carried out: one seed serves a run"
+        raise BadInput(message, where=late.settings["randseed"].where, key="randseed")
+    if seeds:
+        seed = seeds.pop()
+    elif all(job.repeatable for job in jobs):
+        seed = SEED
+    else:
+        seed = int.from_bytes(os.urandom(6), "little")
+    interval = min(job.interval_us for job in jobs)
+    checks = [job.goals.steady.interval_us for job in jobs if job.goals.steady]
+    windows = [job.goals.target.window_us // 4 for job in jobs if job.goals.target]
+    interval = min([interval, *checks, *windows])
+    return "\n".join(
+        [
+            f"title = {quoted(f'fio: {name}')}",
+            f"question = {quoted('What do these fio jobs do?')}",
+            "",
+            "[run]",
+            f"interval = {_time(interval)}",
+            f"seed = {seed}",
+            *(['start = "cold"'] if any(_is_cold(job) for job in jobs) else []),
+            "",
+        ]
+    )
+
+
+def _is_cold(job: Job) -> bool:
+    """Return whether the page cache drops a job's file before the run: fio's `invalidate`."""
+    return job.invalidate and not job.direct and not job.files_each
+
+
+def _storage(storage: _Storage, device: str | None) -> str:
+    lines = [f"[storage.{storage.name}]", f"size = {_bytes(storage.size or 0)}"]
+    if storage.sparse and not device:
+        lines.append("sparse = true")
+    if device:
+        lines.append(f"device = {quoted(device)}")
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """A string as TOML."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _bytes(count: int) -> str:
+    return f'"{count} B"'
+
+
+def _time(microseconds: int) -> str:
+    return f'"{microseconds} us"'
+
+
+def _share(ppm: int) -> str:
+    whole, part = divmod(ppm, WHOLE_PPM // 100)
+    return f'"{whole}.{part:04d} %"' if part else f'"{whole} %"'

@@ -1,0 +1,1 @@
+"""Study and run folders: events, phases, seal and store."""

@@ -1,0 +1,59 @@
+"""Sizes and hashes of a run's files: taken when the run is sealed, checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tameshi import guard
+from tameshi.core.reasons import Reason, reason
+
+OUTCOME = "outcome.json"
+"""The file that holds the seal; it can't hold a hash of itself as a whole."""
+
+
+def sealed_files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Sync every file of a run folder; return `bytes` and `sha256` of each by its relative path."""
+    found, paths = {}, list(_files(folder))
+    for path in paths:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            found[path.relative_to(folder).as_posix()] = {"bytes": file.tell(), "sha256": digest}
+    for directory in {path.parent for path in paths}:
+        _sync_directory(directory)
+    return found
+
+
+def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Reason | None:
+    """Return the first difference between a run folder and its seal; None if there is none."""
+    for name, sealed in files.items():
+        try:
+            with (folder / name).open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size != sealed["bytes"]:
+                    return reason("file_size", name, found=size, sealed=sealed["bytes"])
+                if hashlib.file_digest(file, "sha256").hexdigest() != sealed["sha256"]:
+                    return reason("file_content", name)
+        except FileNotFoundError:
+            return reason("file_missing", name)
+        except OSError as error:
+            return reason("file_unreadable", name, error=error.strerror)
+    return None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Regular files of a run, in the order of their paths."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return (path for path in paths if path.name not in (OUTCOME, guard.MARKER))
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

@@ -1,0 +1,345 @@
+"""Study and run folders: created, sealed and read back. `docs/records.md` is the contract."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import itertools
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tameshi import guard
+from tameshi.core import compiled, reasons
+from tameshi.core.errors import BadInput, TameshiError
+from tameshi.core.reasons import Reason, quoted, reason, verdict, worst
+from tameshi.core.spec_types import RunSpec
+from tameshi.record.events import read_events, whole_lines
+from tameshi.record.phases import completed, unsettled, windows_of
+from tameshi.record.seal import OUTCOME, damage_of, sealed_files
+
+RAMP = re.compile(r"Tag=\d+/ramp/")
+"""The begin of a line of an interval log that belongs to a ramp."""
+OUTCOME_VERSION = 2
+"""Form of outcome.json; history: 1, the first; 2, with reasons as data and the seal."""
+READABLE = (1, OUTCOME_VERSION)
+"""Forms of outcome.json that can be read."""
+IDENTITY_DIGITS = 16
+ESCAPED = "backslashreplace"
+"""A file name that is not in the locale's encoding becomes an escape, which JSON reads back."""
+LAID_OUT = 2
+"""Levels of a JSON file that are laid out line by line."""
+SERIES = {
+    "t_ns": pl.Int64,
+    "dt_ns": pl.Int64,
+    "subject": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class SealedRun:
+    """Record of a run that has ended; immutable."""
+
+    folder: Path
+    spec: RunSpec
+    environment: dict[str, Any]
+    outcome: dict[str, Any]
+
+    @property
+    def is_checked(self) -> bool:
+        """True if its files were compared with the hashes in its seal; version 1 has none."""
+        return "files" in self.outcome
+
+    def series(self) -> pl.DataFrame:
+        """All series: source, t_ns, dt_ns, subject, metric, value."""
+        return pl.read_parquet(self.folder / "series.parquet")
+
+    def latencies(self) -> dict[str, dict[str, Any]]:
+        """Latency statistics (ns) by tag `PHASE/steady/STREAM/OPERATION`; of rounds, the window's.
+
+        Ramps count in no estimate, and are left out.
+        """
+        logs = sorted((self.folder / "histograms").glob("*.hlog"))
+        text = "".join(_without_ramps(whole_lines(log.read_text(encoding="utf-8"))) for log in logs)
+        windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
+        counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
+        return compiled.latencies(text, counting)
+
+
+class DamagedRun(TameshiError):
+    """A run whose files differ from its seal: none of its figures can be used.
+
+    `spec` is None if spec.json is among the damaged files.
+    """
+
+    def __init__(self, folder: Path, damage: Reason, spec: RunSpec | None) -> None:
+        values = ", ".join(f"{key} {value}" for key, value in damage["values"].items())
+        super().__init__(
+            "this file of a run is damaged",
+            where=str(folder / damage["subject"]),
+            found=values or damage["code"].replace("_", " "),
+            hint="The same `tameshi run` command sets the run aside and makes it again.",
+        )
+        self.folder = folder
+        self.damage = damage
+        self.spec = spec
+
+    def as_failed(self) -> SealedRun | None:
+        """The run as a failed one, without figures; None if what it ran is not known."""
+        if self.spec is None:
+            return None
+        return _failed_run(self.folder, self.spec, self.folder.name, self.damage)
+
+
+def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
+    """What makes two runs the same: the canonical spec, profiles included, and what it ran on.
+
+    `environment` is the part that counts: of a simulated run the hash of the core's code, of a
+    measured one machine, target and server.
+    """
+    parts = {"spec": json.loads(compiled.to_json(spec)), "environment": environment}
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@contextmanager
+def locked_study(folder: Path) -> Iterator[int]:
+    """The study folder, made if need be, for this process and its workers alone.
+
+    Workers inherit the descriptor that holds the lock: it lasts until the last of them is gone.
+    """
+    guard.claim_folder(folder)
+    lock = os.open(folder / guard.MARKER, os.O_RDWR)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            hint = "Wait for it, or choose another folder with --out."
+            raise BadInput(
+                "another run of Tameshi works in this folder", where=str(folder), hint=hint
+            ) from None
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def run_folder(study: Path, run_identity: str) -> Path:
+    """Where a run's record stands."""
+    return study / "runs" / run_identity[:IDENTITY_DIGITS]
+
+
+def begin_run(
+    folder: Path, spec: RunSpec, run_identity: str, environment: Mapping[str, Any]
+) -> None:
+    """Make a run's folder anew; what an interrupted or failed run left there goes."""
+    if folder.exists():
+        guard.remove_folder(folder)
+    guard.claim_folder(folder)
+    for name in ("series", "histograms"):
+        (folder / name).mkdir()
+    guard.write_file(folder / "spec.json", compiled.to_json(spec).encode())
+    guard.write_file(folder / "environment.json", _json({"identity": run_identity, **environment}))
+
+
+def seal(folder: Path, failure: str | None = None) -> SealedRun:
+    """Turn the appended files into the record; writing outcome.json by rename comes last.
+
+    `failure` says why a run ended that could not say so itself.
+    """
+    spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+    events = read_events(folder)
+    series = _collect_series(folder)
+    buffer = BytesIO()
+    series.write_parquet(buffer)
+    guard.write_file(folder / "series.parquet", buffer.getvalue())
+    environment = json.loads((folder / "environment.json").read_bytes())
+    outcome = {
+        "schema_version": OUTCOME_VERSION,
+        "identity": environment["identity"],
+        **_ending(events, failure),
+        "windows": windows_of(spec, events),
+    }
+    found = [event for event in events if event["kind"] == "finding"]
+    found += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
+    outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *found])
+    outcome["files"] = sealed_files(folder)
+    guard.write_file(folder / OUTCOME, _json({**outcome, "sha256": _hash(outcome)}))
+    return SealedRun(folder, spec, environment, outcome)
+
+
+def off_mix(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict of an audit of TPC-C's mix; too few transactions leave it open."""
+    outside = [finding["name"] for finding in event["findings"] if finding["holds"] is False]
+    if not outside:
+        return verdict("valid")
+    return verdict("invalid", reason("off_mix", names=outside))
+
+
+def read_run(folder: Path) -> SealedRun | None:
+    """Return a sealed run; None if it was interrupted before its seal.
+
+    Raises `DamagedRun` if a file differs from the seal, `BadInput` for an unknown version.
+    """
+    try:
+        outcome = json.loads((folder / OUTCOME).read_bytes())
+        version = outcome["schema_version"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder, reason("file_unreadable", OUTCOME, error=_line(error))) from None
+    if version not in READABLE:
+        raise BadInput(
+            "this record has an unknown version",
+            where=str(folder),
+            found=f"version {version}",
+            accepted=[f"version {known}" for known in READABLE],
+        )
+    if version >= OUTCOME_VERSION:
+        if outcome.pop("sha256", None) != _hash(outcome):
+            raise _damaged(folder, reason("file_content", OUTCOME))
+        damage = damage_of(folder, outcome["files"])
+        if damage:
+            raise _damaged(folder, damage)
+    try:
+        outcome["windows"] = [completed(window) for window in outcome["windows"]]
+        _with_reasons(outcome)
+        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+        environment = json.loads((folder / "environment.json").read_bytes())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder, reason("file_unreadable", "spec.json", error=_line(error))) from None
+    return SealedRun(folder, spec, environment, outcome)
+
+
+def _with_reasons(outcome: dict[str, Any]) -> None:
+    """Turn the sentences of version 1 into reasons."""
+    found = outcome["verdict"]
+    outcome["verdict"] = verdict(found["level"], *map(reasons.completed, found["reasons"]))
+    if outcome["reason"] is not None:
+        outcome["reason"] = reasons.completed(outcome["reason"])
+
+
+def set_aside(study: Path, damaged: DamagedRun) -> Path:
+    """Move a damaged run's folder to `damaged/` of its study; return its new place."""
+    number = itertools.count(1)
+    names = (f"{damaged.folder.name}-{n}" for n in number)
+    place = next(p for name in names if not (p := study / "damaged" / name).exists())
+    guard.move_folder(damaged.folder, place)
+    return place
+
+
+def _damaged(folder: Path, damage: Reason) -> DamagedRun:
+    try:
+        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+    except (OSError, ValueError):
+        spec = None
+    return DamagedRun(folder, damage, spec)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def write_lost(study: Path, spec: RunSpec, run_identity: str, reason: str) -> None:
+    """Mark a run failed in the study's folder, because its own folder takes nothing more."""
+    lost = {"spec": json.loads(compiled.to_json(spec)), "identity": run_identity, "reason": reason}
+    write_json(_lost(study, run_identity), lost)
+
+
+def read_lost(study: Path, run_identity: str) -> SealedRun | None:
+    """A run that could not be sealed, as a failed one; None where there is no such mark."""
+    folder = run_folder(study, run_identity)
+    try:
+        lost = json.loads(_lost(study, run_identity).read_bytes())
+        spec = RunSpec.model_validate(lost["spec"])
+        return _failed_run(folder, spec, lost["identity"], quoted(lost["reason"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        damage = reason("file_unreadable", f"../../lost/{folder.name}.json", error="not JSON")
+        raise DamagedRun(folder, damage, None) from None
+
+
+def _failed_run(folder: Path, spec: RunSpec, run_identity: str, why: Reason) -> SealedRun:
+    outcome: dict[str, Any] = {"status": "failed", "reason": why, "digest": None}
+    outcome |= {"identity": run_identity, "windows": []}
+    outcome["verdict"] = _verdict(outcome, [])
+    return SealedRun(folder, spec, {}, outcome)
+
+
+def _lost(study: Path, run_identity: str) -> Path:
+    return study / "lost" / f"{run_identity[:IDENTITY_DIGITS]}.json"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """A JSON file, whole or not at all."""
+    guard.write_file(path, _json(value))
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(_json(value)).hexdigest()
+
+
+def _json(value: Any) -> bytes:
+    """Its outer tables and lists laid out, what is deeper on one line: all of it takes ten times as
+    long."""
+    return (_laid_out(value, "") + "\n").encode(errors=ESCAPED)
+
+
+def _laid_out(value: Any, margin: str) -> str:
+    inner = margin + " "
+    if not value or not isinstance(value, dict | list) or len(margin) == LAID_OUT:
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        items = [_laid_out(item, inner) for item in value]
+    else:
+        items = [f"{json.dumps(key)}: {_laid_out(item, inner)}" for key, item in value.items()]
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    return opening + ",".join(f"\n{inner}{item}" for item in items) + f"\n{margin}{closing}"
+
+
+def _without_ramps(log: str) -> str:
+    """An interval log without the histograms of ramps."""
+    return "".join(line for line in log.splitlines(keepends=True) if not RAMP.match(line))
+
+
+def _collect_series(folder: Path) -> pl.DataFrame:
+    frames = [pl.DataFrame(schema={"source": pl.String, **SERIES})]
+    for path in sorted((folder / "series").glob("*.csv")):
+        text = whole_lines(path.read_text(encoding="utf-8"))
+        if text:
+            frame = pl.read_csv(text.encode(), schema=SERIES)
+            frames.append(frame.select(pl.lit(path.stem).alias("source"), *SERIES))
+    return pl.concat(frames)
+
+
+def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]:
+    """Status, reason and digest."""
+    ends = [event for event in events if event["kind"] == "run_end"]
+    errors = [event["message"] for event in events if event["kind"] == "error"]
+    digest = ends[-1].get("digest") if ends else None
+    if failure or errors or not ends:
+        text = failure or "; ".join(errors)
+        why = quoted(text) if text else reason("worker_silent")
+        return {"status": "failed", "reason": why, "digest": digest}
+    status = ends[-1]["status"]
+    stopped = None if status == "complete" else reason("stopped")
+    return {"status": status, "reason": stopped, "digest": digest}
+
+
+def _verdict(outcome: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The outcome's own verdict, and what preflight found about the machine or the bindings."""
+    level = {"complete": "valid", "partial": "warning", "failed": "invalid"}[outcome["status"]]
+    own = [outcome["reason"]] if outcome["reason"] else []
+    restless = unsettled(outcome["windows"])
+    steady = verdict("warning" if restless else "valid", *restless)
+    return worst([verdict(level, *own), steady, *findings])

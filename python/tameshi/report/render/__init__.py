@@ -1,0 +1,1 @@
+"""HTML, Markdown and terminal output of reports; plots."""

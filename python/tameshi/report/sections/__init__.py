@@ -1,0 +1,1 @@
+"""Sections of the report and the answer: tables and sentences as plain data."""

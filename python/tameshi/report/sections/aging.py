@@ -1,0 +1,102 @@
+"""What power cuts lose with weak capacitors, and what read retry adds to the life of flash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tameshi.report.view.points import View, freeze, level_words
+from tameshi.report.words.text import Text, format_value
+
+Cell = Mapping[str, Any]
+
+
+def cuts(view: View, text: Text, world: str) -> list[str]:
+    """How long the capacitors hold that save a drive's buffer, and the most that the others lose.
+
+    Without a time that they hold nothing is told: the drive has none, or nothing to save.
+    """
+    by_storage: dict[str, list[tuple[Mapping[str, Any], Cell]]] = {}
+    for cell, event in _cuts(view, world):
+        by_storage.setdefault(event["storage"], []).append((event, cell))
+    return [
+        sentence
+        for storage, of in by_storage.items()
+        for sentence in _of_storage(text, storage, of)
+    ]
+
+
+def _cuts(view: View, world: str) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
+    for cell in (cell for cell in view.cells if cell["world"] == world):
+        for stretch in cell.get("timeline", ()):
+            for event in stretch["happened"]:
+                if event["kind"] == "power_cut" and event.get("hold_up_ns"):
+                    yield cell, event
+
+
+def _of_storage(
+    text: Text, storage: str, of: list[tuple[Mapping[str, Any], Cell]]
+) -> Iterator[str]:
+    saved = [event for event, _ in of if not event["lost_writes"]]
+    lost = [(event, cell) for event, cell in of if event["lost_writes"]]
+    needed = _times([event["flush_ns"] for event, _ in of])
+    yield text("item.cut", storage=text.name(storage), time=needed)
+    if saved:
+        held = _times([event["hold_up_ns"] for event in saved])
+        yield text("item.cut_saved", time=held)
+    if lost:
+        worst, cell = max(lost, key=lambda one: one[0]["lost_writes"])
+        yield text(
+            "item.cut_lost",
+            time=_times([event["hold_up_ns"] for event, _ in lost]),
+            writes=f"{worst['lost_writes']:,}",
+            bytes=format_value("bytes", worst["lost_bytes"]),
+            name=_name(text, cell),
+        )
+
+
+def _times(times_ns: list[float]) -> str:
+    ends = (format_value("latency", end) for end in (min(times_ns), max(times_ns)))
+    return " – ".join(dict.fromkeys(ends))
+
+
+def retries(view: View, text: Text, world: str) -> list[str]:
+    """What read retry adds to lives, where any flash lasts by it alone; of each phase the first."""
+    told = [
+        (cell, flash)
+        for cell in view.cells
+        if cell["world"] == world
+        for flash in cell.get("endurance") or ()
+        if flash.get("life_years_retried") is not None and flash.get("life_years") is not None
+    ]
+    by_it_alone = [
+        (cell, flash)
+        for cell, flash in told
+        if not flash["life_years"] and flash["life_years_retried"]
+    ]
+    if not by_it_alone:
+        return []
+    first, flash = told[0]
+    said = []
+    if flash["life_years"]:
+        lives = {key: text.life(flash[key]).value for key in ("life_years", "life_years_retried")}
+        ratio = format_value("ratio", flash["life_years_retried"] / flash["life_years"])
+        said.append(text("item.retry", name=_name(text, first), ratio=ratio, **lives))
+    least, most = (
+        choose(by_it_alone, key=lambda one: float(one[1]["life_years_retried"]))
+        for choose in (min, max)
+    )
+    ends = {
+        f"{end}{part}": told
+        for end, (cell, worn) in {"least": least, "most": most}.items()
+        for part, told in (
+            ("", text.life(worn["life_years_retried"]).value),
+            ("_in", _name(text, cell)),
+        )
+    }
+    said.append(text("item.retry_alone" if least is most else "item.retry_range", **ends))
+    return said
+
+
+def _name(text: Text, cell: Cell) -> str:
+    return text.names((cell["phase"], *level_words(freeze(cell["levels"]))))

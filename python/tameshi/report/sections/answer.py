@@ -1,0 +1,499 @@
+"""The answer in sentences and every table, as plain data for HTML, Markdown and the terminal."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tameshi.report.sections import aging, dead, outages, searched, silent
+from tameshi.report.sections.effects import (
+    COMMIT,
+    LATENCY,
+    LIFE,
+    Effect,
+    effects,
+    few,
+    work_effects,
+)
+from tameshi.report.view.facts import (
+    MEAN,
+    P99,
+    Company,
+    Fact,
+    companies,
+    plain_facts,
+    ratio_of,
+    sweep_facts,
+)
+from tameshi.report.view.points import (
+    Axis,
+    Name,
+    Point,
+    View,
+    family_of,
+    level_on,
+    lowest_level,
+)
+from tameshi.report.view.tables import (
+    Answer,
+    Clause,
+    Column,
+    Row,
+    Table,
+    estimates_table,
+    shown,
+    value_cell,
+)
+from tameshi.report.words.text import DAYS, Shown, Text, format_interval, format_value, modelled
+
+# More than this in one sentence and nobody reads it: then only the best and the worst are told.
+MOST_ITEMS = 6
+MOST_COMMITS = 4
+Group = tuple[str, Name]
+"""A phase and what commits in it."""
+
+
+def answers(view: View, text: Text) -> list[Answer]:
+    """What broke, what was searched for, effects on programs, peaks …: what matters most first."""
+    found = companies(view)
+    pairs = _most_told(found)
+    paired = {phase for pair in found for phase in (pair.first, pair.second)}
+    lines: list[Answer] = []
+    first: dict[str, Callable[[str], Sequence[str]]] = {
+        "dead": lambda world: dead.told(view, text, world, MOST_ITEMS // 2),
+        "limit": lambda world: searched.told(view, text, world, MOST_ITEMS),
+        "effect": lambda world: _effects_told(view, text, world),
+        "cut": lambda world: aging.cuts(view, text, world),
+        "retry": lambda world: aging.retries(view, text, world),
+        "silent": lambda world: silent.told(view, text, world),
+    }
+    for key, told in first.items():
+        lines += _items_answer(view, text, key, told)
+    plain: list[Fact] = []
+    swept: list[tuple[list[Fact], Axis]] = []
+    for phase in view.phases:
+        axis = view.sweep_axis(phase)
+        if axis is None:
+            plain += searched.within_limit(view, plain_facts(view, phase))
+        elif facts := searched.within_limit(view, sweep_facts(view, phase, axis)):
+            swept.append((facts, axis))
+    for facts, axis in swept:
+        lines += _sweep_answers(view, text, facts, axis, several=len(swept) > 1)
+    loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
+    lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
+    lines += _commit_answer(view, text, _own_commits(plain, found))
+    lines += _company_answer(view, text, pairs)
+    lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
+    return lines
+
+
+def _items_answer(
+    view: View, text: Text, key: str, told: Callable[[str], Sequence[str]]
+) -> list[Answer]:
+    """A line of what there is to tell of each world; none where there is nothing."""
+
+    def say(world: str) -> str:
+        said = text("list.separator").join(told(world))
+        return text(f"sentence.{key}", items=said[:1].upper() + said[1:]) if said else ""
+
+    clauses = _clauses(view, text, say)
+    return [Answer(text(f"answer.{key}"), clauses)] if clauses else []
+
+
+def _effects_told(view: View, text: Text, world: str) -> list[str]:
+    """What is lost, how many times the transactions each change brings, how long a service is away.
+
+    Outages stand back where there are many: then only the longest by each event.
+    """
+    lost = outages.lost(view, text, world)
+    broken = outages.told(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
+    most = MOST_ITEMS - len(broken)
+    found = effects(view, world, most) or work_effects(view, world)
+    return [*lost, *(_effect(view, text, effect) for effect in few(found, most)), *broken]
+
+
+_EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
+
+
+def _effect(view: View, text: Text, effect: Effect) -> str:
+    """What a change does; where it stands on two values, these too."""
+    low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
+    over = text("item.effect_range", low=low, high=high) if low != high else ""
+    if not effect.phase and effect.sampling:
+        over = format_interval("ratio", effect.ratio, *effect.sampling)
+    told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
+    programs = {point.phase for point in view.points if point.operation == "transaction"}
+    several = len(programs if effect.phase in programs else view.phases) > 1
+    of_phase = several and effect.phase and effect.axis != "phase"
+    names = (*effect.cell, *((effect.phase,) if of_phase else ()), effect.axis)
+    key = f"item.effect{_EFFECT_KEYS.get(effect.measure, '_time')}"
+    fields = {}
+    if not effect.phase:
+        key = f"item.effect_{'commits' if effect.measure == COMMIT else 'operations'}"
+    elif effect.pair:
+        key += "_one"
+        pair = effect.pair
+        if effect.measure == LIFE and min(p.value for p in pair) < 1:
+            key += "_days"
+            pair = _in_days(pair[0]), _in_days(pair[1])
+        top, bottom = (_value(text, p, bare=p.low is None) for p in pair)
+        fields = {"value": top, "base": bottom}
+    return text(
+        key,
+        axis=text.names(names),
+        first=text.name(effect.first),
+        level=text.name(effect.level),
+        ratio=format_value("ratio", effect.ratio),
+        aside=text.aside(told, bare=not over),
+        **fields,
+    )
+
+
+def _in_days(life: Point) -> Point:
+    """A life that is told in years."""
+    model = life.model and (life.model[0] * DAYS, life.model[1] * DAYS)
+    return replace(life, value=life.value * DAYS, model=model)
+
+
+def _most_told(pairs: list[Company]) -> list[Company]:
+    """All of a few; of many only the one that suffers most, for the others stand in a matrix."""
+    if len(pairs) <= MOST_ITEMS:
+        return pairs
+    told = [p for p in pairs if any(a.operation == "commit" for a, _ in p.found.values())] or pairs
+    return [max(told, key=_harm)]
+
+
+def _own_commits(facts: list[Fact], pairs: list[Company]) -> list[Fact]:
+    """What tells of commits; where there are many, only without further company."""
+    commits = [f for f in facts if f.operation == "commit"]
+    if len({(f.phase, f.name) for f in commits}) <= MOST_ITEMS:
+        return commits
+    beside = {pair.second for pair in pairs}
+    return [f for f in commits if f.phase not in beside] or commits
+
+
+def _harm(pair: Company) -> float:
+    """How many times longer the tail becomes, in the world where that is most."""
+    return max(after.value / (before.value or 1.0) for before, after in pair.found.values())
+
+
+def _clauses(view: View, text: Text, say: Callable[[str], str]) -> tuple[Clause, ...]:
+    told = ((world, say(world)) for world in view.worlds)
+    return tuple(Clause(w, text.world(w), sentence) for w, sentence in told if sentence)
+
+
+def _sentence(
+    text: Text,
+    key: str,
+    points: Sequence[Point],
+    items: Callable[[bool], Iterable[str]],
+    **more: str,
+) -> str:
+    """Joins items; where no point has an interval, that is said once and not at every value."""
+    if not points:
+        return ""
+    bare = all(p.low is None for p in points)
+    sentence = text(key, items=text("list.separator").join(items(bare)), **more)
+    sentence = sentence[:1].upper() + sentence[1:]
+    if not bare:
+        return sentence
+    one = all(p.runs == 1 for p in points)
+    return f"{sentence} {text('note.all_one_run' if one else 'note.all_no_interval')}"
+
+
+def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
+    """One item; the first of a list has the verb. The interval stands after the unit's word."""
+    told = shown(text, point)
+    aside = text.aside(told, bare=bare)
+    key = f"{key}_first" if first else key
+    return text(f"item.{key}", value=told.value, aside=aside, **fields)
+
+
+def _value(text: Text, point: Point, bare: bool = False) -> str:
+    told = shown(text, point)
+    return told.value + text.aside(told, bare=bare)
+
+
+def _sweep_answers(
+    view: View, text: Text, facts: list[Fact], axis: Axis, *, several: bool
+) -> list[Answer]:
+    """Peaks and floors of one phase, which is named where there are `several`."""
+    peaks = [f for f in facts if f.kind == "peak"]
+    floors = [f for f in facts if f.kind == "floor" and f.measure != P99]
+    tails = {f.name: f.found for f in facts if f.kind == "floor" and f.measure == P99}
+
+    def answer(topic: str, say: Callable[[str], str]) -> Answer:
+        if several:
+            topic = text("answer.in_phase", topic=topic, phase=text.name(facts[0].phase))
+        return Answer(topic, _clauses(view, text, say))
+
+    found = []
+    if peaks:
+        say = functools.partial(_say_peaks, text, peaks, axis)
+        found.append(answer(text("answer.peak"), say))
+    if floors:
+        topic = text("answer.floor", axis=text.name(axis.name), level=lowest_level(axis))
+        found.append(answer(topic, functools.partial(_say_floors, text, floors, tails)))
+    return found
+
+
+def _told(facts: list[Fact], world: str) -> list[Fact]:
+    """All of a few; of many the greatest and the least of each operation."""
+    here = [f for f in facts if world in f.found]
+    if len(here) <= MOST_ITEMS:
+        return here
+    ends = set()
+    for operation in {f.operation for f in here}:
+        alike = sorted(
+            (i for i, f in enumerate(here) if f.operation == operation),
+            key=lambda i: here[i].found[world].value,
+        )
+        ends |= {alike[0], alike[-1]}
+    return [here[i] for i in sorted(ends)]
+
+
+def _and_others(text: Text, facts: list[Fact], told: list[Fact], world: str) -> list[str]:
+    """Where the rest lies that isn't told."""
+    others = sum(world in f.found for f in facts) - len(told)
+    return [text("item.others", count=str(others))] if others else []
+
+
+def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
+    here = _told(facts, world)
+    levels = [level_on(f.found[world].levels, axis) for f in here]
+    same = len(here) > 1 and len(set(levels)) == 1
+    place = {"axis": text.name(axis.name), "level": levels[0] if levels else ""}
+
+    def items(bare: bool) -> Iterator[str]:
+        for i, (fact, level) in enumerate(zip(here, levels, strict=True)):
+            large = i == 0 and fact.measure == "bandwidth"
+            unit = "_transactions" if fact.operation == "transaction" and i == 0 else ""
+            item = _item(
+                text,
+                "peak_bandwidth" if large else f"peak{unit}",
+                i == 0,
+                fact.found[world],
+                bare,
+                name=text.names(fact.name),
+            )
+            yield item if same else item + text("item.at", **(place | {"level": level}))
+        yield from _and_others(text, facts, here, world)
+
+    points = [f.found[world] for f in here]
+    return _sentence(
+        text, "sentence.peak_same" if same else "sentence.peak", points, items, **place
+    )
+
+
+def _say_floors(
+    text: Text, facts: list[Fact], tails: Mapping[Name, Mapping[str, Point]], world: str
+) -> str:
+    here = _told(facts, world)
+    ends = {f.name: tails[f.name][world] for f in here if world in tails.get(f.name, {})}
+
+    def items(bare: bool) -> Iterator[str]:
+        for i, fact in enumerate(here):
+            fields = {"name": text.names(fact.name), "stat": text(f"stat.{fact.measure}")}
+            tail = ends.get(fact.name)
+            if tail:
+                fields["tail"] = _value(text, tail, bare)
+            key = "floor" if tail else "floor_only"
+            yield _item(text, key, i == 0, fact.found[world], bare, **fields)
+        yield from _and_others(text, facts, here, world)
+
+    points = [f.found[world] for f in here] + list(ends.values())
+    return _sentence(text, "sentence.floor", points, items)
+
+
+def _plain_answer(
+    view: View,
+    text: Text,
+    topic: str,
+    facts: list[Fact],
+    wanted: Callable[[Fact], bool],
+) -> list[Answer]:
+    chosen = [f for f in facts if wanted(f)]
+    without = {phase for world in view.worlds for phase in silent.phases(view, world)}
+    several = len({f.phase for f in facts} | without) > 1
+
+    def key_of(fact: Fact) -> str:
+        if fact.measure == MEAN and topic == "throughput":
+            return f"{topic}_time"
+        if topic != "throughput" or fact.measure not in ("rate", "iops"):
+            return topic
+        return f"{topic}_transactions" if fact.operation == "transaction" else f"{topic}_iops"
+
+    def item(fact: Fact, world: str, bare: bool, first: bool) -> str:
+        name = text.names(((fact.phase,) if several else ()) + fact.name)
+        key = key_of(fact)
+        return _item(text, key, first, fact.found[world], bare, name=name)
+
+    def say(world: str) -> str:
+        here = [f for f in chosen if world in f.found]
+        measures = list(dict.fromkeys(f.measure for f in here))
+
+        def ends(alike: list[Fact], bare: bool) -> str:
+            """The greatest and the least of what can be compared."""
+            ranked = sorted(alike, key=lambda f: f.found[world].value)
+            best, worst = (item(ranked[i], world, bare, False) for i in (-1, 0))
+            return best if len(ranked) == 1 else text("item.best", best=best, worst=worst)
+
+        def items(bare: bool) -> list[str]:
+            if len(here) <= MOST_ITEMS:
+                keys = [key_of(f) for f in here]
+                # What follows upon a figure of another kind has a verb of its own.
+                return [
+                    item(f, world, bare, i == 0 or keys[i - 1] != keys[i])
+                    for i, f in enumerate(here)
+                ]
+            return [ends([f for f in here if f.measure == m], bare) for m in measures]
+
+        points = [f.found[world] for f in here]
+        return _sentence(text, f"sentence.{topic}", points, items)
+
+    return [Answer(text(f"answer.{topic}"), _clauses(view, text, say))] if chosen else []
+
+
+def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
+    """What each stream that commits takes for that; of more than a few the extremes."""
+    groups = {(f.phase, f.name) for f in facts}
+
+    def item(group: Group, found: Mapping[str, Point], bare: bool) -> str:
+        values = {measure: _value(text, point, bare) for measure, point in found.items()}
+        name = "" if len(groups) == 1 else f"{text.names((group[0], *group[1]))}: "
+        rate = values.get("rate", text("cell.none"))
+        if not {MEAN, P99} <= values.keys():
+            return name + text("item.commit_rate", rate=rate)
+        return name + text("item.commit", rate=rate, mean=values[MEAN], tail=values[P99])
+
+    def say(world: str) -> str:
+        here: dict[Group, dict[str, Point]] = {}
+        for fact in (f for f in facts if world in f.found):
+            measures = here.setdefault((fact.phase, fact.name), {})
+            measures[family_of(fact.measure)] = fact.found[world]
+        told = list(here) if len(here) <= MOST_COMMITS else _fastest_and_slowest(here)
+
+        def items(bare: bool) -> list[str]:
+            said = [item(group, here[group], bare) for group in told]
+            if len(told) == len(here):
+                return said
+            keys = ("item.commit_fastest", "item.commit_slowest")
+            return [text(k, count=len(here), item=i) for k, i in zip(keys, said, strict=True)]
+
+        points = [point for group in told for point in here[group].values()]
+        return _sentence(text, "sentence.commit", points, items)
+
+    return [Answer(text("answer.commit"), _clauses(view, text, say))] if facts else []
+
+
+def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[Group]:
+    """By their mean time; by their rate, where not each has one."""
+    timed = all(MEAN in found for found in commits.values())
+
+    def slowness(group: Group) -> float:
+        found = commits[group].get(MEAN if timed else "rate")
+        return (found.value if timed else -found.value) if found else 0.0
+
+    fastest, *_, slowest = sorted(commits, key=slowness)
+    return [fastest, slowest]
+
+
+def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer]:
+    def item(pair: Company, world: str, bare: bool) -> str:
+        before, after = pair.found[world]
+        ratio = _shown_ratio(view, text, after, before)
+        return text(
+            "item.company",
+            name=text.names(pair.name),
+            first=text.name(pair.first),
+            second=text.name(pair.second),
+            before=_value(text, before, bare),
+            after=_value(text, after, bare),
+            ratio=ratio.value + text.aside(ratio, bare=bare),
+        )
+
+    def say(world: str) -> str:
+        here = [pair for pair in pairs if world in pair.found]
+        points = [point for pair in here for point in pair.found[world]]
+        return _sentence(
+            text, "sentence.company", points, lambda bare: [item(p, world, bare) for p in here]
+        )
+
+    return [Answer(text("answer.company"), _clauses(view, text, say))] if pairs else []
+
+
+def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
+    ratio = ratio_of(view, top, bottom)
+    if ratio is None:
+        return Shown(text("cell.none"))
+    told = text.shown("ratio", ratio.value, ratio.low, ratio.high, ratio.runs)
+    return modelled(told, "ratio", ratio.value, ratio.model)
+
+
+def overview(view: View, text: Text) -> Table:
+    """The key figures: one row a quantity, a column a world, a ratio for two; a search's first."""
+    pairs = _most_told(companies(view))
+    two = len(view.worlds) == 2
+    rows: list[Row] = _searched_rows(view, text, two)
+    for phase in view.phases:
+        axis = view.sweep_axis(phase)
+        facts = sweep_facts(view, phase, axis) if axis else plain_facts(view, phase)
+        facts = searched.within_limit(view, facts)
+        rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
+        rows += [_company_row(view, text, pair, two) for pair in pairs if pair.second == phase]
+    columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
+    if two:
+        top, bottom = (text.world(w) for w in reversed(view.worlds))
+        columns.append(Column(text("column.ratio", top=top, bottom=bottom)))
+    bare = not any(cell.interval for row in rows for cell in row.cells)
+    caption = text("table.overview_bare" if bare else "table.overview")
+    return estimates_table("overview", caption, columns, rows)
+
+
+def _searched_rows(view: View, text: Text, two: bool) -> list[Row]:
+    none, found = Shown(text("cell.none")), searched.figures(view, text)
+    rows = [(head, [by_world.get(w, none) for w in view.worlds]) for head, by_world in found]
+    return [Row(head, (*cells, *[none] * two)) for head, cells in rows]
+
+
+def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) -> Row:
+    fields = {"name": text.names(fact.name), "measure": text.measure(fact.measure)}
+    if fact.kind == "floor" and axis:
+        point = next(iter(fact.found.values()))
+        fields |= {"axis": text.name(axis.name), "level": level_on(point.levels, axis)}
+    cells = [value_cell(text, fact.found.get(world)) for world in view.worlds]
+    if fact.kind == "peak" and axis:
+        cells = [
+            _at(text, cell, axis, fact.found.get(world))
+            for cell, world in zip(cells, view.worlds, strict=True)
+        ]
+    if two:
+        top, bottom = (fact.found.get(w) for w in reversed(view.worlds))
+        cells.append(
+            _shown_ratio(view, text, top, bottom) if top and bottom else value_cell(text, None)
+        )
+    return Row(text(f"row.{fact.kind}", **fields), tuple(cells), group=text.name(fact.phase))
+
+
+def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
+    cells = [
+        _shown_ratio(view, text, *reversed(pair.found[world]))
+        if world in pair.found
+        else value_cell(text, None)
+        for world in view.worlds
+    ]
+    head = text(
+        "row.company",
+        name=text.names(pair.name),
+        first=text.name(pair.first),
+        second=text.name(pair.second),
+    )
+    return Row(head, (*cells, *([Shown("")] if two else [])), group=text.name(pair.second))
+
+
+def _at(text: Text, cell: Shown, axis: Axis, point: Point | None) -> Shown:
+    if point is None:
+        return cell
+    at = text("cell.at", axis=text.name(axis.name), level=level_on(point.levels, axis))
+    return replace(cell, at=at)

@@ -1,0 +1,409 @@
+"""What `tameshi ask` was asked: the answer, the configurations, and what the answer hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tameshi.report.sections import answer, waits
+from tameshi.report.sections.database import validated_on
+from tameshi.report.view.figures import Figure, Panel, Scale, Series
+from tameshi.report.view.points import View
+from tameshi.report.view.tables import Answer, Clause, Column, Row, Table
+from tameshi.report.words.text import Phrase, Shown, Text, format_value, modelled
+
+WORLD = "simulated"
+LINES = 5
+MOST_LEFT, MOST_FALLS = 3, 2
+Document = Mapping[str, Any]
+
+
+def worded(view: View, text: Text) -> View:
+    """What was asked in the report's language: studies that were written by hand keep their own."""
+    if view.asked is None or text.lang == "en":
+        return view
+    target = _target(view.asked, text)
+    size = _data_set(view.asked, text)
+    of = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
+    return replace(view, title=target, question=text("asked.question", **of))
+
+
+def answers(view: View, text: Text) -> list[Answer]:
+    """At most five lines, what was asked first; a word of what is left out."""
+    asked = view.asked
+    own = [] if asked is None else _answers(asked, text)
+    lines = [*own, *answer.answers(view, text)]
+    left = len(lines) - LINES
+    if left <= 0:
+        return lines
+    said = Clause("", "", text("sentence.left", count=left))
+    return [*lines[:LINES], Answer(text("answer.left"), (said,))]
+
+
+def _answers(asked: Document, text: Text) -> list[Answer]:
+    said = [(text("asked.topic"), _best(asked, text)), (text("asked.trust"), _trust(asked, text))]
+    if asked["sensitivity"]:
+        said.append((text("asked.hangs"), _hangs(asked, text)))
+    said.append((text("asked.left"), _left(asked, text)))
+    return [
+        Answer(topic, (Clause(WORLD, text.world(WORLD), sentence),))
+        for topic, sentence in said
+        if sentence
+    ]
+
+
+def _best(asked: Document, text: Text) -> str:
+    """The cheapest configuration; or that none meets the target, and how near the fastest comes."""
+    interrupted = asked.get("interrupted", False)
+    if asked["best"] is None and asked["nearest"] is None:
+        return text("asked.interrupted" if interrupted else "asked.nothing")
+    found = _found(asked, text)
+    return f"{found} {text('asked.partly')}" if interrupted else found
+
+
+def _found(asked: Document, text: Text) -> str:
+    best, nearest = asked["best"], asked["nearest"]
+    target = _target(asked, text)
+    told = best or nearest
+    chance = _chance(asked["target"], told, text)
+    if best is None:
+        return " ".join([text("asked.none", target=target, **_named(nearest, text)), *chance])
+    return " ".join([_chosen_best(asked, text), *chance, *_falls(asked, text)])
+
+
+def _chance(target: Document, told: Document, text: Text) -> list[str]:
+    """That chance leaves open whether the target is reached, where it does: by which figure."""
+    unsure = _straddles(target, told, "sampling")
+    said = []
+    if "qps" in unsure:
+        said.append(text("asked.chance_rate", rate=_bounds(told["qps"], "sampling", "rate")))
+    if "p99" in unsure:
+        said.append(text("asked.chance_tail", tail=_bounds(told["p99"], "sampling", "latency")))
+    return said
+
+
+def _falls(asked: Document, text: Text) -> list[str]:
+    """That a larger pool may miss what a smaller one reaches, where it did."""
+    return [text("asked.falls", **each) for each in asked.get("falls", ())[:MOST_FALLS]]
+
+
+def _chosen_best(asked: Document, text: Text) -> str:
+    best, target = asked["best"], _target(asked, text)
+    priced = best["cost"] is not None
+    told = _named(best, text)
+    if priced:
+        told["cost"] = f"{best['cost']:,.0f}"
+    return text("asked.cheapest" if priced else "asked.smallest", target=target, **told)
+
+
+def _named(configuration: Document, text: Text) -> dict[str, str]:
+    qps = configuration["qps"]
+    return {
+        "storage": configuration["storage"],
+        "pool": configuration["buffer_pool"],
+        "qps": str(replace(_shown(qps, "rate", text), model="")),
+        "tail": _tail(configuration, text),
+    }
+
+
+def _tail(configuration: Document, text: Text) -> str:
+    """The p99 of the slowest kind of transaction, which has a name where there are several."""
+    subject = configuration["p99_of"]
+    p99 = replace(_shown(configuration["p99"], "latency", text), model="")
+    key = "asked.tail" if "." in subject else "asked.tail_alone"
+    return text(key, kind=_kind(subject, text), p99=p99)
+
+
+def _kind(subject: str, text: Text) -> str:
+    """A kind of transaction as prose: by its program where it has a name there."""
+    named = text.name(subject)
+    return named if named != subject.replace("_", " ") else text.name(subject.rpartition(".")[2])
+
+
+def _target(asked: Document, text: Text) -> str:
+    rate = format_value("rate", asked["target"]["qps"])
+    limit = asked["target"]["p99_ns"]
+    if limit is None:
+        return text("asked.target", rate=rate)
+    return text("asked.target_limit", rate=rate, limit=format_value("latency", limit))
+
+
+def _trust(asked: Document, text: Text) -> str:
+    """The model's own interval of the answer, whether it was validated there, and the scale."""
+    told = asked["best"] or asked["nearest"]
+    if told is None:
+        return ""
+    model, sentences = told["qps"]["model"], []
+    if model:
+        key = "asked.model_unsure" if _straddles(asked["target"], told, "model") else "asked.model"
+        if _is_missed(asked["target"], told, "model"):
+            key = "asked.model_missed"
+        off = _bounds(told["qps"], "model", "rate")
+        tail = _bounds(told["p99"], "model", "latency")
+        sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
+        sentences.append(_lies(model, text))
+    seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
+    key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
+    sentences.append(text(key, scale=asked["scale"], time=seconds))
+    if asked.get("rounded", False):
+        sentences.append(text("asked.rounded", **_sizes(asked)))
+    return " ".join(sentences)
+
+
+def _sizes(asked: Document) -> dict[str, str]:
+    """The data set that was asked for, and the one that was simulated in its stead."""
+    keys = {"size": "database_bytes", "simulated": "simulated_bytes"}
+    return {name: format_value("bytes", asked[key]) for name, key in keys.items()}
+
+
+def _lies(model: Document, text: Text) -> str:
+    """Whether the question lies inside what was validated, or at what the model was fitted on."""
+    on, fitted = validated_on(model, text), model.get("fitted_on")
+    if fitted:
+        return text("asked.fitted", there=fitted, on=on)
+    return text("asked.inside" if model["inside_range"] else "asked.outside", on=on)
+
+
+def _straddles(target: Document, told: Document, of: str) -> list[str]:
+    """The figures whose bounds, the model's or chance's, lie on either side of the target.
+
+    None where one of the two misses it anyhow: then the other decides nothing.
+    """
+    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    wanted, limit = target["qps"], target["p99_ns"]
+    if _is_missed(target, told, of):
+        return []
+    found = []
+    if rate.get("low") is not None and rate["low"] < wanted <= rate["high"]:
+        found.append("qps")
+    if limit is not None and tail.get("low") is not None and tail["low"] <= limit < tail["high"]:
+        found.append("p99")
+    return found
+
+
+def _is_missed(target: Document, told: Document, of: str) -> bool:
+    """Whether all that lies between the bounds of one of the figures misses the target."""
+    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    limit, least = target["p99_ns"], tail.get("low")
+    slow = rate.get("high") is not None and rate["high"] < target["qps"]
+    return slow or (None not in (limit, least) and least > limit)
+
+
+def _left(asked: Document, text: Text) -> str:
+    """What could not be simulated, and why; of much the first."""
+    left = asked.get("left_out", ())
+    items = [
+        text("asked.left_one", name=_whose(each, text), reason=_why(each, text)) for each in left
+    ]
+    said = text("list.separator").join(items[:MOST_LEFT])
+    more = len(left) - MOST_LEFT
+    key = "asked.left_more" if more > 0 else "asked.left_all"
+    return text(key, items=said, count=more) if left else ""
+
+
+def _whose(left: Document, text: Text) -> str:
+    return text("list.short").join(filter(None, (left["storage"], left["level"])))
+
+
+def _why(left: Document, text: Text) -> str:
+    return text("list.separator").join(map(text.reason, left["reasons"]))
+
+
+def _left_out(asked: Document, text: Text) -> Table:
+    rows = tuple(
+        Row(_whose(each, text), (Shown(_why(each, text)),)) for each in asked.get("left_out", ())
+    )
+    columns = tuple(Column(text(f"asked.column.{key}")) for key in ("level", "reason"))
+    return Table("left-out", text("table.left_out"), columns, rows)
+
+
+def _hangs(asked: Document, text: Text) -> str:
+    """The input that moves the answer most, and those that turn it over."""
+    base = asked["best"] or asked["nearest"]
+    most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
+    shown = {end: _shown(most[end][key], kind, text) for end in ("low", "high")}
+    ends = {end: told.value + text.aside(told) for end, told in shown.items()}
+    said = text(
+        "asked.most" if key == "qps" else "asked.most_p99",
+        input=text.name(f"input.{most['input']}"),
+        low=most["low"]["label"],
+        high=most["high"]["label"],
+        at_low=ends["low"],
+        at_high=ends["high"],
+    )
+    said = said[:1].upper() + said[1:]
+    turning = [
+        f"{text.name('input.' + row['input'])} {row[end]['label']}"
+        for row in asked["sensitivity"]
+        for end in ("low", "high")
+        if bool(row[end]["meets"]) != bool(base["meets"])
+    ]
+    if not turning:
+        return f"{said} {text('asked.firm')}"
+    key = "asked.misses" if base["meets"] else "asked.reaches"
+    return f"{said} {text(key, inputs=text('list.separator').join(turning))}"
+
+
+def _deciding(asked: Document) -> tuple[str, str]:
+    """The figure that decides whether the target is reached, where all of it is known; its kind."""
+    ends = [row[end]["p99"] for row in asked["sensitivity"] for end in ("low", "high")]
+    tail = asked.get("decides") == "p99" and all(ends)
+    return ("p99", "latency") if tail else ("qps", "rate")
+
+
+def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
+    if figure is None:
+        return Shown(text("cell.none"))
+    sampling, model, value = figure["sampling"], figure["model"], figure["value"]
+    told = text.shown(kind, value, sampling["low"], sampling["high"], sampling["runs"])
+    beyond = model is not None and not model["inside_range"]
+    return modelled(told, kind, value, _off(figure), beyond=beyond)
+
+
+def _alone(figure: Document | None, kind: str, text: Text) -> Shown:
+    """A figure without what chance does to it."""
+    return replace(_shown(figure, kind, text), interval="", note="")
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """Configurations, what the answer hangs on, and what was assumed."""
+    if view.asked is None:
+        return []
+    found = [_configurations(view.asked, text), _inputs(view.asked, text)]
+    found += [_left_out(view.asked, text), _assumed(view.asked, text)]
+    return [table for table in found if table.rows]
+
+
+def _configurations(asked: Document, text: Text) -> Table:
+    priced = any(each["cost"] is not None for each in asked["configurations"])
+    powered = any(each["watts"] is not None for each in asked["configurations"])
+    keys = [f"asked.column.{key}" for key in ("pool", "meets", "qps", "p99", "p99_of", "hit_ratio")]
+    keys.append("column.spent_most")
+    keys += ["asked.column.watts"] if powered else []
+    keys += ["asked.column.cost"] if priced else []
+    rows = []
+    for each in asked["configurations"]:
+        cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
+        cells += [_shown(each["p99"], "latency", text), Shown(_kind(each["p99_of"], text))]
+        cells.append(_alone(each["hit_ratio"], "share", text))
+        cells.append(Shown(waits.said(each["limit"], each.get("limit_share"), text)))
+        if powered:
+            known = each["watts"] is not None
+            cells.append(Shown(f"{each['watts']:,.0f} W" if known else text("cell.unknown")))
+        if priced:
+            cells.append(Shown(f"{each['cost']:,.0f}"))
+        best = asked["best"]
+        is_best = best is not None and all(
+            each[key] == best[key] for key in ("storage", "pool_bytes")
+        )
+        mark = "valid" if is_best else ""
+        rows.append(Row(each["buffer_pool"], tuple(cells), group=each["storage"], mark=mark))
+    columns = tuple(Column(text(key)) for key in keys)
+    caption, note = text("table.asked", target=_target(asked, text)), text("note.asked")
+    return Table("asked", caption, columns, tuple(rows), note, numeric=True)
+
+
+def _meets(meets: bool | None, text: Text) -> Shown:
+    return Shown(text("asked.failed" if meets is None else f"asked.{'yes' if meets else 'no'}"))
+
+
+def _bounds(figure: Document | None, of: str, kind: str) -> str:
+    """What the model or chance leaves open, each end with its unit; empty where not known."""
+    found = figure and figure[of]
+    return "–".join(format_value(kind, found[end]) for end in ("low", "high")) if found else ""
+
+
+def _inputs(asked: Document, text: Text) -> Table:
+    rows = []
+    for row in asked["sensitivity"]:
+        for end in ("low", "high"):
+            told = row[end]
+            cells = (
+                _shown(told["qps"], "rate", text),
+                _shown(told["p99"], "latency", text),
+                Shown(_kind(told.get("p99_of", ""), text)),
+                _meets(told["meets"], text),
+            )
+            rows.append(Row(told["label"], cells, group=text.name(f"input.{row['input']}")))
+    keys = ("value", "qps", "p99", "p99_of", "meets")
+    columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
+    caption = text("table.sensitivity", **_chosen(asked))
+    return Table("sensitivity", caption, columns, tuple(rows), text("note.inputs"), numeric=True)
+
+
+def _chosen(asked: Document) -> dict[str, str]:
+    told = asked["best"] or asked["nearest"] or {"storage": "", "buffer_pool": ""}
+    return {"storage": told["storage"], "pool": told["buffer_pool"]}
+
+
+def _assumed(asked: Document, text: Text) -> Table:
+    values = {
+        "database": _data_set(asked, text),
+        "workload": asked["workload"],
+        "clients": f"{asked['clients']}",
+        "engine": asked["engine"],
+        "host": asked["host"],
+        "redo_log": asked["redo_log"],
+        "start": asked["start"],
+        "scale": f"1/{asked['scale']}",
+        "ramp": f"{asked['ramp_ns'] / 1e9:.3g} s",
+        "time": f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s",
+    }
+    rows = tuple(Row(text(f"assumed.{key}"), (Shown(value),)) for key, value in values.items())
+    columns = (Column(text("column.key")), Column(text("column.value")))
+    return Table("assumed", text("table.assumed"), columns, rows)
+
+
+def _data_set(asked: Document, text: Text) -> str:
+    if asked.get("rounded", False):
+        return text("asked.size_rounded", **_sizes(asked))
+    return format_value("bytes", asked["database_bytes"])
+
+
+def figures(view: View) -> list[Figure]:
+    """The tornado: from least to greatest of each unknown input, what does most on top."""
+    asked = view.asked
+    if asked is None or not asked["sensitivity"]:
+        return []
+    base = asked["best"] or asked["nearest"]
+    key, kind = _deciding(asked)
+    rows, middle = asked["sensitivity"], base[key]["value"]
+    series = []
+    for style, end in enumerate(("low", "high")):
+        reached = [row[end][key]["value"] for row in rows]
+        series.append(
+            Series(
+                (f"input_{end}",),
+                tuple(float(place) for place in range(len(rows))),
+                tuple(reached),
+                low=tuple(min(value, middle) for value in reached),
+                high=tuple(max(value, middle) for value in reached),
+                style=style,
+                models=tuple(_off(row[end][key]) for row in rows),
+            )
+        )
+    names = tuple((f"input.{row['input']}", _ends(row)) for row in rows)
+    target = asked["target"]["qps" if key == "qps" else "p99_ns"]
+    marks = [(middle, Phrase("mark.answer")), (target, Phrase("mark.target"))]
+    axis = Phrase("axis.statements" if key == "qps" else "axis.slowest")
+    return [
+        Figure(
+            "sensitivity-plot",
+            Phrase("figure.sensitivity", _chosen(asked)),
+            Phrase("hint.sensitivity"),
+            "range",
+            Scale(Phrase("axis.none"), "number", categories=names),
+            Scale(axis, kind),
+            (Panel((), tuple(series), marks=tuple(marks)),),
+        )
+    ]
+
+
+def _off(figure: Document) -> tuple[float, float] | None:
+    model = figure["model"]
+    return (model["low"], model["high"]) if model else None
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    return f"{row['low']['label']} … {row['high']['label']}"

@@ -1,0 +1,309 @@
+"""What a study found of its databases: cells, limits, response times by type, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tameshi.analysis.model_error import NOTHING
+from tameshi.analysis.stats.estimates import of_phase
+from tameshi.report.sections import waits
+from tameshi.report.view.facts import ratio_of
+from tameshi.report.view.points import Point, View, freeze
+from tameshi.report.view.tables import Column, Row, Table, cell_name, shown
+from tameshi.report.words.text import Shown, Text, format_seconds, format_value
+
+COLUMNS = (
+    *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
+    *("server.read_rate", "server.write_rate", "disk.read_rate", "disk.write_rate"),
+)
+"""Metrics of the matrix, where a study has them."""
+MODELLED = "statement.rate"
+OF_STORES = ("commit.rate", "commit.latency.mean", "read.latency.mean", "read.latency.p99")
+"""Figures of a document store that tell on what its intervals stand."""
+TIMES = ("mean", "p50", "p99", "p999", "max")
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """Every table of the section; none for a study without a database or a document store."""
+    cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
+    found = [_store(text, [cell for cell in view.cells if "database" not in cell])]
+    if cells:
+        found += [_matrix(view, text, cells), waits.table(text, cells), _times(view, text, cells)]
+        found += [_model(text, cells), _profile(text, cells), _checks(text, cells)]
+    return [table for table in found if table.rows]
+
+
+def _of(view: View, cell: Mapping[str, Any]) -> list[Point]:
+    place = (cell["world"], cell["phase"], freeze(cell["levels"]))
+    return [p for p in view.points if (p.world, p.phase, p.levels) == place]
+
+
+def _matrix(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """A row for each cell; below each value how many times the first cell's it is."""
+    rows, first = [], dict[tuple[str, str], Point]()
+    present = {f"{p.operation}.{p.measure}" for cell in cells for p in _of(view, cell)}
+    metrics = [metric for metric in COLUMNS if metric in present]
+    for cell in cells:
+        points = _whole(_of(view, cell))
+        shown_cells = []
+        for metric in metrics:
+            point = points.get(metric)
+            base = first.setdefault((cell["phase"], metric), point) if point else None
+            shown_cells.append(_beside(view, text, point, base))
+        rows.append(Row(cell_name(text, cell), tuple(shown_cells)))
+    columns = [Column(text("column.cell"))]
+    columns += [Column(text.measure(metric)) for metric in metrics]
+    caption, note = text("table.database"), text("note.database")
+    return Table("database-matrix", caption, tuple(columns), tuple(rows), note, numeric=True)
+
+
+def _whole(points: Sequence[Point]) -> dict[str, Point]:
+    """By metric: of the program as a whole, or of whichever subject alone has it."""
+    found: dict[str, Point] = {}
+    for point in points:
+        metric = f"{point.operation}.{point.measure}"
+        if metric not in found or "." not in point.subject:
+            found[metric] = point
+    return found
+
+
+def _beside(view: View, text: Text, point: Point | None, base: Point | None) -> Shown:
+    if point is None:
+        return Shown(text("cell.none"))
+    told = replace(shown(text, point), interval="", note="")
+    if base is None or point is base or point.measure == "hit_ratio" or not base.value:
+        return told
+    ratio = ratio_of(view, point, base)
+    times = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
+    return replace(told, note=times)
+
+
+def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """Response times of each type of transaction, in a group for each cell."""
+    rows = []
+    for cell in cells:
+        by_subject: dict[str, dict[str, Point]] = {}
+        for point in _of(view, cell):
+            if point.operation == "transaction":
+                by_subject.setdefault(point.subject, {})[point.measure] = point
+        for subject, points in by_subject.items():
+            found = [points.get("rate"), *(points.get(f"latency.{time}") for time in TIMES)]
+            values = (shown(text, p) if p else Shown(text("cell.none")) for p in found)
+            row = tuple(replace(value, interval="", note="") for value in values)
+            rows.append(Row(text.name(subject), row, cell_name(text, cell)))
+    measures = ["transaction.rate", *(f"latency.{time}" for time in TIMES)]
+    columns = [Column(text("column.type")), *(Column(text.measure(m)) for m in measures)]
+    return Table("database-times", text("table.times"), tuple(columns), tuple(rows), numeric=True)
+
+
+def validated_on(model: Mapping[str, Any], text: Text) -> str:
+    """What a model's interval stands on, in words."""
+    return text("modelled.nothing") if model["validated_on"] == NOTHING else model["validated_on"]
+
+
+def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """On what the model's intervals stand: of the statements of each simulated cell."""
+    rows = []
+    for cell in cells:
+        told = [e for e in of_phase(cell) if e["metric"] == MODELLED and e["model"]]
+        for estimate in told[:1]:
+            model = estimate["model"]
+            values = Shown(_inside(model, text)), Shown(validated_on(model, text))
+            rows.append(Row(cell_name(text, cell), values))
+    keys = ("cell", "inside", "validated_on")
+    columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
+    note = text("note.model")
+    return Table("database-model", text("table.model"), columns, tuple(rows), note)
+
+
+def _store(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """On what the intervals of a document store's model stand: of some figures of each cell."""
+    rows = []
+    for cell in cells:
+        for metric in OF_STORES:
+            told = (e for e in of_phase(cell) if e["metric"] == metric and e.get("model"))
+            estimate = next(told, None)
+            if estimate:
+                operation, _, measure = metric.partition(".")
+                name, model = f"{text.name(operation)} {text.measure(measure)}", estimate["model"]
+                values = Shown(_inside(model, text)), Shown(validated_on(model, text))
+                rows.append(Row(name, values, group=cell_name(text, cell)))
+    keys = ("figure", "inside", "validated_on")
+    columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
+    caption, note = text("table.model_store"), text("note.model_store")
+    return Table("store-model", caption, columns, tuple(rows), note)
+
+
+def _inside(model: Mapping[str, Any], text: Text) -> str:
+    """Whether a figure lies inside what was validated, or on which figures the model was fitted."""
+    if model.get("fitted_on"):
+        return text("modelled.fitted", names=model["fitted_on"])
+    return text("value.yes" if model["inside_range"] else "value.no")
+
+
+PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "minor_faults")
+
+
+def _profile(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """Where the server says the time of a mean statement went, stage by stage, of each cell."""
+    rows = []
+    for cell in cells:
+        told = [event["profile"] for event in cell["database"] if event["kind"] == "profile"]
+        statements = sum(profile["statements"] for profile in told)
+        stages: dict[str, dict[str, float]] = {}
+        for stage in (stage for profile in told for stage in profile["stages"]):
+            whole = stages.setdefault(stage["stage"], {})
+            for key in stage.keys() & set(PROFILED):
+                whole[key] = whole.get(key, 0.0) + stage[key] / statements
+        for name, means in stages.items():
+            values = [_of_stage(text, key, means.get(key)) for key in PROFILED]
+            rows.append(Row(name, tuple(map(Shown, values)), cell_name(text, cell)))
+    columns = [Column(text("column.stage")), *(Column(text(f"profile.{key}")) for key in PROFILED)]
+    caption, note = text("table.profile"), text("note.profile")
+    return Table("database-profile", caption, tuple(columns), tuple(rows), note, numeric=True)
+
+
+def _of_stage(text: Text, key: str, mean: float | None) -> str:
+    if mean is None:
+        return text("cell.none")
+    return format_value("latency", mean) if key.endswith("ns") else f"{mean:,.4g}"
+
+
+def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """What the checks of the data found, outages, errors, how much was simulated, in each run."""
+    rows = [
+        Row(cell_name(text, cell), (Shown(said),))
+        for cell in cells
+        for said in _told(text, cell["database"])
+    ]
+    columns = (Column(text("column.cell")), Column(text("column.found")))
+    return Table("database-checks", text("table.checks"), columns, tuple(rows))
+
+
+def _told(text: Text, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Each sentence once, with the runs of which it is said."""
+    runs: dict[str, list[int]] = {}
+    for event in events:
+        for said in _said(text, event):
+            runs.setdefault(_modelled(text, said, event), []).append(event["repetition"] + 1)
+    for said, numbers in runs.items():
+        listed = ", ".join(str(number) for number in dict.fromkeys(numbers))
+        yield f"{text('check.run', number=listed)} {said}"
+
+
+def _modelled(text: Text, said: str, event: Mapping[str, Any]) -> str:
+    """What is said of an event, with how far the model may be off in its times."""
+    model = event.get("model")
+    if not model:
+        return said
+    spans = {key: format_seconds((of["low"], of["high"])) for key, of in model.items()}
+    times = ", ".join(text(f"time.{key}", span=span) for key, span in spans.items())
+    names = next(iter(model.values()))["validated_on"]
+    on = text("modelled.none") if names == NOTHING else text("modelled.on", names=names)
+    return text("check.model", said=said, times=times, on=on)
+
+
+def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
+    if event["kind"] == "check" and event["conditions"]:
+        broken = [c for c in event["conditions"] if c["broken"]]
+        held = len(event["conditions"]) - len(broken)
+        yield text("check.conditions", held=str(held), all=str(len(event["conditions"])))
+    if event["kind"] == "check" and event.get("ledger"):
+        yield _ledger(text, event["ledger"])
+    elif event["kind"] == "mix_audit":
+        judged = [f for f in event["findings"] if f["holds"] is not None]
+        outside = [f["name"] for f in judged if not f["holds"]]
+        if not judged:
+            yield text("check.mix_few")
+        elif outside:
+            yield text("check.mix_outside", names=", ".join(outside))
+        else:
+            yield text("check.mix", count=str(len(judged)))
+    elif event["kind"] == "simulated":
+        yield _simulated(text, event)
+    elif event["kind"] == "outage":
+        yield _outage(text, event["outage"])
+    elif event["kind"] == "crash":
+        yield _crash(text, event)
+    elif event["kind"] == "restart":
+        yield _restart(text, event)
+    elif event["kind"] == "pool_loaded":
+        kind = "pool_loaded" if event["whole"] else "pool_loaded_in_part"
+        numbers = {key: f"{event[key]:,}" for key in ("pages", "listed")}
+        spent, at = (f"{event[key] / 1e9:.2f} s" for key in ("for_ns", "t_ns"))
+        yield text(f"check.{kind}", event=event["event"], spent=spent, at=at, **numbers)
+    elif event["kind"] == "errors":
+        by_code = event["by_code"].items()
+        yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))
+
+
+def _crash(text: Text, event: Mapping[str, Any]) -> str:
+    """How the server ended, and how long it took to answer again, or that something came before."""
+    times = ("t_ns", "away_ns", "recovery_ns")
+    at, away, recovery = (f"{event[key] / 1e9:.2f} s" for key in times)
+    said = text(f"crash.{event['how']}", event=event["event"], at=at)
+    if event.get("back") is False:
+        return said + text("crash.cut_short", away=away)
+    said += text("crash.back", away=away, recovery=recovery)
+    if "log_bytes" not in event:
+        return said
+    log = format_value("bytes", event["log_bytes"])
+    read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
+    return text("list.separator").join((said, read))
+
+
+def _restart(text: Text, event: Mapping[str, Any]) -> str:
+    """How long the server took to go down and to come back, and what it wrote and read for that."""
+    times = ("shutdown_ns", "away_ns", "recovery_ns")
+    seconds = {key.removesuffix("_ns"): f"{event.get(key, 0) / 1e9:.2f} s" for key in times}
+    flushed, at = f"{event['pages_flushed']:,}", f"{event['t_ns'] / 1e9:.2f} s"
+    kind = "restart" if event["back"] else "restart_cut_short"
+    said = text(f"check.{kind}", event=event["event"], at=at, flushed=flushed, **seconds)
+    if not event.get("log_bytes"):
+        return said
+    log = format_value("bytes", event["log_bytes"])
+    read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
+    return text("list.separator").join((said, read))
+
+
+def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:
+    """What became of acknowledged commits; the simulated world looks at nothing but lost ones."""
+    whole = "twice" in ledger
+    numbers = ("acknowledged", "lost", *(("twice", "phantom") if whole else ()), "ambiguous")
+    said = {key: f"{ledger[key]:,}" for key in numbers}
+    return text("check.ledger" if whole else "check.ledger_lost", **said)
+
+
+def _simulated(text: Text, event: Mapping[str, Any]) -> str:
+    """The mode of a simulated run, and how much of the phase was simulated."""
+    whole = f"{event['whole_ns'] / 1e9:,.0f} s"
+    if event["simulated_ns"] == event["whole_ns"]:
+        return text(f"check.whole_{event['mode']}", whole=whole)
+    pace = f"{event['pace']:.1%}"
+    return text(
+        "check.simulated_part" if pace == "100.0%" else "check.simulated_trend",
+        simulated=f"{event['simulated_ns'] / 1e9:,.0f} s",
+        whole=whole,
+        like=f"{event['like_last_ns'] / 1e9:,.0f} s",
+        pace=pace,
+    )
+
+
+def _outage(text: Text, outage: Mapping[str, Any]) -> str:
+    """When it began; from then to the first success, and to nine tenths of the rate before."""
+    begin = outage["first_error_ns"]
+
+    def since(key: str) -> str:
+        if not outage[key]:
+            return text("check.never")
+        return text("check.after", time=f"{(outage[key] - begin) / 1e9:.2f} s")
+
+    return text(
+        "check.outage",
+        begin=f"{begin / 1e9:.2f} s",
+        success=since("first_success_ns"),
+        recovered=since("recovered_ns"),
+        unserved=f"{outage['unserved']:,.0f}",
+    )

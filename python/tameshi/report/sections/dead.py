@@ -1,0 +1,44 @@
+"""Storages that stopped serving in the midst of a phase: which, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.report.view.points import View, freeze, level_words
+from tameshi.report.words.text import Text, format_seconds
+
+Stopped = dict[tuple[str, str], list[float]]
+"""By storage and by what is known of it, the times in the runs of a cell."""
+
+
+def told(view: View, text: Text, world: str, most: int) -> list[str]:
+    """A sentence for each such storage of each cell; of more than `most` how many are left out."""
+    broken = [
+        (cell, stopped)
+        for cell in view.cells
+        if cell["world"] == world and (stopped := _stopped(cell))
+    ]
+    several = sum(cell["world"] == world for cell in view.cells) > 1
+    said = [
+        text(f"item.{key}", storage=text.name(storage), time=format_seconds(times_ns))
+        + (text("item.dead_in", name=_name(cell, text)) if several else "")
+        for cell, stopped in broken
+        for (storage, key), times_ns in stopped.items()
+    ]
+    more = len(said) - most
+    return [*said[:most], text("item.dead_more", count=more)] if more > 0 else said
+
+
+def _stopped(cell: Mapping[str, Any]) -> Stopped:
+    found: Stopped = {}
+    for finding in cell.get("findings", ()):
+        if finding["code"] == "dead":
+            ((figure, at_ns),) = finding["figures"].items()
+            key = "dead" if figure == "failed_ns" else "dead_since"
+            found.setdefault((finding["subject"], key), []).append(at_ns)
+    return found
+
+
+def _name(cell: Mapping[str, Any], text: Text) -> str:
+    return text.names((cell["phase"], *level_words(freeze(cell["levels"]))))

@@ -1,0 +1,142 @@
+"""What each storage of a study offers, in one table: how much it holds, does, takes and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.analysis.published import UNITS
+from tameshi.report.sections.power import capacity, each
+from tameshi.report.view.points import (
+    Levels,
+    Point,
+    View,
+    freeze,
+    kind_of,
+    level_words,
+    moves_large_blocks,
+    storage_name,
+)
+from tameshi.report.view.tables import Column, Row, Table, shown
+from tameshi.report.words.text import Shown, Text, format_value
+
+MOVING = ("read", "write", "trim")
+MOST_ROWS = 16
+"""With more of them a table is no summary."""
+ALONE = 1.05
+"""So many requests are outstanding at most where each waits for the one before it."""
+
+Place = tuple[str, Levels]
+"""World and levels of a row."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a phase tells of each storage."""
+
+    phase: str
+    metric: str
+    found: Mapping[Place, Point]
+
+    @property
+    def measure(self) -> str:
+        """The metric without its operation."""
+        return self.metric.partition(".")[2]
+
+
+def table(view: View, text: Text) -> Table | None:
+    """A row for each cell, where cells stand for several storages; None where they do not."""
+    drawn = _drawn(view)
+    names = {storage_name(told) for by_phase in drawn.values() for told in by_phase.values()}
+    quantities = [told for phase in view.phases if (told := _quantity(view, phase, list(drawn)))]
+    if len(names) < 2 or len({told.measure for told in quantities}) < 2 or len(drawn) > MOST_ROWS:
+        return None
+    columns = [Column(text("column.cell")), Column(text("column.capacity"))]
+    looked_up = {
+        told.phase: {row: _known(view, told, row[1]) for row in drawn} for told in quantities
+    }
+    known = {phase: of for phase, of in looked_up.items() if any(of.values())}
+    for told in quantities:
+        labels = [text.measure(told.measure)]
+        labels += [text("column.published")] if told.phase in known else []
+        labels += [text(f"column.{key}") for key in _watts(told)]
+        columns += [Column(label, text.name(told.phase)) for label in labels]
+    rows = []
+    for row, by_phase in drawn.items():
+        cells = [capacity(next(iter(by_phase.values())), text)]
+        for told in quantities:
+            cells.append(_value(told.found[row], text))
+            if told.phase in known:
+                cells.append(_published(known[told.phase][row], told, text))
+            cells += _power(told, by_phase[told.phase], text)
+        group = text.world(row[0]) if len({world for world, _ in drawn}) > 1 else ""
+        rows.append(Row(text.names(level_words(row[1])), tuple(cells), group))
+    note = text("note.offers") if known else text("note.offers.power")
+    return Table("offers", text("table.offers"), tuple(columns), tuple(rows), note, numeric=True)
+
+
+def _drawn(view: View) -> dict[Place, dict[str, Mapping[str, Any]]]:
+    """What each cell's storage drew, phase by phase; nothing where a cell has none or several."""
+    found: dict[Place, dict[str, Mapping[str, Any]]] = {}
+    for cell in view.cells:
+        told = list(cell.get("power", ()))
+        if len(told) != 1:
+            return {}
+        found.setdefault((cell["world"], freeze(cell["levels"])), {})[cell["phase"]] = told[0]
+    whole = all(set(by_phase) == set(view.phases) for by_phase in found.values())
+    return found if whole else {}
+
+
+def _quantity(view: View, phase: str, rows: Sequence[Place]) -> Quantity | None:
+    """What a phase of one stream that only reads, writes or trims tells best."""
+    points = view.in_phase(phase)
+    subjects, operations = ({getattr(p, of) for p in points} for of in ("subject", "operation"))
+    operation = next(iter(operations), "")
+    if len(subjects) != 1 or len(operations) != 1 or operation not in MOVING:
+        return None
+    by_measure: dict[str, dict[Place, Point]] = {}
+    for point in points:
+        by_measure.setdefault(point.measure, {})[point.world, point.levels] = point
+    rates, means = by_measure.get("iops", {}), by_measure.get("latency.mean", {})
+    measure = "iops"
+    if any(moves_large_blocks(view, point) for point in rates.values()):
+        measure = "bandwidth"
+    elif all(row in means and rates[row].value * means[row].value / 1e9 <= ALONE for row in rates):
+        measure = "latency.mean"
+    found = by_measure.get(measure, {})
+    metric = f"{operation}.{measure}"
+    return Quantity(phase, metric, found) if all(row in found for row in rows) else None
+
+
+def _watts(told: Quantity) -> tuple[str, ...]:
+    return ("power", "iops_per_watt") if told.measure == "iops" else ()
+
+
+def _power(told: Quantity, drawn: Mapping[str, Any], text: Text) -> Iterator[Shown]:
+    if _watts(told):
+        yield Shown(format_value("power", drawn["watts"]))
+        yield each(drawn["iops_per_watt"], "rate", text)
+
+
+def _value(point: Point, text: Text) -> Shown:
+    told = shown(text, point)
+    return Shown(told.value, told.interval, model=told.model, beyond=told.beyond)
+
+
+def _known(view: View, told: Quantity, levels: Levels) -> list[float]:
+    """What is published of a quantity of a cell, the least first."""
+    found = [
+        entry["published"] * UNITS.get(str(entry.get("unit")), 1.0)
+        for entry in view.published
+        if entry.get("published") is not None
+        and (entry["metric"], entry.get("phase")) == (told.metric, told.phase)
+        and not entry.get("derived")
+        and dict(entry["cell"]).items() <= dict(levels).items()
+    ]
+    return sorted(found)
+
+
+def _published(known: Sequence[float], told: Quantity, text: Text) -> Shown:
+    ends = (format_value(kind_of(told.measure), value) for value in (*known[:1], *known[-1:]))
+    return Shown(" – ".join(dict.fromkeys(ends)) or text("cell.none"))

@@ -1,0 +1,112 @@
+"""Sections of a study's report, in the order of the page. A new section is registered here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tameshi.report.sections import (
+    answer,
+    asked,
+    database,
+    endurance,
+    interference,
+    limits,
+    matrices,
+    modelled,
+    offers,
+    power,
+    slowest,
+    standing,
+    timeline,
+    why,
+)
+from tameshi.report.view.figures import Figure, figures
+from tameshi.report.view.section import Page, Section
+from tameshi.report.view.tables import Answer, Table
+
+SECTIONS = (
+    Section(
+        "answer",
+        answers=lambda page: asked.answers(page.view, page.text),
+        tables=lambda page: [
+            offers.table(page.view, page.text),
+            answer.overview(page.view, page.text),
+        ],
+        open_rows=40,
+    ),
+    Section(
+        "asked",
+        figures=lambda page: asked.figures(page.view),
+        tables=lambda page: asked.tables(page.view, page.text),
+    ),
+    Section(
+        "database",
+        figures=lambda page: modelled.figures(page.view),
+        tables=lambda page: database.tables(page.view, page.text),
+    ),
+    Section("limits", tables=lambda page: [limits.table(page.view, page.text)]),
+    Section("interference", tables=lambda page: interference.tables(page.view, page.text)),
+    Section("timeline", tables=lambda page: timeline.tables(page.view, page.text)),
+    Section(
+        "plots",
+        figures=lambda page: figures(
+            page.view, page.inputs.percentiles, modelled.banded(page.view, page.inputs.series)
+        ),
+    ),
+    Section(
+        "why",
+        figures=lambda page: why.figures(page.view),
+        tables=lambda page: why.tables(page.view, page.text),
+        open_rows=0,
+    ),
+    Section("endurance", tables=lambda page: endurance.tables(page.view, page.text), open_rows=0),
+    Section("power", tables=lambda page: power.tables(page.view, page.text), open_rows=0),
+    Section(
+        "slowest", tables=lambda page: slowest.tables(page.inputs.slowest, page.text), open_rows=0
+    ),
+    Section(
+        "verdicts",
+        tables=lambda page: [
+            standing.verdicts(page.view, page.text),
+            standing.unserved(page.view, page.text),
+        ],
+    ),
+    Section("method", tables=lambda page: [standing.method(page.view, page.text)]),
+    Section("steady", tables=lambda page: [standing.steady(page.view, page.text)]),
+    Section("published", tables=lambda page: [standing.published(page.view, page.text)]),
+    Section(
+        "environment",
+        tables=lambda page: standing.environments(page.inputs.environments, page.text),
+        side_by_side=True,
+    ),
+    Section("reproduce", lines=lambda page: list(page.inputs.reproduce), code=True),
+    Section(
+        "caveats",
+        lines=lambda page: standing.caveats(page.view, page.inputs.environments, page.text),
+    ),
+    Section("numbers", tables=lambda page: matrices.matrices(page.view, page.text), open_rows=0),
+)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A section with its content."""
+
+    section: Section
+    answers: Sequence[Answer]
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+    lines: Sequence[str]
+
+
+def filled(page: Page, *, plots: bool = True) -> Iterator[Filled]:
+    """Each section that has content, or answers the question; figures only with `plots`."""
+    for section in SECTIONS:
+        answers = section.answers(page) if section.answers else ()
+        figures = section.figures(page) if plots else ()
+        tables = [table for table in section.tables(page) if table and table.rows]
+        lines = section.lines(page)
+        if section.answers or figures or tables or lines:
+            modelled_tables = modelled.with_models(tables, page.text)
+            yield Filled(section, answers, figures, modelled_tables, lines)

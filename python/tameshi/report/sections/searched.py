@@ -1,0 +1,108 @@
+"""What a search for the highest rate under a limit has found, as sentences and key figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tameshi.report.view.facts import Fact
+from tameshi.report.view.points import Point, View, freeze, level_words
+from tameshi.report.words.text import Shown, Text, format_interval, format_value
+
+Found = Mapping[str, Any]
+
+
+def limited(view: View) -> list[Found]:
+    """The searches that had a limit to keep."""
+    return [found for found in view.searches if found["limit_ns"] is not None]
+
+
+def breaks_limit(view: View, point: Point) -> bool:
+    """Whether a point is of a searched stream where that does not keep the limit: no answer."""
+    return (point.world, point.phase, point.levels, point.subject) in view.beyond_limits
+
+
+def within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
+    """Facts without what does not keep a search's limit, and without the peaks of its rates."""
+    if not limited(view):
+        return list(facts)
+    offered = {axis.name for axis in view.axes if axis.offered}
+    kept = [
+        replace(fact, found={w: p for w, p in fact.found.items() if not breaks_limit(view, p)})
+        for fact in facts
+        if fact.kind != "peak" or fact.axis not in offered
+    ]
+    return [fact for fact in kept if fact.found]
+
+
+def told(view: View, text: Text, world: str, most: int) -> list[str]:
+    """The highest rate of each cell of a search; of more than `most` the greatest and the least."""
+    here = [found for found in limited(view) if found["world"] == world]
+    if len(here) <= most:
+        return [_said(found, text) for found in here]
+    ranked = sorted(here, key=lambda found: float(found["value"] or found["high"] or 0.0))
+    others = text("item.others", count=str(len(here) - 2))
+    return [_said(ranked[-1], text), _said(ranked[0], text), others]
+
+
+def figures(view: View, text: Text) -> list[tuple[str, dict[str, Shown]]]:
+    """The key figures of the searches: what each is of, and by world the rate that it found."""
+    rows: dict[str, dict[str, Shown]] = {}
+    for found in limited(view):
+        operation, _, measure = str(found["metric"]).partition(".")
+        head = text(
+            "row.limit",
+            name=text.names((found["stream"], *level_words(freeze(found["levels"])))),
+            operation=text.name(operation),
+            measure=text.measure(measure),
+            limit=format_value("latency", found["limit_ns"]),
+        )
+        rows.setdefault(head, {})[found["world"]] = _figure(found, text)
+    return list(rows.items())
+
+
+def _figure(found: Found, text: Text) -> Shown:
+    """The rate, or the side on which runs bound it."""
+    value, low, high = (found.get(key) for key in ("value", "low", "high"))
+    key, rate = _key_and_rate(value, low, high)
+    if rate is None:
+        return Shown(text("cell.none"))
+    told = format_value("rate", rate)
+    if low is None or high is None:
+        return Shown(text(f"cell.limit{key}", rate=told))
+    note = text("note.no_interval") if found.get("confidence") is None else ""
+    return Shown(told, format_interval("rate", rate, low, high), note)
+
+
+def _said(found: Found, text: Text) -> str:
+    value, low, high = (found.get(key) for key in ("value", "low", "high"))
+    operation, _, measure = str(found["metric"]).partition(".")
+    key, rate = _key_and_rate(value, low, high)
+    return text(
+        f"item.limit{key}",
+        name=text.names((found["stream"], *level_words(freeze(found["levels"])))),
+        operation=text.name(operation),
+        measure=text.measure(measure),
+        limit=format_value("latency", found["limit_ns"]),
+        rate="" if rate is None else format_value("rate", rate),
+        aside=_aside(found, text) if key == "" else "",
+    )
+
+
+def _key_and_rate(
+    value: float | None, low: float | None, high: float | None
+) -> tuple[str, float | None]:
+    """Which sentence it is, by the sides that runs bound, and the rate that it tells."""
+    if low is None:
+        return ("_unknown", None) if high is None else ("_never", high)
+    return ("_always", low) if high is None else ("", value)
+
+
+def _aside(found: Found, text: Text) -> str:
+    """The bounds, and that they are of no 95 % where runs had no interval."""
+    parts: Sequence[str] = [
+        format_interval("rate", found["value"], found["low"], found["high"]),
+        *([text("note.no_interval")] if found.get("confidence") is None else []),
+    ]
+    return f" ({'; '.join(parts)})"

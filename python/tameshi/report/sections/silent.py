@@ -1,0 +1,57 @@
+"""Phases that show no figure: in which nothing was asked, or all that was asked failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tameshi.report.sections.event_words import happening
+from tameshi.report.view.points import View
+from tameshi.report.words.text import Text, format_value
+
+
+def phases(view: View, world: str) -> dict[str, list[Mapping[str, Any]]]:
+    """By phase, the cells whose runs ended without a single figure.
+
+    A pause is no news beside what has figures, whatever happens in it.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for cell in view.cells:
+        ended = any(cell.get("runs", {}).get(state) for state in ("complete", "partial"))
+        happened = cell.get("findings") or cell.get("timeline")
+        news = (happened and not cell.get("pause")) or not view.points
+        if cell["world"] == world and ended and news and not cell.get("estimates"):
+            found.setdefault(cell["phase"], []).append(cell)
+    return found
+
+
+def told(view: View, text: Text, world: str) -> list[str]:
+    """What happened in each of them."""
+    items = []
+    for phase, cells in phases(view, world).items():
+        alike = sum((c["world"], c["phase"]) == (world, phase) for c in view.cells)
+        name = text.name(phase)
+        if len(cells) < alike:
+            name += f" ({text('cell.some', count=len(cells), total=alike)})"
+        failed = sum(
+            finding["figures"]["count"]
+            for cell in cells
+            for finding in cell.get("findings", ())
+            if finding["code"] == "failed"
+        )
+        codes = {finding["code"] for cell in cells for finding in cell.get("findings", ())}
+        key = "item.silent_failed" if failed else "item.silent"
+        key = "item.silent_ramped" if "ramped" in codes else key
+        items += [text(key, phase=name, count=f"{failed:,.0f}"), *_events(cells, text)]
+    return items
+
+
+def _events(cells: Sequence[Mapping[str, Any]], text: Text) -> list[str]:
+    """The events of the first run."""
+    stretches = cells[0].get("timeline", ())
+    return [
+        text("item.at_time", time=format_value("latency", at["from_ns"]), said=happening(of, text))
+        for at in stretches
+        if at["repetition"] == stretches[0]["repetition"]
+        for of in at["happened"]
+    ]

@@ -1,0 +1,49 @@
+"""The slowest operations of each stream: how long each took, when and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tameshi.report.view.points import freeze, level_words
+from tameshi.report.view.tables import Column, Row, Table
+from tameshi.report.words.text import Shown, Text, format_value
+
+MOST = 10
+"""Operations of a stream that are listed."""
+KEYS = ("operation", "latency", "phase", "time", "offset", "length")
+
+
+def tables(slowest: Sequence[Mapping[str, Any]], text: Text) -> list[Table]:
+    """One table for each world: its streams with their slowest operations of all runs."""
+    worlds = dict.fromkeys(str(told["world"]) for told in slowest)
+    return [
+        _table(world, [told for told in slowest if told["world"] == world], text, len(worlds) > 1)
+        for world in worlds
+    ]
+
+
+def _table(world: str, told: Sequence[Mapping[str, Any]], text: Text, several: bool) -> Table:
+    rows: list[Row] = []
+    for stream in dict.fromkeys(str(each["stream"]) for each in told):
+        among = [each for each in told if each["stream"] == stream]
+        among.sort(key=lambda each: -each["latency_ns"])
+        rows += [_row(stream, each, text) for each in among[:MOST]]
+    columns = tuple(Column(text(f"slow.{key}")) for key in KEYS)
+    suffix = f" ({text.world(world)})" if several else ""
+    caption = text("table.slowest") + suffix
+    return Table(f"slowest-{world}", caption, columns, tuple(rows), text("note.slowest"))
+
+
+def _row(stream: str, each: Mapping[str, Any], text: Text) -> Row:
+    levels = text.names(level_words(freeze(each["levels"])))
+    phase = text.name(each["phase"]) + (f": {levels}" if levels else "")
+    sync = each["operation"] == "sync"
+    cells = (
+        Shown(format_value("latency", each["latency_ns"])),
+        Shown(phase),
+        Shown(f"{each['t_ns'] / 1e9:.3f} s"),
+        Shown(text("cell.none") if sync else f"{each['offset']:,}"),
+        Shown(text("cell.none") if sync else f"{each['bytes']:,}"),
+    )
+    return Row(text(f"slow.{each['operation']}"), cells, group=text.name(stream))

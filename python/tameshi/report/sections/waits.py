@@ -1,0 +1,57 @@
+"""What limits each cell of a simulated database: what its clients' time goes into, by share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tameshi.analysis.stats.programs import CLIENT_TIMES, time_shares
+from tameshi.analysis.stats.why import busiest
+from tameshi.report.sections.why import percent
+from tameshi.report.view.tables import Column, Row, Table, cell_name
+from tameshi.report.words.text import Shown, Text
+
+OF_STORAGE = ("page_reads", "free_pages", "page_latches", "log", "log_space")
+"""What clients wait for until the storage has read or written: there the storage limits."""
+STORAGE = "storage."
+
+
+def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
+    """A row for each cell that tells: the greatest share by name, what is busiest, all shares."""
+    told = [(cell, time_shares(cell)) for cell in cells]
+    present = [name for name in CLIENT_TIMES if any(name in shares for _, shares in told)]
+    rows = []
+    for cell, shares in told:
+        if not shares:
+            continue
+        most = max(shares, key=lambda name: shares[name])
+        each = [percent(shares[name]) if name in shares else text("cell.none") for name in present]
+        values = said(most, shares[most], text), _busiest(cell, most, text), *each
+        rows.append(Row(cell_name(text, dict(cell)), tuple(map(Shown, values))))
+    columns = [Column(text(f"column.{key}")) for key in ("cell", "spent_most", "busiest")]
+    columns += [Column(text(f"spent.{name}"), text("column.spent")) for name in present]
+    caption, note = text("table.spent"), text("note.spent")
+    return Table("database-limits", caption, tuple(columns), tuple(rows), note, numeric=True)
+
+
+def said(name: str | None, share: float | None, text: Text) -> str:
+    """A mechanism in words, with its share where that is known."""
+    if name is None:
+        return text("cell.none")
+    words = text(f"spent.{name}")
+    return words if share is None else text("spent.share", name=words, share=percent(share))
+
+
+def _busiest(cell: Mapping[str, Any], most: str, text: Text) -> str:
+    """The busiest resource: of the storages where clients wait for those, else of all."""
+    known = cell.get("busy") or []
+    if most in OF_STORAGE:
+        known = [each for each in known if str(each["subject"]).startswith(STORAGE)]
+    found = busiest(known)
+    if found is None:
+        return text("cell.none")
+    subject = str(found["subject"])
+    key = "spent.storage" if subject.startswith(STORAGE) else "spent.host"
+    resource, busy = text(f"resource.{found['resource']}"), percent(found["share"])
+    name = text.name(subject.removeprefix(STORAGE))
+    return text(key, resource=resource, storage=name, busy=busy)

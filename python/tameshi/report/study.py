@@ -1,0 +1,139 @@
+"""The report of a study: one HTML file, Markdown, or the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text as RichText
+
+from tameshi.analysis.stats.timeline import MISSED
+from tameshi.report.render.draw import draw
+from tameshi.report.render.html import as_json, asset, script_hash, template
+from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
+from tameshi.report.render.terminal import rich_table
+from tameshi.report.sections import asked, standing
+from tameshi.report.sections.event_words import missing
+from tameshi.report.sections.registry import filled
+from tameshi.report.view.figures import Figure
+from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.points import View, at_worst, read_results
+from tameshi.report.view.section import Page
+from tameshi.report.view.tables import Answer
+from tameshi.report.words.text import Text
+
+
+def render(inputs: ReportInputs, lang: str = "en") -> str:
+    """Return the report as one HTML file; raises `ValueError` for an unknown language."""
+    made = _page(inputs, lang)
+    view, text = made.view, made.text
+    sections = [
+        (each.section, each, [_drawn(figure, text) for figure in each.figures])
+        for each in filled(made)
+    ]
+    labels = (
+        standing.model_label(world, inputs.environments.get(world, {}), text)
+        for world in view.worlds
+    )
+    scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
+    plots = {str(drawn["id"]): drawn["plot"] for *_, figures in sections for drawn in figures}
+    return template("template.html").render(
+        t=text,
+        view=view,
+        at_worst=at_worst(view),
+        models=[label for label in labels if label],
+        sections=sections,
+        plots=as_json(plots),
+        style=Markup(asset("style.css")),
+        scripts={name: Markup(script) for name, script in scripts.items()},
+        script_hashes=[script_hash(script) for script in scripts.values()],
+    )
+
+
+def _page(inputs: ReportInputs, lang: str) -> Page:
+    text = Text(lang)
+    return Page(asked.worded(read_results(inputs.results), text), inputs, text)
+
+
+def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
+    return {
+        "id": figure.id,
+        "title": text.phrase(figure.title),
+        "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
+        "plot": draw(figure, text),
+    }
+
+
+def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
+    """Return the answer in at most five lines, and a word of what is left out."""
+    text = Text(lang)
+    return _answer_lines(asked.answers(read_results(inputs.results), text), text)
+
+
+def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
+    """Return the verdict of a study that is not valid, and published figures without match."""
+    view, text = read_results(inputs.results), Text(lang)
+    unmatched = standing.unmatched(view, text)
+    if view.verdict["level"] == "valid":
+        return unmatched
+    verdict, *reasons = _verdict(view, text)
+    return [verdict, *(f"  {reason}" for reason in reasons), *unmatched]
+
+
+def terminal(inputs: ReportInputs, lang: str = "en") -> RenderableType:
+    """Return the report without plots, for a `rich` console."""
+    made = _page(inputs, lang)
+    view, text = made.view, made.text
+    parts: list[RenderableType] = [RichText(view.question, style="bold"), RichText(view.title)]
+    parts += [RichText(line) for line in _verdict(view, text)]
+    for each in filled(made, plots=False):
+        parts.append(RichText(text(f"section.{each.section.id}"), style="bold underline"))
+        lines = [*(_answer_lines(each.answers, text) if each.section.answers else ()), *each.lines]
+        parts += [Padding(RichText(line), (0, 0, 0, 2)) for line in lines]
+        parts += [rich_table(table) for table in each.tables]
+    return Group(*(part for each in parts for part in (each, RichText(""))))
+
+
+def markdown(inputs: ReportInputs, lang: str = "en") -> str:
+    """Return the report without plots, in Markdown."""
+    made = _page(inputs, lang)
+    view, text = made.view, made.text
+    parts = [f"# {markdown_text(view.question)}", markdown_text(view.title)]
+    parts += [markdown_text(line) for line in _verdict(view, text)]
+    for each in filled(made, plots=False):
+        parts.append(heading(text, each.section.id))
+        if each.section.answers:
+            parts.append(answer_list(each.answers, text))
+        parts += [markdown_table(table) for table in each.tables]
+        if each.lines:
+            begin, said = ("    ", str) if each.section.code else ("- ", markdown_text)
+            parts.append("\n".join(f"{begin}{said(line)}" for line in each.lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _answer_lines(answers: Sequence[Answer], text: Text) -> list[str]:
+    """Return a line for each answer, with a clause for each world."""
+    return [
+        answer.topic
+        + "".join(
+            text("answer.clause", world=clause.label, sentence=clause.sentence)
+            if clause.label
+            else f" — {clause.sentence}"
+            for clause in answer.clauses
+        )
+        for answer in answers
+    ] or [text("answer.none")]
+
+
+def _verdict(view: View, text: Text) -> list[str]:
+    """Return the study's verdict, and its reasons."""
+    verdict = text.study_verdict(view.verdict["level"], at_worst(view))
+    reasons = view.verdict.get("reasons", [])
+    missed = missing(view, text)
+    if missed:
+        reasons = [reason for reason in reasons if reason["code"] != MISSED]
+    return [verdict, *text.reasons(reasons), *missed]

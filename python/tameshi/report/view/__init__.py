@@ -1,0 +1,1 @@
+"""Results as the report sees them: points, facts, figures and tables, as plain data."""

@@ -1,0 +1,596 @@
+"""Figure data: which plots a study gets, as plain frozen values; drawing is draw.py's part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tameshi.report.view.facts import MEAN, P99
+from tameshi.report.view.points import (
+    LATENCY,
+    Axis,
+    Levels,
+    Name,
+    Point,
+    View,
+    family_of,
+    freeze,
+    is_kind,
+    kind_of,
+    level_on,
+    level_words,
+    moves_large_blocks,
+    number,
+    series_names,
+    series_of,
+    unique,
+    without,
+    without_parts,
+)
+from tameshi.report.view.points import Series as SeriesKey
+from tameshi.report.words.text import Phrase, format_value
+
+# Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
+_BAR_RANGE = 20.0
+_LOG_RANGE = 8.0
+Bounds = tuple[float, float] | None
+PhaseSeries = tuple[str, SeriesKey]
+MOST_LINES = 8
+"""More lines of a sweep in one plot cannot be told apart."""
+MOST_PANELS = 24
+"""Of distributions in one figure; how many cells are left out is said."""
+MOST_ROWS = 120
+"""With more of them a plot takes many screens, and the tables below tell as much."""
+MODELS = "models"
+"""Key of lines over time: by name how far a model may be off at each time."""
+# The axis of the rates that a search runs: the planner's name for it.
+_RATE_AXIS = "rate"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis of a plot: its label's key or a name, how its values are formatted, its ticks."""
+
+    label: Phrase
+    kind: str
+    log: bool = False
+    ticks: tuple[tuple[float, str], ...] = ()
+    categories: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, bar or row of points; `low` and `high` bound each value where it has an interval.
+
+    `models` bounds each value by how far a model may be off, None where no model made it.
+    `style` picks colour and marker, `dash` the line's dashes; `ramp`, between 0 and 1, replaces the
+    colour by one of an ordered scale.
+    """
+
+    name: Name
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    style: int = 0
+    dash: int = 0
+    ramp: float | None = None
+    models: tuple[Bounds, ...] = ()
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a model made any of its values."""
+        return any(self.models)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of a grid; `y` is its own scale of values, where the figure's is not for all."""
+
+    name: Name
+    series: tuple[Series, ...]
+    marks: tuple[tuple[float, Phrase], ...] = ()
+    """Where on the x axis something happened or lies, and what."""
+    bounds: tuple[tuple[float, Phrase], ...] = ()
+    """Limits on the y axis."""
+    y: Scale | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Plots in a grid, on one scale if `common`.
+
+    `kind` is `line`, `step`, `bar`, `stack`, `dot`, or `range`: bars from `low` to `high`.
+    """
+
+    id: str
+    title: Phrase
+    hint: Phrase
+    kind: str
+    x: Scale
+    y: Scale
+    panels: tuple[Panel, ...]
+    columns: int = 1
+    common: bool = True
+    notes: tuple[Phrase, ...] = ()
+    """What stands behind the hint: what is left out."""
+    whiskers: str = ""
+    """Key of what intervals at its points mean; empty where they are none of chance."""
+
+    @property
+    def hints(self) -> tuple[Phrase, ...]:
+        """How it is read: of whiskers and models only where some value has them."""
+        lows = (low for panel in self.panels for series in panel.series for low in series.low)
+        bounded = self.whiskers and any(low is not None for low in lows)
+        whiskers = (Phrase(self.whiskers),) if bounded else ()
+        model = (Phrase("hint.model"),) if self.modelled else ()
+        return (self.hint, *whiskers, *self.notes, *model)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a model made any of its values."""
+        return any(series.modelled for panel in self.panels for series in panel.series)
+
+
+def figures(
+    view: View,
+    percentiles: Sequence[Mapping[str, Any]] = (),
+    series: Sequence[Mapping[str, Any]] = (),
+) -> list[Figure]:
+    """All figures of a study, in the order they are shown."""
+    swept = [(phase, axis) for phase in view.phases if (axis := view.sweep_axis(phase))]
+    plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
+    found: list[Figure] = []
+    for phase, axis in swept:
+        found += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
+        found += percentile_grid(view, phase, axis, percentiles)
+    found += bars(view, plain)
+    found += percentile_lines(view, plain, percentiles)
+    return found + over_time(view, series)
+
+
+def _sweep_scale(axis: Axis) -> Scale:
+    values = [(number(level) or 0.0, level) for level in axis.levels]
+    lowest, highest = min(v for v, _ in values), max(v for v, _ in values)
+    log = lowest > 0 and highest / lowest >= _LOG_RANGE
+    return Scale(Phrase("axis.name", {"name": axis.name}), "number", log, tuple(values))
+
+
+def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int = 0) -> Series:
+    placed = [(number(level_on(p.levels, axis)) or 0.0, p) for p in points]
+    return of_points(name, sorted(placed, key=lambda place: place[0]), style, dash)
+
+
+def of_points(
+    name: Name, placed: Sequence[tuple[float, Point]], style: int = 0, dash: int = 0
+) -> Series:
+    """Points at their places, with both intervals."""
+    return Series(
+        name,
+        tuple(x for x, _ in placed),
+        tuple(p.value for _, p in placed),
+        tuple(p.low for _, p in placed),
+        tuple(p.high for _, p in placed),
+        style,
+        dash,
+        models=tuple(p.model for _, p in placed),
+    )
+
+
+def _marks(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
+    """Of a world's searches: the knee, and the highest rate under the limit with its confidence."""
+    marks = []
+    for found in view.searches:
+        if found["world"] != world:
+            continue
+        if found.get("knee") is not None:
+            marks.append((float(found["knee"]), Phrase("mark.knee")))
+        if found.get("value") is not None:
+            confidence, rate = found.get("confidence"), float(found["value"])
+            told = {"rate": format_value("rate", rate)}
+            if confidence is None:
+                marks.append((rate, Phrase("mark.highest", told)))
+            else:
+                told["confidence"] = f"{confidence:.0%}"
+                marks.append((rate, Phrase("mark.highest_sure", told)))
+    return tuple(marks)
+
+
+def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
+    """The latencies that a world's searches must stay below."""
+    limits = {
+        float(found["limit_ns"])
+        for found in view.searches
+        if found["world"] == world and found.get("limit_ns")
+    }
+    return tuple(
+        (ns, Phrase("mark.limit", {"limit": format_value("latency", ns)})) for ns in sorted(limits)
+    )
+
+
+def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -> tuple[Panel, ...]:
+    """A panel for each world and, of many series, each of their first levels; a colour for each
+    series, a dash for each measure."""
+    points = view.in_phase(phase)
+    by_series = series_of(points, axis)
+    panels = []
+    for of, names in _grouped(series_names(points, axis)):
+        for world in view.worlds:
+            lines = []
+            for style, (key, name) in enumerate(names.items()):
+                for dash, measure in enumerate(measures):
+                    wanted = (world, measure)
+                    chosen = [
+                        p for p in by_series[key] if (p.world, family_of(p.measure)) == wanted
+                    ]
+                    suffix = (measure.rpartition(".")[2],) if len(measures) > 1 else ()
+                    if chosen:
+                        lines.append(_line(chosen, axis, name + suffix, style, dash))
+            if lines:
+                panels.append(Panel((world, *of), tuple(lines)))
+    return tuple(panels)
+
+
+def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey, Name]]]:
+    """Series by as few of their first levels as leave few in each group, without those levels."""
+    depth = 0
+    while True:
+        groups: dict[Name, dict[SeriesKey, Name]] = {}
+        for key, name in names.items():
+            of = level_words(key[0][:depth])
+            groups.setdefault(of, {})[key] = name[len(of) :] or name
+        deepest = max((len(key[0]) for key in names), default=0)
+        if depth >= deepest or all(len(group) <= MOST_LINES for group in groups.values()):
+            return list(groups.items())
+        depth += 1
+
+
+def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
+    """Operations a second over a numeric axis."""
+    panels = _sweep_panels(view, phase, axis, ("rate",))
+    return _sweep_figure(f"rate-{phase}", "rate", phase, axis, panels)
+
+
+def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
+    """Latency p50 (or the mean) and p99 over a numeric axis.
+
+    Over a search's rates, this is the load-latency curve: also the limited latency and its limit,
+    the highest rate under it, and the knee.
+    """
+    present = {p.measure for p in view.in_phase(phase)}
+    centre = "latency.p50" if "latency.p50" in present else MEAN
+    limited: tuple[str, ...] = ()
+    if axis.name == _RATE_AXIS:
+        limited = unique(str(found["metric"]).partition(".")[2] for found in view.searches)
+    panels = _sweep_panels(view, phase, axis, unique((centre, P99, *limited)))
+    if axis.name == _RATE_AXIS:
+        panels = tuple(
+            replace(p, marks=_marks(view, p.name[0]), bounds=_bounds(view, p.name[0]))
+            for p in panels
+        )
+    return _sweep_figure(f"latency-{phase}", "latency", phase, axis, panels)
+
+
+def _sweep_figure(
+    figure_id: str, kind: str, phase: str, axis: Axis, panels: tuple[Panel, ...]
+) -> Figure | None:
+    if not panels:
+        return None
+    x = _sweep_scale(axis)
+    # Throughput and latency span decades whenever the load does.
+    y = Scale(Phrase(f"axis.{kind}"), kind, log=x.log and _positive(panels))
+    hint = f"hint.{kind}" if y.log and kind == "latency" else "hint.sweep"
+    title = Phrase(f"figure.{kind}", {"phase": phase})
+    return Figure(
+        figure_id,
+        title,
+        Phrase(hint if y.log else "axis.none"),
+        "line",
+        x,
+        y,
+        panels,
+        min(len(panels), max(len({panel.name[0] for panel in panels}), 2)),
+        whiskers="hint.whiskers",
+    )
+
+
+def _positive(panels: Iterable[Panel]) -> bool:
+    return all(y > 0 for panel in panels for s in panel.series for y in s.y)
+
+
+_NINES = ((0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"))
+_PERCENTILE = Scale(
+    Phrase("axis.percentile"),
+    "number",
+    log=True,
+    ticks=tuple((1 / (1 - q), label) for q, label in _NINES),
+)
+
+
+def _curve(
+    view: View, entry: Mapping[str, Any], name: Name, style: int, ramp: float | None = None
+) -> Series:
+    """A latency distribution with its fractions spread by nines: x = 1 / (1 - q).
+
+    A model's latencies are off by one factor, whatever their share.
+    """
+    pairs = [(float(q), float(ns)) for q, ns in entry["percentiles"]]
+    if any(q < 0 or q > 1 for q, _ in pairs):
+        raise ValueError("percentiles are fractions between 0 and 1")
+    kept = [(1 / (1 - q), ns) for q, ns in pairs if q < 1 and ns > 0]
+    place = (freeze(entry["levels"]), str(entry.get("stream", "")), str(entry["operation"]))
+    off = view.latency_models.get((entry["world"], entry["phase"], place))
+    models = tuple((ns * off[0], ns * off[1]) for _, ns in kept) if off else ()
+    x, y = tuple(x for x, _ in kept), tuple(y for _, y in kept)
+    return Series(name, x, y, (), (), style, 0, ramp, models)
+
+
+def percentile_grid(
+    view: View, phase: str, axis: Axis, percentiles: Sequence[Mapping[str, Any]]
+) -> list[Figure]:
+    """Distributions of a swept phase: worlds across, series down, one line for each level.
+
+    What has no distribution has no panel.
+    """
+    entries = [e for e in percentiles if e["phase"] == phase]
+    names = series_names(view.in_phase(phase), axis)
+    worlds = [w for w in view.worlds if any(e["world"] == w for e in entries)]
+    last = max(len(axis.levels) - 1, 1)
+    drawn = []
+    for key, name in names.items():
+        for world in worlds:
+            mine = {
+                level_on(freeze(e["levels"]), axis): e
+                for e in entries
+                if e["world"] == world and _entry_key(e, axis) == key
+            }
+            lines = {
+                level: _curve(view, mine[level], (axis.name, level), i, i / last)
+                for i, level in enumerate(axis.levels)
+                if level in mine
+            }
+            if lines:
+                panel = Panel((world, *name), tuple(lines.values()))
+                drawn.append((panel, [mine[level] for level in lines]))
+    columns = max(len(worlds), 2)
+    return _percentile_figure(view, (phase,), phase, "figure.percentiles", drawn, columns)
+
+
+def percentile_lines(
+    view: View, phases: Sequence[str], percentiles: Sequence[Mapping[str, Any]]
+) -> list[Figure]:
+    """Distributions of the phases without a numeric axis: one panel a world, or, of many lines,
+    one for each phase and each of their first levels."""
+    keys: dict[PhaseSeries, Name] = {}
+    groups: list[tuple[Name, dict[PhaseSeries, Name]]] = []
+    for phase in phases:
+        names = series_names(view.in_phase(phase), None)
+        keys |= {(phase, key): (phase, *name) for key, name in names.items()}
+        groups += [
+            ((phase, *of), {(phase, key): name for key, name in inner.items()})
+            for of, inner in _grouped(names)
+        ]
+    drawn = []
+    for of, inner in groups if len(keys) > MOST_LINES else [((), keys)]:
+        for world in view.worlds:
+            entries = {
+                (e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world
+            }
+            styles = {place: style for style, place in enumerate(inner) if place in entries}
+            lines = [_curve(view, entries[at], inner[at], style) for at, style in styles.items()]
+            if lines:
+                panel = Panel((world, *of), tuple(lines))
+                drawn.append((panel, [entries[at] for at in styles]))
+    columns = max(len(view.worlds), 2 if len(keys) > MOST_LINES else 1)
+    return _percentile_figure(view, phases, "plain", "figure.percentiles_plain", drawn, columns)
+
+
+def _entry_key(entry: Mapping[str, Any], axis: Axis | None) -> tuple[Levels, str, str]:
+    levels = without(freeze(entry["levels"]), axis)
+    return levels, str(entry.get("stream", "")), str(entry["operation"])
+
+
+def _percentile_figure(
+    view: View,
+    phases: Sequence[str],
+    name: str,
+    title: str,
+    drawn: Sequence[tuple[Panel, Sequence[Mapping[str, Any]]]],
+    columns: int,
+) -> list[Figure]:
+    """Panels with the curves they show, as far as they can be looked at; none without any."""
+    if not drawn:
+        return []
+    kept = drawn[:MOST_PANELS]
+    shown = {(e["world"], e["phase"], freeze(e["levels"])) for _, of in kept for e in of}
+    every = {
+        (p.world, p.phase, p.levels)
+        for p in view.points
+        if p.phase in phases and p.measure.startswith(LATENCY)
+    }
+    counted = {"shown": str(len(shown)), "all": str(len(every))}
+    return [
+        Figure(
+            f"percentiles-{name}",
+            Phrase(title, {"phase": name}),
+            Phrase("hint.percentiles"),
+            "line",
+            _PERCENTILE,
+            Scale(Phrase("axis.latency"), "latency", log=True),
+            tuple(panel for panel, _ in kept),
+            min(columns, len(kept)),
+            notes=(Phrase("hint.some_cells", counted),) if len(shown) < len(every) else (),
+        )
+    ]
+
+
+def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
+    """Time series: runs of one name and unit share a figure, one panel a world."""
+    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    order = {world: place for place, world in enumerate(view.worlds)}
+
+    def place(entry: Mapping[str, Any]) -> tuple[int, int]:
+        return int(entry.get("part", 0)), order.get(entry["world"], len(order))
+
+    for entry in sorted(series, key=place):
+        group = (str(entry["name"]), str(entry["unit_key"]), str(entry.get("over", "time")))
+        groups.setdefault(group, []).append(entry)
+    return [
+        Figure(
+            f"series-{i}",
+            _time_title(name, entries[0]),
+            _time_hint(view, entries),
+            "step",
+            Scale(Phrase(f"axis.{over}"), "number"),
+            _time_scale(unit),
+            tuple(_time_panel(view, entry) for entry in entries),
+            _time_columns(view, entries),
+            common=False,
+        )
+        for i, ((name, unit, over), entries) in enumerate(groups.items())
+    ]
+
+
+def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
+    """Worlds beside each other; of one world the parts of what is split."""
+    parts = len(view.worlds) == 1 and any(entry.get("part") for entry in entries)
+    return 2 if parts else min(len(entries), max(len(view.worlds), 1))
+
+
+def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
+    """Whether lines are of all repetitions or of the first, and what a band is."""
+    runs = [entry["runs"] for entry in entries if "runs" in entry]
+    if not runs:
+        cells = max(len(_alike(view, entry)) for entry in entries)
+        one = cells > 1 and all(_one_of_cells(view, entry) for entry in entries)
+        return Phrase("hint.series_cell", {"all": str(cells)}) if one else Phrase("hint.series")
+    several = max(runs) > 1
+    return Phrase("hint.series_runs", {"runs": str(max(runs))}) if several else Phrase("hint.cells")
+
+
+def _alike(view: View, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The cells of an entry's world and phase."""
+    about = (entry["world"], entry["name"])
+    return [cell for cell in view.cells if (cell["world"], cell["phase"]) == about]
+
+
+def _one_of_cells(view: View, entry: Mapping[str, Any]) -> Name:
+    """The cell that an entry without levels of its own is of, where there are others."""
+    if entry.get("levels") or len(_alike(view, entry)) < 2:
+        return ()
+    return level_words(freeze(entry.get("cell", {})))
+
+
+def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
+    """One run's lines, with a mark at each event."""
+    marks = tuple(
+        (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
+    )
+    lines = _time_lines(entry)
+    name = (entry["world"], *entry.get("levels", ()), *_one_of_cells(view, entry))
+    return Panel(name, lines, marks, y=_wide_scale(entry, lines))
+
+
+def _wide_scale(entry: Mapping[str, Any], lines: Sequence[Series]) -> Scale | None:
+    """A logarithmic scale where a model leaves so much open that lines would lie at the bottom."""
+    ends = [end for line in lines for model in line.models if model for end in model]
+    scale = _time_scale(str(entry["unit_key"]))
+    wide = bool(ends) and scale.kind != "share" and max(ends) > _LOG_RANGE * min(ends) > 0
+    lowest = min((y for line in lines for y in line.y), default=0.0)
+    return replace(scale, log=True) if wide and lowest > 0 else None
+
+
+def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
+    if "quantity" in entry:
+        phase = name.removesuffix(f", {entry['quantity']}")
+        return Phrase(f"figure.over_time_{entry['quantity']}", {"phase": phase})
+    if "over" in entry:
+        return Phrase(f"figure.over_{entry['over']}", {"name": name})
+    return Phrase("figure.series", {"name": name})
+
+
+def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
+    """Steps, each from the end of the interval before it; the first from zero."""
+    ends = [float(t) for t in entry["t_s"]]
+    # A commit is a write and its sync: their lines would lie on each other.
+    committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
+    kept = [n for n in entry["values"] if n.removesuffix(" write") not in committing]
+    found: list[Series] = []
+    for name in kept:
+        places = [i for i, value in enumerate(entry["values"][name]) if value is not None]
+        if places:
+            style = entry.get("styles", {}).get(name, len(found))
+            found.append(_steps(entry, name, ends, places, style))
+    return tuple(found)
+
+
+def _steps(
+    entry: Mapping[str, Any], name: str, ends: Sequence[float], places: Sequence[int], style: int
+) -> Series:
+    """Times, values, where there are several runs their bounds, and a model's."""
+
+    def of(key: str, wanted: bool) -> tuple[Any, ...]:
+        column = entry.get(key, {}).get(name) if wanted else None
+        told = [column[i] for i in places] if column else []
+        return (*told[:1], *told)
+
+    several = entry.get("runs", 1) > 1
+    words = entry["names"][name] if "names" in entry else tuple(name.split())
+    bounds = of("low", several), of("high", several)
+    times = (0.0, *(ends[i] for i in places))
+    return Series(words, times, of("values", True), *bounds, style, models=of(MODELS, True))
+
+
+def _time_scale(unit: str) -> Scale:
+    if unit == "share":
+        return Scale(Phrase("axis.hit_ratio"), "share")
+    if unit == "bytes":
+        return Scale(Phrase("axis.bytes"), unit)
+    kind = "latency" if unit.startswith("latency") else kind_of(unit)
+    return Scale(Phrase(f"axis.{kind}"), kind)
+
+
+def bars(view: View, phases: Sequence[str]) -> list[Figure]:
+    """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
+    points = without_parts(p for phase in phases for p in view.in_phase(phase))
+    rates = [
+        p
+        for p in points
+        if family_of(p.measure) == "rate" and not moves_large_blocks(view, p)
+        if not is_kind(p.key)
+    ]
+    wide = [p for p in points if p.measure == "bandwidth" and moves_large_blocks(view, p)]
+    tails = [p for p in points if p.measure == P99]
+    means = [p for p in points if p.measure == MEAN] if not tails else []
+    chosen = (("rate", rates), ("bandwidth", wide), ("p99", tails), ("mean", means))
+    told = [_bar_figure(view, name, group) for name, group in chosen if group]
+    return [figure for figure in told if len(figure.x.categories) <= MOST_ROWS]
+
+
+def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
+    labels = {
+        (phase, key): (phase, *label)
+        for phase in unique(p.phase for p in points)
+        for key, label in series_names(view.in_phase(phase), None).items()
+    }
+    places = list(dict.fromkeys((p.phase, p.key) for p in points))
+    kind = kind_of(points[0].measure)
+    ends = [end for p in points for end in (p.value, *(p.model or ()))]
+    log = max(ends) > _BAR_RANGE * min(ends) > 0
+    series = []
+    for style, world in enumerate(view.worlds):
+        mine = {(p.phase, p.key): p for p in points if p.world == world}
+        shown = [(i, mine[place]) for i, place in enumerate(places) if place in mine]
+        if shown:
+            series.append(of_points((world,), [(float(i), p) for i, p in shown], style))
+    return Figure(
+        f"bars-{name}",
+        Phrase(f"figure.bars_{name}"),
+        Phrase("hint.dots" if log else "axis.none"),
+        "dot" if log else "bar",
+        Scale(Phrase("axis.none"), "number", categories=tuple(labels[p] for p in places)),
+        Scale(Phrase(f"axis.{kind}"), kind, log),
+        (Panel((), tuple(series)),),
+        whiskers="hint.whiskers",
+    )

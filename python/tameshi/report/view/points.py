@@ -1,0 +1,353 @@
+"""results.json as flat points: the one place that knows the layout of the machine interface."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tameshi.analysis.stats.estimates import of_phase
+
+Levels = tuple[tuple[str, str], ...]
+Name = tuple[str, ...]
+Series = tuple[Levels, str, str]
+"""Levels, subject and operation."""
+
+WORLD_ORDER = ("measured", "emulated", "simulated")
+LATENCY = "latency."
+# A stream that moves so much per operation is judged by its bandwidth, not by its rate. Half a byte
+# less: of requests of 128 KiB the quotient of the two may come out a hair below.
+LARGE_TRANSFER = 128 * 1024 - 0.5
+
+
+@dataclass(frozen=True)
+class Point:
+    """One estimate with the cell it belongs to; `measure` is the metric without its operation."""
+
+    world: str
+    phase: str
+    levels: Levels
+    subject: str
+    operation: str
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    runs: int
+    method: str
+    degrees: float | None
+    scale: float | None
+    operations: int | None
+    """Of a standard deviation or a maximum, over how many operations it was taken."""
+    model: tuple[float, float] | None
+    """How far the model of a simulated database may be off (90 %)."""
+    outside_model: bool
+    sound: bool
+    """Whether its cell's verdict lets it be believed."""
+    by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def of_a_part(self) -> bool:
+        """Whether it does not hold for a whole drive: the size of the simulated one decides."""
+        return self.operations is not None and (self.scale or 1) > 1
+
+    @property
+    def key(self) -> Series:
+        """What this point is about, whatever its world, phase and measure."""
+        return (self.levels, self.subject, self.operation)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the study with its level labels."""
+
+    name: str
+    varies: str
+    levels: tuple[str, ...]
+    offered: bool = False
+    """Whether it is the rate at which load arrives, and nothing else."""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every label is a number, so that a line may join them."""
+        return len(self.levels) > 1 and all(number(level) is not None for level in self.levels)
+
+
+@dataclass(frozen=True)
+class View:
+    """A study's results, flattened, with worlds and phases in the order they are shown."""
+
+    name: str
+    title: str
+    question: str
+    axes: tuple[Axis, ...]
+    worlds: tuple[str, ...]
+    phases: tuple[str, ...]
+    points: tuple[Point, ...]
+    cells: tuple[dict[str, Any], ...]
+    ratios: tuple[dict[str, Any], ...]
+    published: tuple[dict[str, Any], ...]
+    verdict: dict[str, Any]
+    searches: tuple[dict[str, Any], ...] = ()
+    method: dict[str, Any] | None = None
+    asked: dict[str, Any] | None = None
+    quick: bool = False
+    damaged: tuple[dict[str, Any], ...] = ()
+    """Runs that are left out because their files differ from their seal."""
+    unchecked: int = 0
+    """Runs that were recorded without hashes of their files."""
+    answer: dict[str, Any] = field(default_factory=dict)
+    """What the study says that its answer compares and tells."""
+
+    @cached_property
+    def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
+        """World, phase and key of what moves blocks so large that bandwidth tells more."""
+        values: dict[tuple[str, str, Series], dict[str, float]] = {}
+        for p in self.points:
+            if p.measure in ("iops", "bandwidth"):
+                values.setdefault((p.world, p.phase, p.key), {})[p.measure] = p.value
+        return frozenset(
+            about
+            for about, told in values.items()
+            if told.get("iops") and told.get("bandwidth", 0.0) / told["iops"] >= LARGE_TRANSFER
+        )
+
+    @cached_property
+    def beyond_limits(self) -> frozenset[tuple[str, str, Levels, str]]:
+        """World, phase, levels and stream of what does not keep the limit of a search."""
+        limits = {
+            (found["world"], found["stream"], found["metric"]): found["limit_ns"]
+            for found in self.searches
+            if found["limit_ns"] is not None
+        }
+        return frozenset(
+            (p.world, p.phase, p.levels, p.subject)
+            for p in self.points
+            if p.value >= limits.get((p.world, p.subject, f"{p.operation}.{p.measure}"), math.inf)
+        )
+
+    @cached_property
+    def latency_models(self) -> dict[tuple[str, str, Series], tuple[float, float]]:
+        """World, phase and key of modelled latencies: by which factors they may be off."""
+        return {
+            (p.world, p.phase, p.key): (p.model[0] / p.value, p.model[1] / p.value)
+            for p in self.points
+            if p.model and p.measure.startswith(LATENCY)
+        }
+
+    def in_phase(self, phase: str) -> tuple[Point, ...]:
+        """The points of one phase, without what tells of a database beside its transactions."""
+        return tuple(p for p in self.points if p.phase == phase and not is_side_metric(p))
+
+    def sweep_axis(self, phase: str) -> Axis | None:
+        """The numeric axis of a phase (the longest one), or None."""
+        seen = {(axis, level) for p in self.in_phase(phase) for axis, level in p.levels}
+        candidates = [
+            a for a in self.axes if a.numeric and sum((a.name, lv) in seen for lv in a.levels) > 1
+        ]
+        return max(candidates, key=lambda a: len(a.levels), default=None)
+
+    def table_axis(self, phase: str) -> Axis | None:
+        """The axis whose levels a phase's tables have as rows: the one swept, or of two or more
+        that vary without being numbers the longest; None where one row of columns would do."""
+        seen = {(axis, level) for p in self.in_phase(phase) for axis, level in p.levels}
+        varied = [a for a in self.axes if sum((a.name, level) in seen for level in a.levels) > 1]
+        longest = max(varied, key=lambda a: len(a.levels)) if len(varied) > 1 else None
+        return self.sweep_axis(phase) or longest
+
+
+def at_worst(view: View) -> dict[str, int]:
+    """How many cells have the study's own level, of all."""
+    level = view.verdict["level"]
+    bad = sum((cell.get("verdict") or {}).get("level", "valid") == level for cell in view.cells)
+    return {"bad": bad, "all": len(view.cells)}
+
+
+def number(label: str) -> float | None:
+    """A label's number, or None."""
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def storage_name(told: Mapping[str, Any]) -> str:
+    """What figures of a storage's drives are of: the drive where functions share one."""
+    return str(told.get("drive") or str(told["subject"]).removeprefix("storage."))
+
+
+def freeze(levels: dict[str, Any]) -> Levels:
+    """A cell's levels as a hashable value."""
+    return tuple((str(axis), str(label)) for axis, label in levels.items())
+
+
+def read_results(results: dict[str, Any]) -> View:
+    """Flattens results.json; keys that a partial study lacks read as empty."""
+    study = results.get("study", {})
+    cells = tuple(results.get("cells", []))
+    points = tuple(point for cell in cells for point in _points_of(cell))
+    worlds = unique(cell["world"] for cell in cells)
+    known = {world: i for i, world in enumerate(WORLD_ORDER)}
+    return View(
+        name=str(study.get("name", "")),
+        title=str(study.get("title") or study.get("name", "")),
+        question=str(study.get("question") or study.get("title") or study.get("name", "")),
+        axes=tuple(
+            Axis(
+                str(a["name"]),
+                str(a.get("varies", "")),
+                tuple(str(lv) for lv in a["levels"]),
+                bool(a.get("offered")),
+            )
+            for a in results.get("axes", [])
+        ),
+        worlds=tuple(sorted(worlds, key=lambda w: known.get(w, len(known)))),
+        phases=unique(cell["phase"] for cell in cells),
+        points=points,
+        cells=cells,
+        ratios=tuple(results.get("ratios", [])),
+        published=tuple(results.get("published", [])),
+        verdict=results.get("verdict") or {"level": "valid", "reasons": []},
+        searches=tuple(results.get("searches", [])),
+        method=results.get("method"),
+        asked=results.get("asked"),
+        quick=bool(study.get("quick")),
+        damaged=tuple(results.get("damaged", [])),
+        unchecked=int(results.get("unchecked", 0)),
+        answer=study.get("answer") or {},
+    )
+
+
+def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
+    # Estimates over other windows stay in results.json.
+    for estimate in of_phase(cell):
+        if estimate.get("value") is None:
+            continue
+        operation, _, measure = str(estimate["metric"]).partition(".")
+        sampling = estimate.get("sampling") or {}
+        model = estimate.get("model") or {}
+        yield Point(
+            world=cell["world"],
+            phase=cell["phase"],
+            levels=freeze(cell.get("levels", {})),
+            subject=str(estimate.get("subject", "")),
+            operation=operation,
+            measure=measure,
+            value=float(estimate["value"]),
+            low=sampling.get("low"),
+            high=sampling.get("high"),
+            runs=int(sampling.get("runs") or 0),
+            method=str(sampling.get("method") or ""),
+            degrees=sampling.get("degrees"),
+            scale=estimate.get("scale"),
+            operations=estimate.get("operations"),
+            model=(model["low"], model["high"]) if "low" in model else None,
+            outside_model=model.get("inside_range") is False,
+            sound=(cell.get("verdict") or {}).get("level") != "invalid",
+            by_repetition={int(k): v for k, v in estimate.get("by_repetition", {}).items()},
+        )
+
+
+SIDE = ("server", "process", "disk", "statement")
+"""Operations of points that tell of a database beside its transactions."""
+
+
+def is_side_metric(point: Point) -> bool:
+    """Whether a point stands in a database's own tables and in all numbers, and nowhere else."""
+    rate = point.measure in ("rate", "iops")
+    return point.operation in SIDE or (
+        point.operation == "transaction"
+        and not rate
+        and (point.measure.endswith("_rate") or point.measure == "tpmc")
+    )
+
+
+def is_kind(key: Series) -> bool:
+    """Whether it is one kind of transactions: their program speaks for all of them."""
+    return key[2] == "transaction" and "." in key[1]
+
+
+def unique(items: Iterable[str]) -> tuple[str, ...]:
+    """The items without repetition, in order of first sight."""
+    return tuple(dict.fromkeys(items))
+
+
+def kind_of(measure: str) -> str:
+    """How a measure is formatted: `latency`, `bandwidth`, `rate` or `number`."""
+    if measure.startswith(LATENCY):
+        return "latency"
+    if measure in ("iops", "rate", "tpmc") or measure.endswith("_rate"):
+        return "rate"
+    if measure.endswith("_bytes"):
+        return "bytes"
+    if measure == "hit_ratio":
+        return "share"
+    return "bandwidth" if measure.endswith("bandwidth") else "number"
+
+
+def family_of(measure: str) -> str:
+    """Measures that share a table or a plot: `iops` and `rate` are one family."""
+    return "rate" if measure in ("iops", "rate") else measure
+
+
+def without(levels: Levels, axis: Axis | None) -> Levels:
+    """The levels except that of one axis."""
+    return tuple(pair for pair in levels if axis is None or pair[0] != axis.name)
+
+
+def level_on(levels: Levels, axis: Axis) -> str:
+    """The label on one axis, or an empty string."""
+    return dict(levels).get(axis.name, "")
+
+
+def lowest_level(axis: Axis) -> str:
+    """The level that is the smallest number."""
+    return min(axis.levels, key=lambda level: number(level) or 0.0)
+
+
+def series_of(points: Iterable[Point], axis: Axis | None) -> dict[Series, list[Point]]:
+    """The points of each series along an axis."""
+    found: dict[Series, list[Point]] = {}
+    for p in points:
+        found.setdefault((without(p.levels, axis), p.subject, p.operation), []).append(p)
+    return found
+
+
+def level_words(levels: Levels) -> Name:
+    """The labels of levels; a bare number comes after its axis."""
+    return tuple(
+        word
+        for axis, label in levels
+        for word in ((label,) if number(label) is None else (axis, label))
+    )
+
+
+def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Name]:
+    """The shortest names that tell the series of a phase apart: levels, stream, operation."""
+    keys = list(series_of(points, axis))
+    subjects = len({subject for _, subject, _ in keys}) > 1
+    operations = Counter(key[:2] for key in keys)
+    names: dict[Series, Name] = {}
+    for levels, subject, operation in keys:
+        name = level_words(levels)
+        if subjects:
+            name += (subject,)
+        if operations[levels, subject] > 1 or not name:
+            name += (operation,)
+        names[levels, subject, operation] = name
+    return names
+
+
+def without_parts(points: Iterable[Point]) -> list[Point]:
+    """The points without writes and syncs of streams that commit: a commit is both together."""
+    found = list(points)
+    committing = {(p.phase, *p.key[:2]) for p in found if p.operation == "commit"}
+    return [p for p in found if p.operation == "commit" or (p.phase, *p.key[:2]) not in committing]
+
+
+def moves_large_blocks(view: View, point: Point) -> bool:
+    """Whether the stream's operations are so large that bandwidth is its natural figure."""
+    return (point.world, point.phase, point.key) in view.large_transfers

@@ -1,0 +1,1 @@
+"""Words of reports in English and Japanese, and the formatting of values."""

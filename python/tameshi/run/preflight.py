@@ -1,0 +1,342 @@
+"""Can this machine run these specs? Examined before anything is created."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tameshi import guard
+from tameshi.core import compiled
+from tameshi.core.environment import diskstats_name, environment, identity
+from tameshi.core.errors import BadInput, StudyError
+from tameshi.core.reasons import distinct, reason, verdict
+from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
+from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import StudyFile, refusal, unsupported
+
+IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
+"""Calls of streams whose storage is a directory."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What one world's runs stand on here."""
+
+    world: str
+    targets: Mapping[str, guard.TargetPlan | guard.DirectoryPlan]
+    environment: Mapping[str, Any]
+    identity: Mapping[str, Any]
+    """The part of the environment that makes two runs different runs."""
+    findings: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    """Verdicts on the comparison itself, such as two storages on one disk."""
+    backend: str = "auto"
+    """What carries the requests."""
+    events: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The user's commands, by the event that each makes happen."""
+    databases: Mapping[str, Place] = field(default_factory=dict)
+    """Where databases live, by storage."""
+    servers: Mapping[str, Serving] = field(default_factory=dict)
+    """What stands for each engine; the settings are those of one of its runs."""
+    watched: Mapping[str, Path] = field(default_factory=dict)
+    """Where servers of the user's own have their data: only looked at."""
+
+    def devices(self) -> list[str]:
+        """Names of the targets' disks in /proc/diskstats."""
+        names = (diskstats_name(path) for path in (*self.paths(), *self.watched.values()))
+        return sorted({name for name in names if name})
+
+    def paths(self) -> list[Path]:
+        """What is written to."""
+        places = [place.folder for place in self.databases.values()]
+        return [*(target.path for target in self.targets.values()), *places]
+
+
+def examine(plan: Plan, world: World, bindings: Bindings, study: StudyFile) -> Examined:
+    """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
+    _check_servers(plan, bindings)
+    _check_events(plan, bindings)
+    missing = unsupported(plan)
+    if world is World.measured:
+        missing = _not_bound(missing, bindings)
+    if missing:
+        refusals = [refusal(study, plan, run, sentence) for sentence, run in missing.items()]
+        raise StudyError("\n".join(each.text for each in refusals), refusals[0].fields)
+    if world is not World.measured:
+        core = {"core": compiled.core_hash()}
+        return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
+    servers = _servers(plan, bindings)
+    places = _places(plan, bindings, servers)
+    _check_crashes(plan, bindings, servers, places)
+    elsewhere = _elsewhere(plan)
+    watched = _watched(elsewhere, bindings)
+    targets = _targets(plan, bindings, places, elsewhere)
+    paths = {name: target.path for name, target in targets.items()}
+    paths |= {name: place.folder for name, place in places.items()} | watched
+    machine = environment(list(paths.values()))
+    facts = {"world": world.value, "core": compiled.core_hash(), **machine}
+    own = _measured_identity(machine, targets, places)
+    findings = [*_shared_disks(paths), *_cautions(servers)]
+    if servers:
+        facts["servers"] = {name: serving.as_json() for name, serving in servers.items()}
+        own["servers"] = facts["servers"]
+    if bindings.backend != "auto":
+        own["backend"] = bindings.backend
+    if bindings.event:
+        own["events"] = {name: list(command) for name, command in bindings.event.items()}
+    if bindings.backend == "null":
+        findings.append(verdict("warning", reason("null_backend")))
+    return Examined(
+        *(world.value, targets, facts, own, findings, bindings.backend, bindings.event),
+        databases=places,
+        servers=servers,
+        watched=watched,
+    )
+
+
+def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
+    """What runs for each engine that programs work on; all settings of all runs are checked."""
+    found: dict[str, Serving] = {}
+    for run in plan.runs:
+        if run.database:
+            data_of(run.phases)
+            name = run.database.engine
+            serving = serving_of(name, (run.engines or {})[name], bindings.server)
+            found.setdefault(name, serving)
+            if serving.running and run.start is not Start.as_is:
+                raise BadInput(
+                    "a server that runs already is loaded as it is: it is never restarted, and its "
+                    "caches are neither dropped nor filled",
+                    key="run.start",
+                    found=run.start.value,
+                    accepted=[Start.as_is.value],
+                )
+    return found
+
+
+def _check_crashes(
+    plan: Plan, bindings: Bindings, servers: Mapping[str, Serving], places: Mapping[str, Place]
+) -> None:
+    """Whether this machine can kill, or cut the power of, what the study asks for."""
+    for run in plan.runs:
+        for name, event in (run.events or {}).items():
+            if run.database is None or name in bindings.event:
+                continue
+            if _dsn_of(run):
+                raise BadInput(
+                    "a server of your own is neither killed nor cut off its power",
+                    key=f"event.{name}",
+                    hint=f"Bind a command of yours: --event {name}=COMMAND, or leave the dsn out.",
+                )
+            product, place = servers[run.database.engine].product, places[run.database.storage]
+            if event.kill is not None and product.embedded:
+                raise BadInput(
+                    f"{product.title} lives in its client: there is no server to kill",
+                    key=f"event.{name}.kill",
+                    accepted=["power_cut", "a product with a server"],
+                )
+            if event.power_cut is None:
+                continue
+            if event.power_cut.storage not in (None, run.database.storage):
+                raise BadInput(
+                    "power is cut under the storage of the run's database",
+                    key=f"event.{name}.power_cut.storage",
+                    found=event.power_cut.storage,
+                    accepted=[run.database.storage],
+                )
+            guard.check_volume(place.volume, volume_bytes(place.size_bytes))
+
+
+def _cautions(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
+    """What every report on these servers has to say first."""
+    found = []
+    for serving in servers.values():
+        product = serving.product.title
+        if serving.replaced:
+            named = f"{product} {serving.program.version}"
+            found.append(reason("replaced_engine", product=named, engine=serving.replaced))
+        if not serving.product.tested:
+            found.append(reason("untested_product", product=product))
+    return [verdict("warning", each) for each in distinct(found)]
+
+
+def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> dict[str, Place]:
+    """Where the databases of each storage live."""
+    needed: dict[str, int] = {}
+    for run in plan.runs:
+        if run.database and not _dsn_of(run):
+            name = run.database.storage
+            size_bytes = compiled.size_bytes(run.storage[name].size)
+            needed[name] = max(needed.get(name, 0), size_bytes)
+    _refuse_unbound(plan, bindings, _elsewhere(plan))
+    serving = [one for one in servers.values() if not one.running]
+    return {
+        name: place_of(name, bindings.storage[name], size_bytes, bindings.destroy, serving)
+        for name, size_bytes in needed.items()
+    }
+
+
+def _dsn_of(run: RunSpec) -> str | None:
+    """Where the server of a run is that the user runs; None for a run without one."""
+    return (run.engines or {})[run.database.engine].dsn if run.database else None
+
+
+def _elsewhere(plan: Plan) -> set[str]:
+    """Storages that only servers of the user's own stand on: nothing is made there."""
+    where = {True: set[str](), False: set[str]()}
+    for run in plan.runs:
+        where[_dsn_of(run) is not None] |= set(run.storage)
+    return where[True] - where[False]
+
+
+def _watched(elsewhere: set[str], bindings: Bindings) -> dict[str, Path]:
+    """Where the user says that the data of a server of theirs lies: its disk is sampled."""
+    found = {}
+    for name in sorted(elsewhere & set(bindings.storage)):
+        path = bindings.storage[name]
+        if not path.exists():
+            message = "there is nothing whose disk could be sampled"
+            raise BadInput(message, where="--on", key=name, found=str(path))
+        found[name] = path
+    return found
+
+
+def _models(plan: Plan) -> dict[str, Any]:
+    """What stands for the storages, in any cell."""
+    storages = (storage for run in plan.runs for storage in run.storage.values())
+    nodes = (of.model_dump(exclude_none=True, by_alias=True).get("model") for of in storages)
+    return {"model": ", ".join(dict.fromkeys(_stack(node) for node in nodes if node))}
+
+
+def _stack(node: Mapping[str, Any]) -> str:
+    """A stack in words: `raid10 of 6 sas-15k-146gb`."""
+    ((kind, inner),) = node.items()
+    if "of" not in inner:
+        return str(inner["profile"])
+    members = f"{inner['members']} " if "members" in inner else ""
+    return f"{kind} of {members}{_stack(inner['of'])}"
+
+
+def _check_servers(plan: Plan, bindings: Bindings) -> None:
+    named = list(dict.fromkeys(engine for run in plan.runs for engine in run.engines or {}))
+    for name in bindings.server:
+        if name not in named:
+            accepted = [f"{engine}=PRODUCT" for engine in named] or ["nothing: it names no engine"]
+            raise BadInput(
+                "the study names no such engine", where="--server", found=name, accepted=accepted
+            )
+
+
+def _check_events(plan: Plan, bindings: Bindings) -> None:
+    happening = {name: event for run in plan.runs for name, event in (run.events or {}).items()}
+    for name, event in happening.items():
+        if event.command is not None:
+            raise BadInput(
+                "no study names a command: it may come from somebody else",
+                key=f"event.{name}.command",
+                found=" ".join(event.command),
+                hint=f"Say what happens (fail, replace …), and bind it: --event {name}=COMMAND",
+            )
+    named = list(happening)
+    for name in bindings.event:
+        if name not in named:
+            accepted = [f"{event}=COMMAND" for event in named] or ["nothing: it names no event"]
+            raise BadInput(
+                "the study names no such event", where="--event", found=name, accepted=accepted
+            )
+
+
+def _not_bound(missing: Mapping[str, RunSpec], bindings: Bindings) -> dict[str, RunSpec]:
+    """What no world does itself, without the events that a command of the user's makes happen."""
+    left: dict[str, RunSpec] = {}
+    for sentence, run in missing.items():
+        key = sentence.partition(":")[0]
+        name = key.removeprefix("event.")
+        if key == name:
+            left[sentence] = run
+        elif name not in bindings.event:
+            left[f"{key}: bind a command to it, --event {name}=COMMAND"] = run
+    return left
+
+
+def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None:
+    needed = plan.storage_bytes
+    unknown = [name for name in bindings.storage if name not in needed]
+    if unknown:
+        accepted = [f"{name}=PATH" for name in needed]
+        raise BadInput(
+            "no run of the study uses this storage",
+            where="--on",
+            found=unknown[0],
+            accepted=accepted,
+        )
+    unbound = [name for name in needed if name not in bindings.storage and name not in elsewhere]
+    if unbound:
+        accepted = [f"--on {name}=PATH" for name in unbound]
+        raise BadInput(
+            "a measured run needs a real place for each storage",
+            where="--on",
+            found="nothing",
+            accepted=accepted,
+        )
+
+
+def _targets(
+    plan: Plan, bindings: Bindings, places: Mapping[str, Place], elsewhere: set[str]
+) -> dict[str, guard.TargetPlan | guard.DirectoryPlan]:
+    """What streams read and write, and the directories of those that make files."""
+    used = {name for run in plan.runs if not run.database for name in run.storage}
+    wanted = {
+        name: (bindings.storage[name], size)
+        for name, size in plan.storage_bytes.items()
+        if name in used or name not in places.keys() | elsewhere
+    }
+    filled = {
+        name: guard.check_data_directory(*wanted.pop(name), bindings.destroy)
+        for name in sorted(_directories(plan) & wanted.keys())
+    }
+    targets = guard.check_targets(wanted, bindings.destroy, sparse=_sparse(plan))
+    directories = [*(place.plan for place in places.values()), *filled.values()]
+    left = [name for name in bindings.destroy if not any(d.named_by([name]) for d in directories)]
+    guard.refuse_unused(left, targets.values())
+    return {**targets, **filled}
+
+
+def _sparse(plan: Plan) -> set[str]:
+    """Storages that no run writes before it begins."""
+    found = {True: set[str](), False: set[str]()}
+    for run in plan.runs:
+        for name, storage in run.storage.items():
+            found[bool(storage.sparse)].add(name)
+    return found[True] - found[False]
+
+
+def _directories(plan: Plan) -> set[str]:
+    """Storages that are directories of files to their streams."""
+    streams = [s for run in plan.runs for phase in run.phases for s in phase.streams]
+    return {s.storage for s in streams if s.stream.call in IN_DIRECTORY}
+
+
+def _measured_identity(
+    machine: Mapping[str, Any],
+    targets: Mapping[str, guard.TargetPlan | guard.DirectoryPlan],
+    places: Mapping[str, Place],
+) -> dict[str, Any]:
+    paths = {name: target.lasting_name for name, target in targets.items()}
+    paths |= {name: str(place.directory) for name, place in places.items()}
+    return {"core": compiled.core_hash(), "machine": identity(dict(machine)), "targets": paths}
+
+
+def _shared_disks(paths: Mapping[str, Path]) -> list[dict[str, Any]]:
+    by_disk: dict[str, list[str]] = {}
+    for name, path in paths.items():
+        disk = diskstats_name(path)
+        if disk:
+            by_disk.setdefault(disk, []).append(name)
+    return [
+        verdict("invalid", reason("shared_disk", names=names, disk=disk))
+        for disk, names in by_disk.items()
+        if len(names) > 1
+    ]

@@ -1,0 +1,1 @@
+"""Study files, and the bindings of their names to real storage."""

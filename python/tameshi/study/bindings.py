@@ -1,0 +1,108 @@
+"""What a study's names stand for here: by options, or by a private bindings file."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tameshi.core.errors import BadInput
+from tameshi.study.file import read_text
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """Real things by the names that studies use for them."""
+
+    storage: dict[str, Path] = field(default_factory=dict)
+    server: dict[str, str] = field(default_factory=dict)
+    event: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The user's own commands, by the event that each makes happen."""
+    destroy: tuple[str, ...] = ()
+    """What `--destroy` names; no file may say this for the user."""
+    backend: str = "auto"
+    """What carries the requests of a measured run: a word of `compiled.BACKENDS`."""
+
+
+def read_bindings(
+    file: Path | None, on: Sequence[str], server: Sequence[str], event: Sequence[str] = ()
+) -> Bindings:
+    """Bindings of a file and of options; an option wins. Raises `BadInput`."""
+    storage: dict[str, Path] = {}
+    servers: dict[str, str] = {}
+    commands: dict[str, str] = {}
+    if file:
+        tables = _read_file(file)
+        storage |= {name: Path(path) for name, path in tables.get("storage", {}).items()}
+        servers |= tables.get("server", {})
+        commands |= tables.get("event", {})
+    storage |= {name: Path(path) for name, path in _pairs("--on", on, "disk=/mnt/nvme").items()}
+    servers |= _pairs("--server", server, "mysql=mariadb")
+    commands |= _pairs("--event", event, 'fail="mdadm /dev/md0 --fail /dev/sdb"')
+    events = {name: _words(name, command) for name, command in commands.items()}
+    return Bindings(storage, servers, events)
+
+
+def _words(name: str, command: str) -> tuple[str, ...]:
+    """A command as the kernel takes it: no shell reads it."""
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise BadInput(
+            "this command can't be read", where="--event", key=name, found=f"{command} ({error})"
+        ) from None
+    if not words or shutil.which(words[0]) is None:
+        raise BadInput(
+            "there is no such program to run",
+            where="--event",
+            key=name,
+            found=words[0] if words else "nothing",
+            accepted=["a program in PATH or by its path, with its arguments; no shell reads it"],
+        )
+    return words
+
+
+def _pairs(option: str, values: Sequence[str], example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for value in values:
+        name, equals, thing = value.partition("=")
+        if not (name and equals and thing):
+            raise BadInput(
+                "this binds no name",
+                where=option,
+                found=value,
+                accepted=[f"NAME=VALUE, as in {example}"],
+            )
+        if name in pairs:
+            raise BadInput(f"`{name}` is bound twice", where=option, found=value)
+        pairs[name] = thing
+    return pairs
+
+
+def _read_file(file: Path) -> dict[str, dict[str, str]]:
+    where = str(file)
+    try:
+        tables = tomllib.loads(read_text(file, "a bindings file"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput("this is no TOML", where=where, found=str(error)) from None
+    for name, table in tables.items():
+        accepted = [
+            "[storage] NAME = PATH",
+            "[server] NAME = PRODUCT",
+            "[event] NAME = COMMAND",
+        ]
+        if name not in ("storage", "server", "event") or not isinstance(table, dict):
+            raise BadInput(f"`{name}` can't be bound", where=where, key=name, accepted=accepted)
+        for key, value in table.items():
+            if not isinstance(value, str):
+                raise BadInput(
+                    "a binding is a string",
+                    where=where,
+                    key=f"{name}.{key}",
+                    found=repr(value),
+                    accepted=accepted,
+                )
+    return tables

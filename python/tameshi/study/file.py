@@ -1,0 +1,193 @@
+"""Studies and profiles as files: read here, understood by the core."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tameshi.core import compiled
+from tameshi.core.data import PROFILES, STUDIES
+from tameshi.core.errors import BadInput, StudyError
+
+if TYPE_CHECKING:
+    from tameshi.core.spec_types import PhaseSpec, Plan, RunSpec
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study as written; `extra`: profiles by kind that come with it, as if they lay beside it."""
+
+    name: str
+    path: Path
+    text: str
+    extra: Mapping[str, Sequence[tuple[str, str, str]]] = field(default_factory=dict)
+
+
+def read_study(path: Path) -> StudyFile:
+    """Read a study file, or the ready study of that name; raises `BadInput` if there is none."""
+    if path.parent == Path() and not path.suffix and not path.exists():
+        ready = {study.stem: study for study in sorted(STUDIES.glob("*.toml"))}
+        if path.name not in ready:
+            close = get_close_matches(path.name, ready, n=3, cutoff=0.5)
+            raise BadInput(
+                "there is no such file, and no ready study of this name",
+                found=path.name,
+                accepted=["a study file (NAME.toml)", *(close or ready)],
+            )
+        path = ready[path.name]
+    return StudyFile(path.stem, path, read_text(path, "a study file (NAME.toml)"))
+
+
+def read_text(path: Path, accepted: str) -> str:
+    """A file's text; raises `BadInput` that says what would be accepted."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{error.object[error.start]:02x}"
+        message = "this is no text in UTF-8"
+        where = f"{path}:{line}"
+        raise BadInput(message, where=where, found=found, accepted=["UTF-8"]) from None
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+        raise BadInput(message, where=str(path), accepted=[accepted]) from None
+
+
+PROFILE_KINDS = {
+    "devices": "a device profile",
+    "arrays": "an array profile",
+    "hosts": "a host profile",
+    "links": "a link profile",
+    "engines": "an engine profile",
+}
+"""Folders of profiles, and what a file in each is."""
+
+
+def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]]:
+    """Name, file and text of every profile of a kind; those beside the study come first."""
+    folders = [beside.parent / "profiles"] if beside else []
+    found: dict[str, tuple[str, str, str]] = {}
+    for folder in [*folders, PROFILES]:
+        for path in sorted((folder / kind).glob("*.toml")):
+            text = read_text(path, PROFILE_KINDS[kind])
+            found.setdefault(path.stem, (path.stem, str(path), text))
+    return [found[name] for name in sorted(found)]
+
+
+def written_out(stack: Mapping[str, Any]) -> dict[str, Any]:
+    """A storage's table with the stacks of array profiles in place of their names.
+
+    What stands beside a name changes its stack. Raises `BadInput` at a name that is no profile's.
+    """
+    rest = {key: written_out(of) if isinstance(of, Mapping) else of for key, of in stack.items()}
+    name = rest.pop("array", None)
+    if name is None:
+        return rest
+    known = profiles("arrays")
+    text = next((text for other, _, text in known if other == name), None)
+    if text is None:
+        accepted = [other for other, _, _ in known]
+        raise BadInput("there is no such array profile", found=str(name), accepted=accepted)
+    return _merged(_plain(tomllib.loads(text)["array"]), rest)
+
+
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Values in place of values with their sources."""
+    return {key: of["value"] if "value" in of else _plain(of) for key, of in table.items()}
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(base[key], of)
+        if isinstance(of, Mapping) and isinstance(base.get(key), Mapping)
+        else of
+        for key, of in over.items()
+    }
+    return {**base, **both}
+
+
+def plan(
+    study: StudyFile,
+    world: str,
+    *,
+    quick: bool,
+    rates: compiled.Rates | None = None,
+    exact: bool = False,
+) -> Plan:
+    """Plan a study for one world; raises `StudyError` at the place that can't be.
+
+    `rates`: those of its search so far, by cell. `exact`: simulated databases in that mode,
+    whatever the study says.
+    """
+    planned = compiled.plan(
+        study.name,
+        str(study.path),
+        study.text,
+        world=world,
+        quick=quick,
+        rates=rates,
+        profiles={kind: _profiles(study, kind) for kind in PROFILE_KINDS},
+    )
+    runs = [_exact(run) if exact else run for run in planned.runs]
+    return planned.model_copy(update={"runs": runs})
+
+
+def unsupported(planned: Plan) -> dict[str, RunSpec]:
+    """What a plan's world can't do: sentences that name the key, each with its first run."""
+    found: dict[str, RunSpec] = {}
+    for run in planned.runs:
+        for sentence in compiled.unsupported(run):
+            found.setdefault(sentence, run)
+    return found
+
+
+def refusal(study: StudyFile, planned: Plan, run: RunSpec, sentence: str) -> StudyError:
+    """What a world can't do of a run, at its place in the study."""
+    quick = bool(planned.study.quick)
+    return compiled.refusal(str(study.path), study.text, run, sentence, quick=quick)
+
+
+def _exact(run: RunSpec) -> RunSpec:
+    """The run in exact mode, where it has one."""
+    from tameshi.core.spec_types import Mode
+
+    database = run.database
+    if database is None or database.mode is None:
+        return run
+    return run.model_copy(update={"database": database.model_copy(update={"mode": Mode.exact})})
+
+
+def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:
+    extra = list(study.extra.get(kind, ()))
+    names = {name for name, _, _ in extra}
+    return [*extra, *(each for each in profiles(kind, study.path) if each[0] not in names)]
+
+
+def next_runs(
+    runs: Collection[tuple[str, RunSpec]], finished: Collection[str]
+) -> list[tuple[str, RunSpec]]:
+    """The runs, by identity, that remain when those are finished: planning, and resuming."""
+    return [(identity, spec) for identity, spec in runs if identity not in finished]
+
+
+def longest_ns(spec: RunSpec) -> int:
+    """Nanoseconds that a run's phases take at most; those without a limit in time count nothing."""
+    times = [1] * len(spec.phases)
+    for rounds in spec.rounds or []:
+        most = rounds.times or (rounds.steady.max_rounds if rounds.steady else 1) or 1
+        for index in range(rounds.first, rounds.first + rounds.phases):
+            times[index] = most
+    return sum(_phase_ns(phase) * often for phase, often in zip(spec.phases, times, strict=True))
+
+
+def _phase_ns(phase: PhaseSpec) -> int:
+    found = [compiled.nanoseconds(phase.until.time)] if phase.until.time else []
+    rule = phase.until.steady
+    if rule and rule.round and rule.max_rounds:
+        ramp = compiled.nanoseconds(phase.ramp) if phase.ramp else 0
+        found.append(ramp + compiled.nanoseconds(rule.round) * rule.max_rounds)
+    return min(found, default=0)

@@ -1,0 +1,168 @@
+"""A prepared study to its results: run, searched, reported."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+
+from tameshi import guard
+from tameshi.analysis import searches
+from tameshi.analysis.results import results
+from tameshi.core.errors import BadInput
+from tameshi.record import store
+from tameshi.record.store import SealedRun
+from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
+from tameshi.run.display import for_console
+from tameshi.run.preflight import Examined
+from tameshi.study.file import StudyFile
+from tameshi.workflow import study_folder
+from tameshi.workflow.prepare import Prepared
+
+REST = 49
+"""While runs end, results rest for so many times as long as they took to make."""
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """What became of a study; `results` is what its results.json holds."""
+
+    runs: Sequence[SealedRun]
+    results: dict[str, Any]
+    complete: bool
+    interrupted: bool
+
+
+class Pace:
+    """When results are made anew while runs end: of many runs, they would take most of the time."""
+
+    def __init__(self) -> None:
+        self._next_s = 0.0
+
+    def keep(self, work: Callable[[], object]) -> None:
+        """Do it, unless it was done a moment ago for what it takes."""
+        begin_s = time.monotonic()
+        if begin_s >= self._next_s:
+            work()
+            end_s = time.monotonic()
+            self._next_s = end_s + REST * (end_s - begin_s)
+
+
+def tasks(prepared: Prepared) -> list[Task]:
+    """Every run of every world."""
+    return [
+        task
+        for world, planned in prepared.plans.items()
+        for task in tasks_of(prepared.examined[world], planned.runs)
+    ]
+
+
+def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
+    """What follows from the runs of a search; None when it is over, or there is none."""
+    rates = dict(prepared.rates)
+    for world, planned in prepared.plans.items():
+        mine = [run for run in runs if run.spec.world is world]
+        cells = results(planned.study, mine)["cells"] if planned.study.search else ()
+        found = searches.next_rates(planned.study, cells, planned.runs)
+        before = prepared.rates.get(world, {})
+        rates[world] = {cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()}
+    if all(rates.get(world, {}) == prepared.rates.get(world, {}) for world in prepared.plans):
+        return None
+    return prepared.at_rates(rates)
+
+
+def refuse_other(folder: Path, study: StudyFile) -> None:
+    """Raises `BadInput` where a folder holds another study's results: by its name and its text.
+
+    A study that was changed goes on in its folder, and so does one under another name.
+    """
+    if not (folder / study_folder.SUMMARY).exists():
+        return
+    text = folder / "study.toml"
+    if text.exists() and text.read_bytes() == study.text.encode():
+        return
+    held = study_folder.read_summary(folder)[0]
+    if held.name == study.name:
+        return
+    raise BadInput(
+        f"this folder holds the results of another study than `{study.name}`",
+        where=str(folder),
+        found=f"`{held.name}`, {held.title}",
+        accepted=["a folder of its own, with --out"],
+        hint="--fresh removes what the folder holds.",
+    )
+
+
+def conduct(
+    prepared: Prepared, folder: Path, console: Console, *, jobs: int, reproduce: Sequence[str]
+) -> Conducted:
+    """Run what remains of a study in its folder; results.json is rewritten as runs end.
+
+    A search goes on until the runs lead to no further rate.
+    """
+    current = prepared
+    with store.locked_study(folder) as lock:
+        refuse_other(folder, prepared.study)
+        study_folder.read_asked(folder)  # Refuses a damaged one before anything runs.
+        guard.write_file(folder / "study.toml", prepared.study.text.encode())
+
+        pace = Pace()
+
+        def refresh() -> dict[str, Any]:
+            return study_folder.write_results(
+                folder, current.summary, study_folder.read_runs(folder)
+            )
+
+        session = Session(folder, lock, for_console(console), lambda: pace.keep(refresh))
+
+        def work() -> list[SealedRun]:
+            nonlocal current
+            while True:
+                todo = tasks(current)
+                study_folder.write_summary(folder, current.summary, reproduce)
+                study_folder.write_order(folder, [task.identity for task in todo])
+                runs = run_all(session, todo, jobs)
+                following = None if session.stopping.is_set() else searched(current, runs)
+                if following is None:
+                    return runs
+                current = following
+
+        runs = _under_signals(session, work)
+        found = refresh()
+    complete = len(runs) == len(tasks(current))
+    complete = complete and all(run.outcome["status"] == "complete" for run in runs)
+    return Conducted(runs, found, complete, session.stopping.is_set())
+
+
+def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:
+    """Ctrl-C and SIGTERM stop gently; a second Ctrl-C stops at once."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        session.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return work()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        session.display.close()
+
+
+def remove_targets(examined: Iterable[Examined]) -> None:
+    """Remove the files that stood for storages: they are ours, and hold nothing of worth."""
+    for world in examined:
+        for target in world.targets.values():
+            if isinstance(target, guard.DirectoryPlan):
+                target.remove()
+            elif target.ours and target.path.exists():
+                guard.remove_target(target.path)
+        for place in world.databases.values():
+            place.remove()

@@ -1,0 +1,63 @@
+"""A study from its file to what can be run here: planned and examined, before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tameshi.core import compiled
+from tameshi.core.spec_types import Plan, Summary, World
+from tameshi.run.preflight import Examined, examine
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import StudyFile, plan
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study that can be run here: nothing has been created yet.
+
+    `rates`: those that its search has come to, by world.
+    """
+
+    study: StudyFile
+    plans: Mapping[World, Plan]
+    examined: Mapping[World, Examined]
+    quick: bool = False
+    exact: bool = False
+    rates: Mapping[World, compiled.Rates] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> Summary:
+        """The study's, with the rates of every world as levels."""
+        first, *others = (planned.study for planned in self.plans.values())
+        axes = {axis.name: axis for axis in first.axes}
+        for axis in (axis for other in others for axis in other.axes):
+            known = axes.setdefault(axis.name, axis)
+            levels = {*known.levels, *axis.levels}
+            if levels != set(known.levels):
+                axes[axis.name] = axis.model_copy(update={"levels": sorted(levels, key=float)})
+        return first.model_copy(update={"axes": list(axes.values())})
+
+    def at_rates(self, rates: Mapping[World, compiled.Rates]) -> Prepared:
+        """The same, planned at further rates of its search."""
+        plans = {
+            world: plan(
+                self.study, world.value, quick=self.quick, rates=rates[world], exact=self.exact
+            )
+            for world in self.plans
+        }
+        return replace(self, plans=plans, rates=rates)
+
+
+def prepare(
+    study: StudyFile,
+    worlds: Sequence[World],
+    bindings: Bindings,
+    *,
+    quick: bool,
+    exact: bool = False,
+) -> Prepared:
+    """Plan and examine every world; raises for what can't be, and creates nothing."""
+    plans = {world: plan(study, world.value, quick=quick, exact=exact) for world in worlds}
+    examined = {world: examine(planned, world, bindings, study) for world, planned in plans.items()}
+    return Prepared(study, plans, examined, quick, exact)

@@ -1,0 +1,312 @@
+"""What a study folder shows: results.json and report.html, made anew from the sealed runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+
+from tameshi import guard
+from tameshi.analysis.results import results
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.core.reasons import verdict, worst
+from tameshi.core.spec_types import Summary
+from tameshi.record import store
+from tameshi.record.events import read_events
+from tameshi.record.store import DamagedRun, SealedRun
+from tameshi.report.sections.over_time import RunWindow, database_series, over_written
+from tameshi.report.study import render, terminal_doubts, terminal_summary
+from tameshi.report.view.inputs import ReportInputs
+
+NANOSECONDS = 1e9
+SUMMARY = "summary.json"
+ORDER = "order.json"
+ASKED = "asked.json"
+"""What `tameshi ask` was asked and answers, in its study's folder."""
+MARKED = (
+    *("fail", "replace", "rebuilt", "power_cut", "failover", "crash", "restart", "pool_loaded"),
+    "hook_begin",
+)
+"""Events that plots over time mark."""
+SERIES_COUNTS = {
+    "read.count": "read",
+    "write.count": "write",
+    "commit.count": "commit",
+    "transaction.count": "transaction",
+}
+
+
+def write_summary(folder: Path, study: Summary, reproduce: Sequence[str]) -> None:
+    """What the report needs and no run holds: the study's summary and the command lines."""
+    value = {"study": study.model_dump(mode="json", by_alias=True), "reproduce": list(reproduce)}
+    store.write_json(folder / SUMMARY, value)
+
+
+def read_summary(folder: Path) -> tuple[Summary, list[str]]:
+    """The summary of a study folder; raises `BadInput` if there is none or it is damaged."""
+    try:
+        value = json.loads((folder / SUMMARY).read_bytes())
+        return Summary.model_validate(value["study"]), list(value["reproduce"])
+    except OSError:
+        accepted = ["a folder that `tameshi run` made (its --out)"]
+        raise BadInput("this is no study folder", where=str(folder), accepted=accepted) from None
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(folder / SUMMARY) from None
+
+
+@dataclass(frozen=True)
+class StudyRuns:
+    """The sealed runs of a study folder in the order of the plan, and those that are damaged.
+
+    A damaged run is among `runs` as a failed one if its spec can be read.
+    """
+
+    runs: list[SealedRun]
+    damaged: list[DamagedRun]
+
+
+def read_runs(folder: Path) -> StudyRuns:
+    """Every sealed run of a study folder; raises `BadInput` if its order.json is damaged."""
+    order = folder / ORDER
+    try:
+        identities = [str(identity) for identity in json.loads(order.read_bytes())]
+    except (OSError, ValueError, TypeError):
+        raise _damaged(order) from None
+    found = StudyRuns([], [])
+    for identity in identities:
+        try:
+            run = store.read_run(store.run_folder(folder, identity))
+            run = run or store.read_lost(folder, identity)
+        except DamagedRun as damaged:
+            found.damaged.append(damaged)
+            run = damaged.as_failed()
+        if run:
+            found.runs.append(run)
+    return found
+
+
+def _damaged(path: Path) -> BadInput:
+    hint = "The same `tameshi run` command writes it anew; finished runs are kept."
+    return BadInput("this file is damaged or missing", where=str(path), hint=hint)
+
+
+def write_order(folder: Path, identities: Iterable[str]) -> None:
+    """The identities of the study's runs as planned; what else lies in `runs` is older."""
+    store.write_json(folder / ORDER, list(identities))
+
+
+def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
+    """results.json, whole or not at all."""
+    found = results(study, runs.runs)
+    if runs.damaged:
+        found["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
+        warning = verdict("warning", *(damaged.damage for damaged in runs.damaged))
+        found["verdict"] = worst([found["verdict"], warning])
+    unchecked = sum(not run.is_checked for run in runs.runs if run.outcome["status"] != "failed")
+    if unchecked:
+        found["unchecked"] = unchecked
+    asked = read_asked(folder)
+    if asked is not None:
+        found["asked"] = asked
+    store.write_json(folder / "results.json", found)
+    return found
+
+
+def read_asked(folder: Path) -> dict[str, Any] | None:
+    """The answer of `tameshi ask` in this folder; None if nothing was asked.
+
+    Raises `BadInput` if it is damaged.
+    """
+    path = folder / ASKED
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):
+        hint = "Remove it and repeat `tameshi ask`; finished runs are kept."
+        raise BadInput("this file is damaged", where=str(path), hint=hint) from None
+
+
+def report_inputs(
+    found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]
+) -> ReportInputs:
+    """Everything the report shows."""
+    usable = [run for run in runs if run.outcome["status"] != "failed"]
+    environments: dict[str, Mapping[str, Any]] = {}
+    for run in usable:
+        environments.setdefault(run.spec.world.value, _shown(run.environment))
+    first = {run.spec.world.value: run for run in reversed(usable)}
+    return ReportInputs(
+        results=found,
+        environments=environments,
+        reproduce=reproduce,
+        percentiles=[curve for run in _first_of_cells(usable) for curve in _curves(run)],
+        series=[
+            *(series for run in _shown_over_time(usable, first) for series in _series(run)),
+            *(series for run in first.values() for series in _over_written(run)),
+            *database_series(_windows_of_databases(usable)),
+        ],
+        slowest=[slow for run in usable for slow in _slowest(run)],
+    )
+
+
+def _first_of_cells(usable: Sequence[SealedRun]) -> list[SealedRun]:
+    """The first run of each world's cells."""
+    found: dict[tuple[Any, ...], SealedRun] = {}
+    for run in usable:
+        found.setdefault((run.spec.world.value, *run.spec.cell.items()), run)
+    return list(found.values())
+
+
+def _shown_over_time(
+    usable: Sequence[SealedRun], first: Mapping[str, SealedRun]
+) -> list[SealedRun]:
+    """The first run of each world, and of each cell in which something happens.
+
+    Databases have plots over time of all cells.
+    """
+    eventful = [run for run in usable if run.spec.events and not run.spec.repetition]
+    others = [run for run in first.values() if run not in eventful and not run.spec.database]
+    return others + eventful
+
+
+def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
+    """Replace report.html (report.ja.html in Japanese) in the study folder, whole or not at all."""
+    path = folder / ("report.html" if lang == "en" else f"report.{lang}.html")
+    guard.write_file(path, render(inputs, lang).encode(errors="replace"))
+    return path
+
+
+def show(folder: Path, lang: str, console: Console, found: dict[str, Any] | None = None) -> None:
+    """Results (made anew unless they are known), report, and the summary on the terminal."""
+    summary, reproduce = read_summary(folder)
+    runs = read_runs(folder)
+    if found is None:
+        found = write_results(folder, summary, runs)
+    inputs = report_inputs(found, runs.runs, reproduce)
+    path = write_html(folder, inputs, lang)
+    for line in [*terminal_summary(inputs, lang), *terminal_doubts(inputs, lang)]:
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
+
+
+def _shown(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in environment.items() if key not in ("identity", "findings")}
+
+
+def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """Latency percentile curves of the phases that aren't swept, from one run."""
+    latencies = run.latencies()
+    for index, phase in enumerate(run.spec.phases):
+        if phase.levels:
+            continue
+        for tag, summary in latencies.items():
+            number, part, stream, operation = tag.split("/")
+            if int(number) == index and part == "steady":
+                yield {
+                    "world": run.spec.world.value,
+                    "phase": phase.name,
+                    "levels": {**run.spec.cell, **phase.levels},
+                    "stream": stream,
+                    "operation": operation,
+                    "percentiles": summary["quantiles"],
+                }
+
+
+def _windows_of_databases(runs: Iterable[SealedRun]) -> Iterable[RunWindow]:
+    """Of each run with a database, each window without levels of its own."""
+    for run in runs:
+        if run.spec.database:
+            series = run.series()
+            interval_s = compiled.nanoseconds(run.spec.interval) / NANOSECONDS
+            cell = list(run.spec.cell.values())
+            for window in run.outcome["windows"]:
+                if not window["levels"]:
+                    yield RunWindow(run.spec.world.value, cell, window, interval_s, series)
+
+
+def _over_written(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """Rates against the amount written, of phases whose question it is: those that end by an
+    amount or before it, at steady state."""
+    for window in run.outcome["windows"]:
+        until = run.spec.phases[window["phase"]].until
+        if not window["levels"] and until.amount and until.steady:
+            found = over_written(run.series(), window)
+            if found is not None:
+                yield {"world": run.spec.world.value, **found}
+
+
+def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """The slowest operations of each stream after each phase's ramp; of rounds, the window's."""
+    counting = {
+        window["phase"]: range(window["rounds"]["first"], window["rounds"]["last"] + 1)
+        for window in run.outcome["windows"]
+        if window["rounds"]
+    }
+    for event in read_events(run.folder):
+        if event["kind"] == "stream_end" and _counts(event, counting):
+            phase = run.spec.phases[event["phase"]]
+            for slow in event["slowest"]:
+                yield {
+                    "world": run.spec.world.value,
+                    "phase": phase.name,
+                    "levels": {**run.spec.cell, **phase.levels},
+                    "stream": event["stream"],
+                    **slow,
+                }
+
+
+def _counts(event: Mapping[str, Any], counting: Mapping[int, range]) -> bool:
+    """Whether what ended is part of what estimates are taken over."""
+    kind, _, number = event["part"].partition("-")
+    if kind == "round":
+        return int(number) in counting.get(event["phase"], ())
+    return bool(kind == "steady")
+
+
+def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """Operations per second over time in the phases that aren't swept, and in those that a swept
+    pause repeats so often, from one run."""
+    load = run.series().filter(
+        pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
+    )
+    events = read_events(run.folder) if run.spec.events else []
+    marked = [event for event in events if event["kind"] in MARKED]
+    repeated = [rounds.levels for rounds in run.spec.rounds or [] if rounds.times]
+    for window in run.outcome["windows"]:
+        if window["levels"] and window["levels"] not in repeated:
+            continue
+        begin = window["phase_begin_ns"]
+        ends = pl.col("t_ns")
+        during = ((ends > first) & (ends <= last) for first, last in window["visits"])
+        inside = load.filter(pl.any_horizontal(*during))
+        # Between two visits it does nothing.
+        returns = {first for first, _ in window["visits"][1:]} if len(inside) else set()
+        times = sorted(returns | set(inside["t_ns"].to_list()))
+        values: dict[str, list[float]] = {}
+        for (subject, metric), frame in sorted(inside.group_by(["subject", "metric"])):
+            rates = dict(
+                zip(frame["t_ns"], frame["value"] / frame["dt_ns"] * NANOSECONDS, strict=True)
+            )
+            values[f"{subject} {SERIES_COUNTS[str(metric)]}"] = [rates.get(t, 0.0) for t in times]
+        if values:
+            happened = [e for e in marked if begin <= e["t_ns"] <= window["end_ns"]]
+            cell = tuple(run.spec.cell.values()) if marked else ()
+            yield {
+                "levels": (*cell, *window["levels"].values()),
+                "cell": {**run.spec.cell, **window["levels"]},
+                "world": run.spec.world.value,
+                "name": window["name"],
+                "unit_key": "iops",
+                "t_s": [(t - begin) / NANOSECONDS for t in times],
+                "values": values,
+                "marks": [
+                    {"t_s": (e["t_ns"] - begin) / NANOSECONDS, "kind": e["kind"]} for e in happened
+                ],
+            }

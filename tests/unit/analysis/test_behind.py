@@ -1,0 +1,32 @@
+"""A replica that nobody waits for: does it fall behind without end?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tameshi.analysis.stats.behind import fallen_behind
+from tameshi.analysis.stats.estimates import WindowData
+
+SECOND = 1_000_000_000
+MIB = 1 << 20
+
+
+def behind(mib: Sequence[float], written_mib: float = 1000.0) -> float | None:
+    """Bytes that a far side falls behind by, of what it lacks at the end of each second."""
+    counters = {"replica.behind_bytes": [each * MIB for each in mib]} if mib else {}
+    data = WindowData(SECOND * len(mib), [SECOND] * len(mib), counters, {})
+    return fallen_behind(data, written_mib * MIB)
+
+
+def test_what_grows_all_the_while_is_told_from_the_first_interval_on() -> None:
+    assert behind([100.0 * second for second in range(1, 11)]) == 900 * MIB
+    assert behind([5000.0 + 100.0 * second for second in range(10)]) == 900 * MIB, "a later phase"
+
+
+def test_what_comes_to_rest_or_is_little_is_not() -> None:
+    assert behind([]) is None, "nothing is acknowledged without the far side"
+    assert behind([0.0, 400.0, 500.0, 500.0, 500.0, 500.0, 500.0, 500.0]) is None, "it fills once"
+    assert behind([3.0, 1.0, 4.0, 2.0, 3.0, 1.0]) is None, "it keeps up"
+    assert behind([2.0 * second for second in range(9)]) is None, "16 MiB are little"
+    assert behind([10.0 * second for second in range(10)], written_mib=10_000.0) is None
+    assert behind([1000.0 - 100.0 * second for second in range(10)]) is None, "it catches up"

@@ -1,0 +1,237 @@
+"""Published figures beside ours: units, figures of several cells, and how far we may be off."""
+
+import math
+import tomllib
+from typing import Any
+
+import pytest
+
+from tameshi.analysis import published
+from tameshi.analysis.published import Listed, Uncertainty
+from tameshi.core.data import STUDIES
+from tameshi.core.spec_types import Published, Summary
+
+JOBS = ("1", "2", "4", "8")
+RATES = {"one": (10, 20, 30, 30), "two": (10, 20, 40, 60)}
+
+
+def cell(drives: str, jobs: str, **metrics: float) -> dict[str, Any]:
+    estimates = [
+        {"metric": name, "window": "p", "value": value, "sampling": {"low": None, "high": None}}
+        for name, value in metrics.items()
+    ]
+    levels = {"drives": drives, "jobs": jobs}
+    return {"world": "simulated", "phase": "p", "levels": levels, "estimates": estimates}
+
+
+CELLS = [
+    cell(drives, jobs, **{"read.iops": 1e3 * rate, "read.latency.mean": 1e6, "write.iops": 1e3})
+    for drives, rates in RATES.items()
+    for jobs, rate in zip(JOBS, rates, strict=True)
+]
+
+
+def study(*figures: dict[str, Any], quick: bool = False) -> Summary:
+    axes = [
+        {"name": "drives", "varies": "across", "levels": list(RATES)},
+        {"name": "jobs", "varies": "within", "levels": list(JOBS)},
+    ]
+    return Summary.model_construct(
+        name="s",
+        quick=quick,
+        axes=[type("Axis", (), axis) for axis in axes],
+        published=[Published.model_validate({"metric": "read.iops", **of}) for of in figures],
+    )
+
+
+@pytest.fixture
+def ours(monkeypatch):
+    listed = {
+        "known": Listed("IOPS", 25_000.0),
+        "asked": Listed("IOPS", None),
+        "slow": Listed("ms", None),
+        "threads": Listed("threads", None),
+    }
+    kinds = {"asked": Uncertainty(["known"], 0.1, "why")}
+    monkeypatch.setattr(published, "listed", lambda: listed)
+    monkeypatch.setattr(published, "uncertainties", lambda: kinds)
+
+    def of(*figures: dict[str, Any], quick: bool = False) -> list[dict[str, Any]]:
+        return published.published(study(*figures, quick=quick), CELLS)
+
+    return of
+
+
+def test_a_figure_is_given_in_the_unit_of_the_list(ours):
+    place = {"drives": "one", "jobs": "1"}
+    (row,) = ours({"id": "slow", "cell": place, "metric": "read.latency.mean"})
+    assert (row["predicted"], row["unit"], row["published"]) == (1.0, "ms", None)
+
+
+def test_a_figure_that_no_list_has_or_no_cell_shows_says_so(ours):
+    place = {"drives": "one", "jobs": "1"}
+    rows = ours(
+        {"id": "asked", "cell": place},
+        {"id": "nobody", "cell": place},
+        {"id": "asked", "cell": place, "metric": "trim.iops"},
+        {"id": "asked", "cell": place, "per": "trim.iops"},
+        {"id": "nobody", "cell": place, "window": "elsewhere"},
+        {"id": "asked", "cell": {"drives": "not run"}, "metric": "trim.iops"},
+    )
+    told = [row["missing"] for row in rows]
+    assert told == [[], ["list"], ["value"], ["value"], ["list", "value"], []]
+
+
+def test_what_the_quick_part_finds_is_no_prediction(ours):
+    figures = [{"id": i, "cell": {"drives": "two", "jobs": "2"}} for i in ("known", "asked")]
+    bounded, plain = (ours(*figures, quick=quick)[1] for quick in (False, True))
+    assert (bounded["because"], plain["because"]) == ("why", None)
+    assert bounded["low"] < plain["predicted"] == 20_000 < bounded["high"]
+    assert (plain["low"], plain["high"]) == (None, None)
+
+
+def test_reads_and_writes_together(ours):
+    (row,) = ours({"id": "slow", "cell": {"drives": "one", "jobs": "4"}, "metric": "all.iops"})
+    assert row["predicted"] * 1e6 == 31_000
+
+
+def test_streams_of_a_cell_are_taken_together_by_their_rates(ours, monkeypatch):
+    told = cell("one", "1", **{"read.iops": 3e3, "read.latency.mean": 1e6})
+    other = cell("one", "1", **{"write.iops": 1e3, "write.latency.mean": 5e6})["estimates"]
+    told["estimates"] = [{**e, "subject": "a"} for e in told["estimates"]]
+    told["estimates"] += [{**e, "subject": "b"} for e in other]
+    monkeypatch.setitem(globals(), "CELLS", [told])
+    (row,) = ours({"id": "slow", "cell": {}, "metric": "all.latency.mean"})
+    assert row["predicted"] == pytest.approx(2.0)
+
+
+def test_one_metric_of_a_cell_is_divided_by_another(ours):
+    (row,) = ours({"id": "known", "cell": {"drives": "one", "jobs": "2"}, "per": "write.iops"})
+    assert row["predicted"] == 20
+
+
+def test_of_several_subjects_the_one_that_is_named_is_taken(ours, monkeypatch):
+    told = cell("one", "1", **{"transaction.rate": 1.0})
+    told["estimates"] += [
+        {**told["estimates"][0], "subject": name, "value": value}
+        for name, value in (("tpcc.payment", 7.0), ("tpcc.delivery", 3.0))
+    ]
+    monkeypatch.setitem(globals(), "CELLS", [told])
+    place = {"drives": "one", "jobs": "1"}
+    of = {"id": "known", "cell": place, "metric": "transaction.rate"}
+    assert [row["predicted"] for row in ours({**of, "subject": "tpcc.payment"})] == [7]
+    assert [row["predicted"] for row in ours({**of, "subject": "tpcc.ordering"})] == [None]
+
+
+def test_a_mean_with_the_ramp_included_is_by_what_was_counted_after_it(ours, monkeypatch):
+    mean, rate = "transaction.latency.mean", "transaction.rate"
+    told = cell("one", "1", **{mean: 2e6, rate: 100.0})
+    ramped = cell("one", "1", **{mean: 3e6, rate: 90.0})["estimates"]
+    told["windows"] = {"p": 300.0, "all": 310.0}
+    told["estimates"] += [{**estimate, "window": "all"} for estimate in ramped]
+    monkeypatch.setitem(globals(), "CELLS", [told])
+    of = {"id": "slow", "cell": {"drives": "one"}, "metric": mean, "derived": "ramp_included"}
+    assert [row["predicted"] for row in ours(of)] == [pytest.approx(3 * 90 * 310 / (100 * 300))]
+    told["estimates"] = [e for e in told["estimates"] if e["window"] == "p"]
+    assert [row["predicted"] for row in ours(of)] == [None]
+
+
+def test_what_several_cells_make(ours):
+    apart = {"axis": "jobs", "whatever": "drives"}
+    rows = ours(
+        {"id": "known", "cell": {"drives": "two"}, "derived": "most"},
+        {
+            "id": "asked",
+            "cell": {"drives": "two", "jobs": "8"},
+            "derived": {"more_than": {"cell": {"drives": "one"}}},
+        },
+        {
+            "id": "asked",
+            "cell": {"drives": "two", "jobs": "8"},
+            "derived": {"ratio_to": {"cell": {"drives": "one"}}},
+        },
+        {
+            "id": "asked",
+            "cell": {"drives": "two", "jobs": "4"},
+            "derived": {"gain_over": {"cell": {"drives": "one"}}},
+        },
+        {"id": "threads", "cell": {}, "derived": {"same_up_to": {**apart, "within": "10 %"}}},
+        {"id": "threads", "cell": {}, "derived": {"apart_from": {**apart, "beyond": "10 %"}}},
+    )
+    assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 40 / 30 - 1, 2, 4]
+
+
+def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_leave_open(ours):
+    known, asked = ours(
+        {"id": "known", "cell": {"drives": "one", "jobs": "2"}},
+        {"id": "asked", "cell": {"drives": "two", "jobs": "4"}},
+    )
+    assert known["low"] is None
+    error = math.log(20 / 25)
+    width = 1.645 * math.hypot(error, 0.1)
+    assert asked["low"] == pytest.approx(40_000 * math.exp(-width))
+    assert asked["high"] == pytest.approx(40_000 * math.exp(width))
+    assert asked["because"] == "why"
+
+
+@pytest.mark.parametrize(
+    ("limit", "low", "high"),
+    [
+        ({"at_most": {"asked": "known"}}, None, 40_000),
+        ({"at_most": {"asked": 42_000}}, None, 42_000 * published.REPEATED),
+        ({"at_least": {"asked": 39_000}}, 39_000 / published.REPEATED, None),
+        ({"at_most": {"other": 42_000}}, None, None),
+    ],
+)
+def test_no_interval_goes_beyond_what_its_figure_cannot(ours, monkeypatch, limit, low, high):
+    kinds = {"asked": Uncertainty([], 0.1, "why", **limit)}
+    monkeypatch.setattr(published, "uncertainties", lambda: kinds)
+    _, row = ours(
+        {"id": "known", "cell": {"drives": "one", "jobs": "2"}},
+        {"id": "asked", "cell": {"drives": "two", "jobs": "4"}},
+    )
+    assert row["low"] == pytest.approx(low or 40_000 * math.exp(-0.1645))
+    assert row["high"] == pytest.approx(high or 40_000 * math.exp(0.1645))
+
+
+def test_a_figure_relative_to_a_known_one_is_that_one_times_our_proportion(ours, monkeypatch):
+    kinds = {"asked": Uncertainty([], 0.1, "why", {"asked": "known"})}
+    monkeypatch.setattr(published, "uncertainties", lambda: kinds)
+    asked = {"id": "asked", "cell": {"drives": "two", "jobs": "4"}}
+    _, row = ours({"id": "known", "cell": {"drives": "one", "jobs": "2"}}, asked)
+    assert row["predicted"] == pytest.approx(25_000 * 40 / 20)
+    assert row["low"] == pytest.approx(50_000 * math.exp(-1.645 * 0.1))
+    (alone,) = ours(asked)
+    assert alone["predicted"] is None and alone["low"] is None
+
+
+def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_known_ones():
+    lists = published.listed()
+    seen = published.uncertainties()
+    assert seen
+    for figure, of in seen.items():
+        assert lists[figure].value is None, figure
+        assert all(lists[other].value is not None for other in of.comparable), figure
+        for limits in (of.at_least, of.at_most):
+            assert limits.keys() <= {f for f in seen if seen[f] is of}
+            known = [lists[limit] for limit in limits.values() if isinstance(limit, str)]
+            assert all(limit.value is not None for limit in known), figure
+        assert 0 < of.parameters <= 1
+
+
+def test_ends_of_one_band_that_are_predicted_alike_say_why() -> None:
+    known = published.uncertainties()
+    ends = [known[figure] for figure in ("S1-0145", "S1-0146")]
+    assert all("predicted alike" in of.because for of in ends)
+    # The mean of the same cell is a figure of its own.
+    assert "predicted alike" not in known["S1-0174"].because
+    assert known["S1-0174"].parameters == ends[0].parameters == ends[1].parameters
+
+
+@pytest.mark.parametrize("pair", [("S1-0220", "S1-0238"), ("S1-0223", "S1-0241")])
+def test_figures_of_one_cell_in_two_experiments_say_why_they_are_predicted_alike(pair) -> None:
+    study = tomllib.loads((STUDIES / "flash-card-review.toml").read_text())
+    asked = [figure for figure in study["published"] if figure["id"] in pair]
+    one, other = ({**figure, "id": ""} for figure in asked)
+    assert one == other
+    assert all("predicted alike" in published.uncertainties()[figure].because for figure in pair)

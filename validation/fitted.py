@@ -1,0 +1,84 @@
+"""Which parameters of engines, hosts and studies were fitted, and on which published figures."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.core.data import PROFILES, STUDIES
+
+FIGURE = re.compile(r"\bS\d-\d{4}\b")
+KINDS = ("engines", "hosts")
+IN_STUDIES = (
+    ("drive-spec-table", "storage.disk.size", "S0-0006"),
+    ("drive-spec-table", "storage.array.size", "S0-0008"),
+    ("mysql-disk-or-flash", "engine.mysql.redo_log", "S2-0025, S2-0041"),
+    (
+        "flash-card-review-applications",
+        "axis.test.sysbench.engine.mysql.buffer_pool",
+        "S1-0128, transactions of 2 threads",
+    ),
+    (
+        "flash-card-review-applications",
+        "workload.stream.documents.lsm.queue_depth",
+        "S1-0110, mean latency on one card",
+    ),
+)
+"""What studies set by fitting, as their comments say: study, key, on what."""
+
+TWICE = {"S0-0283": "S0-0114"}
+"""Figures that are listed twice: the same number of the same run, under another id."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A parameter, its value, and what it was fitted on."""
+
+    place: str
+    key: str
+    value: str
+    on: str
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The published figures among what it was fitted on, under each of their ids."""
+        found = FIGURE.findall(self.on)
+        return (*found, *(twin for id_, twin in TWICE.items() if id_ in found))
+
+
+def fitted() -> list[Fitted]:
+    """All of them: profiles by kind and name, then studies."""
+    found = []
+    for kind in KINDS:
+        for path in sorted((PROFILES / kind).glob("*.toml")):
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+            found += [Fitted(path.stem, *each) for each in _sourced(table, "")]
+    return [*found, *_of_studies()]
+
+
+def _sourced(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, str]]:
+    """Key, value and `fitted_on` of every value that has the last."""
+    for name, value in table.items():
+        key = f"{prefix}.{name}" if prefix else name
+        if not isinstance(value, Mapping):
+            continue
+        if "fitted_on" in value:
+            yield key, _said(value["value"]), value["fitted_on"]
+        else:
+            yield from _sourced(value, key)
+
+
+def _of_studies() -> Iterator[Fitted]:
+    for study, key, on in IN_STUDIES:
+        found: Any = tomllib.loads((STUDIES / f"{study}.toml").read_text(encoding="utf-8"))
+        for part in key.split("."):
+            found = found[part]
+        yield Fitted(study, key, _said(found), on)
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
