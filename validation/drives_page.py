@@ -5,8 +5,8 @@
 `--run` runs the tests of `tameshi-sim` anew and keeps what they held against known answers in
 docs/validation/known-answers.csv and calibration-tests.csv; `--run-long` also the long grids.
 Without either the page is made from the files as they are, from calibration.csv (`make
-predictions`) and from `data/published/`. `tests/unit/devices/test_validation_page.py` fails when it is
-stale.
+predictions`) and from `data/published/`. `tests/unit/devices/test_validation_page.py` fails if the
+page is stale.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ use tameshi_spec::profile::{self, DeviceProfile, FlashProfile, Simulated};
 const SCALE: u32 = 128;
 
 fn drive(name: &str) -> FlashProfile {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/devices/{name}.toml"));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/devices/{name}.toml"));
     let text = std::fs::read_to_string(path).expect("a profile");
     let profile: DeviceProfile = toml::from_str(&text).expect("a profile");
     let profile::Device::Flash(flash) = profile.device else { panic!("{name} is no flash drive") };

@@ -51,7 +51,8 @@ fn every_link_profile_resolves() {
 
 /// So many reads per second of 4 KiB that a host's profile lets through to devices without a cost.
 fn host_limit(name: &str, drive: &str, jobs: u32, queue_depth: u32) -> f64 {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/hosts/{name}.toml"));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/hosts/{name}.toml"));
     let text = std::fs::read_to_string(path).expect("a host profile");
     let profile: HostProfile = toml::from_str(&text).expect("a host profile");
     let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };

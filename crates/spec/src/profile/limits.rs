@@ -358,7 +358,8 @@ mod tests {
     }
 
     fn profile(name: &str) -> String {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/devices/{name}.toml"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("../../python/tameshi/data/profiles/devices/{name}.toml"));
         std::fs::read_to_string(path).expect("a profile")
     }
 

@@ -117,7 +117,8 @@ fn a_think_time_in_open_loop_is_refused_where_it_stands() {
 #[test]
 fn a_job_that_submits_synchronously_has_one_request_outstanding() {
     let profile = |name: &str, text: &str| (name.to_string(), format!("profiles/hosts/{name}.toml"), text.to_string());
-    let hosts = vec![profile("t4", include_str!("../../../../python/tameshi/data/profiles/hosts/1x-64-core-io-uring.toml"))];
+    let hosts =
+        vec![profile("t4", include_str!("../../../../python/tameshi/data/profiles/hosts/1x-64-core-io-uring.toml"))];
     let with = Profiles { hosts, ..profiles() };
     let plan = |keys: &str, world| {
         let study = SMALL.replace("device = \"null\"", "device = \"null\"\nsize = \"1 MiB\"");

@@ -210,7 +210,8 @@ fn a_channel_or_everything_that_fails_may_be_what_is_replaced() {
 }
 
 const CARD: &str = include_str!("../../../../python/tameshi/data/profiles/devices/es3000-1.2t.toml");
-const WITHOUT_PARITY: &str = include_str!("../../../../python/tameshi/data/profiles/devices/fusionio-iodrive-duo-320-slc.toml");
+const WITHOUT_PARITY: &str =
+    include_str!("../../../../python/tameshi/data/profiles/devices/fusionio-iodrive-duo-320-slc.toml");
 
 fn on_cards(storage: &str, event: &str) -> Result<tameshi_spec::plan::Plan, tameshi_base::InputError> {
     let device = |name: &str, text: &str| (name.to_string(), format!("profiles/devices/{name}.toml"), text.to_string());

@@ -118,11 +118,21 @@ fn each_text(folder: &str, with: impl for<'t> Fn(Source<'t>, Table<'t>) -> usize
 #[test]
 fn no_table_of_a_profile_can_be_a_list() {
     let counts = [
-        each_text("python/tameshi/data/profiles/devices", |source, table| tables_that_must_be::<DeviceProfile>(source, &table)),
-        each_text("python/tameshi/data/profiles/arrays", |source, table| tables_that_must_be::<ArrayProfile>(source, &table)),
-        each_text("python/tameshi/data/profiles/links", |source, table| tables_that_must_be::<LinkProfile>(source, &table)),
-        each_text("python/tameshi/data/profiles/hosts", |source, table| tables_that_must_be::<HostProfile>(source, &table)),
-        each_text("python/tameshi/data/profiles/engines", |source, table| tables_that_must_be::<EngineProfile>(source, &table)),
+        each_text("python/tameshi/data/profiles/devices", |source, table| {
+            tables_that_must_be::<DeviceProfile>(source, &table)
+        }),
+        each_text("python/tameshi/data/profiles/arrays", |source, table| {
+            tables_that_must_be::<ArrayProfile>(source, &table)
+        }),
+        each_text("python/tameshi/data/profiles/links", |source, table| {
+            tables_that_must_be::<LinkProfile>(source, &table)
+        }),
+        each_text("python/tameshi/data/profiles/hosts", |source, table| {
+            tables_that_must_be::<HostProfile>(source, &table)
+        }),
+        each_text("python/tameshi/data/profiles/engines", |source, table| {
+            tables_that_must_be::<EngineProfile>(source, &table)
+        }),
     ];
     assert!(counts.iter().all(|count| *count > 5), "{counts:?}");
 }
