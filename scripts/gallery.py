@@ -31,8 +31,8 @@ HEAD = """# Gallery of ready studies
 
 <!-- made by `python scripts/gallery.py` -->
 
-Each study runs by its name: `tameshi run NAME`. Answers are of the simulated world. Times are of two
-processors, report included. Copy a study from `python/tameshi/data/studies/` to change it.
+Each study runs by its name: `tameshi run NAME`. Answers are of the simulated world. Times are of
+two processors, report included. Copy a study from `python/tameshi/data/studies/` to change it.
 """
 
 

@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 
 def test_asking_for_help_loads_no_library_of_results():
     script = (
-        "import sys; from tameshi.cli import app; app(['--help'], standalone_mode=False); "
+        "import sys; from tameshi.commands.cli import app; app(['--help'], standalone_mode=False); "
         "print([m for m in ('polars', 'scipy', 'plotly', 'pydantic') if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -57,7 +57,7 @@ def test_a_study_that_can_t_be_is_told_without_what_would_run_it(tmp_path):
     study = tmp_path / "s.toml"
     study.write_text("titel = 1\n")
     script = (
-        "import sys; from tameshi.cli import main\n"
+        "import sys; from tameshi.commands.cli import main\n"
         "try: main()\n"
         "finally: print([m for m in ('polars', 'scipy', 'plotly') if m in sys.modules])"
     )

@@ -3,12 +3,18 @@
 import csv
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 import typer
-from command import SMALL, tameshi
+from click.testing import Result
+from command import SMALL
+from typer.testing import CliRunner
 from validation import __main__ as command
+from validation.__main__ import app
 from validation.predictions import Calibration, Prediction, read, record, write_calibrations
+
+from tameshi.core.errors import BadInput
 
 PUBLISHED = """
 [[published]]
@@ -21,6 +27,11 @@ cell = { read = "100 %" }
 metric = "read.iops"
 derived = "most"
 """
+
+
+def predict(*words: str | Path) -> Result:
+    """`python -m validation` within this process."""
+    return CliRunner().invoke(app, list(map(str, words)))
 
 
 def row(number: str, value: str) -> Prediction:
@@ -38,15 +49,15 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
         tmp_path / "out",
     ]
     for told in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
-        done = tameshi("predictions", *options)
-        assert done.returncode == 0, done.stderr
+        done = predict(*options)
+        assert done.exit_code == 0, done.stderr
         assert told in done.stdout
     calibrated = (tmp_path / "validation" / "calibration.csv").read_bytes()
-    assert tameshi("predictions", *options, "--only", "small").returncode == 0
+    assert predict(*options, "--only", "small").exit_code == 0
     assert (tmp_path / "validation" / "calibration.csv").read_bytes() == calibrated
-    unknown = tameshi("predictions", *options, "--only", "smal")
-    assert unknown.returncode != 0
-    assert "--only" in unknown.stderr and "small" in unknown.stderr
+    unknown = predict(*options, "--only", "smal")
+    assert isinstance(unknown.exception, BadInput)
+    assert "--only" in str(unknown.exception) and "small" in str(unknown.exception)
     (made,) = read(tmp_path / "validation" / "predictions.csv")
     assert (made.id, made.study, made.cell) == ("S4-0028", "small", "read=100 %;depth=4")
     assert float(made.low) <= float(made.predicted) <= float(made.high)
