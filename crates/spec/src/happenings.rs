@@ -26,7 +26,7 @@ impl Stage<'_, '_> {
     pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
         let event = |(name, event): (&String, &Event)| {
             let event =
-                if is_staged(event, world, self.has_programs) { self.event(name, event)? } else { event.clone() };
+                if is_injected(event, world, self.has_programs) { self.event(name, event)? } else { event.clone() };
             Ok((name.clone(), event))
         };
         self.study.event.iter().map(event).collect()
@@ -156,7 +156,7 @@ impl Stage<'_, '_> {
 
 /// The kinds of events that a world stages by itself: the simulated one what befalls storages and databases, the measured
 /// one what befalls a private database.
-fn staged(world: World, has_programs: bool) -> &'static [&'static str] {
+pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static str] {
     match world {
         World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
         World::Simulated => &["fail", "replace", "power_cut"],
@@ -166,20 +166,6 @@ fn staged(world: World, has_programs: bool) -> &'static [&'static str] {
 }
 
 /// Whether a world stages such an event by itself.
-pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
-    event.kinds().iter().all(|kind| staged(world, has_programs).contains(kind))
-}
-
-/// Why a world does not stage such an event, and what it takes; `None` where it does.
-pub(crate) fn unstaged(event: &Event, world: World, has_programs: bool) -> Option<String> {
-    if is_staged(event, world, has_programs) {
-        return None;
-    }
-    let kind = event.kinds().join(".");
-    if !has_programs && is_staged(event, world, true) {
-        return Some(format!("`{kind}` befalls a database, and no phase runs a program on one; add such a program"));
-    }
-    let kinds: Vec<String> = staged(world, has_programs).iter().map(|kind| format!("`{kind}`")).collect();
-    let accepted = if kinds.is_empty() { "no events here".to_string() } else { kinds.join(", ") };
-    Some(format!("this world does not stage `{kind}`; it stages {accepted}"))
+pub(crate) fn is_injected(event: &Event, world: World, has_programs: bool) -> bool {
+    event.kinds().iter().all(|kind| injected(world, has_programs).contains(kind))
 }

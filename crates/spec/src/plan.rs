@@ -1,4 +1,4 @@
-//! From a study's text to the runs it asks for: a pure function, so that resuming is planning again.
+//! Planner: a pure function from a study's text to its runs. Resuming a study is planning it again.
 
 use crate::arrays::write_out;
 use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
@@ -10,53 +10,93 @@ use crate::extent::{storage_bytes, time_at_most, written_at_most};
 use crate::happenings::Stage;
 use crate::phases::expand;
 use crate::profiles::Profiles;
-use crate::resolve::{resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
+use crate::refusal::{CellTables, LocatedRefusal, WorldCheck, of_study};
+use crate::resolve::{resolve_database, resolve_engine, resolve_host, resolve_storages};
 use crate::run::{RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
 use crate::sequence;
-use crate::study::{Phase, Study, Varies};
+use crate::study::{Mode, Phase, Study, Varies};
 use crate::summary::{Summary, summarise};
 use crate::{programs, published};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use tameshi_base::random::derived_seed;
 use tameshi_base::{InputError, InputErrorKind, Time};
 
-/// What the planner is asked.
+/// Request to the planner.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Where the runs are to happen.
+    /// World of the runs.
     pub world: World,
-    /// Whether the study's `quick` part is merged in.
+    /// Merge the study's `quick` part.
     pub quick: bool,
-    /// The rates of a search so far, by cell.
+    /// Rates that a search has chosen so far, by cell.
     #[serde(default)]
     pub rates: Vec<CellRates>,
+    /// Simulate databases in exact mode, whatever the study says.
+    #[serde(default)]
+    pub exact: bool,
+    /// Events that commands of the user make happen in the measured world.
+    #[serde(default)]
+    pub bound_events: Vec<String>,
+    /// Plan only cells that have all levels of one of these; absent: every cell.
+    #[serde(default)]
+    pub cells: Option<Vec<IndexMap<String, String>>>,
+}
+
+impl Request {
+    /// A request for the whole study in one world.
+    #[must_use]
+    pub fn new(world: World) -> Self {
+        Self { world, quick: false, rates: Vec::new(), exact: false, bound_events: Vec::new(), cells: None }
+    }
+
+    /// Return whether the request asks for a cell.
+    fn wants(&self, cell: &IndexMap<String, String>) -> bool {
+        let has = |wanted: &IndexMap<String, String>| wanted.iter().all(|(axis, level)| cell.get(axis) == Some(level));
+        self.cells.as_ref().is_none_or(|cells| cells.iter().any(has))
+    }
 }
 
 /// A study, planned for one world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What the study is about.
+    /// Subject of the study.
     pub study: Summary,
-    /// Every run, in the order in which they are to be made.
+    /// Every run, in the order of execution.
     pub runs: Vec<RunSpec>,
-    /// Nanoseconds that the runs take by their phases' limits, or null where a phase has no limit in time.
+    /// Parts of the runs that the world cannot execute; if there is any, no run may start.
+    pub refusals: Vec<LocatedRefusal>,
+    /// Upper bound on the time of all runs in ns; null if a phase has no limit in time.
     pub time_ns_at_most: Option<u64>,
-    /// Bytes that the runs write at most, laying out the targets apart; null where a phase has no limit.
+    /// Upper bound on bytes written by the runs, without the layout of the targets; null if a phase has no limit.
     pub bytes_written_at_most: Option<u64>,
     /// Bytes that each storage needs.
     pub storage_bytes: IndexMap<String, u64>,
 }
 
-/// Plans every run of a study in one world.
+/// One cell, resolved.
+struct Resolved {
+    study: Study,
+    run: RunSpec,
+    has_programs: bool,
+}
+
+/// Plan every run of a study in one world. `check` returns the refusals of that world.
 ///
 /// # Errors
-/// At the first thing in the study, or in a profile it names, that can't be.
-pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t Profiles) -> Result<Plan, InputError> {
+/// At the first error in the study, or in a profile that it names.
+pub fn plan<'t>(
+    name: &str,
+    source: Source<'t>,
+    request: &Request,
+    profiles: &'t Profiles,
+    check: WorldCheck<'_>,
+) -> Result<Plan, InputError> {
     let mut document = source.parse()?;
     let quick = take_quick(source, &mut document)?;
     if let Some(quick) = &quick {
@@ -76,41 +116,22 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
     let mut resolved = Vec::new();
     for cell in &mut cells {
         write_out(source, &mut cell.table, profiles)?;
-        let found = resolve_cell(name, source, cell, &within, request.world, profiles);
+        let found = resolve_cell(name, source, cell, &within, request, profiles);
         resolved.push(found.map_err(|error| in_cell(source, error, cell))?);
     }
-    let tables = cells.iter().map(|cell| &cell.table);
-    sequence::may_happen(source, &tables.zip(resolved.iter().map(|(_, run)| run)).collect::<Vec<_>>())?;
-    let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
-    let mut summary = Summary { quick: quick.is_some(), ..summarise(name, study, &axes) };
-    if quick.is_some() {
-        // The quick part may have other levels: figures of cells that it leaves out are left out.
-        let Summary { axes, published, answer, .. } = &mut summary;
-        let known = |name: &String, level: &String| axes.iter().any(|a| a.name == *name && a.levels.contains(level));
-        published.retain(|figure| figure.cell.iter().all(|(axis, level)| known(axis, &level.0)));
-        for (axis, pairs) in answer.iter_mut().flat_map(|answer| &mut answer.levels) {
-            pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
-        }
-    }
-    effects::are_used(source, &axes, &document, resolved.iter().map(|resolved| &resolved.1))?;
-    let runs = resolved.iter().map(|resolved| &resolved.1);
-    published::check(source, &document, &study.published, &summary, runs)?;
-    check::answer(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
-    if let Some(searched) = study.search.clone() {
-        search::check(source, &document, study, &resolved[0].1, &summary.axes)?;
+    let mut summary = check_cells(name, (source, &document), &axes, &cells, &resolved, quick.is_some())?;
+    if summary.search.is_some() {
         summary.axes.extend(search::axis(&request.rates));
-        resolved = resolved
-            .iter()
-            .flat_map(|(study, run)| {
-                search::runs_of(&searched, run, &request.rates).into_iter().map(|run| (study.clone(), run))
-            })
-            .collect();
     }
-    let count = resolved.iter().map(|(study, _)| u64::from(study.run.repetitions)).sum();
-    bounds::runs(source, &document, resolved.len() as u64, count)?;
-    let runs: Vec<RunSpec> = repetitions(&resolved).collect();
+    let runs = at_rates(resolved, &request.rates);
+    let count = runs.iter().map(|(_, resolved)| u64::from(resolved.study.run.repetitions)).sum();
+    bounds::runs(source, &document, runs.len() as u64, count)?;
+    let runs: Vec<_> = runs.into_iter().filter(|(_, resolved)| request.wants(&resolved.run.cell)).collect();
+    let refusals = refusals(source, request, &cells, &within, &runs, check);
+    let runs: Vec<RunSpec> = repetitions(&runs).collect();
     Ok(Plan {
         study: summary,
+        refusals,
         time_ns_at_most: runs.iter().map(time_at_most).sum(),
         bytes_written_at_most: runs.iter().map(written_at_most).sum(),
         storage_bytes: storage_bytes(&runs),
@@ -118,7 +139,76 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
     })
 }
 
-/// What does not go together in the study may do so at other levels of its axes: the error tells at which it does not.
+/// Check what only all cells together show, and summarise the study.
+fn check_cells(
+    name: &str,
+    (source, document): (Source<'_>, &Table<'_>),
+    axes: &[AxisTable<'_>],
+    cells: &[Combination<'_>],
+    resolved: &[Resolved],
+    with_quick: bool,
+) -> Result<Summary, InputError> {
+    let runs = || resolved.iter().map(|cell| &cell.run);
+    let tables = cells.iter().map(|cell| &cell.table);
+    sequence::may_happen(source, &tables.zip(runs()).collect::<Vec<_>>())?;
+    let study = &resolved.first().expect("a product of non-empty axes has a combination").study;
+    let mut summary = Summary { quick: with_quick, ..summarise(name, study, axes) };
+    // The quick part may replace levels: figures and answers of absent levels are left out.
+    let Summary { axes: known, published, answer, .. } = &mut summary;
+    let known = |name: &String, level: &String| known.iter().any(|a| a.name == *name && a.levels.contains(level));
+    if with_quick {
+        published.retain(|figure| figure.cell.iter().all(|(axis, level)| known(axis, &level.0)));
+        for (axis, pairs) in answer.iter_mut().flat_map(|answer| &mut answer.levels) {
+            pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
+        }
+    }
+    effects::are_used(source, axes, document, runs())?;
+    published::check(source, document, &study.published, &summary, runs())?;
+    check::answer(source, document, &summary, runs())?;
+    if study.search.is_some() {
+        search::check(source, document, study, &resolved[0].run, &summary.axes)?;
+    }
+    Ok(summary)
+}
+
+/// The runs of each cell at the rates of its search, if there is one; each with the index of its cell.
+fn at_rates(resolved: Vec<Resolved>, rates: &[CellRates]) -> Vec<(usize, Resolved)> {
+    let of_cell = |(cell, resolved): (usize, Resolved)| {
+        let runs = match &resolved.study.search {
+            Some(search) => search::runs_of(search, &resolved.run, rates),
+            None => vec![resolved.run.clone()],
+        };
+        runs.into_iter().map(move |run| (cell, Resolved { run, study: resolved.study.clone(), ..resolved }))
+    };
+    resolved.into_iter().enumerate().flat_map(of_cell).collect()
+}
+
+/// What the world refuses of the runs: each refusal once, at its place in the first cell that has it.
+fn refusals(
+    source: Source<'_>,
+    request: &Request,
+    cells: &[Combination<'_>],
+    within: &[&AxisTable<'_>],
+    runs: &[(usize, Resolved)],
+    check: WorldCheck<'_>,
+) -> Vec<LocatedRefusal> {
+    let (mut seen, mut located) = (BTreeSet::new(), Vec::new());
+    for (cell, Resolved { study, run, has_programs }) in runs {
+        let of_study = of_study(study, request.world, *has_programs, &request.bound_events);
+        for refusal in of_study.into_iter().chain(check(run)) {
+            if seen.contains(&refusal) {
+                continue;
+            }
+            let within = within.iter().flat_map(|axis| &axis.levels).map(|(_, level)| level).collect();
+            let tables = CellTables { table: &cells[*cell].table, within };
+            located.push(tables.locate(source, request.world, &refusal));
+            seen.insert(refusal);
+        }
+    }
+    located
+}
+
+/// A conflict with the levels of its cell, because it may not exist at other levels.
 fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) -> InputError {
     if error.kind == InputErrorKind::Conflict && error.file == source.file && !cell.levels.is_empty() {
         let levels: Vec<String> = cell.levels.iter().map(|(axis, level)| format!("{axis} = {level}")).collect();
@@ -127,11 +217,12 @@ fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) ->
     error
 }
 
-/// Repetition by repetition, so that an interrupted study has every cell before it has any twice.
-fn repetitions(resolved: &[(Study, RunSpec)]) -> impl Iterator<Item = RunSpec> + '_ {
-    let most = resolved.iter().map(|(study, _)| study.run.repetitions).max().unwrap_or(0);
+/// The runs repetition by repetition, so that an interrupted study has every cell once before any cell twice.
+fn repetitions(runs: &[(usize, Resolved)]) -> impl Iterator<Item = RunSpec> + '_ {
+    let most = runs.iter().map(|(_, resolved)| resolved.study.run.repetitions).max().unwrap_or(0);
     (0..most).flat_map(move |repetition| {
-        resolved.iter().filter(move |(study, _)| repetition < study.run.repetitions).map(move |(study, run)| RunSpec {
+        let repeated = runs.iter().filter(move |(_, resolved)| repetition < resolved.study.run.repetitions);
+        repeated.map(move |(_, Resolved { study, run, .. })| RunSpec {
             repetition,
             seed: derived_seed(study.run.seed, &format!("repetition/{repetition}")),
             ..run.clone()
@@ -144,11 +235,15 @@ fn resolve_cell(
     source: Source<'_>,
     cell: &Combination<'_>,
     within: &[&AxisTable<'_>],
-    world: World,
+    request: &Request,
     profiles: &Profiles,
-) -> Result<(Study, RunSpec), InputError> {
+) -> Result<Resolved, InputError> {
+    let world = request.world;
     let mut study: Study = source.typed(&cell.table)?;
     check::study(source, &cell.table, &study)?;
+    if request.exact {
+        study.run.mode = Mode::Exact;
+    }
     if study.phase.is_empty() {
         study.phase.insert("run".into(), default_phase(source, &cell.table, &study)?);
     }
@@ -183,7 +278,6 @@ fn resolve_cell(
         }
         .events(world)?,
         storage,
-        unsupported: unsupported(&study, world, has_programs),
         phases: expanded.phases,
         rounds: expanded.rounds,
     };
@@ -194,7 +288,7 @@ fn resolve_cell(
         crate::trims::are_taken(source, &cell.table, &run)?;
     }
     programs::check(source, &cell.table, &run)?;
-    Ok((study, run))
+    Ok(Resolved { study, run, has_programs })
 }
 
 /// The one phase of a study that writes none.

@@ -1,7 +1,6 @@
 //! Names become things: streams of phases, storages and their models.
 
 use crate::document::{Source, Table};
-use crate::happenings::unstaged;
 use crate::objections::unknown_name;
 use crate::profile::Submission;
 use crate::profiles::Profiles;
@@ -255,28 +254,4 @@ fn resolve_storage(
     }
     let (size, scale) = crate::scale::apply(source, table, (study, phases), name, &mut model, size)?;
     Ok(StorageSpec { size, scale, sparse: false, model: Some(model) })
-}
-
-/// What the study asks for that no world does yet.
-pub(crate) fn unsupported(study: &Study, world: World, has_programs: bool) -> Vec<String> {
-    let trace = study.workload.trace.iter().map(|_| {
-        "workload.trace: no world replays a trace yet; let a `workload.stream` or a program do the work".to_string()
-    });
-    let events = study.event.iter();
-    let events =
-        events.filter_map(|(name, event)| Some(format!("event.{name}: {}", unstaged(event, world, has_programs)?)));
-    let memory = study.host.iter().filter_map(|host| host.memory);
-    let memory = memory.filter(|_| world != World::Simulated || !has_programs);
-    let memory = memory.map(|_| "host.memory: only a simulated database has a use for it".to_string());
-    let log =
-        study.uses.log.iter().map(|_| "use.log: no world keeps a redo log on a storage of its own yet".to_string());
-    let streams = study.workload.stream.iter().filter(|(_, stream)| stream.priority.is_some());
-    let priorities = streams.filter(|_| world != World::Simulated).map(|(name, _)| {
-        format!(
-            "workload.stream.{name}.priority: only the simulated world has queues by priority; leave it out elsewhere"
-        )
-    });
-    let standby = study.uses.standby.iter();
-    let standby = standby.map(|_| "use.standby: no world keeps a standby on a storage of its own yet".to_string());
-    trace.chain(events).chain(memory).chain(log).chain(priorities).chain(standby).collect()
 }

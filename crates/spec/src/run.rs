@@ -79,8 +79,6 @@ pub struct RunSpec {
     /// Things that happen during the run, by name; what the simulated world stages names its storage.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub events: IndexMap<String, Event>,
-    /// Things of the study that no world does yet, by key, each with what a world would need.
-    pub unsupported: Vec<String>,
 }
 
 fn unscaled() -> u32 {

@@ -1,6 +1,7 @@
 //! Values that are written in a wrong form: each error says in which form they are taken.
 
-use crate::errors::{FLASH, check_golden};
+use crate::errors::FLASH;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
 use serde_json::Value;
 use std::collections::BTreeSet;
