@@ -1,8 +1,8 @@
 //! Refusals: parts of a run that its world cannot execute, as data.
 
-use crate::document::{Source, Table, has_key, span_of};
 use crate::run::{RunSpec, World};
 use crate::study::{Event, Study};
+use crate::toml::document::{Source, Table, has_key, span_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -160,7 +160,7 @@ pub(crate) fn of_study(study: &Study, world: World, has_programs: bool, bound_ev
 
 /// The refusal of an event that the world does not inject by itself.
 fn of_event(name: &str, event: &Event, world: World, has_programs: bool) -> Option<Refusal> {
-    use crate::happenings::{injected, is_injected};
+    use crate::validate::events::{injected, is_injected};
     if is_injected(event, world, has_programs) {
         return None;
     }

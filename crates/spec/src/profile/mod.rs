@@ -2,49 +2,45 @@
 //! file each.
 
 mod array;
-mod cache_limits;
+pub mod catalog;
+mod drive_link;
 mod engine;
-mod engine_limits;
 mod flash;
-mod geometry_limits;
 mod hdd;
 mod host;
-mod host_limits;
-mod limit;
 mod limits;
 mod link;
 mod null;
 mod pcie;
-mod power_limits;
-mod stack_limits;
+mod power;
+mod range;
 mod volume;
-mod volume_limits;
 mod xpoint;
 
 pub use array::{ArrayProfile, SourcedCache, SourcedOverProvisioned, SourcedRaid, SourcedReplica, SourcedStack};
+pub(crate) use array::{cache_error, rebuild_error};
+pub(crate) use engine::engine_error;
 pub use engine::{
     Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
     FlushMethod, Flushing, FreePages, GroupCommit, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads,
     RowLocks, TreeLock, Undo,
 };
-pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Nand, Power, PowerLossProtection,
     ReadRetry, Simulated, SlcCache, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
+pub(crate) use host::host_error;
 pub use host::{
     AccessPath, Contention, Driver, HostModel, HostProfile, Hypervisor, Interrupt, Lock, Placement, Submission,
 };
-pub(crate) use host_limits::impossible_host;
-pub(crate) use limit::Impossible;
-pub(crate) use limits::impossible;
-pub(crate) use limits::impossible_pcie;
-pub(crate) use link::impossible_link;
+pub(crate) use limits::device_error;
+pub(crate) use link::link_error;
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
 pub use pcie::Pcie;
-pub(crate) use stack_limits::{impossible_cache, impossible_rebuild};
+pub(crate) use pcie::pcie_error;
+pub(crate) use range::ProfileError;
 pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 

@@ -4,17 +4,18 @@
 
 mod answer;
 mod engine;
-mod happening;
+mod event;
 mod method;
 mod program;
 mod rounds;
 mod search;
 mod stack;
+pub mod summary;
 mod until;
 
 pub use answer::{Answer, Told};
 pub use engine::{Doublewrite, Engine, Engines};
-pub use happening::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
+pub use event::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tameshi_base::InputErrorKind::{self, BadValue, UnknownKey, WrongType};
 use tameshi_spec::run::World;
 use tameshi_spec::study::Study;
-use tameshi_spec::typing::WITH_VALUES;
+use tameshi_spec::toml::typing::WITH_VALUES;
 
 /// Name of the golden text, the stream's line, and the kind that it must give.
 const CASES: &[(&str, &str, InputErrorKind)] = &[
