@@ -214,7 +214,7 @@ fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64
     if span_bytes < stream.least_span().0 {
         object("no whole block lies between `offset` and the end of the stream's part of the storage".into());
     }
-    for objection in stream.objection().into_iter().chain(stream.span_objection(span_bytes)) {
+    for objection in stream.error().into_iter().chain(stream.span_error(span_bytes)) {
         object(format!("`{}`: {}", objection.key, objection.message));
     }
 }

@@ -121,7 +121,7 @@ fn refused_stream(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, refus
     refuse(what.call.is_some(), "call", "a simulated drive has no files; measure this stream");
     refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
     refuse(what.jobs == 0, "jobs", "there is nobody to do it");
-    for objection in what.objection().into_iter().chain(what.span_objection(span_bytes)) {
+    for objection in what.error().into_iter().chain(what.span_error(span_bytes)) {
         refuse(true, objection.key, &objection.message);
     }
     let model = storage.and_then(|storage| storage.model.as_ref());

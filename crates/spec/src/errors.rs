@@ -2,9 +2,9 @@
 
 use crate::toml::document::{Source, Table, nearest};
 use tameshi_base::{InputError, InputErrorKind};
-use tameshi_workload::Objection;
+use tameshi_workload::StreamError;
 
-pub(crate) fn bad(
+pub(crate) fn bad_value(
     source: Source<'_>,
     table: &Table<'_>,
     path: &[&str],
@@ -23,7 +23,7 @@ pub(crate) fn not_zero(
     path: &[&str],
     accepted: &str,
 ) -> Result<(), InputError> {
-    if value > 0 { Ok(()) } else { Err(bad(source, table, path, "zero can't stand here", accepted)) }
+    if value > 0 { Ok(()) } else { Err(bad_value(source, table, path, "zero can't stand here", accepted)) }
 }
 
 /// Exactly one kind of a thing that has kinds.
@@ -47,9 +47,9 @@ pub(crate) fn one_kind(
 }
 
 /// The error of a stream's value that no job can carry out.
-pub(crate) fn objected(source: Source<'_>, table: &Table<'_>, stream: &str, objection: &Objection) -> InputError {
-    let path: Vec<&str> = ["workload", "stream", stream].into_iter().chain(objection.key.split('.')).collect();
-    bad(source, table, &path, objection.message.clone(), objection.accepted)
+pub(crate) fn stream_error(source: Source<'_>, table: &Table<'_>, stream: &str, error: &StreamError) -> InputError {
+    let path: Vec<&str> = ["workload", "stream", stream].into_iter().chain(error.key.split('.')).collect();
+    bad_value(source, table, &path, error.message.clone(), error.accepted)
 }
 
 /// An error about a name that refers to nothing.

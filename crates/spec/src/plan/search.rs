@@ -1,6 +1,6 @@
 //! The runs of a search: one in closed loop, then one at each rate that the finished runs lead to.
 
-use crate::errors::{bad, unknown_name};
+use crate::errors::{bad_value, unknown_name};
 use crate::run::{PhaseSpec, RunSpec};
 use crate::study::summary::AxisSummary;
 use crate::study::{Search, Spacing, Study, Varies};
@@ -47,7 +47,7 @@ pub(crate) fn check(
     let phases = run.phases.iter().filter(runs_it).count();
     if phases != 1 {
         let message = format!("{phases} phases run this stream, and a search is about one");
-        return Err(bad(source, table, &["search", "stream"], message, "a stream that one phase runs"));
+        return Err(bad_value(source, table, &["search", "stream"], message, "a stream that one phase runs"));
     }
     if let Some(limit) = &search.limit {
         let parts: Vec<&str> = limit.metric.split('.').collect();
@@ -58,14 +58,20 @@ pub(crate) fn check(
         if !known {
             let accepted = "OPERATION.latency.STATISTIC, such as read.latency.p999";
             let message = "a limit is on a latency that is estimated";
-            return Err(bad(source, table, &["search", "limit", "metric"], message, accepted));
+            return Err(bad_value(source, table, &["search", "limit", "metric"], message, accepted));
         }
         if limit.below.0 == 0 {
-            return Err(bad(source, table, &["search", "limit", "below"], "nothing is faster", "a time above zero"));
+            return Err(bad_value(
+                source,
+                table,
+                &["search", "limit", "below"],
+                "nothing is faster",
+                "a time above zero",
+            ));
         }
     }
     if search.shares.is_empty() || search.shares.iter().any(|share| share.0 == 0) {
-        return Err(bad(source, table, &["search", "shares"], "no rate follows", "shares above 0 %"));
+        return Err(bad_value(source, table, &["search", "shares"], "no rate follows", "shares above 0 %"));
     }
     Ok(())
 }

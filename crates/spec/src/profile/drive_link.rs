@@ -2,7 +2,7 @@
 
 use super::HostLink;
 use super::pcie::pcie_error;
-use super::range::{Limit, MB_PER_S, ProfileError, RATE, bad, conflict};
+use super::range::{Limit, MB_PER_S, ProfileError, RATE, bad_value, conflict};
 use tameshi_base::InputErrorKind;
 
 /// Of a drive's link: the first generation of SATA carries 150 MB/s, 16 lanes of PCI Express 5.0 carry 63 GB/s.
@@ -42,5 +42,5 @@ pub(super) fn link_conflict(model: &'static str, link: &HostLink) -> Option<Prof
     let most = pcie.carries_at_most();
     let rates = [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)];
     let (key, _) = rates.into_iter().find(|(_, rate)| rate.value > most)?;
-    bad(&[model, "link", key], &format!("{pcie} does not carry so much"), &format!("up to {most}"))
+    bad_value(&[model, "link", key], &format!("{pcie} does not carry so much"), &format!("up to {most}"))
 }

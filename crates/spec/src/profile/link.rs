@@ -1,7 +1,7 @@
 //! Links between hosts: what a replica's writes cross.
 
 use super::Sourced;
-use super::range::{Limit, MS, ProfileError, SIZE, TIME, bad, or_none, outside};
+use super::range::{Limit, MS, ProfileError, SIZE, TIME, bad_value, or_none, outside};
 use crate::run::node::Link;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ fn too_far(link: &Link) -> Option<ProfileError<'static>> {
     let message = "no link of this rate has such a round trip: microseconds as milliseconds?";
     let refused = link.rate.0 >= FAST && link.round_trip > SITE;
     let accepted = format!("at most {SITE}, or a rate below {}", Size(FAST));
-    refused.then(|| bad(&["round_trip"], message, &accepted)).flatten()
+    refused.then(|| bad_value(&["round_trip"], message, &accepted)).flatten()
 }
 
 /// A link with the rate of one between cities and a round trip within a rack.
@@ -64,7 +64,7 @@ fn too_near(link: &Link) -> Option<ProfileError<'static>> {
     let message = "no link of such a round trip has this rate: gigabytes as megabytes?";
     let refused = link.rate.0 < SLOW && (1..OUT_OF_THE_HOUSE.0).contains(&link.round_trip.0);
     let accepted = format!("at least {}, or a round trip of at least {OUT_OF_THE_HOUSE}", Size(SLOW));
-    refused.then(|| bad(&["rate"], message, &accepted)).flatten()
+    refused.then(|| bad_value(&["rate"], message, &accepted)).flatten()
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(super) fn conflict(path: &[&'static str], message: &str, accepted: &str) -> 
 }
 
 /// The same of a value that is no less wrong alone: the error shows what was found.
-pub(super) fn bad(path: &[&'static str], message: &str, accepted: &str) -> Option<ProfileError<'static>> {
+pub(super) fn bad_value(path: &[&'static str], message: &str, accepted: &str) -> Option<ProfileError<'static>> {
     conflict(path, message, accepted).map(|found| ProfileError { kind: InputErrorKind::BadValue, ..found })
 }
 

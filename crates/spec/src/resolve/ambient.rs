@@ -1,6 +1,6 @@
 //! What a study says of a drive's surroundings: how warm it is there, and the slot that the drive is in.
 
-use crate::errors::bad;
+use crate::errors::bad_value;
 use crate::profile::{FlashProfile, Pcie, pcie_error};
 use crate::run::node::Node;
 use crate::toml::document::{Source, Table};
@@ -43,7 +43,7 @@ pub(crate) fn slot(
     slot: Pcie,
 ) -> Result<(), InputError> {
     if let Some((key, message, accepted)) = pcie_error(slot) {
-        return Err(bad(source, table, &["storage", name, "slot", key], message, accepted));
+        return Err(bad_value(source, table, &["storage", name, "slot", key], message, accepted));
     }
     let (drive, _) = model.drive();
     let message = format!("drive `{drive}` is in no slot of PCI Express, by its profile");

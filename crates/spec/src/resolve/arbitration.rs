@@ -1,6 +1,6 @@
 //! Queues of one drive by priority: what a study says of them, and where it means nothing.
 
-use crate::errors::bad;
+use crate::errors::bad_value;
 use crate::run::RunSpec;
 use crate::run::node::{self, Function, Node};
 use crate::study::{Arbitration, Study};
@@ -44,7 +44,7 @@ pub(crate) fn arbitrate(
         ),
     ] {
         if !holds {
-            return Err(bad(source, table, &["storage", name, "arbitration", key], message, &accepted));
+            return Err(bad_value(source, table, &["storage", name, "arbitration", key], message, &accepted));
         }
     }
     let arbitration = Some(node::Arbitration { high: written.high, medium: written.medium, low: written.low, burst });

@@ -1,6 +1,6 @@
 //! Stacks as they are written become trees of devices; what can't be is told at its place.
 
-use crate::errors::{bad, one_kind, unknown_name};
+use crate::errors::{bad_value, one_kind, unknown_name};
 use crate::profile::catalog::Profiles;
 use crate::profile::{ProfileError, cache_error, link_error, rebuild_error};
 use crate::run::node::{Cache, Function, Link, Node, Rebuild};
@@ -38,7 +38,7 @@ type Resolved<T> = Result<T, InputError>;
 
 impl Place<'_, '_> {
     fn bad<T>(self, path: &[&str], key: &str, message: impl Into<String>, accepted: &str) -> Resolved<T> {
-        Err(bad(self.source, self.table, &joined(path, key), message, accepted))
+        Err(bad_value(self.source, self.table, &joined(path, key), message, accepted))
     }
 
     fn conflict<T>(self, path: &[&str], key: &str, message: impl Into<String>) -> Resolved<T> {

@@ -1,7 +1,7 @@
 //! How many runs a study may ask for, how finely they are recorded, and where its windows lie: what lies outside is refused before
 //! a run is made.
 
-use crate::errors::bad;
+use crate::errors::bad_value;
 use crate::run::PhaseSpec;
 use crate::study::{Study, Varies};
 use crate::toml::axes::AxisTable;
@@ -32,7 +32,7 @@ pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[Axi
     {
         if count > most {
             let message = format!("the levels of the axes span {count} {what}");
-            let error = bad(source, document, &["axis"], message, &format!("at most {most}"));
+            let error = bad_value(source, document, &["axis"], message, &format!("at most {most}"));
             return Err(InputError { found: count.to_string(), ..error });
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, cells: u64, runs: u64)
     }
     let most = MOST_RUNS / cells.max(1);
     let message = format!("these would be {runs} runs of {cells} cells; a study has at most {MOST_RUNS}");
-    Err(bad(source, table, &["run", "repetitions"], message, &format!("1 to {most}, or fewer levels")))
+    Err(bad_value(source, table, &["run", "repetitions"], message, &format!("1 to {most}, or fewer levels")))
 }
 
 /// Repetitions and the interval of a study by themselves.
@@ -60,11 +60,11 @@ pub(crate) fn values(source: Source<'_>, table: &Table<'_>, study: &Study) -> Ch
     let (repetitions, interval) = (study.run.repetitions, study.run.interval);
     if !(1..=MOST_REPETITIONS).contains(&repetitions) {
         let message = if repetitions == 0 { "zero can't stand here" } else { "nobody needs so many runs of a cell" };
-        return Err(bad(source, table, &["run", "repetitions"], message, &format!("1 to {MOST_REPETITIONS}")));
+        return Err(bad_value(source, table, &["run", "repetitions"], message, &format!("1 to {MOST_REPETITIONS}")));
     }
     if interval < LEAST_INTERVAL {
         let message = if interval.0 == 0 { "zero can't stand here" } else { "no interval is recorded this fast" };
-        return Err(bad(source, table, &["run", "interval"], message, &format!("{LEAST_INTERVAL} or more")));
+        return Err(bad_value(source, table, &["run", "interval"], message, &format!("{LEAST_INTERVAL} or more")));
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ pub(crate) fn intervals(source: Source<'_>, table: &Table<'_>, study: &Study, ph
             let message = format!("phase `{}` of {time} would have {} intervals", phase.name, time.0 / interval.0);
             let least = Time(time.0.div_ceil(MOST_INTERVALS).next_multiple_of(LEAST_INTERVAL.0));
             let accepted = format!("{least} or more, at most {MOST_INTERVALS} intervals in a phase");
-            return Err(bad(source, table, &path, message, &accepted));
+            return Err(bad_value(source, table, &path, message, &accepted));
         }
     }
     Ok(())

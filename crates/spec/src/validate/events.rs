@@ -1,6 +1,6 @@
 //! Events of a study that a world stages itself: what each befalls is named, and what can't befall it is told.
 
-use crate::errors::{bad, unknown_name};
+use crate::errors::{bad_value, unknown_name};
 use crate::profile::Device;
 use crate::run::node::Node;
 use crate::run::{PhaseSpec, StorageSpec, World};
@@ -93,7 +93,7 @@ impl Stage<'_, '_> {
         if let Some(drive) = member.member.filter(|&drive| drive >= drives) {
             let message = format!("storage `{storage}` has no member {drive}");
             let path = ["event", name, kind, "member"];
-            return Err(bad(self.source, self.table, &path, message, &format!("0 to {}", drives - 1)));
+            return Err(bad_value(self.source, self.table, &path, message, &format!("0 to {}", drives - 1)));
         }
         Ok(Member { storage: Some(storage), ..member.clone() })
     }
@@ -122,7 +122,7 @@ impl Stage<'_, '_> {
             let most = each * controller.count.value - 1;
             if channel > most {
                 let message = format!("the drive has no channel {channel}");
-                return Err(bad(self.source, self.table, &path, message, &format!("0 to {most}")));
+                return Err(bad_value(self.source, self.table, &path, message, &format!("0 to {most}")));
             }
             member = member.or(Some(0));
         }

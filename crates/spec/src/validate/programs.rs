@@ -1,6 +1,6 @@
 //! What of a program's settings can't be: amounts of nothing, users who think beside a rate, sysbench's options.
 
-use crate::errors::{bad, not_zero};
+use crate::errors::{bad_value, not_zero};
 use crate::run::RunSpec;
 use crate::toml::document::{Source, Table};
 use tameshi_base::{InputError, InputErrorKind};
@@ -73,7 +73,7 @@ fn rows(source: Source<'_>, table: &Table<'_>, update: &KeyUpdate) -> Checked {
         return Ok(());
     }
     let accepted = format!("at least {}, one for each table", update.tables);
-    Err(bad(source, table, &["workload", "key_update", "rows"], "these are too few for the tables", &accepted))
+    Err(bad_value(source, table, &["workload", "key_update", "rows"], "these are too few for the tables", &accepted))
 }
 
 /// sysbench's options have values that mean something, the storage engine's name stands in SQL, and something is asked.
@@ -90,11 +90,11 @@ fn options(source: Source<'_>, table: &Table<'_>, oltp: &Oltp) -> Checked {
     ];
     if let Some((key, _, accepted)) = rules.iter().find(|(_, holds, _)| !holds) {
         let path = ["workload", "oltp", key];
-        return Err(bad(source, table, &path, "sysbench's option has no such value", accepted));
+        return Err(bad_value(source, table, &path, "sysbench's option has no such value", accepted));
     }
     if oltp.asks_nothing() {
         let accepted = "a count above zero of a statement that the mix has";
-        return Err(bad(
+        return Err(bad_value(
             source,
             table,
             &["workload", "oltp", "mix"],

@@ -1,6 +1,6 @@
 //! Whether the parts of storages that streams work on are there.
 
-use crate::errors::{bad, objected};
+use crate::errors::{bad_value, stream_error};
 use crate::run::{PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use crate::toml::document::{Source, Table, has_key};
 use indexmap::IndexMap;
@@ -23,7 +23,7 @@ pub(crate) fn end_within(
         if stream.stream.span.is_some_and(|span| span.0 > rest + slack) {
             let message = format!("storage `{}` ends before this part of it does", stream.storage);
             let accepted = format!("at most {}, the rest of the storage's {size}", Size(rest));
-            return Err(bad(source, table, &["workload", "stream", &stream.name, "span"], message, &accepted));
+            return Err(bad_value(source, table, &["workload", "stream", &stream.name, "span"], message, &accepted));
         }
     }
     Ok(())
@@ -37,12 +37,12 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
         if addressed < stream.stream.least_span().0 {
             return Err(no_room(source, table, stream, &run.storage[&stream.storage]));
         }
-        if let Some(objection) = stream.stream.span_objection(addressed) {
+        if let Some(error) = stream.stream.span_error(addressed) {
             let storage = &run.storage[&stream.storage];
             let unscaled = addressed.saturating_mul(storage.scale.into());
-            return Err(match stream.stream.span_objection(unscaled) {
-                None => left_by_scale(source, table, stream, storage, &format!(": {}", objection.message)),
-                Some(_) => objected(source, table, &stream.name, &objection),
+            return Err(match stream.stream.span_error(unscaled) {
+                None => left_by_scale(source, table, stream, storage, &format!(": {}", error.message)),
+                Some(_) => stream_error(source, table, &stream.name, &error),
             });
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
 /// Whether a stream's part of a storage of that size holds what it needs.
 pub(crate) fn has_room(stream: &StreamSpec, size: Size) -> bool {
     let addressed = addressed(stream, size);
-    addressed >= stream.least_span().0 && stream.span_objection(addressed).is_none()
+    addressed >= stream.least_span().0 && stream.span_error(addressed).is_none()
 }
 
 /// Bytes that are addressed by a stream of `size` bytes of storage.
@@ -72,7 +72,7 @@ fn no_room(source: Source<'_>, table: &Table<'_>, stream: &PhaseStream, storage:
     if stream.stream.offset >= size {
         let message = format!("storage `{}` ends before it", stream.storage);
         let accepted = format!("less than {}, so that the rest {holds}", whole(size, storage.scale));
-        return bad(source, table, &at("offset"), message, &accepted);
+        return bad_value(source, table, &at("offset"), message, &accepted);
     }
     let addressed = addressed(&stream.stream, size);
     if addressed.saturating_mul(storage.scale.into()) >= least.0 {
@@ -84,11 +84,11 @@ fn no_room(source: Source<'_>, table: &Table<'_>, stream: &PhaseStream, storage:
     let of_storage = ["storage", &stream.storage, "size"];
     if key.is_none() && has_key(table, &of_storage) {
         let (message, accepted) = (no_room("stream", &stream.name), format!("{least} or more"));
-        return bad(source, table, &of_storage, message, &accepted);
+        return bad_value(source, table, &of_storage, message, &accepted);
     }
     let key = key.unwrap_or("block_size");
     let accepted = format!("a part of the storage's {} that {holds}", whole(size, storage.scale));
-    bad(source, table, &at(key), no_room("storage", &stream.storage), &accepted)
+    bad_value(source, table, &at(key), no_room("storage", &stream.storage), &accepted)
 }
 
 /// The error of a stream that has room in its storage, and too little of it at the storage's scale.
@@ -101,7 +101,7 @@ fn left_by_scale(
 ) -> InputError {
     let (scale, left) = (storage.scale, rough(addressed(&stream.stream, storage.size)));
     let message = format!("at a scale of {scale} stream `{}` has {left} there{why}", stream.name);
-    bad(source, table, &["storage", &stream.storage, "scale"], message, "a smaller scale")
+    bad_value(source, table, &["storage", &stream.storage, "scale"], message, "a smaller scale")
 }
 
 /// The size of a storage before it was scaled.

@@ -1,6 +1,6 @@
 //! Whether the drives that streams trim have a use for it.
 
-use crate::errors::bad;
+use crate::errors::bad_value;
 use crate::profile::Device;
 use crate::run::RunSpec;
 use crate::toml::document::{Source, Table};
@@ -19,7 +19,7 @@ pub(crate) fn are_taken(source: Source<'_>, table: &Table<'_>, run: &RunSpec) ->
         let message =
             format!("the drive of storage `{}`, `{drive}`, is a hard disk, which refuses trims", stream.storage);
         let accepted = format!("{without}, or a storage of flash drives");
-        return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
+        return Err(bad_value(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Values that parse but can't be, and names that refer to nothing; each error names its place.
 
-use crate::errors::{bad, not_zero, objected, one_kind, unknown_name};
+use crate::errors::{bad_value, not_zero, one_kind, stream_error, unknown_name};
 use crate::profile::Submission;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::summary::Summary;
@@ -27,7 +27,13 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
         one_kind(source, table, &["storage", name], "storage", &stack.kinds(), &Stack::KINDS)?;
         if stack.size.is_some_and(|size| size < LEAST_STORAGE) {
             let message = "no block has room in this storage";
-            return Err(bad(source, table, &["storage", name, "size"], message, &format!("{LEAST_STORAGE} or more")));
+            return Err(bad_value(
+                source,
+                table,
+                &["storage", name, "size"],
+                message,
+                &format!("{LEAST_STORAGE} or more"),
+            ));
         }
     }
     for (name, stream) in &study.workload.stream {
@@ -63,7 +69,7 @@ fn name_is_plain(source: Source<'_>, table: &Table<'_>, path: &[&str]) -> Checke
     if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
         return Ok(());
     }
-    let mut error = bad(source, table, path, "this name can't be used", "letters, digits, `_` and `-`");
+    let mut error = bad_value(source, table, path, "this name can't be used", "letters, digits, `_` and `-`");
     error.found = name.to_string();
     Err(error)
 }
@@ -95,15 +101,21 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     lengths(source, table, name, stream)?;
     for (value, key) in [(stream.queue_depth, "queue_depth"), (stream.jobs, "jobs")] {
         if value == 0 || value > MOST_OUTSTANDING {
-            return Err(bad(source, table, &path(key), "this many can't be", &format!("1 to {MOST_OUTSTANDING}")));
+            return Err(bad_value(
+                source,
+                table,
+                &path(key),
+                "this many can't be",
+                &format!("1 to {MOST_OUTSTANDING}"),
+            ));
         }
     }
     if !stream.offset.0.is_multiple_of(granule(stream)) {
-        return Err(bad(source, table, &path("offset"), "an offset must be aligned", "a multiple of 512 B"));
+        return Err(bad_value(source, table, &path("offset"), "an offset must be aligned", "a multiple of 512 B"));
     }
     for (value, key) in [(stream.align, "align"), (stream.pattern.stretch(), "pattern")] {
         if !value.is_none_or(|size| size.0.is_multiple_of(granule(stream))) {
-            return Err(bad(
+            return Err(bad_value(
                 source,
                 table,
                 &path(key),
@@ -126,7 +138,7 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
         not_zero(source, table, rate.0, &path, "a rate above zero, such as \"500 /s\"")?;
         if rate > MOST_RATE {
             let accepted = format!("at most \"{MOST_RATE}\"");
-            return Err(bad(source, table, &path, "nothing starts requests this fast", &accepted));
+            return Err(bad_value(source, table, &path, "nothing starts requests this fast", &accepted));
         }
     }
     if stream.sync == Some(Sync::Fua) && stream.access == Access::Buffered {
@@ -135,10 +147,10 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
         return Err(source.error_at(table, &path("sync"), InputErrorKind::Conflict, message));
     }
     if stream.sync.and_then(tameshi_workload::Sync::every) == Some(0) {
-        return Err(bad(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more"));
+        return Err(bad_value(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more"));
     }
     pauses(source, table, name, stream)?;
-    stream.objection().map_or(Ok(()), |objection| Err(objected(source, table, name, &objection)))
+    stream.error().map_or(Ok(()), |error| Err(stream_error(source, table, name, &error)))
 }
 
 /// Slots think in closed loop only: in open loop their pauses would hold back the arrivals, and it were none.
@@ -167,7 +179,7 @@ fn lengths(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpe
     let is_invalid = |size: Size| size.0 == 0 || !size.0.is_multiple_of(granule) || size.0 > 1 << 30;
     let accepted = if granule > 1 { "a multiple of 512 B up to 1 GiB" } else { "1 B to 1 GiB" };
     if stream.block_size_mix.is_none() && is_invalid(stream.block_size) {
-        return Err(bad(source, table, &path("block_size"), "this is no length of a request", accepted));
+        return Err(bad_value(source, table, &path("block_size"), "this is no length of a request", accepted));
     }
     if stream.block_size_mix.is_some() && has_key(table, &path("block_size")) {
         let message = "a stream has one length or a mix of them: `block_size` and `block_size_mix` exclude each other";
@@ -178,12 +190,12 @@ fn lengths(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpe
         if let Some(index) = mix.iter().position(|length| is_invalid(length.size)) {
             let index = index.to_string();
             let path = ["workload", "stream", name, key, &index, "size"];
-            return Err(bad(source, table, &path, "this is no length of a request", accepted));
+            return Err(bad_value(source, table, &path, "this is no length of a request", accepted));
         }
         let whole: u64 = mix.iter().map(|length| u64::from(length.share.0)).sum();
         if whole != u64::from(Share::WHOLE.0) {
             let percent = format!("the shares of the lengths add up to {} %", whole as f64 / 1e4);
-            return Err(bad(source, table, &path(key), percent, "shares that add up to 100 %"));
+            return Err(bad_value(source, table, &path(key), percent, "shares that add up to 100 %"));
         }
     }
     Ok(())
@@ -222,7 +234,7 @@ fn phase_values(source: Source<'_>, table: &Table<'_>, name: &str, phase: &Phase
     }
     if phase.workload.is_empty() && until.time.is_none() {
         let message = "a phase without work is idle for a time";
-        return Err(bad(source, table, &["phase", name, "until"], message, "until = { time = \"10 s\" }"));
+        return Err(bad_value(source, table, &["phase", name, "until"], message, "until = { time = \"10 s\" }"));
     }
     Ok(())
 }
@@ -232,7 +244,7 @@ fn steady_values(source: Source<'_>, table: &Table<'_>, path: &[&str], rule: &St
     let at = |key| path.iter().copied().chain([key]).collect::<Vec<&str>>();
     not_zero(source, table, rule.round.map_or(1, |round| round.0), &at("round"), "a time above zero")?;
     if rule.rounds < 2 {
-        return Err(bad(
+        return Err(bad_value(
             source,
             table,
             &at("rounds"),
@@ -242,14 +254,14 @@ fn steady_values(source: Source<'_>, table: &Table<'_>, path: &[&str], rule: &St
     }
     if rule.absolute.is_some() && rule.track.variables().count() > 1 {
         let message = "a limit that is no share of the mean is of one variable";
-        return Err(bad(source, table, &at("track"), message, "one of iops, bandwidth, latency"));
+        return Err(bad_value(source, table, &at("track"), message, "one of iops, bandwidth, latency"));
     }
     if rule.max_rounds < rule.rounds {
         let message = format!("fewer than the {} rounds of a window", rule.rounds);
-        return Err(bad(source, table, &at("max_rounds"), message, &format!("{} or more", rule.rounds)));
+        return Err(bad_value(source, table, &at("max_rounds"), message, &format!("{} or more", rule.rounds)));
     }
     if rule.track.variables().next().is_none() {
-        return Err(bad(source, table, &at("track"), "nothing is tracked", "some of iops, bandwidth, latency"));
+        return Err(bad_value(source, table, &at("track"), "nothing is tracked", "some of iops, bandwidth, latency"));
     }
     Ok(())
 }
@@ -309,7 +321,7 @@ pub(crate) fn rounds(source: Source<'_>, table: &Table<'_>, study: &Study) -> Ch
             taken.push(phase);
         }
         if rounds.phases.is_empty() {
-            return Err(bad(source, table, &path, "a round without phases", "a list of phases"));
+            return Err(bad_value(source, table, &path, "a round without phases", "a list of phases"));
         }
         rounds_end(source, table, name, rounds)?;
     }
@@ -400,7 +412,7 @@ pub(crate) fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<Stri
 pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Checked {
     if host.cores.is_some_and(|cores| !(1..=MOST_CORES).contains(&cores)) {
         let accepted = format!("1 to {MOST_CORES}");
-        return Err(bad(source, table, &["host", "cores"], "no host has so many cores", &accepted));
+        return Err(bad_value(source, table, &["host", "cores"], "no host has so many cores", &accepted));
     }
     match host.submission {
         Some(submission) if host.model.path(submission).is_none() => {

@@ -1,7 +1,7 @@
 //! Figures of an SLC cache and of idling that a flash drive can't have, each with the reason.
 
 use super::{FlashProfile, Idle, SlcCache};
-use crate::profile::range::{Limit, MS, ProfileError, TIME, US, bad, conflict, sizes};
+use crate::profile::range::{Limit, MS, ProfileError, TIME, US, bad_value, conflict, sizes};
 use tameshi_base::units::{Size, Time};
 
 const PPM: u128 = 1_000_000;
@@ -45,7 +45,7 @@ fn out_of(path: &[&'static str], value: Size, most: u64, message: &str) -> Optio
     if (least..=most).contains(&value) {
         return None;
     }
-    bad(path, message, &sizes(least.0.into(), most.0.into()))
+    bad_value(path, message, &sizes(least.0.into(), most.0.into()))
 }
 
 /// Rounded down to megabytes.

@@ -4,6 +4,7 @@
 
 mod audit;
 mod delivery;
+mod dispatch;
 mod input;
 mod names;
 mod new_order;

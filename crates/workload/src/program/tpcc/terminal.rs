@@ -2,7 +2,7 @@
 
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
-use super::super::transaction::{Outcome, Place, Step, Transaction};
+use super::super::transaction::{Place, Step, Transaction};
 use super::Tpcc;
 use super::audit::Tally;
 use super::input::{Customer, Deck, Draw, Input};
@@ -149,20 +149,6 @@ impl Terminal {
     pub(in super::super) fn again(&mut self) {
         let list = std::mem::take(&mut self.state.list);
         self.state = State { list, ..State::default() };
-    }
-
-    pub(in super::super) fn next(&mut self, reply: &Reply, statement: &mut Statement) -> Step {
-        let step = match self.input {
-            Input::NewOrder { .. } => self.new_order(reply, statement),
-            Input::Payment { .. } => self.payment(reply, statement),
-            Input::OrderStatus { .. } => self.order_status(reply, statement),
-            Input::Delivery { .. } => self.delivery(reply, statement),
-            Input::StockLevel { .. } => self.stock_level(reply, statement),
-        };
-        if let Step::Done(Outcome::Committed | Outcome::RolledBack) = step {
-            self.tally.count(self.w, &self.input, &self.tpcc);
-        }
-        step
     }
 
     /// It works as tpcc-mysql does, which counts the customers of a name before it reads them.

@@ -1,12 +1,12 @@
 //! What a stream's description may not say: values that no job can carry out.
 
-use crate::calls::FileCall;
-use crate::spec::{Access, Arrivals, Pattern, StreamSpec, Submission, Sync, VERIFIED, Verify};
+use crate::stream::file_calls::FileCall;
+use crate::stream::spec::{Access, Arrivals, Pattern, StreamSpec, Submission, Sync, VERIFIED, Verify};
 use tameshi_base::{Rate, Share, Size};
 
 /// A value that can't be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Objection {
+pub struct StreamError {
     /// The key within the stream, dotted.
     pub key: &'static str,
     /// What is wrong with it, as a sentence.
@@ -24,33 +24,33 @@ const MOST_THETA_PERMILLE: u32 = 10_000;
 
 impl StreamSpec {
     /// The first thing of this description that no job can carry out, wherever it works.
-    pub fn objection(&self) -> Option<Objection> {
-        let trims = || self.trim_objection().or_else(|| self.call_objection());
-        let batches = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.lsm_objection());
-        let writes = || batches().or_else(|| self.verify_objection());
-        let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
-        let ends = || self.end_objection().or_else(|| self.pace_objection()).or_else(|| self.system_objection());
-        self.pattern_objection().or_else(times).or_else(trims).or_else(writes).or_else(ends)
+    pub fn error(&self) -> Option<StreamError> {
+        let trims = || self.trim_error().or_else(|| self.call_error());
+        let batches = || self.group_error().or_else(|| self.page_error()).or_else(|| self.lsm_error());
+        let writes = || batches().or_else(|| self.verify_error());
+        let times = || self.arrivals_error().or_else(|| self.pauses_error());
+        let ends = || self.end_error().or_else(|| self.pace_error()).or_else(|| self.system_error());
+        self.pattern_error().or_else(times).or_else(trims).or_else(writes).or_else(ends)
     }
 
     /// The same of the part of the storage that it works on, `span_bytes` long.
-    pub fn span_objection(&self, span_bytes: u64) -> Option<Objection> {
+    pub fn span_error(&self, span_bytes: u64) -> Option<StreamError> {
         let blocks = span_bytes.checked_div(self.shortest().0).unwrap_or(0);
         if self.pattern == Pattern::Shuffled && blocks < u64::from(self.jobs) {
             let message = format!("{blocks} blocks can't be divided among {} jobs", self.jobs);
-            return Some(Objection { key: "jobs", message, accepted: "a larger span, or fewer jobs" });
+            return Some(StreamError { key: "jobs", message, accepted: "a larger span, or fewer jobs" });
         }
         let key = if matches!(self.pattern, Pattern::Zoned(_)) { "pattern.zoned" } else { "pattern.hot_cold" };
-        (!self.pattern.fits(blocks)).then(|| Objection {
+        (!self.pattern.fits(blocks)).then(|| StreamError {
             key,
             message: format!("a part of the {blocks} blocks is accessed but too small to hold one"),
             accepted: "larger parts, or a larger span",
         })
     }
 
-    fn pattern_objection(&self) -> Option<Objection> {
+    fn pattern_error(&self) -> Option<StreamError> {
         let whole = |shares: &[Share]| shares.iter().map(|share| u64::from(share.0)).sum::<u64>() == 1_000_000;
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if self.run_length == 0 {
             return object("run_length", "a run of no requests never begins", "1 or more");
         }
@@ -89,8 +89,8 @@ impl StreamSpec {
         }
     }
 
-    fn arrivals_objection(&self) -> Option<Objection> {
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+    fn arrivals_error(&self) -> Option<StreamError> {
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         match &self.arrivals {
             Arrivals::Ramp { points, .. } => {
                 let key = "arrivals.ramp.points";
@@ -114,9 +114,9 @@ impl StreamSpec {
         }
     }
 
-    fn group_objection(&self) -> Option<Objection> {
+    fn group_error(&self) -> Option<StreamError> {
         let Some(Sync::GroupCommit { committers, .. }) = self.sync else { return None };
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if committers == 0 {
             object("sync.group_commit.committers", "a group of nobody commits nothing", "1 or more")
         } else if self.longest().0.saturating_mul(u64::from(committers)) > MOST_COMMAND {
@@ -132,9 +132,9 @@ impl StreamSpec {
         }
     }
 
-    fn page_objection(&self) -> Option<Objection> {
+    fn page_error(&self) -> Option<StreamError> {
         let flush = self.page_flush?;
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         let batch_bytes = u64::from(flush.batch).saturating_mul(self.block_size.0);
         if flush.batch == 0 {
             object("page_flush.batch", "a batch of no pages is never flushed", "1 or more")
@@ -160,9 +160,9 @@ impl StreamSpec {
         }
     }
 
-    fn lsm_objection(&self) -> Option<Objection> {
+    fn lsm_error(&self) -> Option<StreamError> {
         let tree = self.lsm?;
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if !matches!(self.sync, Some(Sync::GroupCommit { .. })) {
             object("lsm", "a tree lies behind a journal", "`sync = { group_commit = { committers = 16 } }` beside it")
         } else if self.verify != Verify::Off {
@@ -210,27 +210,27 @@ impl StreamSpec {
             .then_some(("files of a directory are of one length", "`block_size` instead of a mix"))
     }
 
-    fn call_objection(&self) -> Option<Objection> {
+    fn call_error(&self) -> Option<StreamError> {
         let (message, accepted) = self.call_trouble()?;
-        Some(Objection { key: "call", message: message.to_string(), accepted })
+        Some(StreamError { key: "call", message: message.to_string(), accepted })
     }
 
-    fn trim_objection(&self) -> Option<Objection> {
+    fn trim_error(&self) -> Option<StreamError> {
         if self.write_block_size_mix.is_some() && self.trim > Share(0) {
-            return Some(Objection {
+            return Some(StreamError {
                 key: "write_block_size_mix",
                 message: "trims have no lengths of their own beside those of reads and of writes".to_string(),
                 accepted: "no `trim`, or one mix",
             });
         }
-        (self.trim_first && self.is_batched()).then(|| Objection {
+        (self.trim_first && self.is_batched()).then(|| StreamError {
             key: "trim_first",
             message: "a log's groups and batches of pages are written without trims".to_string(),
             accepted: "single writes",
         })
     }
 
-    fn verify_objection(&self) -> Option<Objection> {
+    fn verify_error(&self) -> Option<StreamError> {
         if self.verify == Verify::Off {
             return None;
         }
@@ -243,7 +243,7 @@ impl StreamSpec {
             return None;
         };
         let accepted = "lengths and offset that are multiples of 4 KiB, and no trims";
-        Some(Objection { key: "verify", message: message.to_string(), accepted })
+        Some(StreamError { key: "verify", message: message.to_string(), accepted })
     }
 
     /// Whether it is carried out in groups or batches, which have syncs of their own.
@@ -251,7 +251,7 @@ impl StreamSpec {
         self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }))
     }
 
-    fn end_objection(&self) -> Option<Objection> {
+    fn end_error(&self) -> Option<StreamError> {
         if !self.sync_at_end {
             return None;
         }
@@ -263,12 +263,12 @@ impl StreamSpec {
             return None;
         };
         let accepted = "single writes";
-        Some(Objection { key: "sync_at_end", message: message.to_string(), accepted })
+        Some(StreamError { key: "sync_at_end", message: message.to_string(), accepted })
     }
 
-    fn pace_objection(&self) -> Option<Objection> {
+    fn pace_error(&self) -> Option<StreamError> {
         let pace = self.pace.as_ref()?;
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if pace.weight == 0 {
             object("pace.weight", "a stream without a share never starts", "1 or more")
         } else if self.is_batched() {
@@ -279,8 +279,8 @@ impl StreamSpec {
     }
 
     /// What the system could not do of it.
-    fn system_objection(&self) -> Option<Objection> {
-        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+    fn system_error(&self) -> Option<StreamError> {
+        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if self.processors.as_ref().is_some_and(Vec::is_empty) {
             return object("processors", "a thread runs somewhere", "at least one processor, or no such key");
         }
@@ -295,14 +295,14 @@ impl StreamSpec {
         None
     }
 
-    fn pauses_objection(&self) -> Option<Objection> {
+    fn pauses_error(&self) -> Option<StreamError> {
         if self.think_every == 0 {
             let message = "a pause after no request never comes".to_string();
-            return Some(Objection { key: "think_every", message, accepted: "1 or more" });
+            return Some(StreamError { key: "think_every", message, accepted: "1 or more" });
         }
         let stuck = self.duty.is_some_and(|duty| duty.on.0 == 0);
         let endless = self.duty.is_some_and(|duty| duty.on.0.checked_add(duty.off.0).is_none());
-        (stuck || endless).then(|| Objection {
+        (stuck || endless).then(|| StreamError {
             key: "duty",
             message: "a stream that is never at work does nothing".to_string(),
             accepted: "`on` above zero",
@@ -313,11 +313,11 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Zone};
+    use crate::stream::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Zone};
     use tameshi_base::Time;
 
     fn key(spec: StreamSpec) -> Option<&'static str> {
-        spec.objection().map(|objection| objection.key)
+        spec.error().map(|error| error.key)
     }
 
     fn pattern(pattern: Pattern) -> Option<&'static str> {
@@ -331,8 +331,8 @@ mod tests {
     #[test]
     fn shuffled_jobs_need_a_block_each() {
         let of = |jobs| StreamSpec { pattern: Pattern::Shuffled, jobs, ..StreamSpec::default() };
-        assert_eq!(of(4).span_objection(4 * 4096), None);
-        assert_eq!(of(5).span_objection(4 * 4096).map(|objection| objection.key), Some("jobs"));
+        assert_eq!(of(4).span_error(4 * 4096), None);
+        assert_eq!(of(5).span_error(4 * 4096).map(|error| error.key), Some("jobs"));
     }
 
     #[test]
@@ -490,7 +490,7 @@ mod tests {
 
     #[test]
     fn a_call_on_files_is_objected_to_where_it_could_not_mean_what_the_stream_says() {
-        let of = |call, spec: StreamSpec| StreamSpec { call: Some(call), ..spec }.objection().map(|found| found.key);
+        let of = |call, spec: StreamSpec| StreamSpec { call: Some(call), ..spec }.error().map(|found| found.key);
         let plain = StreamSpec::default;
         for call in [FileCall::Allocate, FileCall::Create, FileCall::Stat, FileCall::Delete] {
             assert_eq!(of(call, plain()), None);

@@ -1,7 +1,7 @@
 //! A storage stream as it stands in a study: `[workload.stream.NAME]`.
 
-use crate::calls::{Donor, Failing, FileCall};
-use crate::priority::Priority;
+use crate::stream::file_calls::{Donor, Failing, FileCall};
+use crate::stream::priority::Priority;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Nanos, Rate, Share, Size, Time};

@@ -10,10 +10,10 @@
 //! In the long run each byte is thus written once to the journal, once to a run and once by the merge of each level but the
 //! last, and read as often as merged.
 
-use crate::group::Group;
-use crate::issue::{Completion, Issue, Operation, Placement};
-use crate::source::Source;
-use crate::spec::{LsmTree, StreamSpec};
+use crate::stream::issue::{Completion, Issue, Operation, Placement};
+use crate::stream::jobs::group_commit::Group;
+use crate::stream::source::Source;
+use crate::stream::spec::{LsmTree, StreamSpec};
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos, Random, Size};
 
@@ -326,7 +326,7 @@ impl LsmTree {
 mod tests {
     use super::*;
     use crate::Job;
-    use crate::spec::{Arrivals, Pattern, Sync};
+    use crate::stream::spec::{Arrivals, Pattern, Sync};
     use std::collections::BinaryHeap;
     use tameshi_base::{Rate, Share, Time};
 

@@ -1,6 +1,6 @@
 //! Open-loop schedules: when each request *should* start, fixed in advance and blind to completions.
 
-use crate::spec::{Arrivals, Duty, Gaps, RatePoint, Shape};
+use crate::stream::spec::{Arrivals, Duty, Gaps, RatePoint, Shape};
 use tameshi_base::{Nanos, Random, Rate};
 
 /// The instants at which one job's requests should start.
@@ -530,7 +530,7 @@ mod tests {
     #[test]
     fn a_rate_holds_whatever_mix_of_lengths_rides_on_it() {
         // Reported of others: with a mix of lengths a rate came out two or four times too high.
-        use crate::spec::{SizeShare, StreamSpec};
+        use crate::stream::spec::{SizeShare, StreamSpec};
         use crate::{Job, Placement};
         use tameshi_base::{Share, Size};
         let mix = [(4096, 700_000), (65_536, 300_000)];

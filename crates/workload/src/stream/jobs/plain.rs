@@ -1,9 +1,9 @@
 //! Requests in slots of their own, each write followed by a sync where the stream asks for one.
 
-use crate::issue::{Completion, Issue, Operation, Placement, Turn};
-use crate::pace::{LOOK_AGAIN, Pacer};
-use crate::source::{Request, Source};
-use crate::spec::{StreamSpec, Sync};
+use crate::stream::issue::{Completion, Issue, Operation, Placement, Turn};
+use crate::stream::pace::{LOOK_AGAIN, Pacer};
+use crate::stream::source::{Request, Source};
+use crate::stream::spec::{StreamSpec, Sync};
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 

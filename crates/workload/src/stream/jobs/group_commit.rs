@@ -4,9 +4,9 @@
 //! whole or has waited long enough, one write takes all its records, one flush makes them durable, and each committer's
 //! commit ends with it. Who comes meanwhile forms the next group.
 
-use crate::issue::{Completion, Issue, Operation, Placement};
-use crate::source::Source;
-use crate::spec::StreamSpec;
+use crate::stream::issue::{Completion, Issue, Operation, Placement};
+use crate::stream::source::Source;
+use crate::stream::spec::StreamSpec;
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// How far the group that is under way has come.
@@ -214,7 +214,7 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::{Arrivals, Pattern, SizeShare, StreamSpec, Sync};
+    use crate::stream::spec::{Arrivals, Pattern, SizeShare, StreamSpec, Sync};
     use crate::{Issue, Job, Operation, Placement};
     use tameshi_base::{CommandKind, Nanos, Rate, Share, Size, Time};
 

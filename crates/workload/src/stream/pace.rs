@@ -4,7 +4,7 @@
 //! low holds back, so that a stream of one job never exceeds its share by more than the request that it starts; one of several
 //! jobs may by one of each. In virtual time one job acts at a time, and nothing depends on anything but the calls.
 
-use crate::spec::StreamSpec;
+use crate::stream::spec::StreamSpec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -107,7 +107,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Pace;
+    use crate::stream::spec::Pace;
     use crate::{Job, Placement};
     use tameshi_base::{Size, Time};
 

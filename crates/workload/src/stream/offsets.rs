@@ -1,8 +1,8 @@
 //! Which block a request touches.
 
-use crate::shuffle::Shuffle;
-use crate::skew::{Scatter, SelfSimilar, Zipf};
-use crate::spec::{Pattern, StreamSpec, Zone};
+use crate::stream::shuffle::Shuffle;
+use crate::stream::skew::{Scatter, SelfSimilar, Zipf};
+use crate::stream::spec::{Pattern, StreamSpec, Zone};
 use tameshi_base::{Random, Share, Size};
 
 /// The part of a storage that one job works on.
@@ -263,7 +263,7 @@ impl Offsets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::SizeShare;
+    use crate::stream::spec::SizeShare;
     use std::collections::{BTreeMap, BTreeSet};
     use tameshi_base::Size;
 

@@ -1,9 +1,9 @@
 //! Page flushing: batches of scattered pages, each made durable before the next begins, and with a doublewrite area
 //! written there as a whole and flushed before any page goes to its place.
 
-use crate::issue::{Completion, Issue, Operation, Placement, Start};
-use crate::source::Source;
-use crate::spec::{PageFlush, StreamSpec};
+use crate::stream::issue::{Completion, Issue, Operation, Placement, Start};
+use crate::stream::source::Source;
+use crate::stream::spec::{PageFlush, StreamSpec};
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// What a batch is at.
@@ -176,7 +176,7 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
-    use crate::spec::{Arrivals, PageFlush, StreamSpec};
+    use crate::stream::spec::{Arrivals, PageFlush, StreamSpec};
     use crate::{Job, Placement};
     use tameshi_base::{CommandKind, Nanos, Share, Size, Time};
 

@@ -1,6 +1,6 @@
 //! How long each request is: always the same, or drawn from a mix.
 
-use crate::spec::SizeShare;
+use crate::stream::spec::SizeShare;
 use tameshi_base::Random;
 
 /// Where a job's lengths come from.
@@ -46,7 +46,7 @@ impl Lengths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::StreamSpec;
+    use crate::stream::spec::StreamSpec;
     use tameshi_base::{Share, Size};
 
     fn mixed(parts: &[(u64, u32)]) -> StreamSpec {

@@ -1,13 +1,13 @@
 //! One job of a stream: what it issues when, its operations in flight, and the latency of each.
 
-use crate::group::Group;
-use crate::issue::{Completion, Issue, Placement, Turn};
-use crate::lsm::Lsm;
-use crate::pace::Pacer;
-use crate::pages::Pages;
-use crate::plain::Plain;
-use crate::source::{Request, Source};
-use crate::spec::{StreamSpec, Sync};
+use crate::stream::issue::{Completion, Issue, Placement, Turn};
+use crate::stream::jobs::group_commit::Group;
+use crate::stream::jobs::lsm::Lsm;
+use crate::stream::jobs::page_flush::Pages;
+use crate::stream::jobs::plain::Plain;
+use crate::stream::pace::Pacer;
+use crate::stream::source::{Request, Source};
+use crate::stream::spec::{StreamSpec, Sync};
 use tameshi_base::Nanos;
 
 /// One job of a stream. No call allocates; order depends on nothing but the calls.
@@ -195,8 +195,8 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::issue::Operation;
-    use crate::spec::{Arrivals, Distribution, Duty, Pattern};
+    use crate::stream::issue::Operation;
+    use crate::stream::spec::{Arrivals, Distribution, Duty, Pattern};
     use tameshi_base::{CommandKind, Rate, Share, Size};
 
     fn place() -> Placement<'static> {
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn a_budget_counts_the_bytes_that_a_mix_really_moves() {
         let mix = [(512, 500_000), (65_536, 500_000)];
-        let mix = mix.map(|(size, share)| crate::spec::SizeShare { size: Size(size), share: Share(share) });
+        let mix = mix.map(|(size, share)| crate::stream::spec::SizeShare { size: Size(size), share: Share(share) });
         let spec = StreamSpec { block_size_mix: Some(mix.to_vec()), ..StreamSpec::default() };
         let budget = 1_000_000;
         let mut job = Job::new(&spec, Placement { budget_bytes: Some(budget), ..place() });
@@ -422,7 +422,7 @@ mod tests {
 
     #[test]
     fn reads_and_writes_with_lengths_apart_have_each_their_own() {
-        let part = |size, share| crate::spec::SizeShare { size: Size(size), share: Share(share) };
+        let part = |size, share| crate::stream::spec::SizeShare { size: Size(size), share: Share(share) };
         let spec = StreamSpec {
             read: Share(700_000),
             block_size: Size(8192),

@@ -1,10 +1,10 @@
 //! What jobs of every kind share: who may start when, and what a request looks like.
 
-use crate::arrivals::Schedule;
-use crate::issue::{Placement, Start};
-use crate::lengths::Lengths;
-use crate::offsets::Offsets;
-use crate::spec::{Distribution, Duty, StreamSpec};
+use crate::stream::arrivals::Schedule;
+use crate::stream::issue::{Placement, Start};
+use crate::stream::lengths::Lengths;
+use crate::stream::offsets::Offsets;
+use crate::stream::spec::{Distribution, Duty, StreamSpec};
 use std::collections::VecDeque;
 use tameshi_base::{CommandKind, Nanos, Random, Share};
 
