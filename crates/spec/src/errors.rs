@@ -1,4 +1,4 @@
-//! What is said of a value, a name or a kind that can't be where it stands.
+//! Errors about a value, a name or a kind in a study.
 
 use crate::toml::document::{Source, Table, nearest};
 use tameshi_base::{InputError, InputErrorKind};

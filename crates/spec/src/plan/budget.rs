@@ -1,4 +1,4 @@
-//! How long runs take, what they write and how much storage they need, at most.
+//! Upper bounds on time, bytes written and storage of runs.
 
 use crate::run::{PhaseSpec, PhaseStream, RunSpec};
 use indexmap::IndexMap;

@@ -186,7 +186,7 @@ fn at_rates(resolved: Vec<Resolved>, rates: &[CellRates]) -> Vec<(usize, Resolve
     resolved.into_iter().enumerate().flat_map(of_cell).collect()
 }
 
-/// What the world refuses of the runs: each refusal once, at its place in the first cell that has it.
+/// Refusals of the runs: each once, at its place in the first cell that has it.
 fn refusals(
     source: Source<'_>,
     request: &Request,

@@ -14,7 +14,7 @@ use tameshi_base::units::{Share, Size, Time};
 pub struct ArrayProfile {
     /// The array in one sentence.
     pub description: String,
-    /// What it is made of.
+    /// Stack of the array.
     pub array: SourcedStack,
 }
 
@@ -63,7 +63,7 @@ pub struct SourcedRaid {
     /// Bytes on one member before the next, a power of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk: Option<Sourced<Size>>,
-    /// Which member of a mirror serves a read.
+    /// Member of a mirror that serves a read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Sourced<ReadBalance>>,
     /// Most bytes per second that a rebuild writes.
@@ -72,7 +72,7 @@ pub struct SourcedRaid {
     /// Bytes per second that a rebuild goes on with whatever else there is to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild_rate_min: Option<Sourced<Size>>,
-    /// How a rebuild treats other work.
+    /// Treatment of other work during a rebuild.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Sourced<RebuildManner>>,
 }
@@ -106,7 +106,7 @@ pub struct SourcedOverProvisioned {
 pub struct SourcedCache {
     /// Its memory.
     pub memory: Sourced<Size>,
-    /// What it keeps when power fails.
+    /// Content kept over a power failure.
     pub kind: Sourced<CacheKind>,
     /// Time that the controller takes for a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use crate::profile::{device_error, engine_error, host_error, link_error};
 use crate::toml::document::{Source, Table, has_key, span_of};
 use tameshi_base::{InputError, InputErrorKind};
 
-/// What a run adds to a flash drive.
+/// Key of the values that a run adds to a flash drive.
 const SIMULATED: &str = "simulated";
 
 /// Profiles that can be named: `(name, file, text)` of each.
@@ -127,7 +127,8 @@ fn whole_drive(source: Source<'_>, table: &Table<'_>) -> Result<(), InputError> 
     Err(error)
 }
 
-/// What a run adds to a drive is no key of a profile.
+/// Removes the values that a run adds to a drive from the accepted keys, because a profile has
+/// none.
 fn without_simulated(mut error: InputError) -> InputError {
     if error.kind == InputErrorKind::UnknownKey {
         error.accepted.retain(|key| key != SIMULATED);

@@ -33,7 +33,7 @@ pub struct Innodb {
     pub cpu: EngineCosts,
     /// The buffer pool.
     pub pool: PoolRules,
-    /// How pages are flushed.
+    /// Page flushing.
     pub flushing: Flushing,
     /// The redo log's size where a study doesn't say.
     pub redo_log: Sourced<Size>,
@@ -42,10 +42,11 @@ pub struct Innodb {
     /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_commit: Option<GroupCommit>,
-    /// How full the log may be before pages are flushed as fast as they can be, and changes wait; absent: it never fills.
+    /// Fill levels of the log at which pages are flushed at full speed and changes wait; absent:
+    /// the log never fills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_age: Option<CheckpointAge>,
-    /// How long the lock of a row is kept; absent: nobody waits for a row.
+    /// Time for which row locks are held; absent: no transaction waits for a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_locks: Option<Sourced<RowLocks>>,
     /// Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.
@@ -67,10 +68,10 @@ pub struct Innodb {
     /// Threads that change each row once more after the commit; absent: nothing is done then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
-    /// How it comes back after a crash or a restart; absent: neither can be simulated.
+    /// Recovery after a crash or a restart; absent: neither can be simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<EngineRecovery>,
-    /// What it keeps of its pool over a restart; absent: nothing.
+    /// Part of the pool kept over a restart; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool_dump: Option<PoolDump>,
 }
@@ -92,7 +93,7 @@ pub struct EngineCosts {
     /// Reading the next row of a scan; absent: as any row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan_row: Option<Sourced<Time>>,
-    /// What changing a row adds: undo, redo, its lock.
+    /// Additional time to change a row: undo, redo, its lock.
     pub change: Sourced<Time>,
     /// Taking a page in: checksum, freeing a frame, the lists.
     pub page_read: Sourced<Time>,
@@ -131,7 +132,7 @@ pub struct Midpoint {
     pub old: Sourced<Share>,
     /// From so many pages on the list has an old part.
     pub least: Sourced<u32>,
-    /// How long a page stays in the old part after its first use; absent: to its next use.
+    /// Time for which a page stays in the old part after its first use; absent: to its next use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_blocks_time: Option<Sourced<Time>>,
 }
@@ -154,7 +155,7 @@ pub struct CheckpointAge {
     pub waiting_part: Sourced<u32>,
 }
 
-/// How long the lock of a row is kept.
+/// Time for which row locks are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowLocks {
@@ -170,12 +171,13 @@ pub enum Background {
     EachSecond,
 }
 
-/// How pages are flushed.
+/// Page flushing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flushing {
-    /// Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed
-    /// from the list of dirty ones, the oldest first.
+    /// Thread that makes free pages if there are none; absent: no thread flushes for free pages,
+    /// and a requester waits until pages are flushed from the list of dirty pages, the oldest
+    /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_pages: Option<Sourced<FreePages>>,
     /// Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.
@@ -188,7 +190,8 @@ pub struct Flushing {
     pub io_capacity: Sourced<u32>,
     /// Most pages per second in the background (innodb_io_capacity_max).
     pub io_capacity_max: Sourced<u32>,
-    /// How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).
+    /// Pages flushed per second to advance the log's checkpoint; absent: none
+    /// (innodb_adaptive_flushing = OFF).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Sourced<Adaptive>>,
     /// Share of dirty pages from which they are flushed at the capacity.
@@ -202,19 +205,22 @@ pub struct Flushing {
     /// Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_slots: Option<Sourced<u32>>,
-    /// How long a user thread sleeps when it found no page, from its second try on.
+    /// Sleep of a user thread that found no free page, from its second try on.
     pub retry: Sourced<Time>,
-    /// Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.
+    /// True if a batch ends with a sync of each file that it wrote, one after the other; absent:
+    /// with one sync for all files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_each_file: Option<Sourced<bool>>,
-    /// Whether who changes a page that is being written waits until it is; absent: it is changed at once.
+    /// True if a change of a page that is being written waits for the write; absent: the page is
+    /// changed at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latched_writes: Option<Sourced<bool>>,
-    /// How data files are written unless a study says otherwise.
+    /// Default method to write data files.
     pub method: Sourced<FlushMethod>,
 }
 
-/// How data files are read and written (innodb_flush_method). The log goes through the page cache in each of them.
+/// Method to read and write data files (innodb_flush_method). The log goes through the page cache
+/// in each method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FlushMethod {
     /// Through the host's page cache, and synced.
@@ -231,7 +237,7 @@ pub enum FlushMethod {
     DirectNoFsync,
 }
 
-/// Who makes free pages when there is none.
+/// Thread that makes free pages if there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FreePages {
@@ -243,7 +249,7 @@ pub enum FreePages {
     PageCleaner,
 }
 
-/// How many pages are flushed in a second for the sake of the log.
+/// Pages flushed per second to advance the log's checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Adaptive {
@@ -260,9 +266,9 @@ pub enum Adaptive {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
-    /// How many there are (innodb_rollback_segments), in all tablespaces.
+    /// Number of rollback segments (innodb_rollback_segments), in all tablespaces.
     pub segments: Sourced<u32>,
-    /// Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.
+    /// True if inserts and updates share one undo log; absent: each kind has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_log: Option<Sourced<bool>>,
 }
@@ -281,7 +287,7 @@ pub struct ReadAhead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadThreads {
-    /// How many there are (innodb_read_io_threads).
+    /// Number of read threads (innodb_read_io_threads).
     pub number: Sourced<u32>,
     /// Taking a page in: its checksum, its latch and the lists.
     pub page: Sourced<Time>,
@@ -299,13 +305,13 @@ pub struct TreeLock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Purge {
-    /// How many there are (innodb_purge_threads).
+    /// Number of purge threads (innodb_purge_threads).
     pub threads: Sourced<u32>,
     /// Log of a row that is changed again, for what its page says of the transaction.
     pub redo: Sourced<Size>,
 }
 
-/// How an engine comes back after a crash or a restart.
+/// Recovery of an engine after a crash or a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineRecovery {
@@ -319,7 +325,8 @@ pub struct EngineRecovery {
     pub page_reads: Sourced<u32>,
 }
 
-/// What an engine keeps of its pool over a clean restart: the names of the pages that were used last, which it reads back.
+/// Pool dump over a clean restart: the names of the most recently used pages, which the engine
+/// reads back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolDump {
@@ -327,9 +334,9 @@ pub struct PoolDump {
     pub at_shutdown: Sourced<bool>,
     /// They are read back after the start (innodb_buffer_pool_load_at_startup).
     pub at_startup: Sourced<bool>,
-    /// How large a share is listed (innodb_buffer_pool_dump_pct).
+    /// Share of pages listed (innodb_buffer_pool_dump_pct).
     pub share: Sourced<Share>,
-    /// What that is a share of.
+    /// Base of the share.
     pub of: Sourced<DumpedShare>,
     /// A server that is shut down before it has read all pages back keeps the older list.
     pub finished_only: Sourced<bool>,
@@ -337,7 +344,7 @@ pub struct PoolDump {
     pub page_reads: Sourced<u32>,
 }
 
-/// What the pages that are listed at shutdown are a share of.
+/// Base of the share of pages that are listed at shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DumpedShare {
@@ -364,7 +371,7 @@ pub struct ChangeBuffer {
 /// A value, its place, its least and greatest, and how it is spelled.
 type Limit = (u64, [&'static str; 2], u64, u64, Spell);
 
-/// How a value is spelled.
+/// Formatter of a value.
 type Spell = fn(u64) -> String;
 
 const TIME: Spell = |nanos| Time(nanos).to_string();
@@ -387,7 +394,7 @@ pub(crate) fn engine_error(engine: &EngineModel) -> Option<ProfileError<'static>
     Some(ProfileError { path, kind: InputErrorKind::BadValue, message, accepted })
 }
 
-/// Where a value stands in the file.
+/// Path of a value in the file.
 fn place(section: &'static str, key: &'static str) -> Vec<&'static str> {
     let parts = ["innodb"].into_iter().chain(section.split('.')).chain([key, "value"]);
     parts.filter(|part| !part.is_empty()).collect()

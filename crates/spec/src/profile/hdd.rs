@@ -44,7 +44,7 @@ pub struct HddProfile {
     /// Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<Sourced<Size>>,
-    /// What the disk draws; absent: not known.
+    /// Power draw; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Drawn>,
 }
@@ -53,7 +53,7 @@ pub struct HddProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zones {
-    /// How many.
+    /// Number of zones.
     pub count: Sourced<u32>,
     /// Bytes per second that pass under the head in the outermost zone, where the first bytes lie.
     pub outer_rate: Sourced<Rate>,
@@ -69,7 +69,7 @@ pub enum Scheduling {
     Fcfs,
     /// The arm sweeps back and forth and serves what lies ahead of it (LOOK).
     Elevator,
-    /// What comes first under the head, seek and rotation together, is served first (SPTF).
+    /// Shortest positioning time first (SPTF): seek and rotation together.
     ShortestPositioning,
 }
 

@@ -33,7 +33,7 @@ pub struct HostModel {
     pub memory: Option<Sourced<Size>>,
     /// Cycles per second; the costs below hold at this clock.
     pub clock: Sourced<Rate>,
-    /// How much longer work takes while another logical processor of the same core works; absent: not at all.
+    /// Slowdown of work while another logical processor of the same core works; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sibling_penalty: Option<Sourced<Share>>,
     /// Calls that return when the request is complete: one request outstanding per job.
@@ -51,28 +51,30 @@ pub struct HostModel {
     /// For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Sourced<Time>>,
-    /// What tells the host that a request is complete.
+    /// Notification of the host that a request is complete.
     pub interrupt: Interrupt,
     /// Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.
     pub context_switch: Sourced<Time>,
-    /// What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.
+    /// Further cost to the thread of a context switch: it finds cold caches and its own work takes
+    /// longer; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_caches: Option<Sourced<Time>>,
     /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no
     /// processor time.
     pub wake_up: Sourced<Time>,
-    /// How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the
-    /// same core to a core that is idle.
+    /// Longest time for which a thread works before a waiting thread gets its turn, or before it
+    /// moves from a shared core to an idle one.
     pub time_slice: Sourced<Time>,
-    /// What all threads hold in turn for each request to a storage; absent: nothing.
+    /// Lock that threads hold in turn for each request to a storage; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-    /// What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:
-    /// one flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one
-    /// `flush_bio`). Takes no processor time. Absent: they pass side by side.
+    /// Work of the kernel for each flush of one of its arrays (`raid0` to `raid10`), from its turn
+    /// until the members get the flush. One flush of an array runs at a time, up to the members'
+    /// answers, while others wait (md of Linux, while it had one `flush_bio`). Takes no processor
+    /// time. Absent: flushes run side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array_flush: Option<Sourced<Time>>,
-    /// How work slows down where many threads want to run; absent: not at all.
+    /// Slowdown of work if many threads want to run; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contention: Option<Contention>,
     /// Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name.
@@ -86,7 +88,7 @@ pub struct HostModel {
     pub variation: Option<Sourced<Share>>,
 }
 
-/// What a way of asking for a request costs the thread that asks.
+/// Cost of one way to submit a request, to the submitting thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessPath {
@@ -104,11 +106,11 @@ pub struct AccessPath {
 pub struct Interrupt {
     /// Handler, completion of the request, and waking the thread; interrupts what the processor was doing.
     pub cost: Sourced<Time>,
-    /// Which processor it comes to.
+    /// Processor that gets the interrupt.
     pub placement: Sourced<Placement>,
 }
 
-/// Which processor an interrupt comes to.
+/// Processor that gets an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
@@ -137,11 +139,11 @@ pub struct Lock {
 pub struct Contention {
     /// So many threads disturb each other no more than the costs already hold.
     pub free_threads: Sourced<u32>,
-    /// How much longer all work takes for each thread beyond them.
+    /// Slowdown of all work per thread beyond them.
     pub per_thread: Sourced<Share>,
 }
 
-/// What a driver that translates flash addresses adds to each submission.
+/// Cost per submission of a driver that translates flash addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Driver {
@@ -161,7 +163,7 @@ pub struct Hypervisor {
     pub threads: Sourced<u32>,
 }
 
-/// How requests are submitted.
+/// Way to submit requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Submission {
@@ -191,7 +193,7 @@ impl Submission {
 }
 
 impl HostModel {
-    /// What a way of submitting costs, if this host has it.
+    /// Return the cost of a way to submit, if this host has it.
     pub fn path(&self, submission: Submission) -> Option<&AccessPath> {
         match submission {
             Submission::Synchronous => self.synchronous.as_ref(),
@@ -201,10 +203,10 @@ impl HostModel {
         }
     }
 
-    /// How a job with so many requests outstanding submits.
+    /// Return the way in which a job with that many outstanding requests submits.
     ///
     /// # Errors
-    /// Why it can't, as the end of a sentence.
+    /// The reason why it can't, as a clause.
     pub fn chosen(&self, asked: Option<Submission>, queue_depth: u32) -> Result<(Submission, &AccessPath), String> {
         let fits = |submission: Submission| queue_depth == 1 || submission != Submission::Synchronous;
         let has = |submission: Submission| self.path(submission).map(|path| (submission, path));
@@ -246,7 +248,7 @@ pub(crate) fn host_error(host: &HostModel) -> Option<ProfileError<'_>> {
     outside("host", limits).or_else(|| paths.iter().all(|(_, path)| path.is_none()).then(no_way))
 }
 
-/// What a processor does for a request.
+/// Limit of a processor's work for a request.
 fn cost(value: Time, path: Vec<&str>) -> Limit<'_> {
     or_none(Limit(value.0, path, TIME, 40, 39 * US))
 }

@@ -55,10 +55,10 @@ use tameshi_base::units::Size;
 pub struct Sourced<T> {
     /// The value, with its unit.
     pub value: T,
-    /// Where it was published, or how it was derived.
+    /// Publication, or derivation.
     #[serde(deserialize_with = "said")]
     pub source: String,
-    /// What it was fitted on, if it was.
+    /// Data that the value was fitted on, if it was fitted.
     #[serde(default, deserialize_with = "said_if_any", skip_serializing_if = "Option::is_none")]
     pub fitted_on: Option<String>,
 }
@@ -77,7 +77,7 @@ fn saying<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<String, D::E
     if text.trim().is_empty() { Err(D::Error::custom(format!("this says nothing, expected {what}"))) } else { Ok(text) }
 }
 
-/// What a drive draws, between idling and working all the time.
+/// Power draw between idle and fully active.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drawn {

@@ -85,7 +85,7 @@ impl Thermal {
         u64::from(self.ambient.value.0) + warmer
     }
 
-    /// What the release must be where the drive that idles never cools to it.
+    /// Return the lowest release temperature if an idle drive never cools to the one given.
     pub(crate) fn never_released(&self, idle_mw: u32) -> Option<String> {
         let at_rest = self.at_rest(idle_mw);
         let above = Temperature(at_rest.min(u64::from(u32::MAX)) as u32);

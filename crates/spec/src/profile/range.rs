@@ -1,9 +1,9 @@
-//! What a value of a profile may be at least and at most, and what is said of one that lies outside.
+//! Ranges of the values of a profile, and the errors of values outside.
 
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Size, Time};
 
-/// What is wrong with a profile, and where, below `device`.
+/// Error in a profile, with its path below `device`.
 pub(crate) struct ProfileError<'a> {
     pub(crate) path: Vec<&'a str>,
     pub(crate) kind: InputErrorKind,
@@ -27,7 +27,7 @@ pub(super) fn capacity(value: Size, model: &'static str, least: u64) -> Limit<'s
     Limit(value.0, vec![model, "capacity"], SIZE, least, 1 << 50)
 }
 
-/// What may be absent, too: zero.
+/// The limit with zero accepted too.
 pub(super) fn or_none(limit: Limit<'_>) -> Limit<'_> {
     let Limit(value, path, spell, least, most) = limit;
     Limit(value, path, spell, if value == 0 { 0 } else { least }, most)

@@ -15,14 +15,14 @@ pub struct VolumeProfile {
     pub capacity: Sourced<Size>,
     /// Commands that the volume works on at a time; more wait.
     pub parallel: Sourced<u32>,
-    /// Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A
-    /// virtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent:
-    /// each is taken as soon as there is room.
+    /// True if commands are taken in rounds: all that wait together, and more only after the last
+    /// of them completes. A virtual disk served by one thread behaves so. A flush is taken in a
+    /// round too, as a write of no bytes. Absent: each is taken when there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Sourced<bool>>,
-    /// What a read takes.
+    /// Service of a read.
     pub read: VolumeService,
-    /// What a write takes.
+    /// Service of a write.
     pub write: VolumeService,
     /// Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.
     pub flush: Sourced<Vec<LatencyPoint>>,
@@ -37,7 +37,7 @@ pub struct VolumeProfile {
     pub stalls: Option<Stalls>,
 }
 
-/// What one kind of command takes.
+/// Service of one kind of command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeService {
@@ -80,7 +80,7 @@ pub struct VolumeLimit {
 pub struct Stalls {
     /// Mean time from the end of one to the begin of the next, exponentially distributed.
     pub every: Sourced<Time>,
-    /// How long each lasts.
+    /// Duration of each stall.
     pub lasting: Sourced<Vec<LatencyPoint>>,
 }
 
@@ -164,7 +164,7 @@ fn service(key: &'static str, of: &VolumeService) -> Vec<Limit<'static>> {
     limits
 }
 
-/// What is no distribution of times.
+/// Error of points that are no distribution of times.
 fn distribution(mut path: Vec<&'static str>, points: &[LatencyPoint]) -> Option<ProfileError<'static>> {
     let ends = [points.first(), points.last()].map(|point| point.map(|point| point.share));
     let message = if ends != [Some(Share(0)), Some(Share::WHOLE)] {

@@ -38,7 +38,7 @@ pub struct XPointProfile {
     /// Functions that guests can be given (SR-IOV); absent: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<Sourced<u32>>,
-    /// What the drive draws; absent: not known.
+    /// Power draw; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Drawn>,
 }

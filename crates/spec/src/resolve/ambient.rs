@@ -1,4 +1,4 @@
-//! What a study says of a drive's surroundings: how warm it is there, and the slot that the drive is in.
+//! Ambient of a drive: temperature and slot.
 
 use crate::errors::bad_value;
 use crate::profile::{FlashProfile, Pcie, pcie_error};

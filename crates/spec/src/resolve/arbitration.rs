@@ -7,7 +7,7 @@ use crate::study::{Arbitration, Study};
 use crate::toml::document::{Source, Table};
 use tameshi_base::{InputError, InputErrorKind, Share};
 
-/// What NVMe has room for: weights of eight bits, bursts of powers of two.
+/// Limits of NVMe: weights of eight bits, bursts of powers of two.
 const MOST_WEIGHT: u32 = 256;
 const MOST_BURST: u32 = 64;
 const MOST_DEPTH: u32 = 65_536;

@@ -15,7 +15,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 const KEY: &str = "array";
-/// What a profile can be.
+/// Kinds of stack that a profile may have.
 const KINDS: [&str; 8] = ["device", "raid0", "raid1", "raid10", "raid5", "replica", "over_provisioned", "cache"];
 
 /// An array profile, read and checked: its stack as a study would write it, and what that resolves to.
@@ -128,7 +128,8 @@ fn in_stack<'t>(
     Ok(())
 }
 
-/// Whether a study's part of a stack says of nothing that it is of another kind than in the profile.
+/// Return whether a study's part of a stack says of nothing that it is of another kind than in the
+/// profile.
 fn only_changes(
     source: Source<'_>,
     path: &str,

@@ -23,9 +23,9 @@ const BYTES_BORNE: u64 = 64 << 30;
 const SHOWN: u64 = 256;
 /// The most that cells may have behind them, in percent of their endurance.
 const MOST_WORN: u32 = 1000;
-/// What spans and sizes are rounded down to.
+/// Granule to which spans and sizes are rounded down.
 const GRANULE_BYTES: u64 = 4096;
-/// What a round of the steady-state rule is not made shorter than.
+/// Shortest round of the steady-state rule after scaling.
 const SHORTEST_ROUND: Time = Time(100_000_000);
 
 /// Gives the flash drives of a storage their scale and their past; returns the storage's size and scale.
@@ -266,13 +266,13 @@ fn granules(bytes: u64) -> u64 {
     bytes / GRANULE_BYTES * GRANULE_BYTES
 }
 
-/// What only flash drives have a use for.
+/// Return a key of the stack that only flash drives have.
 fn of_flash_only(stack: &Stack) -> Option<&'static str> {
     let age = stack.written.map(|_| "written").or(stack.aged.map(|_| "aged"));
     stack.scale.map(|_| "scale").or(age).or(stack.ambient.map(|_| "ambient"))
 }
 
-/// Whether a part of a stack says what only a storage can.
+/// Return a key of an inner stack that only a storage may have.
 pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
     of_flash_only(stack).or(stack.slot.map(|_| "slot")).or(stack.arbitration.map(|_| "arbitration"))
 }

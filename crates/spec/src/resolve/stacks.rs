@@ -9,7 +9,7 @@ use crate::toml::document::{Source, Table, has_key};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
 
-/// What arrays, partitions and caches are when the study does not say.
+/// Default chunk of arrays.
 const CHUNK: Size = Size(256 << 10);
 const PARTITION_DEPTH: u32 = 256;
 const CACHE_LATENCY: Time = Time(50_000);
@@ -20,7 +20,7 @@ const MOST_MEMBERS: u32 = 1024;
 const MOST_CHUNK: u64 = 16 << 20;
 const LEAST_CHUNK: u64 = 4096;
 
-/// Where the resolver is.
+/// Position of the resolver in the study.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a, 't> {
     pub(crate) source: Source<'a>,
@@ -270,7 +270,8 @@ impl Place<'_, '_> {
         }
     }
 
-    /// Which function of its drive the storage is: functions are numbered as the study defines them.
+    /// Return the index of the storage's function in its drive: functions are numbered in the
+    /// study's order.
     fn function_index(self, path: &[&str], written: &study::Partition) -> Resolved<u32> {
         let Some(drive) = &written.drive else { return Ok(0) };
         if path.len() > 3 {

@@ -20,7 +20,7 @@ use tameshi_workload::steady::Subject;
 /// Version of the RunSpec's form; history: 1, the first.
 pub const RUN_SPEC_VERSION: u32 = 1;
 
-/// Where a run happens.
+/// World in which a run happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum World {
@@ -51,11 +51,11 @@ pub struct RunSpec {
     pub schema_version: u32,
     /// The study's name: its file's stem.
     pub study: String,
-    /// Where it runs.
+    /// World of the run.
     pub world: World,
     /// The level of each axis that varies across runs.
     pub cell: IndexMap<String, String>,
-    /// Which repetition of the cell, from zero.
+    /// Repetition of the cell, from zero.
     pub repetition: u32,
     /// Seed of everything random in the run; repetitions differ.
     pub seed: u64,
@@ -68,9 +68,9 @@ pub struct RunSpec {
     /// The machine that the jobs run on, where it is simulated; absent: one that costs nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostSpec>,
-    /// What happens, in order.
+    /// Phases, in order.
     pub phases: Vec<PhaseSpec>,
-    /// Which of the phases are repeated together, in order and apart from one another.
+    /// Groups of phases that are repeated together, in order and disjoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<RoundsSpec>,
     /// Engines that the run uses, by product.
@@ -105,7 +105,7 @@ pub struct StorageSpec {
     /// Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.
     #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
     pub scale: u32,
-    /// Whether a file is not written before the run.
+    /// True if a file is not written before the run.
     #[serde(default, skip_serializing_if = "is_no")]
     pub sparse: bool,
     /// The model behind the name; absent where a real thing is bound to it.
@@ -129,7 +129,7 @@ pub struct DatabaseSpec {
     /// The engine's model; absent where a real server runs, or where no model stands behind the product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<EngineModel>,
-    /// How much of the run is simulated; absent where a real server runs.
+    /// Mode of the simulation; absent if a real server runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
 }
@@ -148,7 +148,8 @@ pub struct HostSpec {
     /// Memory instead of the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Size>,
-    /// How requests are submitted; absent: each stream in the first way that keeps enough outstanding.
+    /// Way to submit requests; absent: each stream uses the first way that keeps enough
+    /// outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<Submission>,
 }
@@ -164,7 +165,7 @@ impl HostSpec {
         self.memory.or(self.model.memory.as_ref().map(|memory| memory.value))
     }
 
-    /// Whether some way of submitting takes no time at all.
+    /// Return whether some way of submitting takes no time at all.
     pub fn is_free(&self) -> bool {
         let model = &self.model;
         let costs = [&model.interrupt.cost, &model.context_switch, &model.wake_up];
@@ -243,7 +244,7 @@ impl RoundsSpec {
         self.times.or(self.steady.map(|rule| rule.max_rounds)).unwrap_or(1)
     }
 
-    /// Whose rounds are tracked, of the streams of `phases`.
+    /// Return the streams of `phases` whose rounds are tracked.
     pub fn subjects(&self, phases: &[PhaseSpec]) -> Vec<Subject> {
         let of = |&phase: &u32| phases[phase as usize].subjects(phase);
         self.tracked.iter().flat_map(of).collect()
@@ -256,7 +257,7 @@ impl RunSpec {
         self.rounds.iter().enumerate().find(|(_, rounds)| rounds.range().contains(&index))
     }
 
-    /// How often phase `index` is run at most.
+    /// Return the highest number of times that phase `index` is run.
     pub fn times_at_most(&self, index: usize) -> u32 {
         self.rounds_of(index).map_or(1, |(_, rounds)| rounds.most())
     }
@@ -270,7 +271,7 @@ pub struct PhaseStream {
     pub name: String,
     /// Name of the storage it works on.
     pub storage: String,
-    /// What it does.
+    /// Description of the stream.
     pub stream: StreamSpec,
 }
 
@@ -328,7 +329,7 @@ impl PhaseSpec {
         self.streams.iter().enumerate().filter(move |(_, stream)| with(stream)).map(|(number, _)| number)
     }
 
-    /// Whether the phase may end before its time because every job is done.
+    /// Return whether the phase may end before its time because every job is done.
     pub fn is_bounded(&self) -> bool {
         self.until.amount.is_some()
             || self.streams.iter().any(|stream| stream.stream.amount.is_some() || stream.stream.duration.is_some())
@@ -339,7 +340,8 @@ impl PhaseSpec {
         self.until.steady.and_then(|rule| rule.round).map(|round| round.0)
     }
 
-    /// What sets the randomness of a stream in this phase apart; `round` is that of a phase that is repeated.
+    /// Return the name that seeds a stream in this phase; `round` is the number of a repeated
+    /// phase.
     pub fn random_name(&self, stream: &PhaseStream, round: Option<u32>) -> String {
         let levels: Vec<String> = self.levels.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
         let round = round.map(|number| format!("/round-{number}")).unwrap_or_default();

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Size, Time};
 
-/// What capacities are rounded down to where a stack divides them.
+/// Granule to which capacities are rounded down if a stack divides them.
 const GRANULE_BYTES: u64 = 4096;
 
 /// A node of a storage stack: a device or a device made of devices. The members of an array are equal.
@@ -24,7 +24,7 @@ pub enum Node {
     Raid0 {
         /// Number of members.
         members: u32,
-        /// What each of them is.
+        /// Each member.
         of: Box<Node>,
         /// Bytes on one member before the next.
         chunk: Size,
@@ -33,42 +33,42 @@ pub enum Node {
     Raid1 {
         /// Number of members.
         members: u32,
-        /// What each of them is.
+        /// Each member.
         of: Box<Node>,
-        /// Which member serves a read.
+        /// Member that serves a read.
         read: ReadBalance,
-        /// How a replaced member is filled.
+        /// Rebuild of a replaced member.
         rebuild: Rebuild,
     },
     /// Striped mirrors of two members each.
     Raid10 {
         /// Number of members, an even one; `2i` and `2i + 1` mirror each other.
         members: u32,
-        /// What each of them is.
+        /// Each member.
         of: Box<Node>,
         /// Bytes on one mirror before the next.
         chunk: Size,
-        /// Which member of a mirror serves a read.
+        /// Member of a mirror that serves a read.
         read: ReadBalance,
-        /// How a replaced member is filled.
+        /// Rebuild of a replaced member.
         rebuild: Rebuild,
     },
     /// Striped members with rotating parity.
     Raid5 {
         /// Number of members.
         members: u32,
-        /// What each of them is.
+        /// Each member.
         of: Box<Node>,
         /// Bytes on one member before the next.
         chunk: Size,
-        /// How a replaced member is filled.
+        /// Rebuild of a replaced member.
         rebuild: Rebuild,
     },
     /// Mirrored across a link.
     Replica {
         /// The storage on either side.
         of: Box<Node>,
-        /// What lies between.
+        /// Link to the standby.
         link: Link,
         /// When a write counts as done.
         acknowledge: Acknowledge,
@@ -77,7 +77,7 @@ pub enum Node {
     Partition {
         /// The drive.
         of: Box<Node>,
-        /// Which of its functions.
+        /// Function of the drive.
         function: Function,
     },
     /// A device that shows a part of its capacity.
@@ -96,7 +96,7 @@ pub enum Node {
     },
 }
 
-/// How the new member of an array is filled.
+/// Rebuild of the new member of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rebuild {
@@ -104,12 +104,12 @@ pub struct Rebuild {
     pub rate: Size,
     /// Bytes per second that it goes on with whatever else there is to do.
     pub rate_min: Size,
-    /// How it treats other work in between.
+    /// Treatment of other work.
     pub manner: RebuildManner,
 }
 
 impl Default for Rebuild {
-    /// What Linux does: `speed_limit_max` and `speed_limit_min` of md, in KB of 1000 bytes.
+    /// Defaults of Linux: `speed_limit_max` and `speed_limit_min` of md, in KB of 1000 bytes.
     fn default() -> Self {
         Self { rate: Size(200_000_000), rate_min: Size(1_000_000), manner: RebuildManner::Competing }
     }
@@ -132,7 +132,7 @@ pub struct Function {
     /// Name of the drive; absent: it serves this function alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<String>,
-    /// Which function, from zero.
+    /// Index of the function, from zero.
     pub index: u32,
     /// Functions of the drive.
     pub functions: u32,
@@ -140,12 +140,12 @@ pub struct Function {
     pub weight: Share,
     /// Commands that the drive holds of all functions together.
     pub queue_depth: u32,
-    /// How the queues of this function take turns; absent: it has one.
+    /// Arbitration between the queues of this function; absent: it has one queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
 }
 
-/// How the queues of one function take turns: urgent ones first, the others by weights.
+/// Arbitration between the queues of one function: urgent ones first, the others by weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arbitration {
@@ -165,7 +165,7 @@ pub struct Arbitration {
 pub struct Cache {
     /// Its memory.
     pub memory: Size,
-    /// What it keeps when power fails.
+    /// Content kept over a power failure.
     pub kind: CacheKind,
     /// Time of the controller per command.
     pub latency: Time,
@@ -208,7 +208,7 @@ impl Node {
         }
     }
 
-    /// Whether what one drive holds can be had from others.
+    /// Return whether what one drive holds can be had from others.
     pub fn is_redundant(&self) -> bool {
         match self {
             Self::Device { .. } => false,

@@ -41,8 +41,8 @@ impl RunSpec {
         Some((place, &self.rounds[place])).filter(|(_, rounds)| rounds.range().end == step.phase + 1)
     }
 
-    /// What follows a step. `settled` tells, where the step ends a round, whether that was the last one whatever the
-    /// spec says: what is tracked is steady.
+    /// Return the step after `step`. `settled`: if the step ends a round, the round was the last
+    /// one whatever the spec says, because the tracked streams are steady.
     pub fn step_after(&self, step: Step, settled: bool) -> Option<Step> {
         let Some((place, number)) = step.round else { return self.enter(step.phase + 1) };
         let rounds = &self.rounds[place];
@@ -55,8 +55,8 @@ impl RunSpec {
         Some(Step { phase: rounds.range().start, round: Some((place, number + 1)) })
     }
 
-    /// What follows a step, where that is certain before the step has ended: at the end of a round it may depend on
-    /// whether what is tracked is steady.
+    /// Return the step after `step` if it is certain before the step ends; at the end of a round it
+    /// may depend on steady state.
     pub fn step_foreseen(&self, step: Step) -> Option<Step> {
         let open = |(_, rounds): (usize, &RoundsSpec)| rounds.steady.is_some() && step.number() < Some(rounds.most());
         if self.round_ending_with(step).is_some_and(open) { None } else { self.step_after(step, false) }

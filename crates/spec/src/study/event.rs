@@ -61,7 +61,7 @@ impl Event {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Kill {
-    /// How long it stays away before it is started again.
+    /// Time before the server is started again.
     pub down: Time,
 }
 
@@ -69,19 +69,19 @@ pub struct Kill {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Restart {
-    /// How long it stays away, once it is down, before it is started again.
+    /// Time before the server is started again, after it is down.
     pub down: Time,
 }
 
-/// What dies.
+/// Failure of a drive, or a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Failure {
     /// Name of the storage; absent: the one in use.
     pub storage: Option<String>,
-    /// Which member of it, from zero.
+    /// Member of the storage, from zero.
     pub member: Option<u32>,
-    /// Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.
+    /// Flash channel of the member, from zero over all its controllers; absent: the whole member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<u32>,
 }
@@ -92,17 +92,17 @@ pub struct Failure {
 pub struct Failover {
     /// Name of the storage, a replica; absent: the one in use.
     pub storage: Option<String>,
-    /// How long it takes until the standby starts its server: noticing and deciding.
+    /// Time until the standby starts its server: detection and decision.
     pub down: Time,
 }
 
-/// What an event befalls.
+/// Target of an event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Member {
     /// Name of the storage; absent: the one in use.
     pub storage: Option<String>,
-    /// Which member of it, from zero.
+    /// Member of the storage, from zero.
     pub member: Option<u32>,
 }
 
@@ -143,7 +143,8 @@ pub struct Published {
     /// Window it is taken over; absent: the phase.
     #[serde(default)]
     pub window: Option<String>,
-    /// What is made of several cells; absent: the figure is the metric's value in the one that `cell` names.
+    /// Derivation from several cells; absent: the figure is the metric's value in the cell that
+    /// `cell` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derived: Option<Derived>,
 }
@@ -159,7 +160,7 @@ pub enum Derived {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
     },
-    /// How many times the value of another cell it is.
+    /// Ratio to the value of another cell.
     RatioTo {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
@@ -178,7 +179,7 @@ pub enum Derived {
         axis: String,
         /// The axis that makes no difference.
         whatever: String,
-        /// How far its levels may lie apart, relative to the largest value.
+        /// Largest distance between its levels, relative to the largest value.
         within: Share,
     },
     /// The least level of a numeric axis from which on another axis makes a difference.
@@ -187,7 +188,7 @@ pub enum Derived {
         axis: String,
         /// The axis that makes a difference.
         whatever: String,
-        /// How far its levels lie apart at least, relative to the largest value.
+        /// Least distance between its levels, relative to the largest value.
         beyond: Share,
     },
 }

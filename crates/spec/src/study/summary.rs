@@ -1,4 +1,4 @@
-//! What a planned study is about.
+//! Summary of a planned study.
 
 use crate::study::{Answer, Method, Published, Search, Study, Varies, Window};
 use crate::toml::axes::AxisTable;
@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a study is about.
+/// Summary of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
@@ -16,7 +16,7 @@ pub struct Summary {
     pub title: String,
     /// Its question.
     pub question: String,
-    /// What its answer compares and tells.
+    /// Comparison and figures of its answer.
     #[serde(default)]
     pub answer: Option<Answer>,
     /// Its axes, in order.
@@ -25,13 +25,13 @@ pub struct Summary {
     pub published: Vec<Published>,
     /// Windows besides each phase and `all`.
     pub windows: IndexMap<String, Window>,
-    /// Whether only the quick part was planned.
+    /// True if only the quick part was planned.
     #[serde(default)]
     pub quick: bool,
     /// The published method that it follows.
     #[serde(default)]
     pub method: Option<Method>,
-    /// What is searched for.
+    /// Search.
     #[serde(default)]
     pub search: Option<Search>,
 }

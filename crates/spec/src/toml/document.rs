@@ -92,7 +92,7 @@ impl<'t> Source<'t> {
         error
     }
 
-    /// What stands at a span, on one line.
+    /// Return the source text of a span, on one line.
     pub fn text_at(self, span: Range<usize>) -> String {
         let text = self.text.get(span).unwrap_or("");
         match text.split_once('\n') {
@@ -137,7 +137,7 @@ pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
     }
 }
 
-/// Whether something stands under a path of tables.
+/// Return whether something stands under a path of tables.
 pub fn has_key(table: &Table<'_>, path: &[&str]) -> bool {
     let Some((name, rest)) = path.split_first() else { return true };
     match table.get(*name).map(Spanned::get_ref) {

@@ -1,5 +1,5 @@
-//! What serde derives for a struct takes a list as well, field after field, and an empty one as their defaults. In a
-//! study or profile a table is written as a table.
+//! Deserializer that refuses lists in place of tables. Serde's derived structs accept a list, field
+//! after field, and an empty one as defaults.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, VariantAccess,
@@ -10,7 +10,7 @@ use std::fmt;
 /// A deserializer of TOML, or a part of one, that refuses lists where tables belong.
 pub(crate) struct Tables<T>(pub T);
 
-/// Who is shown a value.
+/// Receiver of a value.
 struct Shown<V> {
     visitor: V,
     is_struct: bool,

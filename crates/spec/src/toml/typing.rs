@@ -1,4 +1,4 @@
-//! What serde says of a value that does not fit, as an error with place, key, found and accepted.
+//! Errors of serde as errors with place, key, found and accepted.
 
 use crate::profile::Device;
 use crate::toml::document::{Source, Table, nearest, span_of};
@@ -9,7 +9,7 @@ use tameshi_base::{InputError, InputErrorKind};
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// How choices are written that have values beside their name.
+/// Spelling of choices that have values besides their name.
 pub const WITH_VALUES: &[(&str, &str)] = &[
     ("strided", "{ strided = { run = \"1 MiB\", skip = \"1 MiB\" } }"),
     ("zipf", "{ zipf = { theta_permille = 1200 } }"),
@@ -175,7 +175,7 @@ impl Misfit<'_> {
     }
 }
 
-/// What serde expects, in words of TOML.
+/// Return serde's expectation in words of TOML.
 fn in_words(expected: &str) -> String {
     let whole = |most: u64| format!("a whole number without a sign, up to {most}");
     match expected {

@@ -1,5 +1,4 @@
-//! How many runs a study may ask for, how finely they are recorded, and where its windows lie: what lies outside is refused before
-//! a run is made.
+//! Bounds on runs, recorded intervals and windows of a study.
 
 use crate::errors::bad_value;
 use crate::run::PhaseSpec;

@@ -1,5 +1,5 @@
-//! Whether events can come about: nothing happens behind the run's end, only what has died is replaced, and what is dead
-//! doesn't die again.
+//! True if events can come about: nothing happens behind the run's end, only what has died is
+//! replaced, and what is dead doesn't die again.
 //!
 //! What follows from times alone is refused, and only where no run of the study could do it: phases may end early, and at other levels
 //! of an axis an event may stand at another time.
@@ -12,7 +12,7 @@ use crate::toml::document::{Source, Table};
 use tameshi_base::{InputError, InputErrorKind, Time};
 use tameshi_workload::Arrivals;
 
-/// Why an event never happens: where that is written, a sentence, what is there and what it takes.
+/// Reason why an event never happens: its key, a message, the value found and the values accepted.
 struct Never {
     key: [&'static str; 2],
     message: String,
@@ -65,8 +65,9 @@ fn is_behind_the_end(run: &RunSpec, event: &Event) -> Option<Never> {
     })
 }
 
-/// Whether each phase begins at the end of the one before, whatever the run does. A real machine takes its time in between;
-/// the simulated one lets transactions come to their end there, and what is outstanding where the next phase may have less.
+/// Return whether each phase begins at the end of the one before, whatever the run does. A real
+/// machine takes its time in between; the simulated one lets transactions come to their end there,
+/// and what is outstanding where the next phase may have less.
 fn has_no_pauses(run: &RunSpec) -> bool {
     let visits = (0..run.phases.len()).flat_map(|index| {
         let ends = |rounds: &&RoundsSpec| rounds.most() > 1 && rounds.range().end == index + 1;
@@ -167,7 +168,7 @@ fn events(run: &RunSpec) -> impl Iterator<Item = Named<'_>> {
     run.events.iter().enumerate().map(|(place, (name, event))| (place, name.as_str(), event))
 }
 
-/// Whether two storages are one: functions of a drive are befallen together.
+/// Return whether two storages are one: functions of a drive are befallen together.
 fn is_one(run: &RunSpec, storage: &str, other: &str) -> bool {
     let drive = |name: &str| match run.storage.get(name)?.model.as_ref()? {
         Node::Partition { function, .. } => function.drive.clone(),
@@ -176,7 +177,8 @@ fn is_one(run: &RunSpec, storage: &str, other: &str) -> bool {
     storage == other || drive(storage).is_some_and(|shared| drive(other) == Some(shared))
 }
 
-/// Whether one event is over before another, whatever the run does; of one time, they happen in the order of the study.
+/// Return whether one event is over before another, whatever the run does; of one time, they happen
+/// in the order of the study.
 fn is_before(run: &RunSpec, first: Named<'_>, then: Named<'_>) -> bool {
     if first.2.phase == then.2.phase {
         return (first.2.at, first.0) < (then.2.at, then.0);
@@ -188,7 +190,7 @@ fn is_before(run: &RunSpec, first: Named<'_>, then: Named<'_>) -> bool {
     }
 }
 
-/// Whether nothing ends a phase before its time, within which its events lie.
+/// Return whether nothing ends a phase before its time, within which its events lie.
 fn lasts_its_time(phase: &PhaseSpec) -> bool {
     phase.until.time.is_some() && phase.until.steady.is_none() && !phase.is_bounded()
 }

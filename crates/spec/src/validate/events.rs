@@ -9,7 +9,7 @@ use crate::toml::document::{Source, Table};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind};
 
-/// What an event is written in, and what it refers to.
+/// Context of an event: its source and the names that it refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage<'a, 't> {
     pub(crate) source: Source<'a>,
@@ -17,7 +17,7 @@ pub(crate) struct Stage<'a, 't> {
     pub(crate) study: &'a Study,
     pub(crate) phases: &'a [PhaseSpec],
     pub(crate) storages: &'a IndexMap<String, StorageSpec>,
-    /// Whether its phases drive a database.
+    /// True if its phases drive a database.
     pub(crate) has_programs: bool,
 }
 
@@ -98,7 +98,7 @@ impl Stage<'_, '_> {
         Ok(Member { storage: Some(storage), ..member.clone() })
     }
 
-    /// What dies: everything, a member, or a channel of a member that others stand in for.
+    /// Return the failed part: everything, a member, or a channel of a member with parity.
     fn failure(self, name: &str, of: &Failure) -> Result<Failure, InputError> {
         let member = Member { storage: of.storage.clone(), member: of.member };
         let Member { storage, mut member } = self.befallen(name, "fail", &member)?;
@@ -165,7 +165,7 @@ pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static s
     }
 }
 
-/// Whether a world stages such an event by itself.
+/// Return whether a world stages such an event by itself.
 pub(crate) fn is_injected(event: &Event, world: World, has_programs: bool) -> bool {
     event.kinds().iter().all(|kind| injected(world, has_programs).contains(kind))
 }

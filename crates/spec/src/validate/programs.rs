@@ -1,4 +1,4 @@
-//! What of a program's settings can't be: amounts of nothing, users who think beside a rate, sysbench's options.
+//! Checks of program settings: amounts of zero, think time with a rate, sysbench's options.
 
 use crate::errors::{bad_value, not_zero};
 use crate::run::RunSpec;

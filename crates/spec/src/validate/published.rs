@@ -1,4 +1,5 @@
-//! What a study says of published figures: the cells, phases, metrics, subjects and windows that they name are there.
+//! Checks of published figures: the cells, phases, metrics, subjects and windows that they name
+//! exist.
 
 use crate::errors::unknown_name;
 use crate::run::RunSpec;
@@ -17,7 +18,7 @@ type Checked = Result<(), InputError>;
 const TOGETHER: [&str; 3] = ["all.iops", "all.bandwidth", "all.latency.mean"];
 /// The window of a phase with its ramp.
 const WHOLE: &str = "all";
-/// What has figures beside a program's.
+/// Subjects with figures besides a program's.
 const AROUND_PROGRAMS: [&str; 3] = ["server", "client", "disk"];
 
 /// Every figure of the study's; the quick part may leave out some of those that are written.
@@ -116,7 +117,7 @@ fn metrics(
     Ok(())
 }
 
-/// What estimates of the runs may be of.
+/// Return the subjects that estimates of the runs may have.
 fn subjects_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
     let (mut subjects, mut programs) = (IndexSet::new(), IndexMap::new());
     for phase in runs.flat_map(|run| &run.phases) {

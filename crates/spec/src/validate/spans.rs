@@ -1,4 +1,4 @@
-//! Whether the parts of storages that streams work on are there.
+//! True if the parts of storages that streams work on are there.
 
 use crate::errors::{bad_value, stream_error};
 use crate::run::{PhaseSpec, PhaseStream, RunSpec, StorageSpec};
@@ -49,7 +49,7 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
     Ok(())
 }
 
-/// Whether a stream's part of a storage of that size holds what it needs.
+/// Return whether a stream's part of a storage of that size holds what it needs.
 pub(crate) fn has_room(stream: &StreamSpec, size: Size) -> bool {
     let addressed = addressed(stream, size);
     addressed >= stream.least_span().0 && stream.span_error(addressed).is_none()

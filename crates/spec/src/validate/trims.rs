@@ -1,4 +1,4 @@
-//! Whether the drives that streams trim have a use for it.
+//! True if the drives that streams trim have a use for it.
 
 use crate::errors::bad_value;
 use crate::profile::Device;

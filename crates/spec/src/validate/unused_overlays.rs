@@ -33,7 +33,7 @@ fn no_such(source: Source<'_>, table: &Table<'_>, path: &[&str], message: String
     error
 }
 
-/// What the quick part changes is there: told whether or not it is asked for.
+/// Refuse a quick part that changes something absent, even if it is not requested.
 pub(crate) fn of_quick(source: Source<'_>, document: &Table<'_>, quick: &Table<'_>) -> Checked {
     let axes = under(document, &["axis"]);
     let levels = axes.into_iter().flat_map(Table::values).filter_map(|axis| axis.get_ref().as_table());
@@ -72,7 +72,7 @@ fn set_by<'a>(document: &'a Table<'_>, path: &'a [&str]) -> impl Iterator<Item =
     })
 }
 
-/// Whether a quick part defines a thing of its own, rather than changing one.
+/// Return whether a quick part defines a thing of its own, rather than changing one.
 fn is_whole(quick: &Table<'_>, at: &[&str], what: &str) -> bool {
     let has = |key: &str| has_key(quick, &at.iter().copied().chain([key]).collect::<Vec<_>>());
     match what {
@@ -86,7 +86,8 @@ fn is_whole(quick: &Table<'_>, at: &[&str], what: &str) -> bool {
     }
 }
 
-/// What the levels of an axis set is of something that the study has, where nothing but the levels would make it.
+/// Refuse axis levels that set keys of something that the study lacks and that only the levels
+/// would create.
 pub(crate) fn are_there(source: Source<'_>, document: &Table<'_>, axes: &[AxisTable<'_>]) -> Checked {
     for axis in axes {
         let Some(set) = &axis.set else { continue };
@@ -111,7 +112,7 @@ pub(crate) fn are_there(source: Source<'_>, document: &Table<'_>, axes: &[AxisTa
     Ok(())
 }
 
-/// What the levels of an axis say of streams, programs, storages and engines is of those that some run uses.
+/// Refuse axis levels that set keys of streams, programs, storages or engines that no run uses.
 pub(crate) fn are_used<'r>(
     source: Source<'_>,
     axes: &[AxisTable<'_>],

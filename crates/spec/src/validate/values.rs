@@ -167,7 +167,7 @@ fn pauses(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec
     Err(error)
 }
 
-/// What lengths and offsets must be multiples of: past the page cache only sectors can be moved.
+/// Return the unit of lengths and offsets: without the page cache only whole sectors can be moved.
 fn granule(stream: &StreamSpec) -> u64 {
     if stream.access == Access::Direct { 512 } else { 1 }
 }
@@ -367,7 +367,7 @@ pub(crate) fn same_engine(
     Err(error)
 }
 
-/// What the answer compares names axes, levels and phases that exist.
+/// Refuse an answer that names absent axes, levels or phases.
 pub(crate) fn answer<'r>(
     source: Source<'_>,
     table: &Table<'_>,
@@ -408,7 +408,7 @@ pub(crate) fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<Stri
     phases
 }
 
-/// What a study changes of its host.
+/// Check a study's changes of its host.
 pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Checked {
     if host.cores.is_some_and(|cores| !(1..=MOST_CORES).contains(&cores)) {
         let accepted = format!("1 to {MOST_CORES}");

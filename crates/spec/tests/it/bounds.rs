@@ -1,4 +1,4 @@
-//! What a study may ask for at most, and what would change nothing: refused before anything is made.
+//! Bounds of a study, and settings without effect: refused before a run is made.
 
 use crate::golden::check_golden;
 use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};

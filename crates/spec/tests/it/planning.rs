@@ -1,4 +1,4 @@
-//! What a study plans to: cells, phases, seeds and bounds.
+//! Plans of studies: cells, phases, seeds and bounds.
 
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::{Rate, Share};

@@ -1,4 +1,4 @@
-//! What is around a drive: how warm that is, and what the drive does about it; and the slot that it is in.
+//! Ambient temperature of a drive, and its slot.
 
 use crate::errors::FLASH;
 use crate::golden::check_golden;

@@ -90,7 +90,8 @@ fn with_a_list<'t>(value: &DeValue<'t>) -> Vec<DeValue<'t>> {
     }
 }
 
-/// How many tables there are in a document that types, and types no more with a list in place of any.
+/// Number of tables in a document that types; the document must not type if a list replaces any of
+/// them.
 fn tables_that_must_be<T: DeserializeOwned>(source: Source<'_>, table: &Table<'_>) -> usize {
     source.typed::<T>(table).map(|_| ()).unwrap_or_else(|error| panic!("{error}"));
     let mut count = 0;

@@ -72,10 +72,11 @@ impl Schedule {
         }
     }
 
-    /// How many requests should have started before `end` and did not.
+    /// Return the number of requests that should have started before `end` and did not.
     ///
-    /// At a constant rate and in bursts this is exact. Other arrivals are drawn one by one up to [`DRAWN`] of them, and
-    /// what is left then is taken at its mean: the standard deviation of what that leaves out is below 0.05 % of the count.
+    /// At a constant rate and in bursts this is exact. Other arrivals are drawn one by one up to
+    /// [`DRAWN`] of them; the rest is taken at its mean. The standard deviation of the omitted part
+    /// is below 0.05 % of the count.
     pub fn unserved_before(&self, end: Nanos) -> u64 {
         let passed = end.saturating_sub(self.begin);
         let worked = self.duty.map_or(passed, |duty| duty.worked(passed));
@@ -167,7 +168,7 @@ struct Segment {
     length: f64,
     /// Requests per nanosecond at its begin.
     rate: f64,
-    /// How much that grows each nanosecond.
+    /// Growth of the rate per nanosecond.
     slope: f64,
 }
 

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a stream's requests do to files in place of moving data, by plain calls. Whether one counts as a read, a write or a
-/// trim, `read` and `trim` say, as of any request.
+/// File operation of a stream's requests instead of data transfer, by plain calls. `read` and
+/// `trim` decide, as for any request, if one counts as a read, a write or a trim.
 ///
-/// On a directory, the storage is files of `block_size` each that are called by their number: the request at an offset is of
-/// the file that would begin there. Those that a run looks at or deletes before it makes them are written before it begins.
+/// On a directory, the storage is files of `block_size` each, named by their number: a request
+/// belongs to the file that would begin at its offset. Files that a run stats or deletes before it
+/// creates them are written before it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileCall {
@@ -40,20 +41,20 @@ pub enum Failing {
     Sync,
 }
 
-/// Where a stream that moves extents gets them from.
+/// Source of extents for a stream that moves extents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Donor {
     /// A storage that lies on the same file system and is at least as long.
     pub storage: String,
-    /// Whether the donor gets room for each request's range within the request, and gives it back there; otherwise for all
-    /// ranges before the run.
+    /// True if the donor gets room for each request's range within the request, and loses it there;
+    /// otherwise it gets room for all ranges before the run.
     #[serde(default)]
     pub in_place: bool,
 }
 
 impl FileCall {
-    /// Whether the storage is a directory.
+    /// Return whether the storage is a directory.
     pub fn in_directory(self) -> bool {
         matches!(self, Self::Create | Self::Stat | Self::Delete)
     }

@@ -1,8 +1,8 @@
-//! What a job is told of its place, and what it tells of all that it starts and that ends.
+//! Interface between a job and its driver: placement, issued commands and completions.
 
 use tameshi_base::{Command, CommandKind, Nanos};
 
-/// What a latency belongs to.
+/// Operation that a latency belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Operation {
@@ -34,7 +34,7 @@ impl Operation {
         }
     }
 
-    /// What the completion of such a command is by itself.
+    /// Return the operation of a command's completion by itself.
     #[inline]
     pub(crate) fn of(kind: CommandKind) -> Self {
         match kind {
@@ -46,7 +46,7 @@ impl Operation {
     }
 }
 
-/// Where and when a job works: the part of the run that isn't in the stream's description.
+/// Placement of a job: the part of the run that isn't in the stream's description.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<'a> {
     /// The stream's index within its phase; returned in commands.
@@ -61,20 +61,20 @@ pub struct Placement<'a> {
     pub budget_bytes: Option<u64>,
     /// Seed of the run.
     pub seed: u64,
-    /// What sets this job's randomness apart: phase, stream.
+    /// Name that seeds this job: phase, stream.
     pub name: &'a str,
 }
 
 /// Somebody starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
-    /// Who: a slot, a committer.
+    /// Requester: a slot, a committer.
     pub(crate) who: u32,
     /// When it should have been: the schedule's instant in open loop, else now.
     pub(crate) intended: Nanos,
     /// When it could have been.
     pub(crate) ready: Nanos,
-    /// Whether a schedule fixed it.
+    /// True if a schedule fixed the start.
     pub(crate) scheduled: bool,
 }
 
@@ -83,13 +83,14 @@ pub(crate) struct Start {
 pub struct Issue {
     /// The slot; also the command's id.
     pub slot: u32,
-    /// What to submit; `None` where a committer joins a group, whose records a later command carries.
+    /// Command to submit; `None` if a committer joins a group, whose records a later command
+    /// carries.
     pub command: Option<Command>,
     /// When it should have started: the schedule's instant in open loop, else now.
     pub intended: Nanos,
     /// When it could have started: its intended start had come and a slot was free. What passed since is the driver's.
     pub ready: Nanos,
-    /// Whether its start was fixed by a schedule: the read or write of an open loop.
+    /// True if a schedule fixed its start: the read or write of an open loop.
     pub scheduled: bool,
 }
 
@@ -101,7 +102,7 @@ impl Issue {
     }
 }
 
-/// What a completion amounted to.
+/// Result of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The operation that ended.
@@ -126,7 +127,7 @@ pub struct Turn {
     pub bytes: u64,
     /// Time from its start.
     pub latency: Nanos,
-    /// What starts, where, and how long it is.
+    /// Kind, offset and length of the command.
     pub kind: CommandKind,
     /// First byte, from the storage's start.
     pub offset_bytes: u64,

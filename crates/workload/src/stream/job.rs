@@ -61,7 +61,7 @@ impl Job {
         }
     }
 
-    /// What starts next, if anything is due at `now`.
+    /// Return the next command, if one is due at `now`.
     #[inline]
     pub fn issue(&mut self, now: Nanos) -> Option<Issue> {
         match &mut self.0 {
@@ -72,8 +72,8 @@ impl Job {
         }
     }
 
-    /// What the job's next reads, writes or trims will be, if it still issues so many; none where that depends on what happens
-    /// until then. It changes nothing of what is issued.
+    /// Return the job's next reads, writes or trims, if it still issues that many; none if they
+    /// depend on later events. The call changes no issued command.
     #[inline(always)]
     pub fn look_ahead(&mut self, requests: usize) -> &[Request] {
         match &mut self.0 {
@@ -82,7 +82,8 @@ impl Job {
         }
     }
 
-    /// How many requests from now on are fixed because [`Job::look_ahead`] told of them; as many as can be where it never tells.
+    /// Return the number of requests fixed by [`Job::look_ahead`]; the maximum if it never returns
+    /// any.
     #[inline]
     pub fn looked_ahead(&self) -> usize {
         match &self.0 {

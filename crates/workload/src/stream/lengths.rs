@@ -1,9 +1,9 @@
-//! How long each request is: always the same, or drawn from a mix.
+//! Request lengths: constant, or drawn from a mix.
 
 use crate::stream::spec::SizeShare;
 use tameshi_base::Random;
 
-/// Where a job's lengths come from.
+/// Source of a job's lengths.
 #[derive(Clone, Debug)]
 pub struct Lengths {
     /// Lengths with the millionths of requests that are at most so far down the list; one entry: no draw.

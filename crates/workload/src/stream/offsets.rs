@@ -1,4 +1,4 @@
-//! Which block a request touches.
+//! Offsets of requests.
 
 use crate::stream::shuffle::Shuffle;
 use crate::stream::skew::{Scatter, SelfSimilar, Zipf};
@@ -14,11 +14,11 @@ pub struct Offsets {
     random: Random,
     /// Requests that follow one another from each drawn offset on.
     run_length: u32,
-    /// How many of them are left.
+    /// Remaining requests of the run.
     run_left: u32,
-    /// Where the request that follows begins, from the span's begin.
+    /// Offset of the next sequential request, from the span's begin.
     cursor: u64,
-    /// What drawn offsets are multiples of, where that is not the request's own length.
+    /// Alignment of drawn offsets, if it differs from the request's length.
     align: Option<u64>,
     /// Offsets count from the span's end.
     backwards: bool,
@@ -28,7 +28,7 @@ pub struct Offsets {
     plain: bool,
 }
 
-/// How an offset is drawn. Popularity belongs to blocks as long as the shortest request.
+/// Distribution of offsets. Popularity belongs to blocks as long as the shortest request.
 #[derive(Clone, Debug)]
 enum Draw {
     /// Not at all: each request follows the one before it.
@@ -129,7 +129,7 @@ impl Pattern {
         }
     }
 
-    /// What the begins of a strided pattern's stretches are multiples of.
+    /// Return the alignment of a strided pattern's stretches.
     pub fn stretch(&self) -> Option<Size> {
         match self {
             Self::Strided { run, skip, .. } => Some(Size(run.0 | skip.0)),
@@ -137,7 +137,7 @@ impl Pattern {
         }
     }
 
-    /// Whether each zone that is accessed holds a block, where there are so many.
+    /// Return whether each zone that is accessed holds a block, where there are so many.
     pub fn fits(&self, blocks: u64) -> bool {
         zones(&self.zones(), blocks).iter().all(|(.., count)| *count > 0)
     }
@@ -207,7 +207,7 @@ impl Offsets {
         self.next_of_any(length)
     }
 
-    /// Where each of the next requests begins, of so many bytes each.
+    /// Return the offsets of the next requests of the same length.
     #[inline(always)]
     pub(crate) fn next_all<'a>(&mut self, length_bytes: u32, begins: impl Iterator<Item = &'a mut u64>) {
         let length = u64::from(length_bytes);
@@ -237,7 +237,7 @@ impl Offsets {
         self.begin_bytes + if self.backwards { self.span_bytes - self.cursor } else { offset }
     }
 
-    /// Where the stretch under way, or the next one that has room, goes on.
+    /// Return the offset at which the current stretch, or the next one with room, continues.
     #[inline]
     fn strided(&self, length: u64, run: u64, skip: u64) -> u64 {
         let within = self.cursor % (run + skip);

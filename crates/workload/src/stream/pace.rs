@@ -35,7 +35,7 @@ impl Member {
 pub struct Group(Vec<Member>);
 
 impl Group {
-    /// Whether `member` may start a request; if so, it is counted.
+    /// Count a request of `member` and return true, if it may start one.
     fn starts(&self, member: usize, now: Nanos) -> bool {
         let (mut weights, mut starts) = (0, 0);
         for other in self.0.iter().filter(|other| other.counts(now)) {
@@ -72,7 +72,7 @@ impl Paces {
         Self(places.into_iter().map(|of| of.map(|(name, place)| (Arc::clone(&groups[name]), place))).collect())
     }
 
-    /// What holds stream `index` back, for one of its jobs.
+    /// Return the pacer of stream `index`, for one of its jobs.
     pub fn of(&self, index: usize) -> Option<Pacer> {
         let (group, member) = self.0.get(index)?.as_ref()?;
         Some(Pacer { group: Arc::clone(group), member: *member, left: false })
@@ -88,7 +88,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Whether the job may start a request now; if so, it is counted.
+    /// Count a request and return true, if the job may start one now.
     #[inline]
     pub(crate) fn starts(&self, now: Nanos) -> bool {
         self.group.starts(self.member, now)

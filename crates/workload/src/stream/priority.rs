@@ -1,4 +1,4 @@
-//! Which of a drive's queues a stream's requests wait in.
+//! Drive queue of a stream's requests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

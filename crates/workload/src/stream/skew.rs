@@ -96,7 +96,7 @@ impl Scatter {
         Self { count, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| random.bits()) }
     }
 
-    /// Where `rank` lies; `rank` is below the count.
+    /// Return the position of `rank`, which is below the count.
     #[inline]
     pub(crate) fn place(&self, rank: u64) -> u64 {
         let mut place = rank;
@@ -132,7 +132,8 @@ mod tests {
         counts.iter().zip(shares).map(|(&n, share)| libm::pow(n as f64 - draws * share, 2.0) / (draws * share)).sum()
     }
 
-    /// What chi-square stays below in 99.99 % of cases (Wilson and Hilferty's approximation).
+    /// Return the upper bound of chi-square in 99.99 % of cases (Wilson and Hilferty's
+    /// approximation).
     fn limit(degrees: f64) -> f64 {
         let t = 2.0 / (9.0 * degrees);
         degrees * libm::pow(1.0 - t + 3.72 * t.sqrt(), 3.0)

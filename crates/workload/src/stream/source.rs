@@ -1,4 +1,4 @@
-//! What jobs of every kind share: who may start when, and what a request looks like.
+//! State common to all kinds of jobs: free slots, start times, and requests.
 
 use crate::stream::arrivals::Schedule;
 use crate::stream::issue::{Placement, Start};
@@ -8,10 +8,10 @@ use crate::stream::spec::{Distribution, Duty, StreamSpec};
 use std::collections::VecDeque;
 use tameshi_base::{CommandKind, Nanos, Random, Share};
 
-/// What a request does, and where.
+/// Kind, offset and length of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it does.
+    /// Kind.
     pub kind: CommandKind,
     /// First byte, from the storage's start.
     pub offset_bytes: u64,
@@ -23,7 +23,7 @@ impl Request {
     pub(crate) const NONE: Self = Self { kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
 }
 
-/// Where a job's requests come from. No call allocates.
+/// Source of a job's requests. No call allocates.
 #[derive(Debug)]
 pub(crate) struct Source {
     read: Share,
@@ -37,7 +37,7 @@ pub(crate) struct Source {
     /// When the phase began, and its pauses.
     duty: Option<(Nanos, Duty)>,
     schedule: Option<Schedule>,
-    /// Who is free, with the time from which they may start, in that order.
+    /// Free slots with their earliest start times, in that order.
     free: VecDeque<(Nanos, u32)>,
     budget_bytes: Option<u64>,
     /// From then on nobody starts.
@@ -181,12 +181,13 @@ impl Source {
         self.free.insert(place, (from, who));
     }
 
-    /// Whether whoever completes may start again at that very instant: nothing hinders or delays it.
+    /// Return whether whoever completes may start again at that very instant: nothing hinders or
+    /// delays it.
     pub(crate) fn goes_on_at_once(&self) -> bool {
         self.unhindered && self.think.mean == 0
     }
 
-    /// Whether nobody is free, and something is left to be asked for.
+    /// Return whether nobody is free, and something is left to be asked for.
     #[inline(always)]
     pub(crate) fn is_all_under_way(&self) -> bool {
         self.free.is_empty() && !self.is_spent()
@@ -219,7 +220,7 @@ impl Source {
         self.offsets.next_all(length_bytes, requests.iter_mut().map(|request| &mut request.offset_bytes));
     }
 
-    /// What the next request does.
+    /// Return the kind of the next request.
     #[inline]
     pub(crate) fn kind(&mut self) -> CommandKind {
         if self.draws(self.trim) {
@@ -231,7 +232,7 @@ impl Source {
         }
     }
 
-    /// What every request does, where all do the same.
+    /// Return the kind of every request, if all have the same.
     #[inline]
     fn only_kind(&self) -> Option<CommandKind> {
         match (self.trim, self.read) {
@@ -260,7 +261,7 @@ impl Source {
         }
     }
 
-    /// Where the next request of so many bytes begins.
+    /// Return the offset of the next request of that length.
     #[inline]
     pub(crate) fn offset(&mut self, length_bytes: u32) -> u64 {
         self.offsets.next(length_bytes)
@@ -296,7 +297,7 @@ impl Source {
         if self.is_spent() { 0 } else { self.end }
     }
 
-    /// Whether its own time is over: who is free, or scheduled, next comes too late.
+    /// Return whether its own time is over: who is free, or scheduled, next comes too late.
     fn is_over(&self) -> bool {
         if self.end == Nanos::MAX {
             return false;

@@ -28,10 +28,12 @@ pub struct StreamSpec {
     /// The lengths of writes where they differ from those of reads, which then have `block_size` or `block_size_mix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_block_size_mix: Option<Vec<SizeShare>>,
-    /// What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length.
+    /// Alignment of drawn offsets, from the begin of the stream's part on; absent: the request's
+    /// own length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Size>,
-    /// Which of a drive's queues the stream's requests wait in, where its storage has `arbitration` (simulated world); absent: `medium`.
+    /// Drive queue of the stream's requests, if its storage has `arbitration` (simulated world);
+    /// absent: `medium`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
     /// Requests outstanding per job; in open loop the most that may be outstanding.
@@ -45,7 +47,7 @@ pub struct StreamSpec {
     pub duty: Option<Duty>,
     /// Mean pause between a completion and the next request of the same slot (closed loop; refused in open loop).
     pub think_time: Time,
-    /// How the pauses are distributed.
+    /// Distribution of the pauses.
     pub think_distribution: Distribution,
     /// Requests of a slot between two pauses (closed loop; refused in open loop).
     #[serde(skip_serializing_if = "is_one")]
@@ -56,8 +58,8 @@ pub struct StreamSpec {
     /// Making writes durable; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
-    /// Whether the stream ends with one more sync, once all it may move is moved or its time is over: the kind that `sync`
-    /// has, else an `fsync`. A phase that ends before it leaves it out.
+    /// True if the stream ends with one more sync, once all it may move is moved or its time is
+    /// over: the kind that `sync` has, else an `fsync`. A phase that ends before it leaves it out.
     #[serde(skip_serializing_if = "is_no")]
     pub sync_at_end: bool,
     /// Writes come in batches of pages, each batch durable before the next; absent: each write for itself.
@@ -66,7 +68,7 @@ pub struct StreamSpec {
     /// The log is the journal of a log-structured merge tree, whose runs are written and merged behind it; absent: a log alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lsm: Option<LsmTree>,
-    /// Where the stream's part of the storage begins.
+    /// Offset of the stream's part of the storage.
     pub offset: Size,
     /// Length of the stream's part of the storage; absent: all that follows `offset`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,10 +77,10 @@ pub struct StreamSpec {
     /// or a duration of its own takes no part in the phase's amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Size>,
-    /// How long after the phase's begin the stream begins.
+    /// Delay of the stream after the phase's begin.
     #[serde(skip_serializing_if = "is_none")]
     pub delay: Time,
-    /// How long it issues requests, from its own begin; absent: to the phase's end.
+    /// Time for which it issues requests, from its own begin; absent: to the phase's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
     /// Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved its amount or its time is
@@ -88,7 +90,7 @@ pub struct StreamSpec {
     /// Calls on files in place of reading and writing (measured world); absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<FileCall>,
-    /// Where `call = "move_extents"` gets extents from.
+    /// Source of extents for `call = "move_extents"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub donor: Option<Donor>,
     /// Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the stream goes on. Absent: the
@@ -97,21 +99,21 @@ pub struct StreamSpec {
     pub tolerates: Vec<Failing>,
     /// Past the page cache (O_DIRECT) or through it.
     pub access: Access,
-    /// How requests reach the system (measured world).
+    /// Way in which requests reach the system (measured world).
     pub submission: Submission,
     /// Processors, by their numbers, that the stream's threads run on (measured world); absent: any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processors: Option<Vec<u32>>,
-    /// How well the written data compresses: the share of each 4 KiB that is one byte repeated.
+    /// Compressibility of written data: the share of each 4 KiB that is one byte repeated.
     pub compressible: Share,
-    /// How much of the written data repeats: the share of writes whose content is one of sixteen.
+    /// Duplication of written data: the share of writes whose content is one of sixteen.
     pub duplicate: Share,
     /// Share of requests that are trims.
     pub trim: Share,
-    /// Whether each write waits for a trim of its range.
+    /// True if each write waits for a trim of its range.
     #[serde(skip_serializing_if = "is_no")]
     pub trim_first: bool,
-    /// Whether written blocks carry a checksum that reads check.
+    /// True if written blocks carry a checksum that reads check.
     pub verify: Verify,
 }
 
@@ -187,7 +189,7 @@ pub enum Pattern {
     Strided {
         /// Length of a stretch; within it each request begins where the one before it ended.
         run: Size,
-        /// What is left out behind each.
+        /// Omitted part after each.
         #[serde(default)]
         skip: Size,
         /// From the span's end to its begin, each request lying before the one that came first.
@@ -267,10 +269,10 @@ pub enum Arrivals {
     Ramp {
         /// The rate at given times of the phase, in order; two at one time are a step.
         points: Vec<RatePoint>,
-        /// How the rate gets from point to point.
+        /// Shape of the rate between points.
         #[serde(default)]
         shape: Shape,
-        /// How requests lie at that rate.
+        /// Spacing of requests at that rate.
         #[serde(default)]
         gaps: Gaps,
     },
@@ -283,7 +285,7 @@ pub enum Arrivals {
     },
 }
 
-/// How a changing rate gets from point to point.
+/// Shape of a changing rate between points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -294,7 +296,7 @@ pub enum Shape {
     Steps,
 }
 
-/// How requests lie at a given rate.
+/// Spacing of requests at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gaps {
@@ -305,7 +307,7 @@ pub enum Gaps {
     Poisson,
 }
 
-/// How pauses are distributed around their mean.
+/// Distribution of pauses around their mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
@@ -359,7 +361,7 @@ pub struct RatePoint {
     pub rate: Rate,
 }
 
-/// How and how often writes are made durable.
+/// Durability of writes: kind and frequency of syncs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Sync {
@@ -382,7 +384,7 @@ pub enum Sync {
     GroupCommit {
         /// Committers per job; each has one commit at a time.
         committers: u32,
-        /// How long the first of a group waits for more; a group that is whole does not wait.
+        /// Longest wait of the first committer of a group for more; a complete group does not wait.
         #[serde(default)]
         delay: Time,
     },
@@ -397,7 +399,7 @@ impl Sync {
         }
     }
 
-    /// Whether each write is durable at its own completion.
+    /// Return whether each write is durable at its own completion.
     pub fn with_each_write(self) -> bool {
         matches!(self, Self::Dsync | Self::Fua)
     }
@@ -448,7 +450,7 @@ pub enum Access {
     Buffered,
 }
 
-/// How requests reach the system.
+/// Way in which requests reach the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Submission {
@@ -463,7 +465,7 @@ pub enum Submission {
     PlainCalls,
 }
 
-/// Whether data is checked.
+/// True if data is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verify {
@@ -474,7 +476,7 @@ pub enum Verify {
     Checksum,
 }
 
-/// What is verified as one: lengths and offsets of a verifying stream are multiples of it.
+/// Unit of verification: lengths and offsets of a verifying stream are multiples of it.
 pub const VERIFIED: Size = Size(4096);
 
 /// The mean of `lengths` in bytes, rounded up.
@@ -515,7 +517,7 @@ impl StreamSpec {
         }
     }
 
-    /// Whether its requests are of several lengths.
+    /// Return whether its requests are of several lengths.
     pub fn is_mixed(&self) -> bool {
         self.block_size_mix.is_some() || self.write_block_size_mix.is_some()
     }
@@ -582,12 +584,12 @@ impl StreamSpec {
         Share((rest(self.read) * rest(self.trim)).div_ceil(u64::from(Share::WHOLE.0)) as u32)
     }
 
-    /// Whether it trims anything.
+    /// Return whether it trims anything.
     pub fn trims(&self) -> bool {
         self.trim > Share(0) || (self.trim_first && self.written() > Share(0))
     }
 
-    /// Whether it syncs, in whatever way.
+    /// Return whether it syncs, in whatever way.
     pub fn syncs(&self) -> bool {
         self.sync.is_some() || self.page_flush.is_some() || self.sync_at_end
     }

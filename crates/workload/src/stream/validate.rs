@@ -1,4 +1,4 @@
-//! What a stream's description may not say: values that no job can carry out.
+//! Values of a stream's description that no job can carry out.
 
 use crate::stream::file_calls::FileCall;
 use crate::stream::spec::{Access, Arrivals, Pattern, StreamSpec, Submission, Sync, VERIFIED, Verify};
@@ -9,9 +9,9 @@ use tameshi_base::{Rate, Share, Size};
 pub struct StreamError {
     /// The key within the stream, dotted.
     pub key: &'static str,
-    /// What is wrong with it, as a sentence.
+    /// Message for users, as a clause.
     pub message: String,
-    /// What is accepted.
+    /// Accepted values.
     pub accepted: &'static str,
 }
 
@@ -185,7 +185,7 @@ impl StreamSpec {
         }
     }
 
-    /// What no call on files can be asked for; each a sentence with what is accepted.
+    /// Return the error of a setting that calls on files don't have, with the accepted value.
     fn call_trouble(&self) -> Option<(&'static str, &'static str)> {
         let call = self.call?;
         let durable = self.sync.is_some_and(Sync::with_each_write);
@@ -246,7 +246,7 @@ impl StreamSpec {
         Some(StreamError { key: "verify", message: message.to_string(), accepted })
     }
 
-    /// Whether it is carried out in groups or batches, which have syncs of their own.
+    /// Return whether it is carried out in groups or batches, which have syncs of their own.
     fn is_batched(&self) -> bool {
         self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }))
     }
@@ -278,7 +278,7 @@ impl StreamSpec {
         }
     }
 
-    /// What the system could not do of it.
+    /// Return the error of a setting that the operating system can't carry out.
     fn system_error(&self) -> Option<StreamError> {
         let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if self.processors.as_ref().is_some_and(Vec::is_empty) {

@@ -8,13 +8,14 @@ use tameshi_base::units::Size;
 
 /// Bytes of a die: 32 Tbit, and as many as several dies that a profile takes for one.
 const MOST_OF_A_DIE: u64 = 4_000_000_000_000;
-/// How many times what the flash programs in the time to flush it a buffer may hold.
+/// Capacity limit of a buffer, as a multiple of the bytes that the flash programs in the time to
+/// flush it.
 const BUFFER_TIMES: u128 = 10;
 /// Time to flush the buffer of a drive that does not say.
 const FLUSH_NS: u64 = 100_000_000;
 const PPM: u128 = 1_000_000;
 
-/// What the dies, the spare and the flash's speed do not allow.
+/// Conflict of the geometry with the dies, the spare or the flash's speed.
 pub(super) fn flash_geometry_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     die_conflict(flash).or_else(|| buffer_conflict(flash)).or_else(|| reserve_conflict(flash))
 }

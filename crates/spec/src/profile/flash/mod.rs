@@ -32,18 +32,18 @@ pub struct FlashProfile {
     pub buffer: Buffer,
     /// Between host and drive.
     pub link: HostLink,
-    /// How space is reclaimed.
+    /// Space reclamation.
     pub cleaning: Cleaning,
     /// Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc_cache: Option<SlcCache>,
-    /// What the drive does by itself while no command is there; absent: nothing.
+    /// Background work while the drive has no command; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Idle>,
-    /// What reads cost more as the flash wears; absent: nothing.
+    /// Additional cost of reads as the flash wears; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_retry: Option<ReadRetry>,
-    /// What the drive draws, and the most that it may; absent: not modelled.
+    /// Power draw and its limit; absent: not modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
     /// Set by the resolver from the study, never in a file.
@@ -51,13 +51,13 @@ pub struct FlashProfile {
     pub simulated: Simulated,
 }
 
-/// How a study has a flash drive simulated.
+/// Simulation of a flash drive, as a study sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simulated {
     /// The drive has one n-th of its capacity.
     pub scale: u32,
-    /// What was written before the run.
+    /// Writes before the run.
     pub written: Written,
     /// Share of its addresses that the storage uses: what was written lies there.
     pub used: Share,
@@ -73,7 +73,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// What was written to a flash drive before a run.
+/// Writes to a flash drive before a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Written {
@@ -191,8 +191,8 @@ pub struct Controller {
     pub transfer_rate: Option<Sourced<Rate>>,
     /// Commands the drive holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
-    /// Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes
-    /// after it waits for its end; absent: no.
+    /// True if a flush can't be queued, as with Serial ATA: it waits for all earlier commands,
+    /// reads too, and later commands wait for it; absent: no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_alone: Option<Sourced<bool>>,
     /// Functions that guests can be given (SR-IOV); absent: one.
@@ -206,7 +206,8 @@ pub struct Controller {
 pub struct Buffer {
     /// Bytes of it.
     pub size: Sourced<Size>,
-    /// What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.
+    /// Protection that writes the buffer to flash on power failure; absent: the content is lost,
+    /// and a flush waits for the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_loss_protection: Option<PowerLossProtection>,
     /// Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.
@@ -232,22 +233,22 @@ pub struct HostLink {
     pub read_rate: Sourced<Rate>,
     /// Bytes per second towards the drive.
     pub write_rate: Sourced<Rate>,
-    /// Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).
+    /// True if data move one way at a time (SATA), false if both ways at once (PCI Express, SAS).
     pub half_duplex: Sourced<bool>,
     /// Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcie: Option<Sourced<Pcie>>,
 }
 
-/// How space is reclaimed.
+/// Space reclamation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cleaning {
-    /// Which block is reclaimed next.
+    /// Policy to choose the next block to reclaim.
     pub policy: Sourced<CleaningPolicy>,
     /// Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.
     pub reserve_blocks: Sourced<u32>,
-    /// Whether relocated data go to blocks of their own.
+    /// True if relocated data go to blocks of their own.
     pub separate_relocated: Sourced<bool>,
     /// Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as
     /// many writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart.
@@ -255,7 +256,7 @@ pub struct Cleaning {
     pub separate_hot: Option<Sourced<Share>>,
 }
 
-/// Which block is reclaimed next.
+/// Policy to choose the next block to reclaim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CleaningPolicy {
@@ -329,7 +330,7 @@ pub struct Power {
     pub program_nj: Sourced<u32>,
     /// Nanojoules of erasing a block of each plane of a die.
     pub erase_nj: Sourced<u32>,
-    /// How warm that makes the drive; absent: not modelled.
+    /// Thermal model; absent: not modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thermal: Option<Thermal>,
 }

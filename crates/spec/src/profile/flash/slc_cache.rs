@@ -39,7 +39,7 @@ pub(super) fn idle_conflict(flash: &FlashProfile, idle: &Idle) -> Option<Profile
     out_of(&["flash", "idle", "erased"], erased, spare(flash), message)
 }
 
-/// What is more than there can be at most, or too small a part of that.
+/// Error of a value above its maximum, or too small a part of it.
 fn out_of(path: &[&'static str], value: Size, most: u64, message: &str) -> Option<ProfileError<'static>> {
     let (least, most) = (whole(most / LEAST_SHARE), whole(most));
     if (least..=most).contains(&value) {

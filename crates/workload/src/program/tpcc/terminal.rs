@@ -27,7 +27,7 @@ pub struct QueuedDelivery {
     pub carrier: i64,
 }
 
-/// Where a transaction stands.
+/// State of a transaction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) stage: u32,
@@ -61,7 +61,7 @@ pub struct Terminal {
     pub(super) dist_info: String,
     /// Names of the warehouse and the district of a payment.
     pub(super) names: String,
-    /// What was entered and what came of it.
+    /// Counts of input and outcomes.
     pub tally: Tally,
 }
 
@@ -175,7 +175,7 @@ impl Terminal {
         (reply.rows() > 0).then(|| reply.rows().div_ceil(2) - 1)
     }
 
-    /// What the customer's order costs, in cents, of the New-Order that was carried out last (clause 2.4.2.2).
+    /// Return the total of the last New-Order, in cents (clause 2.4.2.2).
     pub fn total(&self) -> i64 {
         self.state.total
     }

@@ -9,7 +9,7 @@ use crate::stream::source::Source;
 use crate::stream::spec::StreamSpec;
 use tameshi_base::{Command, CommandKind, Nanos};
 
-/// How far the group that is under way has come.
+/// Progress of the group in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// There is none.
@@ -28,18 +28,19 @@ pub(crate) struct Group {
     stream: u16,
     source: Source,
     committers: usize,
-    /// How long the first of a group waits for others.
+    /// Longest wait of the first committer of a group for others.
     delay: Nanos,
     /// Per committer, when its commit should have begun.
     intended: Vec<Nanos>,
-    /// Who has joined the group that forms, how long their records are, and when the first and the last came.
+    /// Committers of the forming group; the length of their records, and the first and last
+    /// arrival.
     forming: Vec<u32>,
     forming_bytes: u32,
     joined: (Nanos, Nanos),
-    /// Whose records are under way.
+    /// Committers whose records are in flight.
     carried: Vec<u32>,
     step: Step,
-    /// Whether the write or the flush under way has failed.
+    /// True if the write or the flush in flight has failed.
     failed: bool,
     /// When the last flush ended.
     idle_since: Nanos,
@@ -78,7 +79,7 @@ impl Group {
         }
     }
 
-    /// Whether committers must wait, from `now` on.
+    /// Make committers wait from `now` on, or let them go.
     pub(crate) fn hold(&mut self, held: bool, now: Nanos) {
         if self.held && !held {
             self.held_until = now;
@@ -189,7 +190,7 @@ impl Group {
         self.failed = true;
     }
 
-    /// What was told of the last completion is told no more.
+    /// Forget the commits of the last completion.
     pub(crate) fn forget_commits(&mut self) {
         self.commits.clear();
     }

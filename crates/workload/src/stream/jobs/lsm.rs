@@ -27,13 +27,13 @@ pub(crate) struct Lsm {
     tree: Tree,
 }
 
-/// What is done to runs in one go.
+/// Compaction or flush of runs.
 #[derive(Debug, Default)]
 struct Task {
-    /// Where the runs that are read begin; they lie in blocks of the level below.
+    /// Offsets of the runs that are read; they consist of blocks of the level below.
     inputs: Vec<u64>,
     input_bytes: u64,
-    /// Where the run that is written begins, and the level that it joins.
+    /// Offset of the run that is written, and the level that it joins.
     output: u64,
     level: usize,
     bytes: u64,
@@ -60,11 +60,11 @@ struct Tree {
     stream: u16,
     begin_bytes: u64,
     length_bytes: u64,
-    /// Where the next run begins, from the begin of the tree's part.
+    /// Offset of the next run within the tree's part.
     cursor: u64,
     /// Bytes in memory that no run holds yet, but for those of the run being written.
     gathered: u64,
-    /// Where the runs of each level begin, the oldest first.
+    /// Offsets of the runs of each level, the oldest first.
     levels: Vec<VecDeque<u64>>,
     /// The run being written from memory, and the merge.
     tasks: [Option<Task>; 2],
@@ -194,7 +194,7 @@ impl Tree {
         self.write_run(now);
     }
 
-    /// What fills memory becomes a run, once the one before it is written.
+    /// Write the content of memory as a run, after the previous run is written.
     fn write_run(&mut self, now: Nanos) {
         let bytes = self.spec.memtable.0;
         if self.gathered >= bytes && self.tasks[0].is_none() {
@@ -231,7 +231,7 @@ impl Tree {
         (!self.free_slots.is_empty() && (0..2).any(|task| self.next_block(task).is_some())).then_some(self.since)
     }
 
-    /// What a task could ask for next: kind, offset and length.
+    /// Return the next request of a task: kind, offset and length.
     fn next_block(&self, task: usize) -> Option<(CommandKind, u64, u32)> {
         let of = self.tasks[task].as_ref()?;
         let block = self.spec.block_size.0;
@@ -356,7 +356,8 @@ mod tests {
         }
     }
 
-    /// What a job did: bytes to the journal, of runs written and read, the commits' latencies, and each command with its times.
+    /// Work of a job: bytes to the journal, bytes of runs written and read, latencies of commits,
+    /// and each command with its times.
     #[derive(Default)]
     struct Did {
         journal: u64,

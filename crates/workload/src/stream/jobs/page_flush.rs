@@ -6,7 +6,7 @@ use crate::stream::source::Source;
 use crate::stream::spec::{PageFlush, StreamSpec};
 use tameshi_base::{Command, CommandKind, Nanos};
 
-/// What a batch is at.
+/// Stage of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// Between two batches.
@@ -38,7 +38,7 @@ pub(crate) struct Pages {
     page_bytes: u32,
     area: Option<Area>,
     step: Step,
-    /// Whether something of the batch has failed.
+    /// True if a command of the batch has failed.
     failed: bool,
     /// Since when the next command of this step could start.
     since: Nanos,

@@ -15,14 +15,14 @@ struct Slot {
     kind: Option<CommandKind>,
 }
 
-/// What is known of a slot whose commands follow from one another.
+/// State of a slot whose commands follow from one another.
 #[derive(Clone, Copy, Debug, Default)]
 struct Chain {
     write_intended: Nanos,
-    /// Where the write goes that waits for this trim.
+    /// Offset of the write that waits for this trim.
     write_offset: Option<u64>,
     writes_since_sync: u32,
-    /// Whether something since the last sync has failed.
+    /// True if a command since the last sync has failed.
     failed: bool,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Plain {
     /// Slots whose trim is complete and whose write is due, or whose write is and whose sync is due.
     to_follow: VecDeque<(Nanos, u32)>,
     outstanding: u32,
-    /// What holds it back where it keeps step with other streams.
+    /// Pacer, if the stream keeps step with others.
     pacer: Option<Pacer>,
     end: End,
     /// When a command last completed.
@@ -154,7 +154,7 @@ impl Plain {
         }
     }
 
-    /// Whether all that is left is the sync at the end.
+    /// Return whether all that is left is the sync at the end.
     #[inline]
     fn ends(&self) -> bool {
         self.end == End::ToCome && self.outstanding == 0 && self.source.is_exhausted()
@@ -200,7 +200,7 @@ impl Plain {
         Some(Issue::started(start.who, Some(command), start))
     }
 
-    /// Who starts nothing any more holds nobody back.
+    /// A slot that starts no more requests holds no other back.
     #[inline]
     fn leave_if_exhausted(&mut self) {
         if let Some(pacer) = &mut self.pacer
@@ -210,7 +210,7 @@ impl Plain {
         }
     }
 
-    /// What comes after a trim or a write that completed.
+    /// Return the command after a trim or a write that completed.
     fn follow(&mut self, slot: u32, times: (Nanos, Nanos)) -> Command {
         let length_bytes = self.slots[slot as usize].length_bytes;
         match self.chains[slot as usize].write_offset.take() {
