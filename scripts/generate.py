@@ -10,8 +10,10 @@ TYPES, from the compiled core that Python imports. `make gen` runs it;
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,8 @@ CODEGEN = [
     # Annotations that are text are each compiled when the types are imported.
     "--disable-future-imports",
     "--collapse-root-models",
+    # Variants have titles, see `named`.
+    "--use-title-as-name",
     "--disable-warnings",
 ]
 PAGES = {
@@ -56,7 +60,7 @@ SCHEMAS = (*PAGES, "run_spec", "plan")
 def main(types: Path, folder: Path) -> None:
     """Write the schemas, the types and the pages."""
     for form in SCHEMAS:
-        write_json(folder / f"{form}.schema.json", compiled.schema(form))
+        write_json(folder / f"{form}.schema.json", named(compiled.schema(form)))
     metrics = compiled.metrics()
     write_json(folder / "metrics.json", metrics)
     (folder / "metrics.md").write_text(metrics_page(metrics), "utf-8")
@@ -64,7 +68,62 @@ def main(types: Path, folder: Path) -> None:
     plan = folder / "plan.schema.json"
     subprocess.run([*codegen, "--input", plan, "--output", types, *CODEGEN], check=True)
     for form, (title, lead) in PAGES.items():
-        (folder / f"{form}.md").write_text(page(title, lead, compiled.schema(form)), "utf-8")
+        (folder / f"{form}.md").write_text(page(title, lead, named(compiled.schema(form))), "utf-8")
+
+
+def named(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with names instead of numbers for variants and types of sourced values."""
+    definitions = schema.get("$defs", {})
+    renamed = {
+        name: "Sourced" + value_name(table["properties"]["value"])
+        for name, table in definitions.items()
+        if re.fullmatch(r"Sourced\d*", name)
+    }
+    schema = with_references(
+        schema, {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
+    )
+    found = schema.get("$defs", {})
+    schema["$defs"] = dict(
+        sorted((renamed.get(name, name), table) for name, table in found.items())
+    )
+    for name, table in schema["$defs"].items():
+        title_variants(name, table, schema["$defs"].keys())
+    return schema
+
+
+def value_name(value: dict[str, Any]) -> str:
+    """The type of a sourced value in one word."""
+    if "$ref" in value:
+        return str(value["$ref"]).rsplit("/", 1)[1]
+    if value.get("type") == "array":
+        return value_name(value["items"]) + "s"
+    return pascal(str(value.get("format") or value.get("type") or "value"))
+
+
+def pascal(word: str) -> str:
+    """The word in the style of a type's name."""
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]", word))
+
+
+def title_variants(name: str, table: dict[str, Any], names: Collection[str]) -> None:
+    """Title each variant of an externally tagged enum: its type, then its tag."""
+    for variant in table.get("oneOf", table.get("anyOf", [])):
+        properties = variant.get("properties", {})
+        if len(properties) == 1 and variant.get("required") == list(properties):
+            (tag,) = properties
+            variant.setdefault("title", name + pascal(tag))
+            if "$ref" not in properties[tag] and pascal(tag) in names:
+                properties[tag].setdefault("title", pascal(tag) + name)
+
+
+def with_references(value: Any, names: dict[str, str]) -> Any:
+    """The schema with other names of its definitions."""
+    if isinstance(value, dict):
+        return {
+            key: names.get(of, of) if key == "$ref" else with_references(of, names)
+            for key, of in value.items()
+        }
+    return [with_references(item, names) for item in value] if isinstance(value, list) else value
 
 
 def write_json(path: Path, value: Any) -> None:

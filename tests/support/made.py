@@ -51,7 +51,6 @@ SPEC = {
         },
         {"name": "p", "levels": {}, "streams": [STREAM], "ramp": "1 s", "until": {"time": "9 s"}},
     ],
-    "unsupported": [],
 }
 ENVIRONMENT = {
     "identity": "0",

@@ -5,6 +5,7 @@ use crate::error::BlockError;
 use crate::files;
 use crate::target::Target;
 use tameshi_base::{Share, Size};
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, World};
 use tameshi_workload::FileCall;
 use tameshi_workload::spec::{Access, Verify};
@@ -14,25 +15,22 @@ const MOST_DEPTH: u32 = 32_768;
 /// Longest request.
 const MOST_BLOCK: u64 = 1 << 30;
 
-/// What of `spec` the measured world can't do yet: a sentence each, naming the key.
-pub fn unsupported(spec: &RunSpec) -> Vec<String> {
-    let mut sentences = spec.unsupported.clone();
-    sentences.extend(database_trouble(spec));
-    sentences.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
-    sentences.extend(spec.storage.keys().flat_map(|name| files::trouble(spec, name)));
-    sentences.extend(spec.phases.iter().flat_map(|phase| &phase.streams).filter_map(elsewhere));
-    sentences.sort();
-    sentences.dedup();
-    sentences
+/// Refusals of the measured world for `spec`; empty if it can be run.
+pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
+    let mut refusals = refused_database(spec);
+    refusals.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
+    refusals.extend(spec.storage.keys().flat_map(|name| files::refusals(spec, name)));
+    refusals.extend(spec.phases.iter().flat_map(|phase| &phase.streams).filter_map(elsewhere));
+    refusals.sort();
+    refusals.dedup();
+    refusals
 }
 
 /// A stream that is to run on a processor which is not there.
-fn elsewhere(stream: &PhaseStream) -> Option<String> {
+fn elsewhere(stream: &PhaseStream) -> Option<Refusal> {
     let missing = stream.stream.processors.iter().flatten().find(|&&processor| !affinity::is_allowed(processor))?;
-    Some(format!(
-        "workload.stream.{}.processors: it names {missing}, and this process may not run there, or there is none of that number",
-        stream.name
-    ))
+    let message = format!("it names {missing}, and this process may not run there, or there is none of that number");
+    Some(Refusal::of_stream(&stream.name, "processors", message))
 }
 
 /// Return whether any stream reads or writes through the page cache.
@@ -41,35 +39,37 @@ fn buffered(spec: &RunSpec) -> bool {
     streams.any(|stream| stream.stream.access == Access::Buffered)
 }
 
-/// What of a run with a database (or of one that names an engine without it) can't be done.
-fn database_trouble(spec: &RunSpec) -> Vec<String> {
+/// Refusals of a run with a database, or of one that names an engine without it.
+fn refused_database(spec: &RunSpec) -> Vec<Refusal> {
     if spec.database.is_none() {
-        let engines = spec.engines.keys().map(|name| format!("engine.{name}: no phase runs a program on it"));
+        let unused = |name: &String| Refusal::new("unused_engine", &["engine", name], "no phase runs a program on it");
         let start = match spec.start {
             Start::AsIs => None,
             Start::Cold if buffered(spec) => None,
-            Start::Cold => Some("run.start: no stream has `access = \"buffered\"`, so no cache can be cold"),
-            Start::Warm => Some("run.start: only a database starts warm"),
+            Start::Cold => Some("no stream has `access = \"buffered\"`, so no cache can be cold"),
+            Start::Warm => Some("only a database starts warm"),
         };
-        let start = start.map(str::to_string);
-        return engines.chain(start).collect();
+        let start = start.map(|message| Refusal::new("start", &["run", "start"], message));
+        return spec.engines.keys().map(unused).chain(start).collect();
     }
-    let mut sentences = Vec::new();
+    let mut refusals = Vec::new();
     for phase in &spec.phases {
-        let mut refuse = |condition: bool, key: &str, why: &str| {
+        let mut refuse = |condition: bool, key: &[&str], why: &str| {
             if condition {
-                sentences.push(format!("phase.{}.{key}: {why}", phase.name));
+                let path = [&["phase", &phase.name], key].concat();
+                refusals.push(Refusal::new("program_phase", &path, why));
             }
         };
-        refuse(!phase.streams.is_empty(), "workload", "streams beside a database are not measured yet");
-        refuse(phase.programs.len() > 1, "workload", "one program runs at a time");
-        refuse(phase.programs.is_empty() && phase.streams.is_empty(), "workload", "nothing runs");
-        refuse(phase.until.time.is_none(), "until", "a phase of a program ends by `time`");
-        refuse(phase.until.amount.is_some(), "until.amount", "a phase of a program ends by `time`");
-        refuse(phase.until.steady.is_some(), "until.steady", "a phase of a program ends by `time`");
+        refuse(!phase.streams.is_empty(), &["workload"], "streams beside a database are not measured yet");
+        refuse(phase.programs.len() > 1, &["workload"], "one program runs at a time");
+        refuse(phase.programs.is_empty() && phase.streams.is_empty(), &["workload"], "nothing runs");
+        refuse(phase.until.time.is_none(), &["until"], "a phase of a program ends by `time`");
+        refuse(phase.until.amount.is_some(), &["until", "amount"], "a phase of a program ends by `time`");
+        refuse(phase.until.steady.is_some(), &["until", "steady"], "a phase of a program ends by `time`");
     }
-    sentences.extend(spec.rounds.iter().map(|round| format!("rounds.{}: programs run in no rounds yet", round.name)));
-    sentences
+    let in_rounds = |name: &str| Refusal::new("program_rounds", &["rounds", name], "programs run in no rounds yet");
+    refusals.extend(spec.rounds.iter().map(|round| in_rounds(&round.name)));
+    refusals
 }
 
 fn streams_on<'a>(spec: &'a RunSpec, storage: &'a str) -> impl Iterator<Item = &'a PhaseStream> {
@@ -77,7 +77,7 @@ fn streams_on<'a>(spec: &'a RunSpec, storage: &'a str) -> impl Iterator<Item = &
 }
 
 /// Streams that write, unstamped, where another verifies, at whatever time of the run.
-fn spoiled(spec: &RunSpec, storage: &str) -> Vec<String> {
+fn spoiled(spec: &RunSpec, storage: &str) -> Vec<Refusal> {
     let bytes = spec.storage[storage].size.0;
     let (checked, plain): (Vec<_>, Vec<_>) =
         streams_on(spec, storage).partition(|stream| stream.stream.verify != Verify::Off);
@@ -92,18 +92,19 @@ fn spoiled(spec: &RunSpec, storage: &str) -> Vec<String> {
         checked.start < plain.end && plain.start < checked.end
     });
     let told = overlapping.map(|(checked, plain)| {
-        format!(
-            "storage.{storage}: stream `{}` verifies a part that stream `{}` changes without stamps; give both of them \
-             `verify`, or parts of their own by `offset` and `span`",
+        let message = format!(
+            "stream `{}` verifies a part that stream `{}` changes without stamps; give both of them `verify`, or parts of \
+             their own by `offset` and `span`",
             checked.name, plain.name
-        )
+        );
+        Refusal::new("verified_part", &["storage", storage], message)
     });
     told.collect()
 }
 
 /// Refuses a run that can't be, with every reason at once.
 pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(), BlockError> {
-    let mut sentences = unsupported(spec);
+    let mut sentences: Vec<String> = refusals(spec).iter().map(Refusal::to_string).collect();
     if spec.schema_version != RUN_SPEC_VERSION {
         sentences.push(format!("the spec has version {}, known is {RUN_SPEC_VERSION}", spec.schema_version));
     }
@@ -213,7 +214,7 @@ fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64
     if span_bytes < stream.least_span().0 {
         object("no whole block lies between `offset` and the end of the stream's part of the storage".into());
     }
-    for objection in stream.objection().into_iter().chain(stream.span_objection(span_bytes)) {
+    for objection in stream.error().into_iter().chain(stream.span_error(span_bytes)) {
         object(format!("`{}`: {}", objection.key, objection.message));
     }
 }

@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 use tameshi_base::{CommandKind, Random};
 use tameshi_record::{Control, Progress, RunStatus};
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{PhaseStream, RunSpec};
 use tameshi_workload::FileCall;
 
@@ -211,7 +212,7 @@ pub fn holds_files(spec: &RunSpec, storage: &str) -> bool {
 }
 
 /// What can't be of a storage that is a directory to some of its streams.
-pub(crate) fn trouble(spec: &RunSpec, storage: &str) -> Vec<String> {
+pub(crate) fn refusals(spec: &RunSpec, storage: &str) -> Vec<Refusal> {
     let is_one = |stream: &&PhaseStream| stream.stream.call.is_some_and(FileCall::in_directory);
     let Some(first) = streams(spec, storage).find(is_one) else { return Vec::new() };
     let others = streams(spec, storage).filter_map(|other| {
@@ -223,7 +224,8 @@ pub(crate) fn trouble(spec: &RunSpec, storage: &str) -> Vec<String> {
             return None;
         };
         let name = &first.name;
-        Some(format!("storage.{storage}: it is a directory to stream `{name}`, and stream `{}` {why}", other.name))
+        let message = format!("it is a directory to stream `{name}`, and stream `{}` {why}", other.name);
+        Some(Refusal::new("directory", &["storage", storage], message))
     });
     others.collect()
 }

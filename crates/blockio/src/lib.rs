@@ -31,7 +31,7 @@ mod verify;
 mod worker;
 
 pub use backend::Backend;
-pub use check::unsupported;
+pub use check::refusals;
 pub use driver::SPIN_NS;
 pub use error::BlockError;
 pub use examine::{Examined, Finding, Verdict, examine};

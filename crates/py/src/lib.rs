@@ -16,7 +16,7 @@ use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
 use tameshi_spec::profile::{ArrayProfile, DeviceProfile, EngineProfile, HostProfile};
 use tameshi_spec::profiles::Profiles;
-use tameshi_spec::refusal::refusal;
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{RunSpec, World};
 use tameshi_spec::study::Study;
 
@@ -58,30 +58,22 @@ fn profiles_of(mut texts: Texts) -> Profiles {
     }
 }
 
-/// Plans a study: its text, the request and the profiles `(name, file, text)` by kind, to a plan.
+/// Refusals of a run by the world that would execute it.
+fn refusals(spec: &RunSpec) -> Vec<Refusal> {
+    match spec.world {
+        World::Simulated => tameshi_sim::refusals(spec),
+        World::Measured => tameshi_blockio::refusals(spec),
+        World::Emulated => vec![Refusal::new("world", &["world"], "the emulated world is not built yet")],
+    }
+}
+
+/// Plan a study from its text, the request and the profiles `(name, file, text)` by kind.
 #[pyfunction]
 fn plan(name: &str, file: &str, text: &str, request: &str, profiles: Texts) -> PyResult<String> {
     let request: Request = from_json(request)?;
     let profiles = profiles_of(profiles);
-    let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles);
+    let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles, &refusals);
     json(&planned.map_err(|error| study_error(&error))?)
-}
-
-/// What of a RunSpec its world can't do yet: a list of sentences.
-#[pyfunction]
-fn unsupported(spec: &str) -> PyResult<String> {
-    let spec: RunSpec = from_json(spec)?;
-    json(&match spec.world {
-        World::Simulated => tameshi_sim::unsupported(&spec),
-        World::Measured => tameshi_blockio::unsupported(&spec),
-        World::Emulated => vec!["world: the emulated world is not built yet".to_string()],
-    })
-}
-
-/// Raises what a run's world can't do of it, a sentence of `unsupported`, at its place in the study.
-#[pyfunction]
-fn refuse(file: &str, text: &str, quick: bool, spec: &str, sentence: &str) -> PyResult<()> {
-    Err(study_error(&refusal(Source { file, text }, quick, &from_json(spec)?, sentence)))
 }
 
 /// A device profile, checked.
@@ -184,8 +176,6 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Oltp>()?;
     module.add_function(wrap_pyfunction!(database::query, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
-    module.add_function(wrap_pyfunction!(unsupported, module)?)?;
-    module.add_function(wrap_pyfunction!(refuse, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
     module.add_function(wrap_pyfunction!(array_profile, module)?)?;
     module.add_function(wrap_pyfunction!(backends, module)?)?;

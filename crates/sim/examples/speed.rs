@@ -82,7 +82,6 @@ fn spec(load: &Load, ios: u64) -> RunSpec {
         seed = 1
         start = "as-is"
         interval = "100 ms"
-        unsupported = []
         [storage.disk]
         size = "100 GB"
     "#;

@@ -1,67 +1,71 @@
-//! What of a run the simulated world can't do, said before it starts.
+//! Check of a run before it starts: refusals of the simulated world.
 
 use crate::device::Flash;
 use tameshi_spec::profile;
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use tameshi_workload::Arrivals;
 use tameshi_workload::spec::{Access, Verify};
 
-/// What of `spec` the simulated world can't do yet: a sentence each that begins with the key; empty when it can be run.
+/// Refusals of the simulated world for `spec`; empty if it can be run.
 ///
 /// `start` matters to databases only: a device here has no cache that survives between runs. So are `compressible`
 /// and `duplicate`: a device here stores data as they are, and what they hold changes nothing.
-pub fn unsupported(spec: &RunSpec) -> Vec<String> {
-    let mut sentences = spec.unsupported.clone();
+pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
     if spec.database.is_none() {
-        sentences.extend(spec.engines.keys().map(|name| format!("engine.{name}: no phase runs a program on it")));
+        let unused = |name: &String| Refusal::new("unused_engine", &["engine", name], "no phase runs a program on it");
+        refusals.extend(spec.engines.keys().map(unused));
     }
     for (name, storage) in &spec.storage {
         match &storage.model {
-            None => sentences.push(format!("storage.{name}: no device model stands behind this storage")),
-            Some(node) => sentences.extend(storage_trouble(name, node, storage.size.0)),
+            None => refusals.push(Refusal::new("no_model", &["storage", name], "this storage has no device model")),
+            Some(node) => refusals.extend(refused_storage(name, node, storage.size.0)),
         }
     }
-    sentences.extend(shared_otherwise(spec));
-    sentences.extend(dead_channels(spec));
-    sentences.extend(crate::engine::unsupported(spec));
+    refusals.extend(shared_otherwise(spec));
+    refusals.extend(dead_channels(spec));
+    refusals.extend(crate::engine::refusals(spec));
     for phase in &spec.phases {
         let name = &phase.name;
         if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {
-            sentences.push(format!("phase.{name}.until: neither a time, an amount nor steady state ends this phase"));
+            let message = "neither a time, an amount nor steady state ends this phase";
+            refusals.push(Refusal::new("endless_phase", &["phase", name, "until"], message));
         }
-        phase.streams.iter().for_each(|stream| stream_trouble(spec, phase, stream, &mut sentences));
+        phase.streams.iter().for_each(|stream| refused_stream(spec, phase, stream, &mut refusals));
     }
-    // A stream that runs in several phases would say the same thing each time.
+    // A stream in several phases has the same refusals in each.
     let mut seen = std::collections::BTreeSet::new();
-    sentences.retain(|sentence| seen.insert(sentence.clone()));
-    sentences
+    refusals.retain(|refusal| seen.insert(refusal.clone()));
+    refusals
 }
 
 /// Storages that share a drive, and differ in what can only be the drive's.
-fn shared_otherwise(spec: &RunSpec) -> Vec<String> {
+fn shared_otherwise(spec: &RunSpec) -> Vec<Refusal> {
     let drive = |storage: &StorageSpec| match &storage.model {
         Some(Node::Partition { function, of }) => Some((function.drive.clone()?, of.clone())),
         _ => None,
     };
     let mut first = std::collections::BTreeMap::new();
-    let mut sentences = Vec::new();
+    let mut refusals = Vec::new();
     for (name, storage) in &spec.storage {
         let Some((drive, of)) = drive(storage) else { continue };
         let (other, known) = first.entry(drive.clone()).or_insert_with(|| (name.clone(), of.clone()));
         if *known != of {
-            sentences.push(format!(
-                "storage.{name}.partition.drive: drive `{drive}` is another one in storage `{other}`; give both the same \
-                 `size`, `scale`, `written` and `aged`"
-            ));
+            let message = format!(
+                "drive `{drive}` is another one in storage `{other}`; give both the same `size`, `scale`, `written` and \
+                 `aged`"
+            );
+            refusals.push(Refusal::new("unequal_drive", &["storage", name, "partition", "drive"], message));
         }
     }
-    sentences
+    refusals
 }
 
 /// Channels that die during the run and leave their drive without room for its data.
-fn dead_channels(spec: &RunSpec) -> Vec<String> {
+fn dead_channels(spec: &RunSpec) -> Vec<Refusal> {
     let mut dead = std::collections::BTreeMap::<_, std::collections::BTreeSet<u32>>::new();
-    let mut sentences = Vec::new();
+    let mut refusals = Vec::new();
     for (name, event) in &spec.events {
         let Some((of, channel)) = event.fail.as_ref().and_then(|of| Some((of, of.channel?))) else { continue };
         let model = of.storage.as_ref().and_then(|storage| spec.storage.get(storage)?.model.as_ref());
@@ -74,25 +78,26 @@ fn dead_channels(spec: &RunSpec) -> Vec<String> {
         degraded.simulated.dead_channels = before + of_controller.len() as u32;
         let left = controller.data_channels.value.saturating_sub(degraded.simulated.dead_channels);
         let why = if left == 0 { Some("no channel is left".into()) } else { Flash::new(&degraded).err() };
-        sentences.extend(why.map(|why| format!("event.{name}.fail.channel: {why}")));
+        refusals.extend(why.map(|why| Refusal::new("dead_channels", &["event", name, "fail", "channel"], why)));
     }
-    sentences
+    refusals
 }
 
-fn storage_trouble(name: &str, node: &Node, size_bytes: u64) -> Option<String> {
+fn refused_storage(name: &str, node: &Node, size_bytes: u64) -> Option<Refusal> {
     let capacity = node.capacity();
     if size_bytes > capacity.0 {
-        return Some(format!("storage.{name}.size: {size_bytes} bytes are more than the storage's {capacity}"));
+        let message = format!("{size_bytes} bytes are more than the storage's {capacity}");
+        return Some(Refusal::new("beyond_capacity", &["storage", name, "size"], message));
     }
     let why = crate::stack::node(node).err()?;
-    Some(format!("storage.{name}: {why}"))
+    Some(Refusal::new("stack", &["storage", name], why))
 }
 
-fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sentences: &mut Vec<String>) {
+fn refused_stream(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, refusals: &mut Vec<Refusal>) {
     let (name, what) = (&stream.name, &stream.stream);
-    let mut refuse = |condition: bool, key: &str, why: &str| {
+    let mut refuse = |condition: bool, key: &'static str, why: &str| {
         if condition {
-            sentences.push(format!("workload.stream.{name}.{key}: {why}"));
+            refusals.push(Refusal::of_stream(name, key, why));
         }
     };
     let storage = spec.storage.get(&stream.storage);
@@ -116,7 +121,7 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
     refuse(what.call.is_some(), "call", "a simulated drive has no files; measure this stream");
     refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
     refuse(what.jobs == 0, "jobs", "there is nobody to do it");
-    for objection in what.objection().into_iter().chain(what.span_objection(span_bytes)) {
+    for objection in what.error().into_iter().chain(what.span_error(span_bytes)) {
         refuse(true, objection.key, &objection.message);
     }
     let model = storage.and_then(|storage| storage.model.as_ref());
@@ -127,14 +132,15 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         && matches!(model, Some(Node::Device { device: profile::Device::Null(_), .. }));
     let closed = matches!(what.arrivals, Arrivals::Closed) && what.think_time.0 == 0;
     if free && closed && phase.until.amount.is_none() {
-        sentences.push(no_end(&phase.name, name, &stream.storage));
+        let message = no_end(name, &stream.storage);
+        refusals.push(Refusal::new("no_virtual_time", &["phase", &phase.name, "until"], message));
     }
 }
 
 /// What is wrong with a closed loop on a device that takes no time.
-pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
+pub(crate) fn no_end(stream: &str, storage: &str) -> String {
     format!(
-        "phase.{phase}.until: stream `{stream}` keeps storage `{storage}` busy without virtual time going on, for the \
+        "stream `{stream}` keeps storage `{storage}` busy without virtual time going on, for the \
          storage completes at once; give the phase an `amount`, or the stream an open-loop rate or a think time"
     )
 }

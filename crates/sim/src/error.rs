@@ -1,14 +1,15 @@
 //! Why a run could not be simulated.
 
 use tameshi_record::RecordError;
+use tameshi_spec::refusal::Refusal;
 use thiserror::Error;
 
 /// Why a run could not be simulated.
 #[derive(Debug, Error)]
 pub enum SimError {
-    /// The spec asks for what the simulated world can't do; a sentence each.
-    #[error("{}", .0.join("\n"))]
-    Unsupported(Vec<String>),
+    /// The simulated world refuses parts of the spec.
+    #[error("{}", .0.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n"))]
+    Unsupported(Vec<Refusal>),
     /// Virtual time stands still.
     #[error("{0}")]
     NoProgress(String),

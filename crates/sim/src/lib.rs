@@ -24,7 +24,7 @@ mod staging;
 mod world;
 
 pub use chance::Chance;
-pub use check::unsupported;
+pub use check::refusals;
 pub use device::{Breakdown, Device, DeviceCompletion};
 pub use error::SimError;
 pub use run::execute;

@@ -13,6 +13,7 @@ use crate::stack;
 use crate::staging::{Staging, befallen};
 use tameshi_base::Nanos;
 use tameshi_record::{Heat, RecordError, Resource, Share, Usage, Wear, Writer};
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{Node, RunSpec};
 
 /// What a device, or the host, has done so far.
@@ -89,11 +90,12 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(spec: &RunSpec) -> Result<Self, SimError> {
-        let missing = check::unsupported(spec);
+        let missing = check::refusals(spec);
         if !missing.is_empty() {
             return Err(SimError::Unsupported(missing));
         }
-        let devices = devices(spec).map_err(|why| SimError::Unsupported(vec![why]))?;
+        let devices =
+            devices(spec).map_err(|why| SimError::Unsupported(vec![Refusal::new("stack", &["storage"], why)]))?;
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
         let engine = Engine::new(spec, &places(spec)).map(Box::new);
         let places: Vec<usize> = places(spec).into_iter().map(|(device, _)| device).collect();

@@ -1,37 +1,20 @@
-//! What a study says, what it resolves to, and what a profile holds.
+//! Studies, the runs that they resolve to, and profiles.
 //!
-//! A study's text goes through [`document`] (TOML with places), [`axes`] (overlays), [`study`] (typing), [`plan`] (resolving)
-//! and comes out as [`run::RunSpec`]s. Nothing here reads a file: texts come in, plain types go out.
+//! A study's text passes through [`toml`] (tables with places, overlays, types), [`resolve`] (names become models) and
+//! [`validate`] to [`plan`], which returns [`run::RunSpec`]s and [`refusal::LocatedRefusal`]s. No module reads a file:
+//! texts come in, plain types go out.
 
-mod arbitration;
-mod arrays;
-pub mod axes;
-mod bounds;
-mod check;
-pub mod course;
-pub mod document;
-mod effects;
-mod extent;
-mod happenings;
-mod node;
-mod objections;
-mod phases;
+mod errors;
 pub mod plan;
 pub mod profile;
-pub mod profiles;
-mod programs;
-mod published;
 pub mod refusal;
 pub mod resolve;
 pub mod run;
-mod scale;
-pub mod search;
-mod sequence;
-mod spans;
-mod stacks;
 pub mod study;
-pub mod summary;
-mod surroundings;
-mod tables;
-mod trims;
-pub mod typing;
+pub mod toml;
+mod validate;
+
+pub use self::toml::{axes, document};
+pub use plan::search;
+pub use profile::catalog as profiles;
+pub use run::phase_order as course;

@@ -1,41 +1,178 @@
-//! What a world can't do of a run, at the place in the study that asks for it.
+//! Refusals: parts of a run that its world cannot execute, as data.
 
-use crate::axes::{take_axes, take_quick};
-use crate::document::{Source, has_key, merge, span_of};
-use crate::run::RunSpec;
-use crate::study::Varies;
+use crate::run::{RunSpec, World};
+use crate::study::{Event, Study};
+use crate::toml::document::{Source, Table, has_key, span_of};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use tameshi_base::{InputError, InputErrorKind};
 
-/// The error of a sentence that begins with its key, as worlds say what they can't do of a run. `quick`: the run was planned
-/// with the study's quick part.
-pub fn refusal(source: Source<'_>, quick: bool, run: &RunSpec, sentence: &str) -> InputError {
-    placed(source, quick, run, sentence).unwrap_or_else(|error| error)
+/// Part of a run that its world cannot execute.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refusal {
+    /// Path of the key in the study.
+    pub key: Vec<String>,
+    /// Identifier of the reason, for programs.
+    pub code: &'static str,
+    /// One clause for users: the cause and the remedy.
+    pub message: String,
+    /// Value that the world refuses, if it differs from the value in the study.
+    pub found: String,
+    /// Values that the world accepts instead.
+    pub accepted: Vec<String>,
 }
 
-fn placed(source: Source<'_>, quick: bool, run: &RunSpec, sentence: &str) -> Result<InputError, InputError> {
-    let (key, why) = sentence.split_once(": ").unwrap_or(("", sentence));
-    let path: Vec<&str> = key.split('.').collect();
-    let mut table = source.parse()?;
-    if let Some(overlay) = take_quick(source, &mut table)?.filter(|_| quick) {
-        merge(&mut table, &overlay);
+impl Refusal {
+    /// A refusal of the key under `path`.
+    #[must_use]
+    pub fn new(code: &'static str, path: &[&str], message: impl Into<String>) -> Self {
+        let key = path.iter().map(|name| (*name).to_string()).collect();
+        Self { key, code, message: message.into(), found: String::new(), accepted: Vec::new() }
     }
-    let axes = take_axes(source, &mut table)?;
-    for axis in axes.iter().filter(|axis| axis.varies == Varies::Across) {
-        let chosen = axis.levels.iter().filter(|(label, _)| run.cell.get(&axis.name) == Some(label));
-        chosen.for_each(|(_, level)| merge(&mut table, level));
+
+    /// A refusal of a stream's `key`, which may be dotted.
+    #[must_use]
+    pub fn of_stream(stream: &str, key: &str, message: impl Into<String>) -> Self {
+        let path: Vec<&str> = ["workload", "stream", stream].into_iter().chain(key.split('.')).collect();
+        Self::new("stream", &path, message)
     }
-    let within = axes.iter().filter(|axis| axis.varies == Varies::Within).flat_map(|axis| &axis.levels);
-    let tables = std::iter::once(&table).chain(within.map(|(_, level)| level));
-    let saying: Vec<_> = tables.filter(|table| has_key(table, &path)).collect();
-    let (table, known) = match saying[..] {
-        [] => (&table, &path[..]),
-        [only] => (only, &path[..]),
-        // Which of the levels within the run it is of, nobody says.
-        [.., last] => (last, &path[..path.len() - 1]),
-    };
-    let message = format!("the {} world can't run this: {why}", run.world.word());
-    let error = source.error_at(table, known, InputErrorKind::Unsupported, message);
-    // What the study says nothing of has no line of its own.
-    let line = if span_of(table, known).is_empty() { 0 } else { error.line };
-    Ok(InputError { key: key.to_string(), line, ..error })
+
+    /// The refusal with the value that the world refuses.
+    #[must_use]
+    pub fn found(mut self, found: impl Into<String>) -> Self {
+        self.found = found.into();
+        self
+    }
+
+    /// The refusal with the values that the world accepts.
+    #[must_use]
+    pub fn accepted(mut self, accepted: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.accepted = accepted.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Dotted path of the key.
+    #[must_use]
+    pub fn dotted_key(&self) -> String {
+        self.key.join(".")
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.dotted_key(), self.message)?;
+        if self.accepted.is_empty() { Ok(()) } else { write!(f, "; accepted: {}", self.accepted.join(", ")) }
+    }
+}
+
+/// Check of one run by the world that executes it.
+pub type WorldCheck<'a> = &'a dyn Fn(&RunSpec) -> Vec<Refusal>;
+
+/// Refusal of a planned run, with its place in the study file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LocatedRefusal {
+    /// Identifier of the reason.
+    pub code: String,
+    /// Study file.
+    pub file: String,
+    /// Line, from one; zero if the study does not contain the key.
+    pub line: usize,
+    /// Column in characters, from one.
+    pub column: usize,
+    /// Dotted path of the key.
+    pub key: String,
+    /// Value that the world refuses; empty if the place shows it.
+    pub found: String,
+    /// Values that the world accepts.
+    pub accepted: Vec<String>,
+    /// One clause: the cause and the remedy.
+    pub message: String,
+    /// The whole error as shown in a terminal, with the source line.
+    pub text: String,
+}
+
+/// Tables of one cell: the study with the levels of its axes merged in, and the levels within the run.
+pub(crate) struct CellTables<'a, 't> {
+    pub(crate) table: &'a Table<'t>,
+    pub(crate) within: Vec<&'a Table<'t>>,
+}
+
+impl CellTables<'_, '_> {
+    /// The refusal with its place.
+    pub(crate) fn locate(&self, source: Source<'_>, world: World, refusal: &Refusal) -> LocatedRefusal {
+        let path: Vec<&str> = refusal.key.iter().map(String::as_str).collect();
+        let tables = std::iter::once(self.table).chain(self.within.iter().copied());
+        let holders: Vec<_> = tables.filter(|table| has_key(table, &path)).collect();
+        let (table, known) = match holders[..] {
+            [] => (self.table, &path[..]),
+            [only] => (only, &path[..]),
+            // Several levels within the run set the key, so only its table is certain.
+            [.., last] => (last, &path[..path.len() - 1]),
+        };
+        let message = format!("the {} world can't run this: {}", world.word(), refusal.message);
+        let error = source.error_at(table, known, InputErrorKind::Unsupported, message);
+        let line = if span_of(table, known).is_empty() { 0 } else { error.line };
+        let (key, found, accepted) = (refusal.dotted_key(), refusal.found.clone(), refusal.accepted.clone());
+        let error = InputError { key, line, found, accepted, ..error };
+        LocatedRefusal {
+            code: refusal.code.to_string(),
+            text: error.to_string().trim_end().to_string(),
+            file: error.file,
+            line: error.line,
+            column: error.column,
+            key: error.key,
+            found: error.found,
+            accepted: error.accepted,
+            message: refusal.message.clone(),
+        }
+    }
+}
+
+/// Refusals that follow from the study and the world alone. `bound_events` happen by commands of the user.
+pub(crate) fn of_study(study: &Study, world: World, has_programs: bool, bound_events: &[String]) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut refuse = |code, path: &[&str], message: &str| refusals.push(Refusal::new(code, path, message));
+    if study.workload.trace.is_some() {
+        let message = "no world replays a trace yet; let a `workload.stream` or a program do the work";
+        refuse("trace", &["workload", "trace"], message);
+    }
+    if study.host.as_ref().is_some_and(|host| host.memory.is_some()) && (world != World::Simulated || !has_programs) {
+        refuse("host_memory", &["host", "memory"], "only a simulated database uses the host's memory");
+    }
+    if study.uses.log.is_some() {
+        refuse("separate_log", &["use", "log"], "no world keeps a redo log on a storage of its own yet");
+    }
+    if study.uses.standby.is_some() {
+        refuse("standby", &["use", "standby"], "no world keeps a standby on a storage of its own yet");
+    }
+    let prioritised = study.workload.stream.iter().filter(|(_, stream)| stream.priority.is_some());
+    for (name, _) in prioritised.filter(|_| world != World::Simulated) {
+        let message = "only the simulated world has queues by priority; leave it out elsewhere";
+        refuse("priority", &["workload", "stream", name, "priority"], message);
+    }
+    let bound = |name: &String| world == World::Measured && bound_events.contains(name);
+    let events = study.event.iter().filter(|(name, _)| !bound(name));
+    refusals.extend(events.filter_map(|(name, event)| of_event(name, event, world, has_programs)));
+    refusals
+}
+
+/// The refusal of an event that the world does not inject by itself.
+fn of_event(name: &str, event: &Event, world: World, has_programs: bool) -> Option<Refusal> {
+    use crate::validate::events::{injected, is_injected};
+    if is_injected(event, world, has_programs) {
+        return None;
+    }
+    let (kind, path) = (event.kinds().join("."), ["event", name]);
+    if world == World::Measured {
+        let message = format!("bind a command to it, --event {name}=COMMAND");
+        return Some(Refusal::new("event_not_bound", &path, message).found(kind));
+    }
+    if !has_programs && is_injected(event, world, true) {
+        let message = format!("`{kind}` is an event of a database, and no phase runs a program; add such a program");
+        return Some(Refusal::new("event_without_database", &path, message));
+    }
+    let message = format!("this world has no event `{kind}`");
+    Some(Refusal::new("event_kind", &path, message).found(kind).accepted(injected(world, has_programs).iter().copied()))
 }

@@ -27,7 +27,7 @@ pub struct SteadyRule {
     pub absolute: Option<Absolute>,
     /// After so many rounds it ends anyway, and the verdict says that steady state was not attained.
     pub max_rounds: u32,
-    /// What must be steady, of every stream at once.
+    /// Variables that must be steady, of every stream at once.
     pub track: Track,
 }
 
@@ -45,7 +45,8 @@ impl Default for SteadyRule {
     }
 }
 
-/// How far the values of a window may lie apart: in operations or bytes per second, or in nanoseconds.
+/// Largest distance between the values of a window: in operations or bytes per second, or in
+/// nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Absolute {
@@ -69,7 +70,7 @@ pub enum Variable {
     Latency,
 }
 
-/// Which variables are tracked; written as a list.
+/// Tracked variables; written as a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Vec<Variable>", into = "Vec<Variable>")]
 #[schemars(with = "Vec<Variable>")]
@@ -115,7 +116,7 @@ impl Variable {
     }
 }
 
-/// What a stream did in a round.
+/// Work of a stream in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// Reads and writes completed.
@@ -124,7 +125,7 @@ pub struct Round {
     pub bytes: u64,
     /// Sum of their latencies.
     pub latency_ns_sum: u64,
-    /// How long the round was.
+    /// Length of the round.
     pub length_ns: Nanos,
 }
 
@@ -139,8 +140,8 @@ impl Round {
         u64::try_from(u128::from(value) * scale / u128::from(over.max(1))).unwrap_or(u64::MAX)
     }
 
-    /// What so many reads and writes amount to, of so many bytes and with this sum of latencies; its length is not known
-    /// yet.
+    /// Return the round of that many operations and bytes with this sum of latencies; its length is
+    /// not known yet.
     pub fn of((operations, bytes, latency_ns_sum): (u64, u64, u64)) -> Self {
         Self { operations, bytes, latency_ns_sum, length_ns: 0 }
     }
@@ -162,11 +163,11 @@ pub struct Check {
     pub mean: f64,
     /// Largest minus smallest.
     pub range: f64,
-    /// What that may be.
+    /// Largest accepted range.
     pub range_allowed: f64,
     /// Rise of the fitted line over the window; negative where it falls.
     pub slope_excursion: f64,
-    /// What that may be, either way.
+    /// Largest accepted slope, either way.
     pub slope_allowed: f64,
     /// Slope of the fitted line, per round.
     pub slope: f64,
@@ -219,7 +220,7 @@ pub fn check(values: &[u64], rule: &SteadyRule) -> Check {
     }
 }
 
-/// Where the rounds stand.
+/// State of the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Go on.
@@ -230,7 +231,7 @@ pub enum State {
     GivenUp,
 }
 
-/// What is followed: a stream of a phase.
+/// Tracked stream of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// Index of the phase in the run.
@@ -261,16 +262,16 @@ pub struct Checked<'a> {
     pub phase: u32,
     /// Name of the stream.
     pub stream: &'a str,
-    /// What was tracked.
+    /// Tracked variable.
     pub variable: Variable,
-    /// What became of it.
+    /// Result.
     pub found: Check,
 }
 
-/// How the rounds ended, as the record tells it.
+/// End of the rounds, as the record shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Told<'a> {
-    /// Whether the last window is steady.
+    /// True if the last window is steady.
     pub attained: bool,
     /// Rounds made.
     pub rounds: u32,
@@ -351,12 +352,13 @@ impl Detector {
         !idle && self.checks().iter().all(|checked| checked.found.holds)
     }
 
-    /// What was found about the window, as the record tells it, where a round brought a verdict.
+    /// Return the findings about the window, as the record shows them, if a round brought a
+    /// verdict.
     pub fn verdict(&self, state: State) -> Option<Told<'_>> {
         (state != State::Unsettled).then(|| self.told(state == State::Attained))
     }
 
-    /// How it stands, or ended, as the record tells it.
+    /// Return the state or the end of the rounds, as the record shows it.
     pub fn told(&self, attained: bool) -> Told<'_> {
         let (first, last) = self.window();
         Told { attained, rounds: last, first, last, checks: self.checks() }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,15 @@ from tameshi.ask.written import (
     sensitivity_study,
 )
 from tameshi.core.errors import BadInput, StudyError
-from tameshi.core.spec_types import Plan, World
+from tameshi.core.spec_types import World
 from tameshi.record import store
 from tameshi.study.bindings import Bindings
 from tameshi.workflow import study_folder
 from tameshi.workflow.execute import Conducted, conduct, refuse_other
 from tameshi.workflow.prepare import Prepared, prepare
+
+Cells = Sequence[Mapping[str, str]]
+"""Cells of a study, by the levels of their axes."""
 
 MOST_ROUNDS = 4
 """Rounds of refinement: each halves, as a factor, what is left between two pools."""
@@ -68,9 +71,9 @@ def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepa
     return _prepared(asked_study(question, pools, folder), catalog)
 
 
-def _prepared(written: Written, catalog: Catalog = NONE) -> Prepared:
+def _prepared(written: Written, catalog: Catalog = NONE, cells: Cells | None = None) -> Prepared:
     try:
-        return prepare(written.study, [World.simulated], Bindings(), quick=False)
+        return prepare(written.study, [World.simulated], Bindings(), quick=False, cells=cells)
     except StudyError as error:
         raise BadInput(
             error.message,
@@ -162,7 +165,7 @@ def _vary(asking: Asking, storage: str, pool: int, console: Console) -> _Varied:
         f"What the answer hangs on: {storage} with {pool_label(pool)}", markup=False, soft_wrap=True
     )
     written = sensitivity_study(question, storage, pool, below)
-    done = _conduct(asking, written, below, console, lambda _: True)
+    done = _conduct(asking, written, below, console)
     cells = results(done.plan, done.conducted.runs)["cells"]
     left += answer.failed_inputs(storage, cells)
     rows = answer.sensitivity(question, cells)
@@ -180,27 +183,23 @@ def _conduct(
     written: Written,
     folder: Path,
     console: Console,
-    wanted: Callable[[dict[str, str]], bool],
+    cells: Cells | None = None,
 ) -> _Done:
-    """Run of a study the cells that are wanted."""
-    whole = _prepared(written)
-    plans = {world: _part(planned, wanted) for world, planned in whole.plans.items()}
+    """Run the wanted cells of a study; by default all."""
+    part = _prepared(written, cells=cells)
     guard.claim_folder(folder)
     for name, text in written.devices:
         guard.write_file(folder / "profiles" / "devices" / f"{name}.toml", text.encode())
-    part = replace(whole, plans=plans)
     conducted = conduct(part, folder, console, jobs=asking.jobs, reproduce=list(asking.reproduce))
     return _Done(part.summary, conducted)
 
 
-def _part(planned: Plan, wanted: Callable[[dict[str, str]], bool]) -> Plan:
-    runs = [run for run in planned.runs if wanted(run.cell)]
-    return planned.model_copy(update={"runs": runs})
-
-
-def _only(wanted: dict[str, list[int]]) -> Callable[[dict[str, str]], bool]:
-    labels = {storage: {pool_label(pool) for pool in pools} for storage, pools in wanted.items()}
-    return lambda cell: cell["buffer_pool"] in labels[cell["storage"]]
+def _only(wanted: dict[str, list[int]]) -> Cells:
+    return [
+        {"storage": storage, "buffer_pool": pool_label(pool)}
+        for storage, pools in wanted.items()
+        for pool in pools
+    ]
 
 
 def _cost(question: Question) -> Callable[[str, int], float]:

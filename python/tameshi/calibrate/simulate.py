@@ -78,7 +78,6 @@ class Simulator:
                 }
             },
             "phases": [self._phase(cell) for cell in self.cells],
-            "unsupported": [],
         }
 
     def _phase(self, cell: Cell) -> dict[str, Any]:

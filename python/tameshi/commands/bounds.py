@@ -6,10 +6,10 @@ from tameshi.commands.consoles import OUT
 from tameshi.core.errors import counted
 from tameshi.core.spec_types import Plan, World
 from tameshi.run.display import volume
-from tameshi.study.file import StudyFile, refusal, unsupported
+from tameshi.study.file import refusals
 
 
-def print_bounds(study: StudyFile, world: World, planned: Plan) -> None:
+def print_bounds(world: World, planned: Plan) -> None:
     """Runs, time and bytes of a study in one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
     virtual = " of virtual time" if world is World.simulated else ""
@@ -27,9 +27,9 @@ def print_bounds(study: StudyFile, world: World, planned: Plan) -> None:
         shares, limit = searched.shares or (), searched.limit
         then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
         OUT.print(f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}")
-    for sentence, run in unsupported(planned).items():
-        where = refusal(study, planned, run, sentence).where
-        OUT.print(f"  can't be run: {where}: {sentence}", style="yellow")
+    for refused in refusals(planned):
+        line = f"  can't be run: {refused.where}: {refused.key}: {refused.message}"
+        OUT.print(line, style="yellow")
 
 
 def written(world: World, planned: Plan) -> str:

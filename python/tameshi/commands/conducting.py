@@ -16,7 +16,7 @@ INTERRUPTED = 130
 def announce(prepared: Prepared) -> None:
     """What will be written, destroyed and run, before it is."""
     for chosen, planned in prepared.plans.items():
-        print_bounds(prepared.study, chosen, planned)
+        print_bounds(chosen, planned)
         examined = prepared.examined[chosen]
         lines = [line for target in examined.targets.values() for line in target.described()]
         for place in examined.databases.values():

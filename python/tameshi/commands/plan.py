@@ -24,7 +24,7 @@ def plan_command(
         planned = plan(study, chosen.value, quick=quick)
         if number == 0:
             print_matrix(planned)
-        print_bounds(study, chosen, planned)
+        print_bounds(chosen, planned)
 
 
 def print_matrix(planned: Plan) -> None:

@@ -28,7 +28,6 @@ _NOT_WORK = {
     "interval",
     "storage",
     "phases",
-    "unsupported",
 }
 _NOT_FACTS = {"identity", "world", "findings", "model", "machine", "targets", "storages"}
 _DIGITS = 8

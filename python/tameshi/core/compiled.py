@@ -53,39 +53,33 @@ def plan(
     quick: bool,
     profiles: Profiles,
     rates: Rates | None = None,
+    exact: bool = False,
+    bound_events: Sequence[str] = (),
+    cells: Sequence[Mapping[str, str]] | None = None,
 ) -> Plan:
-    """Plan a study's text for one world; raises `StudyError` at the place that can't be.
+    """Plan a study's text for one world; raises `StudyError` at the place of an error.
 
-    `rates`: those of a search so far (1/s), by the levels of a cell.
+    `rates`: rates that a search has chosen so far (1/s), by the levels of a cell. `bound_events`:
+    events that commands of the user make happen. `cells`: plan only cells with all levels of one.
     """
     from tameshi.core.spec_types import Plan
 
-    told = [
+    chosen = [
         {"cell": dict(cell), "rates": [f"{rate:.3f} /s" for rate in of]}
         for cell, of in (rates or {}).items()
     ]
-    request = json.dumps({"world": world, "quick": quick, "rates": told})
+    wanted = {"cells": [dict(cell) for cell in cells]} if cells is not None else {}
+    request = json.dumps(
+        {
+            **{"world": world, "quick": quick, "rates": chosen, "exact": exact},
+            **{"bound_events": list(bound_events), **wanted},
+        }
+    )
     with _translated():
         planned = _tameshi.plan(
             name, file, text, request, {kind: list(of) for kind, of in profiles.items()}
         )
     return Plan.model_validate_json(planned)
-
-
-def unsupported(spec: RunSpec) -> list[str]:
-    """What of the spec its world can't do yet, as sentences that name the key."""
-    with _translated():
-        return list(json.loads(_tameshi.unsupported(to_json(spec))))
-
-
-def refusal(file: str, text: str, spec: RunSpec, sentence: str, *, quick: bool) -> StudyError:
-    """What the spec's world can't do of it, a sentence that names the key, at its place."""
-    try:
-        with _translated():
-            _tameshi.refuse(file, text, quick, to_json(spec), sentence)
-    except StudyError as error:
-        return error
-    raise AssertionError("the core refuses what it is told to")
 
 
 def device_profile(name: str, file: str, text: str) -> dict[str, Any]:

@@ -1355,6 +1355,28 @@ class Failover(BaseModel):
     ] = '0 ns'
 
 
+class LocatedRefusal(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    code: Annotated[str, Field(description='Identifier of the reason.')]
+    file: Annotated[str, Field(description='Study file.')]
+    line: Annotated[
+        int, Field(description='Line, from one; zero if the study does not contain the key.', ge=0)
+    ]
+    column: Annotated[int, Field(description='Column in characters, from one.', ge=0)]
+    key: Annotated[str, Field(description='Dotted path of the key.')]
+    found: Annotated[
+        str, Field(description='Value that the world refuses; empty if the place shows it.')
+    ]
+    accepted: Annotated[list[str], Field(description='Values that the world accepts.')]
+    message: Annotated[str, Field(description='One clause: the cause and the remedy.')]
+    text: Annotated[
+        str, Field(description='The whole error as shown in a terminal, with the source line.')
+    ]
+
+
 class Answer(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -3472,21 +3494,25 @@ class Plan(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    study: Annotated[Summary, Field(description='What the study is about.')]
-    runs: Annotated[
-        list["RunSpec"], Field(description='Every run, in the order in which they are to be made.')
+    study: Annotated[Summary, Field(description='Subject of the study.')]
+    runs: Annotated[list["RunSpec"], Field(description='Every run, in the order of execution.')]
+    refusals: Annotated[
+        list[LocatedRefusal],
+        Field(
+            description='Parts of the runs that the world cannot execute; if there is any, no run may start.'
+        ),
     ]
     time_ns_at_most: Annotated[
         int | None,
         Field(
-            description="Nanoseconds that the runs take by their phases' limits, or null where a phase has no limit in time.",
+            description='Upper bound on the time of all runs in ns; null if a phase has no limit in time.',
             ge=0,
         ),
     ] = None
     bytes_written_at_most: Annotated[
         int | None,
         Field(
-            description='Bytes that the runs write at most, laying out the targets apart; null where a phase has no limit.',
+            description='Upper bound on bytes written by the runs, without the layout of the targets; null if a phase has no limit.',
             ge=0,
         ),
     ] = None
@@ -3548,12 +3574,6 @@ class RunSpec(BaseModel):
             description='Things that happen during the run, by name; what the simulated world stages names its storage.'
         ),
     ] = None
-    unsupported: Annotated[
-        list[str],
-        Field(
-            description='Things of the study that no world does yet, by key, each with what a world would need.'
-        ),
-    ]
 
 
 class StorageSpec(BaseModel):

@@ -213,11 +213,18 @@ def read_run(folder: Path) -> SealedRun | None:
     try:
         outcome["windows"] = [completed(window) for window in outcome["windows"]]
         _with_reasons(outcome)
-        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+        spec = _spec_of(json.loads((folder / "spec.json").read_bytes()))
         environment = json.loads((folder / "environment.json").read_bytes())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, reason("file_unreadable", "spec.json", error=_line(error))) from None
     return SealedRun(folder, spec, environment, outcome)
+
+
+def _spec_of(document: Any) -> RunSpec:
+    """The spec of a record, without the list that specs held before refusals left the planner."""
+    if isinstance(document, dict):
+        document.pop("unsupported", None)
+    return RunSpec.model_validate(document)
 
 
 def _with_reasons(outcome: dict[str, Any]) -> None:
@@ -239,7 +246,7 @@ def set_aside(study: Path, damaged: DamagedRun) -> Path:
 
 def _damaged(folder: Path, damage: Reason) -> DamagedRun:
     try:
-        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+        spec = _spec_of(json.loads((folder / "spec.json").read_bytes()))
     except (OSError, ValueError):
         spec = None
     return DamagedRun(folder, damage, spec)
@@ -260,7 +267,7 @@ def read_lost(study: Path, run_identity: str) -> SealedRun | None:
     folder = run_folder(study, run_identity)
     try:
         lost = json.loads(_lost(study, run_identity).read_bytes())
-        spec = RunSpec.model_validate(lost["spec"])
+        spec = _spec_of(lost["spec"])
         return _failed_run(folder, spec, lost["identity"], quoted(lost["reason"]))
     except FileNotFoundError:
         return None

@@ -25,7 +25,7 @@ from tameshi.record.store import DamagedRun, SealedRun
 from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
 from tameshi.run.display import Display
-from tameshi.run.hooks import Hooks, hooks_of, without_bound
+from tameshi.run.hooks import Hooks, hooks_of
 from tameshi.run.preflight import Examined
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
@@ -80,7 +80,6 @@ class Session:
 
 def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
     """The runs with their identities."""
-    runs = [without_bound(run, examined.events) for run in runs]
     return [Task(store.identity(run, examined.identity), run, examined) for run in runs]
 
 

@@ -52,18 +52,6 @@ def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]
     return sorted(hooks, key=lambda hook: hook.at_ns)
 
 
-def event_of(unsupported: str) -> str | None:
-    """The event that a sentence of what no world does is about: `event.NAME: …`."""
-    key = unsupported.partition(":")[0]
-    return key.removeprefix("event.") if key.startswith("event.") else None
-
-
-def without_bound(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> RunSpec:
-    """The spec for the core, which need not stage the events that commands make happen."""
-    left = [said for said in spec.unsupported if event_of(said) not in commands]
-    return spec.model_copy(update={"unsupported": left}) if commands else spec
-
-
 class Hooks:
     """Runs each command at its time, from `with` to its end, each in a thread of its own.
 

@@ -15,7 +15,7 @@ from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.study.bindings import Bindings
-from tameshi.study.file import StudyFile, refusal, unsupported
+from tameshi.study.file import refusals
 
 IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
 """Calls of streams whose storage is a directory."""
@@ -54,16 +54,12 @@ class Examined:
         return [*(target.path for target in self.targets.values()), *places]
 
 
-def examine(plan: Plan, world: World, bindings: Bindings, study: StudyFile) -> Examined:
+def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
     _check_servers(plan, bindings)
     _check_events(plan, bindings)
-    missing = unsupported(plan)
-    if world is World.measured:
-        missing = _not_bound(missing, bindings)
-    if missing:
-        refusals = [refusal(study, plan, run, sentence) for sentence, run in missing.items()]
-        raise StudyError("\n".join(each.text for each in refusals), refusals[0].fields)
+    if refused := refusals(plan):
+        raise StudyError("\n".join(each.text for each in refused), refused[0].fields)
     if world is not World.measured:
         core = {"core": compiled.core_hash()}
         return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
@@ -246,19 +242,6 @@ def _check_events(plan: Plan, bindings: Bindings) -> None:
             raise BadInput(
                 "the study names no such event", where="--event", found=name, accepted=accepted
             )
-
-
-def _not_bound(missing: Mapping[str, RunSpec], bindings: Bindings) -> dict[str, RunSpec]:
-    """What no world does itself, without the events that a command of the user's makes happen."""
-    left: dict[str, RunSpec] = {}
-    for sentence, run in missing.items():
-        key = sentence.partition(":")[0]
-        name = key.removeprefix("event.")
-        if key == name:
-            left[sentence] = run
-        elif name not in bindings.event:
-            left[f"{key}: bind a command to it, --event {name}=COMMAND"] = run
-    return left
 
 
 def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None:

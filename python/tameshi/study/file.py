@@ -117,48 +117,37 @@ def plan(
     quick: bool,
     rates: compiled.Rates | None = None,
     exact: bool = False,
+    bound_events: Collection[str] = (),
+    cells: Sequence[Mapping[str, str]] | None = None,
 ) -> Plan:
-    """Plan a study for one world; raises `StudyError` at the place that can't be.
+    """Plan a study for one world; raises `StudyError` at the place of an error.
 
-    `rates`: those of its search so far, by cell. `exact`: simulated databases in that mode,
-    whatever the study says.
+    `rates`: rates that its search has chosen so far, by cell. `exact`: simulate databases in exact
+    mode, whatever the study says. `bound_events`: events that commands of the user make happen.
+    `cells`: plan only cells that have all levels of one of these.
     """
-    planned = compiled.plan(
+    return compiled.plan(
         study.name,
         str(study.path),
         study.text,
         world=world,
         quick=quick,
         rates=rates,
+        exact=exact,
+        bound_events=sorted(bound_events),
+        cells=cells,
         profiles={kind: _profiles(study, kind) for kind in PROFILE_KINDS},
     )
-    runs = [_exact(run) if exact else run for run in planned.runs]
-    return planned.model_copy(update={"runs": runs})
 
 
-def unsupported(planned: Plan) -> dict[str, RunSpec]:
-    """What a plan's world can't do: sentences that name the key, each with its first run."""
-    found: dict[str, RunSpec] = {}
-    for run in planned.runs:
-        for sentence in compiled.unsupported(run):
-            found.setdefault(sentence, run)
+def refusals(planned: Plan) -> list[StudyError]:
+    """Parts of a plan that its world cannot execute, each at its place in the study."""
+    found = []
+    for refusal in planned.refusals:
+        fields = refusal.model_dump(exclude={"text"})
+        error = {"kind": "unsupported", "did_you_mean": None, **fields}
+        found.append(StudyError(refusal.text, error))
     return found
-
-
-def refusal(study: StudyFile, planned: Plan, run: RunSpec, sentence: str) -> StudyError:
-    """What a world can't do of a run, at its place in the study."""
-    quick = bool(planned.study.quick)
-    return compiled.refusal(str(study.path), study.text, run, sentence, quick=quick)
-
-
-def _exact(run: RunSpec) -> RunSpec:
-    """The run in exact mode, where it has one."""
-    from tameshi.core.spec_types import Mode
-
-    database = run.database
-    if database is None or database.mode is None:
-        return run
-    return run.model_copy(update={"database": database.model_copy(update={"mode": Mode.exact})})
 
 
 def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:

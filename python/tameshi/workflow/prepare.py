@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tameshi.core import compiled
@@ -25,6 +25,7 @@ class Prepared:
     quick: bool = False
     exact: bool = False
     rates: Mapping[World, compiled.Rates] = field(default_factory=dict)
+    bound_events: Collection[str] = ()
 
     @property
     def summary(self) -> Summary:
@@ -42,7 +43,12 @@ class Prepared:
         """The same, planned at further rates of its search."""
         plans = {
             world: plan(
-                self.study, world.value, quick=self.quick, rates=rates[world], exact=self.exact
+                self.study,
+                world.value,
+                quick=self.quick,
+                rates=rates[world],
+                exact=self.exact,
+                bound_events=self.bound_events,
             )
             for world in self.plans
         }
@@ -56,8 +62,16 @@ def prepare(
     *,
     quick: bool,
     exact: bool = False,
+    cells: Sequence[Mapping[str, str]] | None = None,
 ) -> Prepared:
-    """Plan and examine every world; raises for what can't be, and creates nothing."""
-    plans = {world: plan(study, world.value, quick=quick, exact=exact) for world in worlds}
-    examined = {world: examine(planned, world, bindings, study) for world, planned in plans.items()}
-    return Prepared(study, plans, examined, quick, exact)
+    """Plan and examine every world; raises for refused runs, and creates nothing.
+
+    `cells`: prepare only cells that have all levels of one of these.
+    """
+    events = tuple(bindings.event)
+    plans = {
+        world: plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
+        for world in worlds
+    }
+    examined = {world: examine(planned, world, bindings) for world, planned in plans.items()}
+    return Prepared(study, plans, examined, quick, exact, bound_events=events)

@@ -203,7 +203,6 @@ pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
         database: None,
         events: Default::default(),
         rounds: vec![],
-        unsupported: vec![],
     }
 }
 
@@ -226,4 +225,9 @@ pub fn phase(until: Until, streams: Vec<(&str, StreamSpec)>) -> PhaseSpec {
         ramp: Time(0),
         until,
     }
+}
+
+/// Refusals of the measured world, each as `key: message`.
+pub fn refused(spec: &RunSpec) -> Vec<String> {
+    tameshi_blockio::refusals(spec).iter().map(ToString::to_string).collect()
 }

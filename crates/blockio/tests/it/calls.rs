@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tameshi_base::{Share, Size};
-use tameshi_blockio::{Backend, Target, lay_out_files, unsupported};
+use tameshi_blockio::{Backend, Target, lay_out_files};
 use tameshi_record::RunStatus;
 use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::spec::Access;
@@ -85,7 +85,7 @@ fn a_directory_is_no_file_and_a_file_no_directory() {
     let mut mixed = spec(phases, vec![("disk".into(), FILES * BLOCK)]);
     let reads = phase(all(), vec![("reads", StreamSpec::default())]).streams.remove(0);
     mixed.phases[0].streams.push(reads);
-    let found = unsupported(&mixed);
+    let found = crate::bench::refused(&mixed);
     assert_eq!(
         found,
         ["storage.disk: it is a directory to stream `files`, and stream `reads` reads and writes one file"]

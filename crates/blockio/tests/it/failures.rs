@@ -3,8 +3,9 @@
 use crate::bench::*;
 use std::fs::{File, OpenOptions};
 use tameshi_base::{Rate, Share, Size, Time};
-use tameshi_blockio::{Backend, BlockError, Target, unsupported};
+use tameshi_blockio::{Backend, BlockError, Target};
 use tameshi_spec::run::PhaseStream;
+use tameshi_spec::study::Engine;
 use tameshi_workload::spec::{Access, Gaps, RatePoint, Shape};
 use tameshi_workload::{Arrivals, StreamSpec};
 
@@ -69,11 +70,11 @@ fn every_reason_to_refuse_is_named_at_once() {
 #[test]
 fn what_is_not_supported_yet_is_named_by_its_key() {
     let mut spec = spec(vec![phase(by_time(10), vec![("s", StreamSpec::default())])], vec![]);
-    spec.unsupported.push("event.power_cut: no world cuts power yet".into());
-    assert_eq!(unsupported(&spec), ["event.power_cut: no world cuts power yet",]);
+    spec.engines.insert("mysql".into(), Engine::default());
+    assert_eq!(crate::bench::refused(&spec), ["engine.mysql: no phase runs a program on it"]);
     spec.phases[0] = phase(by_time(10), vec![("s", StreamSpec { arrivals: constant(), ..writes() })]);
-    spec.unsupported.clear();
-    assert!(unsupported(&spec).is_empty());
+    spec.engines.clear();
+    assert!(crate::bench::refused(&spec).is_empty());
 }
 
 #[test]

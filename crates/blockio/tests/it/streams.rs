@@ -2,7 +2,6 @@
 
 use crate::bench::*;
 use tameshi_base::{Rate, Share, Size, Time};
-use tameshi_blockio::unsupported;
 use tameshi_workload::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Submission, Zone};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
@@ -16,7 +15,7 @@ fn writes(pattern: Pattern) -> StreamSpec {
 fn touched(stream: StreamSpec, count: u64, backend: tameshi_blockio::Backend) -> Vec<usize> {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     let phases = vec![phase(by_amount(count * BLOCK), vec![("load", stream)])];
-    assert!(unsupported(&spec(phases.clone(), vec![])).is_empty());
+    assert!(crate::bench::refused(&spec(phases.clone(), vec![])).is_empty());
     bench.run(phases, backend).expect("a run");
     assert_eq!(bench.sums()["write.count"], count);
     bench.touched()
@@ -238,11 +237,11 @@ fn threads_run_where_they_are_told_or_the_run_is_refused() {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     let on = |processors| StreamSpec { processors: Some(processors), ..writes(Pattern::Random) };
     let absent = vec![phase(by_amount(BLOCK), vec![("far", on(vec![0, 1023]))])];
-    let sentences = unsupported(&spec(absent, vec![]));
+    let sentences = crate::bench::refused(&spec(absent, vec![]));
     assert_eq!(sentences.len(), 1);
     assert!(sentences[0].starts_with("workload.stream.far.processors: it names 1023, and"), "{sentences:?}");
     let here = (0..1023).find(|&number| {
-        unsupported(&spec(vec![phase(by_amount(BLOCK), vec![("a", on(vec![number]))])], vec![])).is_empty()
+        crate::bench::refused(&spec(vec![phase(by_amount(BLOCK), vec![("a", on(vec![number]))])], vec![])).is_empty()
     });
     let here = on(vec![here.expect("this test runs somewhere")]);
     let phases = vec![phase(by_amount(8 * BLOCK), vec![("near", here)])];

@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use tameshi_base::{Share, Size, Time};
-use tameshi_blockio::{Backend, Examined, Verdict, examine, unsupported};
+use tameshi_blockio::{Backend, Examined, Verdict, examine};
 use tameshi_record::journal::Journal;
 use tameshi_workload::spec::{PageFlush, SizeShare, Verify};
 use tameshi_workload::{Pattern, StreamSpec, Sync};
@@ -147,7 +147,7 @@ fn damage_under_way_fails_the_run_and_names_the_block() {
 
 #[test]
 fn writers_that_would_spoil_what_is_verified_are_refused() {
-    let of = |streams| unsupported(&spec(vec![phase(by_time(10), streams)], vec![("disk".into(), PAYLOAD)]));
+    let of = |streams| crate::bench::refused(&spec(vec![phase(by_time(10), streams)], vec![("disk".into(), PAYLOAD)]));
     let plain = StreamSpec { read: Share(0), ..StreamSpec::default() };
     let half = |offset| StreamSpec { offset: Size(offset), span: Some(Size(PAYLOAD / 2)), ..writes(Pattern::Random) };
     assert!(of(vec![("a", half(0)), ("b", half(PAYLOAD / 2)), ("c", reads())]).is_empty());

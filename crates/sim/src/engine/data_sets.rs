@@ -7,6 +7,7 @@ use super::settings::{self, Settings};
 use super::undo::Segments;
 use super::{Logic, tpcc};
 use tameshi_base::Size;
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::RunSpec;
 use tameshi_workload::program::{Program, ProgramSpec};
 
@@ -17,13 +18,13 @@ pub(super) struct DataSet {
     pub(super) logic: Logic,
 }
 
-/// What of a run's database can't be simulated: a sentence each.
-pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
-    let mut sentences = settings::unsupported(spec);
-    if sentences.is_empty() {
-        sentences.extend(room_trouble(spec));
+/// Refusals of a run's database.
+pub(crate) fn refusals(spec: &RunSpec) -> Vec<Refusal> {
+    let mut refusals = settings::refusals(spec);
+    if refusals.is_empty() {
+        refusals.extend(refused_size(spec));
     }
-    sentences
+    refusals
 }
 
 fn groups(program: &Program, table: usize) -> u64 {
@@ -64,12 +65,13 @@ fn laid_out(settings: &Settings, program: &Program, leaves: u64) -> (Segments, L
     (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
 }
 
-/// Why a storage has no room for the log and the data sets of a run when they are loaded.
-fn room_trouble(spec: &RunSpec) -> Option<String> {
+/// Refusal of a storage without room for the log and the loaded data sets of a run.
+fn refused_size(spec: &RunSpec) -> Option<Refusal> {
     let (settings, storage) = (Settings::new(spec)?, &spec.database.as_ref()?.storage);
     let (bytes, size) = (settings.page_offset(of(spec, &settings)?.pages), spec.storage.get(storage)?.size);
     let bytes = Size(bytes.next_multiple_of(1 << 20));
-    (bytes > size).then(|| format!("storage.{storage}.size: {size} are less than the {bytes} of log and data set"))
+    let message = format!("{size} are less than the {bytes} of log and data set");
+    (bytes > size).then(|| Refusal::new("data_set_size", &["storage", storage, "size"], message))
 }
 
 /// The data sets of a run: that of its first program, those of later ones, and the pages of all.

@@ -87,7 +87,7 @@ pub(crate) use counters::WHYS;
 pub(crate) use standing::{Counted, Standing};
 
 /// Bytes before the first page: the doublewrite buffer.
-pub(crate) use data_sets::unsupported;
+pub(crate) use data_sets::refusals;
 const DOUBLEWRITE_BYTES: u64 = 4 << 20;
 /// Slots of a thread: slot zero is its work on a processor, then its synchronous request, then asynchronous ones.
 const REQUEST: u32 = 1;

@@ -9,6 +9,7 @@ use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{
     Adaptive, Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb, PoolRules,
 };
+use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Oltp, Program, ProgramSpec, PsMode};
@@ -390,51 +391,52 @@ fn method_trouble(spec: &RunSpec, engine: &Engine, model: &Innodb) -> Option<Str
     }
 }
 
-/// What of a run's database can't be simulated: a sentence each.
-pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let Some(database) = &spec.database else { return sentences };
-    let name = &database.engine;
+/// Refusals of a run's database for its settings.
+pub(crate) fn refusals(spec: &RunSpec) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let Some(database) = &spec.database else { return refusals };
+    let name = database.engine.as_str();
     let Some((_, engine, model)) = named(spec) else {
-        sentences.push(format!("engine.{name}: this product is not simulated yet; `mysql` and `mariadb` are"));
-        return sentences;
+        let message = "this product is not simulated yet";
+        return vec![Refusal::new("product", &["engine", name], message).accepted(["mysql", "mariadb"])];
     };
-    sentences.extend(method_trouble(spec, engine, model).map(|why| format!("engine.{name}.flush_method: {why}")));
-    sentences.extend(pool_trouble(spec, engine, model).map(|why| format!("engine.{name}.buffer_pool: {why}")));
+    let setting = |code, key, why: String| Refusal::new(code, &["engine", name, key], why);
+    refusals.extend(method_trouble(spec, engine, model).map(|why| setting("flush_method", "flush_method", why)));
+    refusals.extend(pool_trouble(spec, engine, model).map(|why| setting("pool_beyond_memory", "buffer_pool", why)));
     if engine.doublewrite == Some(Doublewrite::Atomic) {
         if flush_method(engine, model).is_ok_and(is_cached) {
-            sentences.push(format!(
-                "engine.{name}.doublewrite: `atomic` needs pages that are written as they are, and `fsync` and `O_DSYNC` leave them to the page cache; say `flush_method = \"O_DIRECT\"`"
-            ));
+            let message = "`atomic` needs pages that are written as they are, and `fsync` and `O_DSYNC` leave them to the page cache; say `flush_method = \"O_DIRECT\"`";
+            refusals.push(setting("atomic_pages_cached", "doublewrite", message.into()));
         }
         let model = spec.storage.get(&database.storage).and_then(|storage| storage.model.as_ref());
-        sentences.extend(model.and_then(tears_pages).map(|why| {
-            format!("engine.{name}.doublewrite: `atomic` needs a storage that writes pages of {} whole, and {why}; say `on`", Size(PAGE))
+        refusals.extend(model.and_then(tears_pages).map(|why| {
+            let size = Size(PAGE);
+            let message = format!("`atomic` needs a storage that writes pages of {size} whole, and {why}; say `on`");
+            setting("torn_pages", "doublewrite", message)
         }));
     }
-    let (commits, accepted): (&[&str], _) = match options::is_mariadb(model) {
-        true => (&["0", "1", "2", "3"], "0, 1, 2 or 3"),
-        false => (&["0", "1", "2"], "0, 1 or 2"),
-    };
+    let commits: &[&str] = if options::is_mariadb(model) { &["0", "1", "2", "3"] } else { &["0", "1", "2"] };
     if let Some(found) = engine.commit.as_deref().filter(|commit| !commits.contains(commit)) {
-        sentences.push(format!("engine.{name}.commit: `{found}` is not accepted by the server; {accepted} is"));
+        let message = format!("the server does not accept `{found}`");
+        refusals.push(setting("commit", "commit", message).found(found).accepted(commits.iter().copied()));
     }
-    let options = engine.options.iter();
-    sentences.extend(options.filter_map(|(option, value)| {
+    refusals.extend(engine.options.iter().filter_map(|(option, value)| {
         let why = options::trouble(option, value, model)?;
-        Some(format!("engine.{name}.options.{option}: {why}"))
+        Some(Refusal::new("option", &["engine", name, "options", option], why))
     }));
     for phase in &spec.phases {
-        phase.programs.iter().for_each(|program| program_trouble(program, &mut sentences));
+        phase.programs.iter().for_each(|program| refuse_program(program, &mut refusals));
         if phase.programs.len() > 1 {
-            sentences.push(format!("phase.{}.workload: one program runs at a time", phase.name));
+            let path = ["phase", &phase.name, "workload"];
+            refusals.push(Refusal::new("several_programs", &path, "one program runs at a time"));
         }
     }
     let crashes = spec.events.iter().filter(|(_, event)| ends_the_server(spec, event));
-    sentences.extend(crashes.filter(|_| model.recovery.is_none()).map(|(event, _)| {
-        format!("event.{event}: the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)")
+    refusals.extend(crashes.filter(|_| model.recovery.is_none()).map(|(event, _)| {
+        let message = format!("the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)");
+        Refusal::new("no_recovery_model", &["event", event], message)
     }));
-    sentences
+    refusals
 }
 
 /// Why a storage may leave a part of a page after a power cut; absent where it writes each page whole or not at all.
@@ -500,11 +502,12 @@ pub(super) fn same_data(one: &ProgramSpec, other: &ProgramSpec) -> bool {
     }
 }
 
-fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
+fn refuse_program(program: &ProgramSpec, refusals: &mut Vec<Refusal>) {
     let word = program.word();
     let mut refuse = |condition: bool, key: &str, why: &str| {
         if condition {
-            sentences.push(format!("workload.{word}{key}: {why}"));
+            let path = if key.is_empty() { &["workload", word][..] } else { &["workload", word, key] };
+            refusals.push(Refusal::new("program", path, why));
         }
     };
     refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
@@ -519,13 +522,13 @@ fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
     );
     if let ProgramSpec::Oltp(of) = program {
         let unlike = |key: &str| format!("{key} is not simulated yet");
-        refuse(of.secondary, ".secondary", &unlike("a table without a primary key"));
-        refuse(of.reconnect > 0, ".reconnect", &unlike("the making of connections"));
-        refuse(of.db_ps_mode == PsMode::Disable, ".db_ps_mode", &unlike("the cost of statements as text"));
-        refuse(of.loaded_rows() == 0, ".auto_inc", &unlike("a table that begins empty"));
+        refuse(of.secondary, "secondary", &unlike("a table without a primary key"));
+        refuse(of.reconnect > 0, "reconnect", &unlike("the making of connections"));
+        refuse(of.db_ps_mode == PsMode::Disable, "db_ps_mode", &unlike("the cost of statements as text"));
+        refuse(of.loaded_rows() == 0, "auto_inc", &unlike("a table that begins empty"));
         let other = !of.mysql_storage_engine.eq_ignore_ascii_case("innodb");
-        refuse(other, ".mysql_storage_engine", "only InnoDB is simulated");
+        refuse(other, "mysql_storage_engine", "only InnoDB is simulated");
     }
     let wide = matches!(program, ProgramSpec::KeyUpdate(of) if of.row_size > Size(8000));
-    refuse(wide, ".row_size", "a row of more than half a page is not simulated yet");
+    refuse(wide, "row_size", "a row of more than half a page is not simulated yet");
 }

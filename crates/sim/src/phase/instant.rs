@@ -63,7 +63,11 @@ impl Phase<'_> {
         self.issued_at_once += 1;
         if self.issued_at_once > self.standstill {
             let stream = &self.spec.streams[usize::from(self.seats.get(seat).stream)];
-            return Err(SimError::NoProgress(check::no_end(&self.spec.name, &stream.name, &stream.storage)));
+            return Err(SimError::NoProgress(format!(
+                "phase.{}.until: {}",
+                self.spec.name,
+                check::no_end(&stream.name, &stream.storage)
+            )));
         }
         Ok(())
     }

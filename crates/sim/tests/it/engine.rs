@@ -29,7 +29,6 @@ pub fn spec(profile: &str, device: Device, pool: &str, program: &str, millis: u6
         seed = 1
         start = "cold"
         interval = "100 ms"
-        unsupported = []
         engines.mysql = {{ buffer_pool = "{pool}", redo_log = "64 MiB", flush_method = "O_DIRECT" }}
         database = {{ engine = "mysql", storage = "disk", seed = 1 }}
         [storage.disk]
@@ -294,7 +293,7 @@ fn pages_are_written_once_only_where_every_drive_writes_them_whole() {
         let mut spec = spec(MYSQL_57, device.clone(), "5 MiB", KEYS, 100);
         spec.engines["mysql"].doublewrite = Some(Doublewrite::Atomic);
         spec.storage[0].model = Some(wrap(Box::new(Node::Device { profile: "test".into(), device })));
-        tameshi_sim::unsupported(&spec)
+        crate::support::refused(&spec)
     };
     let alone: fn(Box<Node>) -> Node = |node| *node;
     let stripe: fn(Box<Node>) -> Node = |of| Node::Raid0 { members: 2, of, chunk: Size(16384) };
@@ -441,11 +440,11 @@ fn what_is_not_simulated_is_said_before_anything_runs() {
     let mut odd = spec(MYSQL_57, drive(), "6 MiB", KEYS, 100);
     odd.engines["mysql"].flush_method = None;
     odd.engines["mysql"].options.insert("innodb_page_size".into(), "4096".into());
-    let sentences = tameshi_sim::unsupported(&odd);
+    let sentences = crate::support::refused(&odd);
     assert!(sentences.iter().any(|said| said.starts_with("engine.mysql.flush_method:")), "{sentences:?}");
     assert!(sentences.iter().any(|said| said.starts_with("engine.mysql.options.innodb_page_size:")), "{sentences:?}");
     let documents = "{ document = { documents = 1000, size = \"1 KiB\", clients = 2 } }";
-    let sentences = tameshi_sim::unsupported(&spec(MYSQL_57, drive(), "6 MiB", documents, 100));
+    let sentences = crate::support::refused(&spec(MYSQL_57, drive(), "6 MiB", documents, 100));
     assert!(sentences.iter().any(|said| said.starts_with("workload.document")), "{sentences:?}");
 }
 
@@ -484,7 +483,7 @@ fn programs_of_different_tables_follow_one_another_on_one_server() {
         run(&alone).of("transaction.count")
     };
     two.phases.push(second);
-    assert!(tameshi_sim::unsupported(&two).is_empty());
+    assert!(crate::support::refused(&two).is_empty());
     let (one, again) = (run(&two), run(&two));
     assert_eq!(one.digest, again.digest);
     assert!(one.of("transaction.count") > alone, "both have worked");

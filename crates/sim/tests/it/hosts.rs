@@ -519,13 +519,13 @@ fn interrupts_that_fill_a_processor_do_not_keep_its_thread_for_ever() {
 fn a_synchronous_job_keeps_one_request_outstanding() {
     let mut spec =
         on(host(2, US), spec(null(), StreamSpec { queue_depth: 2, ..StreamSpec::default() }, for_time(SECOND)));
-    assert!(tameshi_sim::unsupported(&spec).is_empty(), "libaio is there");
+    assert!(crate::support::refused(&spec).is_empty(), "libaio is there");
     spec.host.as_mut().expect("a host").submission = Some(Submission::Synchronous);
-    let sentences = tameshi_sim::unsupported(&spec);
+    let sentences = crate::support::refused(&spec);
     assert!(sentences.iter().any(|sentence| sentence.contains("one request outstanding")), "{sentences:?}");
     spec.host.as_mut().expect("a host").model.libaio = None;
     spec.host.as_mut().expect("a host").submission = None;
-    assert_eq!(tameshi_sim::unsupported(&spec).len(), 1);
+    assert_eq!(crate::support::refused(&spec).len(), 1);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn with_o_dsync_writes_of_the_log_are_durable_without_a_sync_and_data_is_as_with
 
 #[test]
 fn what_the_cache_needs_is_said() {
-    let said = |spec: &RunSpec| tameshi_sim::unsupported(spec);
+    let said = |spec: &RunSpec| crate::support::refused(spec);
     let base = spec(MYSQL_57, drive(), "64 MiB", KEYS, 100);
     assert_eq!(said(&on(base.clone(), "fsync", 65 << 20)), Vec::<String>::new());
     assert_eq!(said(&on(base.clone(), "fdatasync", 65 << 20)), Vec::<String>::new());

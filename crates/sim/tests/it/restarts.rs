@@ -341,7 +341,7 @@ fn options_that_a_version_has_not_got_or_that_mean_nothing_are_refused() {
     let said = |profile: &str, key: &str, value: &str| {
         let mut of = spec(profile, drive(), "64 MiB", KEYS, 100);
         option(&mut of, key, value);
-        tameshi_sim::unsupported(&of).join("; ")
+        crate::support::refused(&of).join("; ")
     };
     for (key, value) in [
         ("innodb_buffer_pool_dump_at_shutdown", "off"),
@@ -357,5 +357,5 @@ fn options_that_a_version_has_not_got_or_that_mean_nothing_are_refused() {
     assert!(said(MYSQL_57, "innodb_fast_shutdown", "3").contains("from 0 to 2"));
     let mut silent = with(spec(MYSQL_57, drive(), "64 MiB", KEYS, 100), restart(0, 0));
     model(&mut silent).recovery = None;
-    assert!(tameshi_sim::unsupported(&silent)[0].contains("how it comes back"));
+    assert!(crate::support::refused(&silent)[0].contains("how it comes back"));
 }

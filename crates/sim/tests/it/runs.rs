@@ -4,8 +4,9 @@ use crate::support::*;
 use std::sync::Arc;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_record::{Control, RunStatus};
-use tameshi_sim::{SimError, unsupported};
+use tameshi_sim::SimError;
 use tameshi_spec::run::{PhaseStream, StorageSpec, Until};
+use tameshi_spec::study::Engine;
 use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
@@ -150,7 +151,7 @@ fn a_run_on_a_free_device_can_be_stopped_too() {
 fn a_loop_without_any_cost_is_refused_instead_of_hanging() {
     let on_null = spec(null(), StreamSpec::default(), for_time(SECOND));
     let Err(SimError::Unsupported(sentences)) = try_run(&on_null, Arc::default()) else { panic!("it is refused") };
-    assert!(sentences[0].contains("give the phase an `amount`"), "{sentences:?}");
+    assert!(sentences[0].message.contains("give the phase an `amount`"), "{sentences:?}");
     let on_disk = spec(hdd(free(disk())), StreamSpec::default(), for_time(SECOND));
     let Err(SimError::NoProgress(sentence)) = try_run(&on_disk, Arc::default()) else { panic!("it stands still") };
     assert!(sentence.contains("give the phase an `amount`"), "{sentence}");
@@ -169,8 +170,8 @@ fn what_cannot_be_simulated_is_said_by_key() {
     spec.phases.push(phase("endless", StreamSpec::default(), Until::default()));
     spec.storage.insert("bound".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model: None });
     spec.storage[0].size = Size(1 << 50);
-    spec.unsupported.push("engine.mysql: something".into());
-    let sentences = unsupported(&spec);
+    spec.engines.insert("mysql".into(), Engine::default());
+    let sentences = crate::support::refused(&spec);
     for key in [
         "engine.mysql: ",
         "storage.disk.size: ",
@@ -181,7 +182,9 @@ fn what_cannot_be_simulated_is_said_by_key() {
     ] {
         assert_eq!(sentences.iter().filter(|sentence| sentence.starts_with(key)).count(), 1, "{key} in {sentences:?}");
     }
-    assert!(matches!(try_run(&spec, Arc::default()), Err(SimError::Unsupported(said)) if said == sentences));
+    assert!(
+        matches!(try_run(&spec, Arc::default()), Err(SimError::Unsupported(said)) if said == tameshi_sim::refusals(&spec))
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn with(profile: &str, option: &str, value: &str) -> RunSpec {
 
 /// What is said of an option, without its name.
 fn said(profile: &str, option: &str, value: &str) -> Option<String> {
-    let sentences = tameshi_sim::unsupported(&with(profile, option, value));
+    let sentences = crate::support::refused(&with(profile, option, value));
     assert!(sentences.len() <= 1, "{sentences:?}");
     let told = format!("engine.mysql.options.{option}: ");
     sentences.first().map(|sentence| sentence.strip_prefix(&told).expect("it names the option").to_string())

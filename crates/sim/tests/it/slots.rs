@@ -23,8 +23,9 @@ fn rates(device: &str, read: u32, slot: Option<Pcie>) -> [f64; 2] {
         (name, path, text)
     });
     let profiles = Profiles { devices: devices.collect(), ..Profiles::default() };
-    let request = Request { world: World::Simulated, quick: false, rates: vec![] };
-    let planned = plan("t", Source { file: "t.toml", text: &text }, &request, &profiles).expect("a plan");
+    let request = Request::new(World::Simulated);
+    let planned =
+        plan("t", Source { file: "t.toml", text: &text }, &request, &profiles, &|_| Vec::new()).expect("a plan");
     let left = run(&planned.runs[0]);
     ["read.bytes", "write.bytes"].map(|metric| {
         let late = left.series.iter().filter(|row| row.3 == metric && row.0 > 100 * MS);

@@ -23,7 +23,7 @@ fn inserts(seconds: u64, interval_ms: u64) -> RunSpec {
 fn loaded(spec: &RunSpec) -> Size {
     let mut spec = spec.clone();
     spec.storage[0].size = Size(1 << 20);
-    let said = tameshi_sim::unsupported(&spec).remove(0);
+    let said = crate::support::refused(&spec).remove(0);
     let (_, told) = said.split_once("less than the ").expect("too small");
     let (size, _) = told.split_once(" of log").expect("of log and data set");
     serde_json::from_value(size.into()).expect("a size")

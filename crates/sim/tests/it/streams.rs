@@ -2,7 +2,6 @@
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
-use tameshi_sim::unsupported;
 use tameshi_spec::run::PhaseStream;
 use tameshi_workload::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Zone};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
@@ -33,7 +32,7 @@ fn every_pattern_runs_and_gives_a_digest_of_its_own_each_time_the_same() {
     for (pattern, run_length) in patterns {
         let stream = StreamSpec { pattern, run_length, queue_depth: 4, ..StreamSpec::default() };
         let spec = spec(hdd(disk()), stream, for_amount(500 * 4096));
-        assert!(unsupported(&spec).is_empty());
+        assert!(crate::support::refused(&spec).is_empty());
         let digest = run(&spec).digest;
         assert_eq!(digest, run(&spec).digest);
         digests.insert(digest);
@@ -89,7 +88,7 @@ fn in_a_pause_no_interval_counts_anything() {
 fn what_no_job_can_do_is_refused_by_its_key() {
     let far = Pattern::HotCold { hot: Share(1), accesses: Share(500_000) };
     let stream = StreamSpec { pattern: far, span: Some(Size(1 << 20)), run_length: 0, ..StreamSpec::default() };
-    let sentences = unsupported(&spec(hdd(disk()), stream, for_time(SECOND)));
+    let sentences = crate::support::refused(&spec(hdd(disk()), stream, for_time(SECOND)));
     assert_eq!(
         sentences,
         [

@@ -396,7 +396,6 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         database: None,
         events: Default::default(),
         rounds: vec![],
-        unsupported: vec![],
     }
 }
 
@@ -550,4 +549,9 @@ pub fn spec_of(node: Node, stream: StreamSpec, until: Until) -> RunSpec {
     spec.storage[0].size = node.capacity();
     spec.storage[0].model = Some(node);
     spec
+}
+
+/// Refusals of the simulated world, each as `key: message`.
+pub fn refused(spec: &RunSpec) -> Vec<String> {
+    tameshi_sim::refusals(spec).iter().map(ToString::to_string).collect()
 }

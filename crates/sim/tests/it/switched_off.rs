@@ -262,7 +262,7 @@ fn each_mechanism_shows_where_it_is_on_and_nowhere_else() {
         let mut spec = with();
         let on = run(&spec);
         off(&mut spec);
-        assert_eq!(tameshi_sim::unsupported(&spec), Vec::<String>::new(), "without {name}");
+        assert_eq!(crate::support::refused(&spec), Vec::<String>::new(), "without {name}");
         let without = run(&spec);
         assert!(on.of("transaction.count") > 0.0 && without.of("transaction.count") > 0.0, "{name}");
         assert!(shows(&on) > 0.0, "{name}: {}", shows(&on));

@@ -1,6 +1,8 @@
 //! Arrays under a name: the stack of a study, each of its values with its source.
 
 use super::Sourced;
+use super::range::{Limit, MS, ProfileError, SIZE, TIME, US, or_none, outside};
+use crate::run::node::{Cache, Rebuild};
 use crate::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +14,7 @@ use tameshi_base::units::{Share, Size, Time};
 pub struct ArrayProfile {
     /// The array in one sentence.
     pub description: String,
-    /// What it is made of.
+    /// Stack of the array.
     pub array: SourcedStack,
 }
 
@@ -61,7 +63,7 @@ pub struct SourcedRaid {
     /// Bytes on one member before the next, a power of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk: Option<Sourced<Size>>,
-    /// Which member of a mirror serves a read.
+    /// Member of a mirror that serves a read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Sourced<ReadBalance>>,
     /// Most bytes per second that a rebuild writes.
@@ -70,7 +72,7 @@ pub struct SourcedRaid {
     /// Bytes per second that a rebuild goes on with whatever else there is to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild_rate_min: Option<Sourced<Size>>,
-    /// How a rebuild treats other work.
+    /// Treatment of other work during a rebuild.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Sourced<RebuildManner>>,
 }
@@ -104,7 +106,7 @@ pub struct SourcedOverProvisioned {
 pub struct SourcedCache {
     /// Its memory.
     pub memory: Sourced<Size>,
-    /// What it keeps when power fails.
+    /// Content kept over a power failure.
     pub kind: Sourced<CacheKind>,
     /// Time that the controller takes for a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,4 +119,30 @@ pub struct SourcedCache {
     pub dirty: Option<Sourced<Share>>,
     /// The storage behind it.
     pub of: Box<SourcedStack>,
+}
+
+/// From a controller in the host to the processor of an array behind a network.
+const CONTROLLER: (u64, u64) = (5 * US, 4 * MS);
+/// Bytes per second of arrays: behind Gigabit Ethernet, or behind some ports of 100 Gbit/s.
+const ARRAY: (u64, u64) = (100_000_000, 90_000_000_000);
+/// Bytes per second up to what the fastest drives write; md's own least is 1000 KB, and its greatest 200 MB.
+const FASTEST_REBUILD: u64 = 20_000_000_000;
+
+/// The first value that no controller's cache can have.
+pub(crate) fn cache_error(cache: &Cache) -> Option<ProfileError<'static>> {
+    let mut limits = vec![
+        Limit(cache.memory.0, vec!["memory"], SIZE, 1 << 20, 1 << 38),
+        or_none(Limit(cache.latency.0, vec!["latency"], TIME, CONTROLLER.0, CONTROLLER.1)),
+    ];
+    limits.extend(cache.rate.iter().map(|rate| Limit(rate.0, vec!["rate"], SIZE, ARRAY.0, ARRAY.1)));
+    outside("controller", limits)
+}
+
+/// The first rate that no rebuild can be set to.
+pub(crate) fn rebuild_error(rebuild: &Rebuild) -> Option<ProfileError<'static>> {
+    let rates = vec![
+        Limit(rebuild.rate.0, vec!["rebuild_rate"], SIZE, 1_000_000, FASTEST_REBUILD),
+        Limit(rebuild.rate_min.0, vec!["rebuild_rate_min"], SIZE, 100_000, FASTEST_REBUILD),
+    ];
+    outside("array", rates)
 }

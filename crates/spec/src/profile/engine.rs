@@ -1,8 +1,10 @@
 //! Database engines: what a version of a product spends on processors, and how it keeps its pages.
 
 use super::Sourced;
+use super::range::ProfileError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
 /// An engine profile file: what it is, and its parameters.
@@ -31,7 +33,7 @@ pub struct Innodb {
     pub cpu: EngineCosts,
     /// The buffer pool.
     pub pool: PoolRules,
-    /// How pages are flushed.
+    /// Page flushing.
     pub flushing: Flushing,
     /// The redo log's size where a study doesn't say.
     pub redo_log: Sourced<Size>,
@@ -40,10 +42,11 @@ pub struct Innodb {
     /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_commit: Option<GroupCommit>,
-    /// How full the log may be before pages are flushed as fast as they can be, and changes wait; absent: it never fills.
+    /// Fill levels of the log at which pages are flushed at full speed and changes wait; absent:
+    /// the log never fills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_age: Option<CheckpointAge>,
-    /// How long the lock of a row is kept; absent: nobody waits for a row.
+    /// Time for which row locks are held; absent: no transaction waits for a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_locks: Option<Sourced<RowLocks>>,
     /// Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.
@@ -65,10 +68,10 @@ pub struct Innodb {
     /// Threads that change each row once more after the commit; absent: nothing is done then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
-    /// How it comes back after a crash or a restart; absent: neither can be simulated.
+    /// Recovery after a crash or a restart; absent: neither can be simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<EngineRecovery>,
-    /// What it keeps of its pool over a restart; absent: nothing.
+    /// Part of the pool kept over a restart; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool_dump: Option<PoolDump>,
 }
@@ -90,7 +93,7 @@ pub struct EngineCosts {
     /// Reading the next row of a scan; absent: as any row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan_row: Option<Sourced<Time>>,
-    /// What changing a row adds: undo, redo, its lock.
+    /// Additional time to change a row: undo, redo, its lock.
     pub change: Sourced<Time>,
     /// Taking a page in: checksum, freeing a frame, the lists.
     pub page_read: Sourced<Time>,
@@ -129,7 +132,7 @@ pub struct Midpoint {
     pub old: Sourced<Share>,
     /// From so many pages on the list has an old part.
     pub least: Sourced<u32>,
-    /// How long a page stays in the old part after its first use; absent: to its next use.
+    /// Time for which a page stays in the old part after its first use; absent: to its next use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_blocks_time: Option<Sourced<Time>>,
 }
@@ -152,7 +155,7 @@ pub struct CheckpointAge {
     pub waiting_part: Sourced<u32>,
 }
 
-/// How long the lock of a row is kept.
+/// Time for which row locks are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowLocks {
@@ -168,12 +171,13 @@ pub enum Background {
     EachSecond,
 }
 
-/// How pages are flushed.
+/// Page flushing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flushing {
-    /// Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed
-    /// from the list of dirty ones, the oldest first.
+    /// Thread that makes free pages if there are none; absent: no thread flushes for free pages,
+    /// and a requester waits until pages are flushed from the list of dirty pages, the oldest
+    /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_pages: Option<Sourced<FreePages>>,
     /// Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.
@@ -186,7 +190,8 @@ pub struct Flushing {
     pub io_capacity: Sourced<u32>,
     /// Most pages per second in the background (innodb_io_capacity_max).
     pub io_capacity_max: Sourced<u32>,
-    /// How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).
+    /// Pages flushed per second to advance the log's checkpoint; absent: none
+    /// (innodb_adaptive_flushing = OFF).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Sourced<Adaptive>>,
     /// Share of dirty pages from which they are flushed at the capacity.
@@ -200,19 +205,22 @@ pub struct Flushing {
     /// Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_slots: Option<Sourced<u32>>,
-    /// How long a user thread sleeps when it found no page, from its second try on.
+    /// Sleep of a user thread that found no free page, from its second try on.
     pub retry: Sourced<Time>,
-    /// Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.
+    /// True if a batch ends with a sync of each file that it wrote, one after the other; absent:
+    /// with one sync for all files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_each_file: Option<Sourced<bool>>,
-    /// Whether who changes a page that is being written waits until it is; absent: it is changed at once.
+    /// True if a change of a page that is being written waits for the write; absent: the page is
+    /// changed at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latched_writes: Option<Sourced<bool>>,
-    /// How data files are written unless a study says otherwise.
+    /// Default method to write data files.
     pub method: Sourced<FlushMethod>,
 }
 
-/// How data files are read and written (innodb_flush_method). The log goes through the page cache in each of them.
+/// Method to read and write data files (innodb_flush_method). The log goes through the page cache
+/// in each method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FlushMethod {
     /// Through the host's page cache, and synced.
@@ -229,7 +237,7 @@ pub enum FlushMethod {
     DirectNoFsync,
 }
 
-/// Who makes free pages when there is none.
+/// Thread that makes free pages if there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FreePages {
@@ -241,7 +249,7 @@ pub enum FreePages {
     PageCleaner,
 }
 
-/// How many pages are flushed in a second for the sake of the log.
+/// Pages flushed per second to advance the log's checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Adaptive {
@@ -258,9 +266,9 @@ pub enum Adaptive {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
-    /// How many there are (innodb_rollback_segments), in all tablespaces.
+    /// Number of rollback segments (innodb_rollback_segments), in all tablespaces.
     pub segments: Sourced<u32>,
-    /// Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.
+    /// True if inserts and updates share one undo log; absent: each kind has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_log: Option<Sourced<bool>>,
 }
@@ -279,7 +287,7 @@ pub struct ReadAhead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadThreads {
-    /// How many there are (innodb_read_io_threads).
+    /// Number of read threads (innodb_read_io_threads).
     pub number: Sourced<u32>,
     /// Taking a page in: its checksum, its latch and the lists.
     pub page: Sourced<Time>,
@@ -297,13 +305,13 @@ pub struct TreeLock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Purge {
-    /// How many there are (innodb_purge_threads).
+    /// Number of purge threads (innodb_purge_threads).
     pub threads: Sourced<u32>,
     /// Log of a row that is changed again, for what its page says of the transaction.
     pub redo: Sourced<Size>,
 }
 
-/// How an engine comes back after a crash or a restart.
+/// Recovery of an engine after a crash or a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineRecovery {
@@ -317,7 +325,8 @@ pub struct EngineRecovery {
     pub page_reads: Sourced<u32>,
 }
 
-/// What an engine keeps of its pool over a clean restart: the names of the pages that were used last, which it reads back.
+/// Pool dump over a clean restart: the names of the most recently used pages, which the engine
+/// reads back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolDump {
@@ -325,9 +334,9 @@ pub struct PoolDump {
     pub at_shutdown: Sourced<bool>,
     /// They are read back after the start (innodb_buffer_pool_load_at_startup).
     pub at_startup: Sourced<bool>,
-    /// How large a share is listed (innodb_buffer_pool_dump_pct).
+    /// Share of pages listed (innodb_buffer_pool_dump_pct).
     pub share: Sourced<Share>,
-    /// What that is a share of.
+    /// Base of the share.
     pub of: Sourced<DumpedShare>,
     /// A server that is shut down before it has read all pages back keeps the older list.
     pub finished_only: Sourced<bool>,
@@ -335,7 +344,7 @@ pub struct PoolDump {
     pub page_reads: Sourced<u32>,
 }
 
-/// What the pages that are listed at shutdown are a share of.
+/// Base of the share of pages that are listed at shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DumpedShare {
@@ -357,4 +366,157 @@ pub struct ChangeBuffer {
     /// buffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bitmap: Option<Sourced<u32>>,
+}
+
+/// A value, its place, its least and greatest, and how it is spelled.
+type Limit = (u64, [&'static str; 2], u64, u64, Spell);
+
+/// Formatter of a value.
+type Spell = fn(u64) -> String;
+
+const TIME: Spell = |nanos| Time(nanos).to_string();
+const SIZE: Spell = |bytes| Size(bytes).to_string();
+const SHARE: Spell = |millionths| Share(millionths as u32).to_string();
+const COUNT: Spell = |count| count.to_string();
+const RATE: Spell = |rate| Rate(rate).to_string();
+
+/// The first thing in an engine profile that can't be.
+pub(crate) fn engine_error(engine: &EngineModel) -> Option<ProfileError<'static>> {
+    let EngineModel::Innodb(innodb) = engine;
+    if let Some(unread) = unread(innodb) {
+        return Some(unread);
+    }
+    let found = limits(innodb).into_iter().find(|(value, _, least, most, _)| !(least..=most).contains(&value));
+    let (_, [section, key], least, most, spell) = found?;
+    let path = place(section, key);
+    let message = format!("no engine has this for its {}", key.replace('_', " "));
+    let accepted = format!("{} to {}", spell(least), spell(most));
+    Some(ProfileError { path, kind: InputErrorKind::BadValue, message, accepted })
+}
+
+/// Path of a value in the file.
+fn place(section: &'static str, key: &'static str) -> Vec<&'static str> {
+    let parts = ["innodb"].into_iter().chain(section.split('.')).chain([key, "value"]);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// A key that nobody reads: another one says that there is nobody to.
+fn unread(innodb: &Innodb) -> Option<ProfileError<'static>> {
+    if innodb.purge.is_some() && innodb.undo.is_none() {
+        return Some(ProfileError {
+            path: place("purge", "threads"),
+            kind: InputErrorKind::BadValue,
+            message: "nobody writes the undo logs that these threads go through".into(),
+            accepted: "no `purge`, or `undo` beside it".into(),
+        });
+    }
+    let flushing = &innodb.flushing;
+    let makers = flushing.free_pages.as_ref().map(|who| who.value);
+    let cleans = matches!(makers, Some(FreePages::SinglePages | FreePages::PageCleaner));
+    let (key, readers) = match (&flushing.lru_scan_depth, &flushing.single_slots) {
+        (Some(_), _) if !cleans => ("lru_scan_depth", "`single_pages` and `page_cleaner`"),
+        (_, Some(_)) if makers != Some(FreePages::SinglePages) => ("single_slots", "`single_pages`"),
+        _ => return None,
+    };
+    let message = format!("nobody reads the {} of this engine", key.replace('_', " "));
+    let accepted = format!("no such key, or {readers} for `free_pages`");
+    Some(ProfileError { path: place("flushing", key), kind: InputErrorKind::BadValue, message, accepted })
+}
+
+fn limits(innodb: &Innodb) -> Vec<Limit> {
+    let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
+    let whole = u64::from(Share::WHOLE.0);
+    // Each at most some hundred times what a server has been seen to take, so that no thousandfold passes.
+    let (short, middle, long) = (100_000, 1_000_000, 10_000_000);
+    let costs = [
+        (cpu.statement.value, "statement", long),
+        (cpu.commit.value, "commit", long),
+        (cpu.page_get.value, "page_get", short),
+        (cpu.row.value, "row", short),
+        (cpu.change.value, "change", middle),
+        (cpu.page_read.value, "page_read", long),
+        (cpu.page_write.value, "page_write", middle),
+        (cpu.page_copy.value, "page_copy", middle),
+    ];
+    let mut limits: Vec<Limit> =
+        costs.into_iter().map(|(cost, key, most)| (cost.0, ["cpu", key], 0, most, TIME)).collect();
+    limits.extend([
+        (cpu.clock.value.0, ["cpu", "clock"], 100_000_000_000, 10_000_000_000_000, RATE),
+        (cpu.round_trip.value.0, ["cpu", "round_trip"], 0, 1_000_000_000, TIME),
+        (pool.size.value.0, ["pool", "size"], 5 << 20, 1 << 44, SIZE),
+        (u64::from(pool.usable.value.0), ["pool", "usable"], whole / 2, whole, SHARE),
+        (u64::from(pool.search_depth.value), ["pool", "search_depth"], 1, 100_000, COUNT),
+        (u64::from(flushing.io_capacity.value), ["flushing", "io_capacity"], 1, 1 << 30, COUNT),
+        (u64::from(flushing.io_capacity_max.value), ["flushing", "io_capacity_max"], 1, 1 << 30, COUNT),
+        (u64::from(flushing.most_dirty.value.0), ["flushing", "most_dirty"], 0, whole, SHARE),
+        // The doublewrite buffer's place holds 256 pages: a batch and the single ones.
+        (u64::from(flushing.batch.value), ["flushing", "batch"], 1, 240, COUNT),
+        (flushing.retry.value.0, ["flushing", "retry"], 1_000, 10_000_000_000, TIME),
+        (innodb.redo_log.value.0, ["", "redo_log"], 1 << 20, 1 << 44, SIZE),
+        (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, SHARE),
+    ]);
+    limits.extend(of_sections(innodb));
+    limits
+}
+
+/// Values of what may be absent.
+fn of_sections(innodb: &Innodb) -> Vec<Limit> {
+    let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
+    let (short, middle, whole) = (100_000, 1_000_000, u64::from(Share::WHOLE.0));
+    let mut limits: Vec<Limit> = Vec::new();
+    if let Some(midpoint) = &pool.midpoint {
+        let section = "pool.midpoint";
+        limits.push((u64::from(midpoint.old.value.0), [section, "old"], whole / 20, whole / 20 * 19, SHARE));
+        limits.push((u64::from(midpoint.least.value), [section, "least"], 64, 1 << 20, COUNT));
+        let old_time = midpoint.old_blocks_time.iter().map(|time| time.value.0);
+        limits.extend(old_time.map(|nanos| (nanos, [section, "old_blocks_time"], 0, 3_600_000_000_000, TIME)));
+    }
+    if let Some(depth) = &flushing.lru_scan_depth {
+        limits.push((u64::from(depth.value), ["flushing", "lru_scan_depth"], 1, 1 << 20, COUNT));
+    }
+    if let Some(slots) = &flushing.single_slots {
+        limits.push((u64::from(slots.value), ["flushing", "single_slots"], 1, 8, COUNT));
+    }
+    if let Some(group) = &innodb.group_commit {
+        limits.push((group.most.value.0, ["group_commit", "most"], 64 << 10, 4 << 30, SIZE));
+    }
+    if let Some(age) = &innodb.checkpoint_age {
+        limits.push((u64::from(age.hasty_part.value), ["checkpoint_age", "hasty_part"], 2, 64, COUNT));
+        limits.push((u64::from(age.waiting_part.value), ["checkpoint_age", "waiting_part"], 2, 64, COUNT));
+    }
+    if let Some(row) = &cpu.scan_row {
+        limits.push((row.value.0, ["cpu", "scan_row"], 0, short, TIME));
+    }
+    if let Some(look) = &pool.look {
+        limits.push((look.value.0, ["pool", "look"], 0, short, TIME));
+    }
+    if let Some(ahead) = &innodb.read_ahead {
+        limits.push((u64::from(ahead.area.value), ["read_ahead", "area"], 1, 64, COUNT));
+        limits.push((u64::from(ahead.threshold.value), ["read_ahead", "threshold"], 0, 64, COUNT));
+    }
+    if let Some(threads) = &innodb.read_threads {
+        limits.push((u64::from(threads.number.value), ["read_threads", "number"], 1, 64, COUNT));
+        limits.push((threads.page.value.0, ["read_threads", "page"], 0, middle, TIME));
+    }
+    if let Some(buffer) = &innodb.change_buffer {
+        limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, SHARE));
+        limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, COUNT));
+        let bitmap = buffer.bitmap.iter().map(|pages| u64::from(pages.value));
+        limits.extend(bitmap.map(|pages| (pages, ["change_buffer", "bitmap"], 64, 1 << 20, COUNT)));
+    }
+    if let Some(undo) = &innodb.undo {
+        limits.push((u64::from(undo.segments.value), ["undo", "segments"], 1, 127 * 128, COUNT));
+    }
+    if let Some(lock) = &innodb.tree_lock {
+        limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, SHARE));
+    }
+    if let Some(purge) = &innodb.purge {
+        limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, COUNT));
+        limits.push((purge.redo.value.0, ["purge", "redo"], 0, 16 << 10, SIZE));
+    }
+    if let Some(dump) = &innodb.pool_dump {
+        limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, SHARE));
+        limits.push((u64::from(dump.page_reads.value), ["pool_dump", "page_reads"], 1, 256, COUNT));
+    }
+    limits
 }

@@ -1,5 +1,10 @@
 //! A hard disk's parameters.
 
+use super::drive_link::DEEPEST_OF_DISKS;
+use super::power::{drawn, draws_more_idle};
+use super::range::{
+    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SIZE, TIME, US, capacity, conflict, or_none, outside, sizes,
+};
 use super::{Drawn, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +44,7 @@ pub struct HddProfile {
     /// Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<Sourced<Size>>,
-    /// What the disk draws; absent: not known.
+    /// Power draw; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Drawn>,
 }
@@ -48,7 +53,7 @@ pub struct HddProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zones {
-    /// How many.
+    /// Number of zones.
     pub count: Sourced<u32>,
     /// Bytes per second that pass under the head in the outermost zone, where the first bytes lie.
     pub outer_rate: Sourced<Rate>,
@@ -64,6 +69,76 @@ pub enum Scheduling {
     Fcfs,
     /// The arm sweeps back and forth and serves what lies ahead of it (LOOK).
     Elevator,
-    /// What comes first under the head, seek and rotation together, is served first (SPTF).
+    /// Shortest positioning time first (SPTF): seek and rotation together.
     ShortestPositioning,
+}
+
+/// Heads of a disk: surfaces of one platter to those of a dozen, and room for tracks of another length than the mean.
+const HEADS: (u128, u128) = (1, 64);
+/// Nanoseconds of a second, times the thousandths that a rate is counted in.
+const RATE_NS: u128 = 1_000_000_000_000;
+
+pub(super) fn hard_disk(hdd: &HddProfile) -> Option<ProfileError<'static>> {
+    let at = |key| vec!["hdd", key];
+    let limits = vec![
+        Limit(hdd.revolution.value.0, at("revolution"), TIME, MS, 100 * MS),
+        or_none(Limit(hdd.seek_min.value.0, at("seek_min"), TIME, 50 * US, 20 * MS)),
+        or_none(Limit(hdd.seek_average.value.0, at("seek_average"), TIME, 200 * US, 100 * MS)),
+        or_none(Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, 10 * US, 5 * MS)),
+        capacity(hdd.capacity.value, "hdd", 1_000_000),
+        Limit(u64::from(hdd.cylinders.value), at("cylinders"), COUNT, 1, 10_000_000),
+        Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, DEEPEST_OF_DISKS),
+        Limit(hdd.media_rate.value.0, at("media_rate"), RATE, 2 * MB_PER_S, 1_000 * MB_PER_S),
+    ];
+    let cache = hdd.write_cache.iter().map(|size| Limit(size.value.0, at("write_cache"), SIZE, 1 << 16, 1 << 32));
+    let ahead = hdd.read_ahead.iter().map(|size| Limit(size.value.0, at("read_ahead"), SIZE, 4 << 10, 64 << 20));
+    let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, 20 * MS, 10_000 * MS));
+    let zones = hdd.zones.iter().flat_map(|zones| {
+        let at = |key| vec!["hdd", "zones", key];
+        let rates = [("outer_rate", &zones.outer_rate), ("inner_rate", &zones.inner_rate)];
+        let rates = rates.map(|(key, rate)| Limit(rate.value.0, at(key), RATE, 2 * MB_PER_S, 1_000 * MB_PER_S));
+        let most = u64::from(hdd.cylinders.value);
+        rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
+    });
+    let drawn = hdd.power.iter().flat_map(|power| drawn("hdd", power));
+    let limits = limits.into_iter().chain(cache).chain(ahead).chain(age).chain(zones).chain(drawn).collect();
+    outside("hard disk", limits).or_else(|| {
+        if hdd.seek_average.value < hdd.seek_min.value {
+            return conflict(
+                &["hdd", "seek_average"],
+                "the mean seek is shorter than the shortest",
+                "seek_min or more",
+            );
+        }
+        draws_more_idle("hdd", hdd.power.as_ref()).or_else(|| zones_conflict(hdd)).or_else(|| disk_conflict(hdd))
+    })
+}
+
+fn zones_conflict(hdd: &HddProfile) -> Option<ProfileError<'static>> {
+    let zones = hdd.zones.as_ref()?;
+    if zones.outer_rate.value < zones.inner_rate.value {
+        let message = "the innermost zone is faster than the outermost";
+        return conflict(&["hdd", "zones", "inner_rate"], message, "outer_rate or less");
+    }
+    let within = zones.inner_rate.value <= hdd.media_rate.value && hdd.media_rate.value <= zones.outer_rate.value;
+    let message = "the mean rate is not between those of the zones";
+    if within { None } else { conflict(&["hdd", "media_rate"], message, "inner_rate to outer_rate") }
+}
+
+/// A capacity that so many cylinders of such tracks do not have.
+fn disk_conflict(hdd: &HddProfile) -> Option<ProfileError<'static>> {
+    let track = u128::from(hdd.media_rate.value.0) * u128::from(hdd.revolution.value.0) / RATE_NS;
+    let surface = track * u128::from(hdd.cylinders.value);
+    let capacity = u128::from(hdd.capacity.value.0);
+    // Half of a surface: a disk may use a part of it, and tracks are as long as the mean.
+    let (least, most) = (surface * HEADS.0 / 2, surface * HEADS.1);
+    if (least..=most).contains(&capacity) {
+        return None;
+    }
+    let message = format!(
+        "{} cylinders of tracks of {}, which is media_rate times revolution, do not hold this under any number of heads",
+        hdd.cylinders.value,
+        Size(u64::try_from(track).unwrap_or(u64::MAX))
+    );
+    conflict(&["hdd", "capacity"], &message, &sizes(least, most))
 }

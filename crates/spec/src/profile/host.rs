@@ -1,9 +1,11 @@
 //! Hosts: what a machine's processors spend on each request.
 
 use super::Sourced;
+use super::range::{COUNT, Limit, MS, ProfileError, RATE, SIZE, TIME, US, or_none, outside};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
 /// A host profile file: what it is, and its costs.
@@ -31,7 +33,7 @@ pub struct HostModel {
     pub memory: Option<Sourced<Size>>,
     /// Cycles per second; the costs below hold at this clock.
     pub clock: Sourced<Rate>,
-    /// How much longer work takes while another logical processor of the same core works; absent: not at all.
+    /// Slowdown of work while another logical processor of the same core works; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sibling_penalty: Option<Sourced<Share>>,
     /// Calls that return when the request is complete: one request outstanding per job.
@@ -49,28 +51,30 @@ pub struct HostModel {
     /// For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Sourced<Time>>,
-    /// What tells the host that a request is complete.
+    /// Notification of the host that a request is complete.
     pub interrupt: Interrupt,
     /// Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.
     pub context_switch: Sourced<Time>,
-    /// What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.
+    /// Further cost to the thread of a context switch: it finds cold caches and its own work takes
+    /// longer; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_caches: Option<Sourced<Time>>,
     /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no
     /// processor time.
     pub wake_up: Sourced<Time>,
-    /// How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the
-    /// same core to a core that is idle.
+    /// Longest time for which a thread works before a waiting thread gets its turn, or before it
+    /// moves from a shared core to an idle one.
     pub time_slice: Sourced<Time>,
-    /// What all threads hold in turn for each request to a storage; absent: nothing.
+    /// Lock that threads hold in turn for each request to a storage; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-    /// What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:
-    /// one flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one
-    /// `flush_bio`). Takes no processor time. Absent: they pass side by side.
+    /// Work of the kernel for each flush of one of its arrays (`raid0` to `raid10`), from its turn
+    /// until the members get the flush. One flush of an array runs at a time, up to the members'
+    /// answers, while others wait (md of Linux, while it had one `flush_bio`). Takes no processor
+    /// time. Absent: flushes run side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array_flush: Option<Sourced<Time>>,
-    /// How work slows down where many threads want to run; absent: not at all.
+    /// Slowdown of work if many threads want to run; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contention: Option<Contention>,
     /// Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name.
@@ -84,7 +88,7 @@ pub struct HostModel {
     pub variation: Option<Sourced<Share>>,
 }
 
-/// What a way of asking for a request costs the thread that asks.
+/// Cost of one way to submit a request, to the submitting thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessPath {
@@ -102,11 +106,11 @@ pub struct AccessPath {
 pub struct Interrupt {
     /// Handler, completion of the request, and waking the thread; interrupts what the processor was doing.
     pub cost: Sourced<Time>,
-    /// Which processor it comes to.
+    /// Processor that gets the interrupt.
     pub placement: Sourced<Placement>,
 }
 
-/// Which processor an interrupt comes to.
+/// Processor that gets an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
@@ -135,11 +139,11 @@ pub struct Lock {
 pub struct Contention {
     /// So many threads disturb each other no more than the costs already hold.
     pub free_threads: Sourced<u32>,
-    /// How much longer all work takes for each thread beyond them.
+    /// Slowdown of all work per thread beyond them.
     pub per_thread: Sourced<Share>,
 }
 
-/// What a driver that translates flash addresses adds to each submission.
+/// Cost per submission of a driver that translates flash addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Driver {
@@ -159,7 +163,7 @@ pub struct Hypervisor {
     pub threads: Sourced<u32>,
 }
 
-/// How requests are submitted.
+/// Way to submit requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Submission {
@@ -189,7 +193,7 @@ impl Submission {
 }
 
 impl HostModel {
-    /// What a way of submitting costs, if this host has it.
+    /// Return the cost of a way to submit, if this host has it.
     pub fn path(&self, submission: Submission) -> Option<&AccessPath> {
         match submission {
             Submission::Synchronous => self.synchronous.as_ref(),
@@ -199,10 +203,10 @@ impl HostModel {
         }
     }
 
-    /// How a job with so many requests outstanding submits.
+    /// Return the way in which a job with that many outstanding requests submits.
     ///
     /// # Errors
-    /// Why it can't, as the end of a sentence.
+    /// The reason why it can't, as a clause.
     pub fn chosen(&self, asked: Option<Submission>, queue_depth: u32) -> Result<(Submission, &AccessPath), String> {
         let fits = |submission: Submission| queue_depth == 1 || submission != Submission::Synchronous;
         let has = |submission: Submission| self.path(submission).map(|path| (submission, path));
@@ -218,4 +222,72 @@ impl HostModel {
                 .ok_or_else(|| "this host has no way to keep so many requests of one job outstanding".into()),
         }
     }
+}
+
+/// Thousandths of a cycle per second.
+const MEGAHERTZ: u64 = 1_000_000_000;
+
+/// The first thing in a host profile that can't be.
+pub(crate) fn host_error(host: &HostModel) -> Option<ProfileError<'_>> {
+    let paths = [
+        ("synchronous", &host.synchronous),
+        ("libaio", &host.libaio),
+        ("io_uring", &host.io_uring),
+        ("overlapped", &host.overlapped),
+    ];
+    let mut limits = machine_limits(host);
+    for (name, path) in paths.iter().filter_map(|(name, path)| Some((*name, path.as_ref()?))) {
+        limits.extend(path_limits(name, path));
+    }
+    let no_way = || ProfileError {
+        path: vec![],
+        kind: InputErrorKind::MissingKey,
+        message: "this host has no way to submit a request".into(),
+        accepted: "one of synchronous, libaio, io_uring, overlapped".into(),
+    };
+    outside("host", limits).or_else(|| paths.iter().all(|(_, path)| path.is_none()).then(no_way))
+}
+
+/// Limit of a processor's work for a request.
+fn cost(value: Time, path: Vec<&str>) -> Limit<'_> {
+    or_none(Limit(value.0, path, TIME, 40, 39 * US))
+}
+
+fn path_limits(name: &'static str, path: &AccessPath) -> [Limit<'static>; 3] {
+    [
+        cost(path.read.value, vec![name, "read"]),
+        cost(path.write.value, vec![name, "write"]),
+        cost(path.complete.value, vec![name, "complete"]),
+    ]
+}
+
+fn machine_limits(host: &HostModel) -> Vec<Limit<'_>> {
+    let mut limits = vec![
+        Limit(u64::from(host.sockets.value), vec!["sockets"], COUNT, 1, 64),
+        Limit(u64::from(host.cores_per_socket.value), vec!["cores_per_socket"], COUNT, 1, 512),
+        Limit(u64::from(host.threads_per_core.value), vec!["threads_per_core"], COUNT, 1, 8),
+        Limit(host.clock.value.0, vec!["clock"], RATE, 100 * MEGAHERTZ, 10_000 * MEGAHERTZ),
+        cost(host.interrupt.cost.value, vec!["interrupt", "cost"]),
+        cost(host.context_switch.value, vec!["context_switch"]),
+        cost(host.wake_up.value, vec!["wake_up"]),
+        Limit(host.time_slice.value.0, vec!["time_slice"], TIME, 200 * US, 150 * MS),
+    ];
+    limits.extend(host.memory.iter().map(|memory| Limit(memory.value.0, vec!["memory"], SIZE, 16 << 20, 1 << 46)));
+    limits.extend(host.cold_caches.iter().map(|cold| cost(cold.value, vec!["cold_caches"])));
+    limits.extend(host.page.iter().map(|page| or_none(Limit(page.value.0, vec!["page"], TIME, 5, 4 * US))));
+    limits.extend(
+        host.lock.iter().flat_map(|lock| {
+            [cost(lock.read.value, vec!["lock", "read"]), cost(lock.write.value, vec!["lock", "write"])]
+        }),
+    );
+    let flush = |time: &Time| or_none(Limit(time.0, vec!["array_flush"], TIME, 2 * US, 1_900 * US));
+    limits.extend(host.array_flush.iter().map(|time| flush(&time.value)));
+    limits.extend(host.hypervisor.iter().flat_map(|of| {
+        let threads = Limit(u64::from(of.threads.value), vec!["hypervisor", "threads"], COUNT, 1, 256);
+        [cost(of.request.value, vec!["hypervisor", "request"]), threads]
+    }));
+    limits.extend(host.driver.iter().flat_map(|(name, driver)| {
+        [("read", &driver.read), ("write", &driver.write)].map(|(key, of)| cost(of.value, vec!["driver", name, key]))
+    }));
+    limits
 }

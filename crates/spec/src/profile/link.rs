@@ -1,8 +1,8 @@
 //! Links between hosts: what a replica's writes cross.
 
 use super::Sourced;
-use super::limit::{Impossible, Limit, MS, SIZE, TIME, bad, or_none, outside};
-use crate::node::Link;
+use super::range::{Limit, MS, ProfileError, SIZE, TIME, bad_value, or_none, outside};
+use crate::run::node::Link;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Size, Time};
@@ -36,7 +36,7 @@ impl LinkFigures {
 
 /// The first figure that no link can have. A round trip a thousand times that of the next rack is that of another continent: over a
 /// slow link.
-pub(crate) fn impossible_link(link: &Link) -> Option<Impossible<'static>> {
+pub(crate) fn link_error(link: &Link) -> Option<ProfileError<'static>> {
     let limits = vec![
         or_none(Limit(link.round_trip.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
         Limit(link.rate.0, vec!["rate"], SIZE, 1_000_000, 90_000_000_000),
@@ -52,19 +52,19 @@ const SLOW: u64 = 100_000_000;
 const OUT_OF_THE_HOUSE: Time = Time(200_000);
 
 /// A link as fast as those of one site and as slow as one between cities.
-fn too_far(link: &Link) -> Option<Impossible<'static>> {
+fn too_far(link: &Link) -> Option<ProfileError<'static>> {
     let message = "no link of this rate has such a round trip: microseconds as milliseconds?";
     let refused = link.rate.0 >= FAST && link.round_trip > SITE;
     let accepted = format!("at most {SITE}, or a rate below {}", Size(FAST));
-    refused.then(|| bad(&["round_trip"], message, &accepted)).flatten()
+    refused.then(|| bad_value(&["round_trip"], message, &accepted)).flatten()
 }
 
 /// A link with the rate of one between cities and a round trip within a rack.
-fn too_near(link: &Link) -> Option<Impossible<'static>> {
+fn too_near(link: &Link) -> Option<ProfileError<'static>> {
     let message = "no link of such a round trip has this rate: gigabytes as megabytes?";
     let refused = link.rate.0 < SLOW && (1..OUT_OF_THE_HOUSE.0).contains(&link.round_trip.0);
     let accepted = format!("at least {}, or a round trip of at least {OUT_OF_THE_HOUSE}", Size(SLOW));
-    refused.then(|| bad(&["rate"], message, &accepted)).flatten()
+    refused.then(|| bad_value(&["rate"], message, &accepted)).flatten()
 }
 
 #[cfg(test)]
@@ -78,10 +78,10 @@ mod tests {
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a profile");
             let good = toml::from_str::<LinkProfile>(&text).expect("a profile").link.figures();
-            assert!(impossible_link(&good).is_none(), "{text}");
+            assert!(link_error(&good).is_none(), "{text}");
             let of = |rate: u64, round_trip: u64| {
                 let wrong = Link { rate: Size(rate), round_trip: Time(round_trip) };
-                impossible_link(&wrong).map(|found| found.path[0])
+                link_error(&wrong).map(|found| found.path[0])
             };
             let (rate, round_trip) = (good.rate.0, good.round_trip.0);
             assert_eq!(of(rate / 1000, round_trip), Some("rate"));

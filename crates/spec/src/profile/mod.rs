@@ -2,49 +2,45 @@
 //! file each.
 
 mod array;
-mod cache_limits;
+pub mod catalog;
+mod drive_link;
 mod engine;
-mod engine_limits;
 mod flash;
-mod geometry_limits;
 mod hdd;
 mod host;
-mod host_limits;
-mod limit;
 mod limits;
 mod link;
 mod null;
 mod pcie;
-mod power_limits;
-mod stack_limits;
+mod power;
+mod range;
 mod volume;
-mod volume_limits;
 mod xpoint;
 
 pub use array::{ArrayProfile, SourcedCache, SourcedOverProvisioned, SourcedRaid, SourcedReplica, SourcedStack};
+pub(crate) use array::{cache_error, rebuild_error};
+pub(crate) use engine::engine_error;
 pub use engine::{
     Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
     FlushMethod, Flushing, FreePages, GroupCommit, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads,
     RowLocks, TreeLock, Undo,
 };
-pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Nand, Power, PowerLossProtection,
     ReadRetry, Simulated, SlcCache, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
+pub(crate) use host::host_error;
 pub use host::{
     AccessPath, Contention, Driver, HostModel, HostProfile, Hypervisor, Interrupt, Lock, Placement, Submission,
 };
-pub(crate) use host_limits::impossible_host;
-pub(crate) use limit::Impossible;
-pub(crate) use limits::impossible;
-pub(crate) use limits::impossible_pcie;
-pub(crate) use link::impossible_link;
+pub(crate) use limits::device_error;
+pub(crate) use link::link_error;
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
 pub use pcie::Pcie;
-pub(crate) use stack_limits::{impossible_cache, impossible_rebuild};
+pub(crate) use pcie::pcie_error;
+pub(crate) use range::ProfileError;
 pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
@@ -59,10 +55,10 @@ use tameshi_base::units::Size;
 pub struct Sourced<T> {
     /// The value, with its unit.
     pub value: T,
-    /// Where it was published, or how it was derived.
+    /// Publication, or derivation.
     #[serde(deserialize_with = "said")]
     pub source: String,
-    /// What it was fitted on, if it was.
+    /// Data that the value was fitted on, if it was fitted.
     #[serde(default, deserialize_with = "said_if_any", skip_serializing_if = "Option::is_none")]
     pub fitted_on: Option<String>,
 }
@@ -81,7 +77,7 @@ fn saying<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<String, D::E
     if text.trim().is_empty() { Err(D::Error::custom(format!("this says nothing, expected {what}"))) } else { Ok(text) }
 }
 
-/// What a drive draws, between idling and working all the time.
+/// Power draw between idle and fully active.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drawn {

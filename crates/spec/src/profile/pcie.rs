@@ -66,6 +66,14 @@ impl fmt::Display for Pcie {
     }
 }
 
+/// Lanes or a generation that PCI Express does not have: which key, why, and what it has.
+pub(crate) fn pcie_error(pcie: Pcie) -> Option<(&'static str, &'static str, &'static str)> {
+    if !pcie.has_generation() {
+        return Some(("generation", "there is no such generation of PCI Express, or none that is modelled", "1 to 5"));
+    }
+    (!pcie.has_lanes()).then_some(("lanes", "PCI Express has no link of so many lanes", "1, 2, 4, 8 or 16"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,11 @@
-//! What the answer of a report compares and tells: `[answer]`.
+//! Answer of a report: `[answer]`.
 
 use super::Scalar;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the first sentence of the report compares and tells.
+/// Comparison in the first sentence of the report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
@@ -14,15 +14,15 @@ pub struct Answer {
     pub levels: IndexMap<String, IndexMap<String, Scalar>>,
     /// By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.
     pub phases: IndexMap<String, Scalar>,
-    /// What is told besides the rates of programs, the time of scans, and outages.
+    /// Figures shown besides the rates of programs, the time of scans, and outages.
     pub tell: Vec<Told>,
 }
 
-/// What an answer may tell besides.
+/// Figure that an answer may show besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    /// How long the drives last at this rate of writing.
+    /// Lifetime of the drives at this rate of writing.
     Life,
     /// Mean latency of all reads and writes of storage streams.
     Latency,

@@ -42,7 +42,7 @@ pub struct Engine {
     pub buffer_pool: Option<Size>,
     /// Total size of the redo log or write-ahead log.
     pub redo_log: Option<Size>,
-    /// How files are written: O_DIRECT, fsync …
+    /// Method to write files: O_DIRECT, fsync …
     pub flush_method: Option<String>,
     /// Protection against torn pages.
     pub doublewrite: Option<Doublewrite>,

@@ -4,17 +4,18 @@
 
 mod answer;
 mod engine;
-mod happening;
+mod event;
 mod method;
 mod program;
 mod rounds;
 mod search;
 mod stack;
+pub mod summary;
 mod until;
 
 pub use answer::{Answer, Told};
 pub use engine::{Doublewrite, Engine, Engines};
-pub use happening::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
+pub use event::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};
@@ -35,17 +36,18 @@ use tameshi_base::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// What the study is called in reports.
+    /// Title in reports.
     pub title: String,
     /// The question it answers, as a sentence.
     pub question: String,
-    /// What the report's first sentence compares and tells; absent: what each axis does to the programs' rates.
+    /// Comparison in the report's first sentence; absent: the effect of each axis on the programs'
+    /// rates.
     #[serde(default)]
     pub answer: Option<Answer>,
-    /// Which of the named things below are used.
+    /// Names that are used, of those defined below.
     #[serde(default, rename = "use")]
     pub uses: Uses,
-    /// What varies. A level is a labelled partial study that is merged in before anything is checked.
+    /// Axes. A level is a labelled partial study that is merged in before anything is checked.
     #[serde(default)]
     pub axis: IndexMap<String, Axis>,
     /// A partial study that `--quick` merges in: shorter, smaller, fewer repetitions.
@@ -63,7 +65,7 @@ pub struct Study {
     /// Database engines.
     #[serde(default)]
     pub engine: Engines,
-    /// What asks for work.
+    /// Workloads.
     #[serde(default)]
     pub workload: Workloads,
     /// Phases of a run in the order written; absent: one phase called `run` with every workload, for `run.duration`.
@@ -78,7 +80,7 @@ pub struct Study {
     /// Stretches that estimates are taken over, besides each phase and `all`.
     #[serde(default)]
     pub window: IndexMap<String, Window>,
-    /// How runs are made.
+    /// Settings of the runs.
     #[serde(default)]
     pub run: Run,
     /// The published method that the study follows.
@@ -100,7 +102,7 @@ pub struct PartialStudy(pub IndexMap<String, serde_json::Value>);
 /// An axis: either `set` and `levels`, or labelled partial studies (`small = { engine.mysql.buffer_pool = "256 MiB" }`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
-    /// Whether levels are runs of their own, or phases of one run on one state of the device.
+    /// True if levels are runs of their own, or phases of one run on one state of the device.
     #[serde(default)]
     pub varies: Varies,
     /// The key that the levels set.
@@ -111,7 +113,7 @@ pub struct Axis {
     pub levels: Option<Vec<serde_json::Value>>,
 }
 
-/// Where an axis varies.
+/// Scope in which an axis varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Varies {
@@ -146,8 +148,8 @@ pub struct Host {
     pub profile: Option<String>,
     /// Processor cores, instead of the profile's.
     pub cores: Option<u32>,
-    /// How storage streams submit their requests; absent: synchronously where one is outstanding, else in the first
-    /// asynchronous way that the host has.
+    /// Way in which storage streams submit requests; absent: synchronous if one is outstanding,
+    /// else the first asynchronous way that the host has.
     pub submission: Option<crate::profile::Submission>,
     /// The machine's memory, instead of the profile's. What a simulated database's buffer pool leaves of it is the page cache of its
     /// files, where they go through that.
@@ -158,7 +160,7 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// What runs at once: `stream.NAME`, or a program such as `tpcc`; an empty list idles.
+    /// Workloads that run at once: `stream.NAME`, or a program such as `tpcc`; an empty list idles.
     pub workload: Vec<String>,
     /// The axes within the run that the phase is repeated over; absent: all of them. Neighbours over the same axes repeat together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +172,7 @@ pub struct Phase {
     pub until: Until,
 }
 
-/// How runs are made.
+/// Settings of the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
@@ -184,11 +186,12 @@ pub struct Run {
     pub interval: Time,
     /// Seed of everything random.
     pub seed: u64,
-    /// How much of a simulated database's run is simulated.
+    /// Mode of the simulation of a database.
     pub mode: Mode,
 }
 
-/// How much of a simulated database's run is simulated. Other worlds and storages without a database have no such choice.
+/// Mode of the simulation of a database. Other worlds and storages without a database have no
+/// modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {

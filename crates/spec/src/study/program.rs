@@ -8,7 +8,7 @@ use tameshi_workload::StreamSpec;
 use tameshi_workload::program::ProgramSpec;
 pub use tameshi_workload::program::{Document, KeyUpdate, Oltp, Pgbench, Scan, Tpcc, Ycsb};
 
-/// What may ask for work.
+/// Workloads of a study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Workloads {
@@ -70,7 +70,7 @@ impl Workloads {
 pub struct Trace {
     /// Name of the trace; bound to a file like a storage.
     pub name: String,
-    /// Where in the trace to begin.
+    /// Position in the trace at which to begin.
     #[serde(default)]
     pub from: Time,
 }

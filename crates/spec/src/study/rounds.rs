@@ -21,7 +21,7 @@ pub struct Rounds {
     /// Rounds until steady state; estimates are taken over the last window.
     #[serde(default)]
     pub steady: Option<SteadyRule>,
-    /// Which of the phases must be steady; absent: all, at all their levels.
+    /// Phases that must be steady; absent: all, at all their levels.
     #[serde(default)]
     pub tracked: Option<Vec<Tracked>>,
 }

@@ -11,7 +11,7 @@ use tameshi_base::units::{Share, Time};
 pub struct Search {
     /// Name of the stream whose rate is varied.
     pub stream: String,
-    /// How requests lie at a rate.
+    /// Spacing of requests at a rate.
     #[serde(default)]
     pub arrivals: Spacing,
     /// The curve: rates as shares of the closed-loop maximum.
@@ -20,7 +20,7 @@ pub struct Search {
     /// The latency that must not be exceeded; absent: only the curve.
     #[serde(default)]
     pub limit: Option<Limit>,
-    /// How narrow the bracket around the answer becomes, as a share of it.
+    /// Final width of the bracket around the answer, as a share of it.
     #[serde(default = "within")]
     pub within: Share,
     /// Most runs of the bisection.
@@ -31,7 +31,7 @@ pub struct Search {
     pub budget: Option<Time>,
 }
 
-/// How requests lie at a rate.
+/// Spacing of requests at a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {

@@ -11,8 +11,9 @@ use tameshi_base::units::{Share, Size, Temperature, Time};
 pub struct Stack {
     /// Bytes used, from its start; needed where a file or a real device stands for it.
     pub size: Option<Size>,
-    /// Whether a measured file stays as it is made, without room of its own, instead of being written whole before the first
-    /// run: reads of what nobody wrote bring zeros, and writes may meet a full disk.
+    /// True if a measured file stays as it is made, without room of its own, instead of being
+    /// written whole before the first run: reads of what nobody wrote bring zeros, and writes may
+    /// meet a full disk.
     #[serde(skip_serializing_if = "is_no")]
     pub sparse: bool,
     /// Simulate flash drives at one n-th of their capacity; offsets, spans, amounts and steady-state rounds go with it, times and
@@ -20,10 +21,11 @@ pub struct Stack {
     /// runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
-    /// What was written to flash drives before the run, by the simulated drive's own rules but without taking time; absent: `never`.
+    /// Writes to flash drives before the run, by the simulated drive's own rules but without taking
+    /// time; absent: `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// What use has done to flash drives before the run; absent: what the profile says.
+    /// Wear of flash drives before the run; absent: the profile's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
     /// Temperature around flash drives that get warm, instead of their profile's.
@@ -86,7 +88,7 @@ impl Stack {
         ["array", "device", "raid0", "raid1", "raid10", "raid5", "replica", "partition", "over_provisioned", "cache"];
 }
 
-/// What use has done to a flash drive.
+/// Wear of a flash drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aged {
@@ -117,7 +119,7 @@ pub struct Raid {
     /// Bytes on one member before the next, a power of two; absent: 256 KiB. Mirrors have none.
     #[serde(default)]
     pub chunk: Option<Size>,
-    /// Which member of a mirror serves a read; absent: the one with the shortest queue.
+    /// Member of a mirror that serves a read; absent: the one with the shortest queue.
     #[serde(default)]
     pub read: Option<ReadBalance>,
     /// Most bytes per second that a rebuild writes; absent: 200 MB, the default of Linux.
@@ -126,12 +128,13 @@ pub struct Raid {
     /// Bytes per second that a rebuild goes on with whatever else there is to do; absent: 1000 KB, the default of Linux.
     #[serde(default)]
     pub rebuild_rate_min: Option<Size>,
-    /// How a rebuild treats other work; absent: `competing`.
+    /// Treatment of other work during a rebuild; absent: `competing`.
     #[serde(default)]
     pub rebuild: Option<RebuildManner>,
 }
 
-/// Which member of a mirror serves a read. A read that goes on where the last one of a member ended stays with it.
+/// Member of a mirror that serves a read. A read that continues the last one of a member stays with
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadBalance {
@@ -144,7 +147,7 @@ pub enum ReadBalance {
     Nearest,
 }
 
-/// How a rebuild treats other work while it is faster than its least rate.
+/// Treatment of other work while a rebuild is faster than its least rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RebuildManner {
@@ -198,7 +201,8 @@ pub struct Partition {
     pub queue_depth: Option<u32>,
 }
 
-/// How the queues of a drive take turns while it is full: urgent ones before all others, those by their weights.
+/// Arbitration between the queues of a full drive: urgent ones before all others, those by their
+/// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arbitration {
@@ -234,7 +238,7 @@ pub struct Cache {
     pub of: Box<Stack>,
     /// Its memory.
     pub memory: Size,
-    /// What it keeps when power fails.
+    /// Content kept over a power failure.
     pub kind: CacheKind,
     /// Time that the controller takes for a command; absent: 50 us.
     #[serde(default)]
@@ -247,7 +251,7 @@ pub struct Cache {
     pub dirty: Option<Share>,
 }
 
-/// What a cache keeps when power fails.
+/// Content that a cache keeps over a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {

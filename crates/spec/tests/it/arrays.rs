@@ -1,6 +1,6 @@
 //! Array profiles: a name stands for the stack of its profile, which the study may change; what can't be is told at its place.
 
-use crate::errors::check_golden;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
 use std::path::Path;
 use tameshi_base::{InputError, InputErrorKind};

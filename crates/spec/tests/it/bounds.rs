@@ -1,6 +1,6 @@
-//! What a study may ask for at most, and what would change nothing: refused before anything is made.
+//! Bounds of a study, and settings without effect: refused before a run is made.
 
-use crate::errors::check_golden;
+use crate::golden::check_golden;
 use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};
 use tameshi_base::InputErrorKind::{self, BadValue, Conflict, UnknownName};
 use tameshi_spec::profiles::Profiles;

@@ -1,8 +1,8 @@
 //! Every kind of error, as the user sees it: file:line:column, key, found, accepted, did you mean.
 
+use crate::golden::check_golden;
 use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};
 use std::collections::BTreeSet;
-use std::path::Path;
 use tameshi_base::InputErrorKind;
 use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
@@ -194,16 +194,6 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::UnknownName,
     ),
 ];
-
-/// Set `TAMESHI_GOLDEN=write` to write the texts anew; read them before committing.
-pub fn check_golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(format!("{name}.txt"));
-    if std::env::var("TAMESHI_GOLDEN").is_ok_and(|value| value == "write") {
-        std::fs::write(&path, text).expect("the golden folder can be written");
-    }
-    let golden = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{name} has no golden text"));
-    assert_eq!(text, golden, "{name}");
-}
 
 #[test]
 fn each_mistake_is_told_with_place_key_found_and_accepted() {

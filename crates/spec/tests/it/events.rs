@@ -1,8 +1,10 @@
 //! Events of a study: what they resolve to, and what can't befall a storage.
 
-use crate::errors::check_golden;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::InputErrorKind;
+use tameshi_spec::document::Source;
+use tameshi_spec::plan::{Plan, Request, plan};
 use tameshi_spec::run::World;
 use tameshi_spec::study::{Failure, Member};
 
@@ -20,8 +22,9 @@ fn events_resolve_to_their_storage_and_member() {
          [event.new]\nat = \"200 ms\"\nreplace = { storage = \"disk\", member = 1 }\n\
          [event.dark]\nat = \"300 ms\"\npower_cut = {}\n",
     );
-    let run = &planned(&text).expect("plans").runs[0];
-    assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
+    let plan = planned(&text).expect("plans");
+    assert_eq!(plan.refusals, []);
+    let run = &plan.runs[0];
     let of = |member| Some(Member { storage: Some("disk".into()), member });
     let dies = Failure { storage: Some("disk".into()), member: Some(1), channel: None };
     assert_eq!(run.events["dies"].fail, Some(dies));
@@ -29,31 +32,51 @@ fn events_resolve_to_their_storage_and_member() {
     assert_eq!(run.events["dark"].power_cut, of(None));
 }
 
+/// Code, key and message of each refusal.
+fn refused(plan: &Plan) -> Vec<(&str, &str, &str)> {
+    plan.refusals.iter().map(|each| (each.code.as_str(), each.key.as_str(), each.message.as_str())).collect()
+}
+
 #[test]
-fn what_a_world_does_not_stage_is_unsupported_there() {
+fn event_that_the_world_cannot_inject_is_refused() {
     let text = with("[event.over]\nat = \"1 ms\"\nfailover = {}\n");
-    let run = &planned(&text).expect("plans").runs[0];
-    let missing = "event.over: `failover` befalls a database, and no phase runs a program on one; add such a program";
-    assert_eq!(run.unsupported, [missing]);
+    let why = "`failover` is an event of a database, and no phase runs a program; add such a program";
+    assert_eq!(refused(&planned(&text).expect("plans")), [("event_without_database", "event.over", why)]);
     let text = with("[event.dies]\nat = \"1 ms\"\nfail = { member = 0 }\n");
-    let run = &planned_in(&text, World::Measured, &profiles()).expect("plans").runs[0];
-    assert_eq!(run.unsupported, ["event.dies: this world does not stage `fail`; it stages no events here"]);
+    let plan = planned_in(&text, World::Measured, &profiles()).expect("plans");
+    let why = "bind a command to it, --event dies=COMMAND";
+    assert_eq!(refused(&plan), [("event_not_bound", "event.dies", why)]);
+    let text = with("[event.other]\nat = \"1 ms\"\ncommand = [\"true\"]\n");
+    assert_eq!(refused(&planned(&text).expect("plans"))[0].0, "event_kind");
+}
+
+#[test]
+fn bound_event_is_refused_in_no_measured_run() {
+    let text = with("[event.dies]\nat = \"1 ms\"\nfail = { member = 0 }\n");
+    let request = |world| Request { bound_events: vec!["dies".into()], ..Request::new(world) };
+    let planned = |world| plan("t", Source { file: "t.toml", text: &text }, &request(world), &profiles(), &|_| vec![]);
+    assert_eq!(planned(World::Measured).expect("plans").refusals, []);
+    assert_eq!(planned(World::Emulated).expect("plans").refusals.len(), 1, "only measured runs have commands");
+}
+
+#[test]
+fn trace_is_refused_in_every_world() {
     let text = SMALL.replace("[workload.stream.s]", "[workload.trace]\nname = \"t\"").replace("stream.s", "trace");
-    let run = &planned(&text).expect("plans").runs[0];
-    let missing = "workload.trace: no world replays a trace yet; let a `workload.stream` or a program do the work";
-    assert_eq!(run.unsupported, [missing]);
+    let plan = planned(&text).expect("plans");
+    let why = "no world replays a trace yet; let a `workload.stream` or a program do the work";
+    assert_eq!(refused(&plan), [("trace", "workload.trace", why)]);
 }
 
 #[test]
 fn the_measured_world_kills_and_cuts_the_power_of_a_database_alone() {
     let events = "[event.killed]\nat = \"1 ms\"\nkill = { down = \"2 s\" }\n\
                   [event.dark]\nat = \"2 ms\"\npower_cut = {}\n";
-    let measured = |text: &str| planned_in(text, World::Measured, &profiles()).expect("plans").runs[0].clone();
-    let streams = measured(&with(events));
-    assert_eq!(streams.unsupported.len(), 2, "{:?}", streams.unsupported);
+    let measured = |text: &str| planned_in(text, World::Measured, &profiles()).expect("plans");
+    assert_eq!(measured(&with(events)).refusals.len(), 2);
     let text = with(events).replace("[workload.stream.s]", PROGRAM).replace("stream.s", "key_update");
-    let run = measured(&text);
-    assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
+    let plan = measured(&text);
+    assert_eq!(plan.refusals, []);
+    let run = &plan.runs[0];
     assert_eq!(run.events["killed"].kill.as_ref().map(|kill| kill.down.0), Some(2_000_000_000));
     assert_eq!(run.events["dark"].power_cut.as_ref().and_then(|cut| cut.storage.as_deref()), Some("disk"));
 }

@@ -5,6 +5,7 @@ mod arrays;
 mod bounds;
 mod errors;
 mod events;
+mod golden;
 mod planning;
 mod programs;
 mod published;

@@ -1,4 +1,4 @@
-//! What a study plans to: cells, phases, seeds and bounds.
+//! Plans of studies: cells, phases, seeds and bounds.
 
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::{Rate, Share};
@@ -162,7 +162,7 @@ fn the_worked_example_of_the_design_plans_with_its_database() {
     let text = include_str!("worked_example.toml");
     let plan = planned_in(text, World::Measured, &profiles()).expect("the form is complete");
     assert_eq!(plan.runs.len(), 2 * 2 * 3 * 3);
-    assert!(plan.runs.iter().all(|run| run.unsupported.is_empty()));
+    assert_eq!(plan.refusals, []);
     let storages: Vec<&str> =
         plan.runs.iter().map(|run| run.database.as_ref().expect("it runs TPC-C").storage.as_str()).collect();
     assert!(storages.contains(&"disk_array") && storages.contains(&"flash"), "{storages:?}");
@@ -211,8 +211,8 @@ fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
     let text = with("[search]\nstream = \"s\"\nlimit = { metric = \"read.latency.p999\", below = \"1 ms\" }");
     let source = Source { file: "t.toml", text: &text };
     let rates = vec![CellRates { cell: Default::default(), rates: vec![Rate(1_500), Rate(2_000_000)] }];
-    let request = Request { world: World::Simulated, quick: false, rates };
-    let planned = plan("t", source, &request, &profiles()).expect("plans");
+    let request = Request { rates, ..Request::new(World::Simulated) };
+    let planned = plan("t", source, &request, &profiles(), &|_| Vec::new()).expect("plans");
     let arrivals = |run: usize| planned.runs[run].phases[0].streams[0].stream.arrivals.clone();
     assert_eq!((planned.runs.len(), arrivals(0)), (3, Arrivals::Closed));
     assert_eq!(planned.runs[0].phases[0].name, "maximum");
@@ -226,8 +226,12 @@ fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
 fn a_study_without_a_quick_part_is_whole() {
     for (part, reduced) in [("", false), ("[quick]\nrun.seed = 2\n", true)] {
         let source = Source { file: "t.toml", text: &with(part) };
-        let request = Request { world: World::Simulated, quick: true, rates: vec![] };
-        assert_eq!(plan("t", source, &request, &profiles()).expect("plans").study.quick, reduced, "{part}");
+        let request = Request { quick: true, ..Request::new(World::Simulated) };
+        assert_eq!(
+            plan("t", source, &request, &profiles(), &|_| Vec::new()).expect("plans").study.quick,
+            reduced,
+            "{part}"
+        );
     }
 }
 
@@ -241,8 +245,8 @@ fn the_quick_part_leaves_out_figures_of_cells_that_it_leaves_out() {
     );
     let source = Source { file: "t.toml", text: &text };
     let figures = |quick: bool| {
-        let request = Request { world: World::Simulated, quick, rates: vec![] };
-        let planned = plan("t", source, &request, &profiles()).expect("plans");
+        let request = Request { quick, ..Request::new(World::Simulated) };
+        let planned = plan("t", source, &request, &profiles(), &|_| Vec::new()).expect("plans");
         planned.study.published.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!((figures(false), figures(true)), (vec!["S1".into(), "S2".into()], vec!["S2".to_string()]));

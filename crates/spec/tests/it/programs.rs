@@ -1,6 +1,6 @@
 //! Settings of programs that can't be.
 
-use crate::errors::check_golden;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_spec::run::World;
 

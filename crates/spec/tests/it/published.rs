@@ -1,6 +1,6 @@
 //! Published figures name metrics, subjects and windows that there are; what there is not is told at its place.
 
-use crate::errors::check_golden;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::InputErrorKind;
 use tameshi_spec::run::World;
@@ -56,8 +56,9 @@ fn a_figure_is_told_at_its_own_place_where_the_quick_part_leaves_out_one_before_
     let axis = "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[quick]\naxis.d.levels = [2]\n";
     let text = [SMALL, axis, &figure("{ d = 1 }", "read.iops"), &figure("{ d = 2 }", "nosuch")].concat();
     let source = tameshi_spec::document::Source { file: "t.toml", text: &text };
-    let request = tameshi_spec::plan::Request { world: World::Simulated, quick: true, rates: vec![] };
-    let error = tameshi_spec::plan::plan("t", source, &request, &profiles()).expect_err("no such metric");
+    let request = tameshi_spec::plan::Request { quick: true, ..tameshi_spec::plan::Request::new(World::Simulated) };
+    let error =
+        tameshi_spec::plan::plan("t", source, &request, &profiles(), &|_| Vec::new()).expect_err("no such metric");
     assert_eq!((error.key.as_str(), error.found.as_str()), ("published.1.metric", "nosuch"));
     assert!(error.source_line.contains("nosuch"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Capacity scale of flash drives: what goes with it, and what does not.
 
-use crate::errors::{FLASH, check_golden};
+use crate::errors::FLASH;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_base::units::{Size, Time};
 use tameshi_spec::profile::{Device, Written};

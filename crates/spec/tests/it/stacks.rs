@@ -1,6 +1,7 @@
 //! Stacks of devices: what they resolve to, how much they hold, and what is refused.
 
-use crate::errors::{FLASH, check_golden};
+use crate::errors::FLASH;
+use crate::golden::check_golden;
 use crate::support::{LINK_PROFILE, SMALL, planned, planned_in, profiles};
 use tameshi_base::{InputErrorKind, Size};
 use tameshi_spec::profiles::Profiles;

@@ -46,5 +46,5 @@ pub fn planned(text: &str) -> Result<Plan, InputError> {
 }
 
 pub fn planned_in(text: &str, world: World, profiles: &Profiles) -> Result<Plan, InputError> {
-    plan("t", Source { file: "t.toml", text }, &Request { world, quick: false, rates: vec![] }, profiles)
+    plan("t", Source { file: "t.toml", text }, &Request::new(world), profiles, &|_| Vec::new())
 }

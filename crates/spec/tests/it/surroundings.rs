@@ -1,6 +1,7 @@
-//! What is around a drive: how warm that is, and what the drive does about it; and the slot that it is in.
+//! Ambient temperature of a drive, and its slot.
 
-use crate::errors::{FLASH, check_golden};
+use crate::errors::FLASH;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_base::units::{Rate, Temperature};
 use tameshi_spec::profile::{Device, FlashProfile, Pcie};

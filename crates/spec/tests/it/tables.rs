@@ -1,6 +1,6 @@
 //! Lists where tables belong: serde would take them for the tables' values in their order.
 
-use crate::errors::check_golden;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned, profiles};
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -58,8 +58,9 @@ fn a_choice_without_values_is_a_word_and_neither_a_list_nor_a_table() {
 #[test]
 fn a_list_in_the_quick_part_is_told_where_it_stands() {
     let text = SMALL.replacen("[storage.disk]", "quick.run = []\n[storage.disk]", 1);
-    let request = Request { world: World::Simulated, quick: true, rates: vec![] };
-    let error = plan("t", Source { file: "t.toml", text: &text }, &request, &profiles()).expect_err("a list");
+    let request = Request { quick: true, ..Request::new(World::Simulated) };
+    let error =
+        plan("t", Source { file: "t.toml", text: &text }, &request, &profiles(), &|_| Vec::new()).expect_err("a list");
     check_golden("list_within_the_quick_part", &error.to_string());
 }
 
@@ -89,7 +90,8 @@ fn with_a_list<'t>(value: &DeValue<'t>) -> Vec<DeValue<'t>> {
     }
 }
 
-/// How many tables there are in a document that types, and types no more with a list in place of any.
+/// Number of tables in a document that types; the document must not type if a list replaces any of
+/// them.
 fn tables_that_must_be<T: DeserializeOwned>(source: Source<'_>, table: &Table<'_>) -> usize {
     source.typed::<T>(table).map(|_| ()).unwrap_or_else(|error| panic!("{error}"));
     let mut count = 0;

@@ -1,6 +1,7 @@
 //! Streams that trim, and drives that refuse it.
 
-use crate::errors::{FLASH, check_golden};
+use crate::errors::FLASH;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_base::InputError;
 use tameshi_spec::plan::Plan;

@@ -1,13 +1,14 @@
 //! Values that are written in a wrong form: each error says in which form they are taken.
 
-use crate::errors::{FLASH, check_golden};
+use crate::errors::FLASH;
+use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tameshi_base::InputErrorKind::{self, BadValue, UnknownKey, WrongType};
 use tameshi_spec::run::World;
 use tameshi_spec::study::Study;
-use tameshi_spec::typing::WITH_VALUES;
+use tameshi_spec::toml::typing::WITH_VALUES;
 
 /// Name of the golden text, the stream's line, and the kind that it must give.
 const CASES: &[(&str, &str, InputErrorKind)] = &[

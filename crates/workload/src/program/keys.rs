@@ -1,4 +1,4 @@
-//! Which key comes next: the distributions of sysbench and of YCSB, and random text.
+//! Choice of the next key: the distributions of sysbench and of YCSB, and random text.
 
 use tameshi_base::Random;
 
@@ -63,7 +63,7 @@ pub enum Keys {
     Uniform,
     /// sysbench's `gaussian`: the mean of uniform draws.
     Gaussian {
-        /// How many; 12 is its default.
+        /// Number of draws; 12 is sysbench's default.
         draws: u32,
     },
     /// sysbench's `special`: some gaussian over all, the others uniform over the middle.

@@ -1,4 +1,4 @@
-//! What statements mean: a small database in memory, without SQL and without storage.
+//! Small database in memory that executes statements, without SQL and without storage.
 //!
 //! It is the reference that real servers are held against (the same program with the same seed must get the same
 //! replies from both), and serves the tests of the programs themselves. It has one client.

@@ -34,9 +34,9 @@ use std::sync::Arc;
 pub struct Chunk {
     /// The table.
     pub table: usize,
-    /// Which part of it, from zero.
+    /// Index of the part, from zero.
     pub part: u64,
-    /// How many rows it has; exact, except where a table's rows are drawn too (TPC-C's order lines).
+    /// Number of rows; exact, except if a table's rows are drawn too (TPC-C's order lines).
     pub rows: u64,
 }
 
@@ -86,12 +86,13 @@ impl Program {
         }
     }
 
-    /// Whether deliveries are queued, so that one more connection than there are clients carries them out (TPC-C 2.7.2).
+    /// Return whether deliveries are queued, so that one more connection than there are clients
+    /// carries them out (TPC-C 2.7.2).
     pub fn is_deferred(&self) -> bool {
         matches!(self, Self::Tpcc(program) if program.deferred)
     }
 
-    /// What the kinds of transactions are called in a record, of a program of that word.
+    /// Return the names of the kinds of transactions in a record, for a program named `word`.
     pub fn kinds(&self, word: &str) -> Vec<String> {
         let kinds = self.catalogue().transactions.iter();
         kinds.map(|&kind| if word == kind { word.to_string() } else { format!("{word}.{kind}") }).collect()
@@ -124,7 +125,7 @@ impl Program {
         }
     }
 
-    /// What all clients of a run share.
+    /// Return the state that all clients of a run share.
     pub fn shared(&self) -> Arc<Shared> {
         let first_new_key = match self {
             Self::Ycsb(program) => program.records,

@@ -13,7 +13,7 @@ const ROWS: u64 = 10_000;
 /// Statement shapes of a table: [`Question`] in its order.
 const SHAPES: u16 = 10;
 
-/// What is asked of a table; the discriminant is the shape's number within the table's shapes.
+/// Statement on a table; the discriminant is the shape's number within the table's shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 enum Question {
@@ -75,7 +75,7 @@ impl Program {
         }
     }
 
-    /// Whether statements stand in a transaction.
+    /// Return whether statements stand in a transaction.
     fn in_transaction(&self) -> bool {
         let mixed = matches!(self.spec.mix, OltpMix::ReadWrite | OltpMix::ReadOnly | OltpMix::WriteOnly);
         mixed && !self.spec.skip_trx
@@ -149,7 +149,7 @@ fn shapes(description: &Table, table: usize) -> Vec<Shape> {
 
 /// The questions of a transaction in order, each with how often it is asked of one table.
 impl Oltp {
-    /// Whether no statement is left of a transaction.
+    /// Return whether no statement is left of a transaction.
     pub fn asks_nothing(&self) -> bool {
         script(self).is_empty()
     }
@@ -183,7 +183,7 @@ fn script(spec: &Oltp) -> Vec<(Question, u32)> {
     questions.into_iter().filter(|(_, times)| *times > 0).collect()
 }
 
-/// Where a transaction stands.
+/// Stage of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     First,

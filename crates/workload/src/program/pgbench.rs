@@ -127,7 +127,7 @@ impl Program {
     }
 }
 
-/// What a transaction is about.
+/// Drawn input of a transaction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
     account: i64,

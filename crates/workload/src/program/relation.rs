@@ -3,7 +3,7 @@
 //! A program describes itself by a [`Catalogue`]: its tables, and the shape of every statement it will ever send. A
 //! [`Statement`] is then a shape's number and its parameters. What shapes mean is defined by [`super::Memory`].
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number of four bytes.
@@ -39,9 +39,9 @@ pub enum Kind {
 pub struct Column {
     /// Name, as in SQL.
     pub name: &'static str,
-    /// What it holds.
+    /// Content.
     pub kind: Kind,
-    /// Whether it may hold nothing.
+    /// True if it may hold nothing.
     pub null: bool,
     /// Bytes of a mean value, without the engine's own overhead.
     pub mean_bytes: u32,
@@ -174,7 +174,7 @@ pub enum Bounds {
     From(usize),
 }
 
-/// What a [`Shape::Read`] returns.
+/// Result of a [`Shape::Read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Take {
     /// These columns of each row.
@@ -196,7 +196,7 @@ pub struct By {
     pub descending: bool,
 }
 
-/// How many rows at most.
+/// Upper bound on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// All.
@@ -218,18 +218,19 @@ pub struct Read {
     pub bounds: Option<Bounds>,
     /// A column that must lie below a parameter.
     pub below: Option<usize>,
-    /// What is returned.
+    /// Result.
     pub take: Take,
     /// In which order.
     pub order: Vec<By>,
-    /// How many rows at most.
+    /// Upper bound on rows.
     pub limit: Limit,
     /// Locks the rows for an update.
     pub lock: bool,
 }
 
-/// How many rows of an inner table are found by a column of the outer one, each counted once. Parameters in order: the
-/// outer's `equal`, its two bounds, the inner's `inner_equal`, and the one that `below` must lie under.
+/// Number of rows of an inner table found by a column of the outer one, each counted once.
+/// Parameters in order: the outer's `equal`, its two bounds, the inner's `inner_equal`, and the
+/// upper bound of `below`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountJoined {
     /// The outer table.
@@ -250,7 +251,7 @@ pub struct CountJoined {
     pub below: usize,
 }
 
-/// How an update changes a column.
+/// Change of a column by an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// To the parameter.
@@ -267,7 +268,7 @@ pub enum Shape {
     /// One row of one table or of each of two, joined in one statement; parameters are their keys in order. No row where
     /// one of them is missing.
     Get {
-        /// What is looked up.
+        /// Lookups.
         lookups: Vec<Lookup>,
         /// Locks the rows for an update.
         lock: bool,
@@ -287,7 +288,7 @@ pub enum Shape {
     Update {
         /// The table.
         table: usize,
-        /// What is changed.
+        /// Changes.
         set: Vec<Set>,
         /// Columns that must equal a parameter.
         equal: Vec<usize>,
@@ -302,12 +303,12 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether it changes the database.
+    /// Return whether it changes the database.
     pub fn writes(&self) -> bool {
         matches!(self, Self::Insert { .. } | Self::Update { .. } | Self::Delete { .. })
     }
 
-    /// Whether it returns rows.
+    /// Return whether it returns rows.
     pub fn returns_rows(&self) -> bool {
         !self.writes()
     }
@@ -417,13 +418,13 @@ impl Values {
         self.text.clear();
     }
 
-    /// How many there are.
+    /// Return the number of values.
     #[inline]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether there are none.
+    /// Return whether there are none.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -505,7 +506,7 @@ impl Statement {
     }
 }
 
-/// What a statement brought back.
+/// Result of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Rows changed.
@@ -524,7 +525,7 @@ impl Reply {
         self.values.clear();
     }
 
-    /// How many rows there are.
+    /// Return the number of rows.
     #[inline]
     pub fn rows(&self) -> usize {
         self.values.len().checked_div(self.width).unwrap_or(0)

@@ -101,7 +101,7 @@ pub struct Tpcc {
     pub rate: Option<Rate>,
 }
 
-/// Whose rules TPC-C follows.
+/// Rules that TPC-C follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Manner {
@@ -112,7 +112,7 @@ pub enum Manner {
     TpccMysql,
 }
 
-/// Whether a terminal's user takes time.
+/// True if a terminal's user takes time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Waits {
@@ -138,7 +138,7 @@ pub enum Delivery {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Oltp {
-    /// Which of sysbench's scripts.
+    /// Script of sysbench.
     pub mix: OltpMix,
     /// Connections that work at once.
     pub clients: u32,
@@ -152,7 +152,7 @@ pub struct Oltp {
     /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
-    /// Which keys are popular: sysbench's `--rand-type`.
+    /// Distribution of popular keys: sysbench's `--rand-type`.
     #[serde(default)]
     pub popularity: Popularity,
     /// Rows in a range select.
@@ -206,7 +206,7 @@ pub struct Oltp {
     /// Statements prepared once, or sent as text each time: sysbench's `--db-ps-mode`.
     #[serde(default)]
     pub db_ps_mode: PsMode,
-    /// How many draws `gaussian` and `special` take the mean of.
+    /// Number of draws that `gaussian` and `special` average.
     #[serde(default = "twelve")]
     pub rand_spec_iter: u32,
     /// Share of the keys that `special` favours, in percent.
@@ -223,7 +223,7 @@ pub struct Oltp {
     pub rand_zipfian_exp: f64,
 }
 
-/// Whether statements are prepared.
+/// True if statements are prepared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PsMode {
@@ -299,7 +299,7 @@ pub enum OltpMix {
     Delete,
 }
 
-/// Which keys are popular, as sysbench's 1.0 calls them, with its parameters.
+/// Distribution of popular keys, under the names of sysbench 1.0, with its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Popularity {
@@ -408,7 +408,7 @@ pub struct Document {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pgbench {
-    /// Which of its built-in scripts.
+    /// Built-in script.
     #[serde(default)]
     pub mix: PgbenchMix,
     /// Connections that work at once.

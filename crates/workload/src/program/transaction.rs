@@ -1,10 +1,10 @@
-//! What a client is told of its place, and what it tells of its transactions.
+//! Interface between a client and its driver: place, seeds, transactions and steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tameshi_base::{Nanos, Random};
 
-/// What sets the randomness of a run apart.
+/// Seeds of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
     /// Seed of the data set that the clients work on.
@@ -13,7 +13,7 @@ pub struct Seeds {
     pub run: u64,
 }
 
-/// What all clients of a run share: counters, which order nothing but themselves.
+/// State shared by all clients of a run: counters that order nothing but themselves.
 #[derive(Debug)]
 pub struct Shared {
     card: AtomicU64,
@@ -41,7 +41,7 @@ impl Shared {
     }
 }
 
-/// Which client of how many, and its seeds.
+/// Index of a client among all clients, and its seeds.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) client: u32,
@@ -68,12 +68,12 @@ pub struct Transaction {
     pub thinking: Nanos,
 }
 
-/// What a client wants next.
+/// Next step of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A transaction of several statements begins.
     Begin {
-        /// Whether it will change the database.
+        /// True if it will change the database.
         writes: bool,
     },
     /// The statement is to be carried out; its reply is handed in with the next call.
@@ -86,7 +86,7 @@ pub enum Step {
     Done(Outcome),
 }
 
-/// How a transaction ended.
+/// Outcome of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// As it should, with its changes kept.

@@ -3,15 +3,15 @@
 use tameshi_base::Nanos;
 use tameshi_workload::program::{Client, Memory, Outcome, Program, Reply, Seeds, Statement, Step, Transaction};
 
-/// What one transaction was.
+/// Record of one transaction.
 pub struct Done {
     /// Its kind.
     pub kind: usize,
-    /// How long its user thinks after it.
+    /// Think time of its user after it.
     pub thinking: Nanos,
     /// Statements and commits, as a server counts them; opening a transaction is none.
     pub statements: u64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
 }
 

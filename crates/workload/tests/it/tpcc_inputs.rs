@@ -1,4 +1,4 @@
-//! What terminals enter: shares, rates and choices against the specification's figures.
+//! Input of terminals: shares, rates and choices against the specification's figures.
 
 use crate::support::{loaded, one, work};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What TPC-C leaves in its tables: the initial rows, and the conditions of consistency after work.
+//! Tables of TPC-C: the initial rows, and the conditions of consistency after work.
 
 use crate::support::{loaded, one, work};
 use std::collections::BTreeMap;

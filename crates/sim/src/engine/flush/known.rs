@@ -24,7 +24,6 @@ fn spec(profile: &str, pool: &str, program: &str) -> RunSpec {
         seed = 1
         start = "cold"
         interval = "100 ms"
-        unsupported = []
         engines.mysql = {{ buffer_pool = "{pool}", flush_method = "O_DIRECT" }}
         database = {{ engine = "mysql", storage = "disk", seed = 1 }}
         storage.disk.size = "1 TiB"

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Fewest transactions that the shares of an audit are judged by.
 pub const LEAST_TRANSACTIONS: u64 = 1000;
 
-/// What terminals entered, of transactions that came to their end.
+/// Counts of entered input, over finished transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Transactions by kind.
@@ -71,17 +71,17 @@ impl Tally {
 /// A share or mean of the mix, and where it must lie.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What it is.
+    /// Name of the finding.
     pub name: &'static str,
     /// The clause that says where it must lie.
     pub clause: &'static str,
-    /// How it is: percent, or lines of an order.
+    /// Value: percent, or lines of an order.
     pub value: f64,
     /// Lowest.
     pub low: f64,
     /// Highest.
     pub high: f64,
-    /// Whether it lies there; `None` where too little was done to judge it.
+    /// True if it lies there; `None` where too little was done to judge it.
     pub holds: Option<bool>,
 }
 

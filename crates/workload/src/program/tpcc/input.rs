@@ -1,4 +1,5 @@
-//! What a terminal's user enters: clauses 2.4.1, 2.5.1, 2.6.1, 2.7.1 and 2.8.1, and the deck of clause 5.2.4.2.
+//! Input of a terminal's user: clauses 2.4.1, 2.5.1, 2.6.1, 2.7.1 and 2.8.1, and the deck of clause
+//! 5.2.4.2.
 
 use super::super::keys::between;
 use super::super::spec::Manner;
@@ -6,7 +7,7 @@ use super::names::Constants;
 use super::{Sizes, Tpcc};
 use tameshi_base::Random;
 
-/// How a customer is named.
+/// Identification of a customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Customer {
     /// By number.
@@ -22,7 +23,7 @@ pub struct Line {
     pub item: i64,
     /// The warehouse that supplies it.
     pub supply: i64,
-    /// How many.
+    /// Quantity.
     pub quantity: i64,
 }
 
@@ -35,7 +36,7 @@ pub enum Input {
         d: i64,
         /// Customer.
         c: i64,
-        /// How many of `lines` are entered.
+        /// Number of entered `lines`.
         count: usize,
         /// The lines.
         lines: [Line; 15],

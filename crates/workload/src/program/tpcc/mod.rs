@@ -4,6 +4,7 @@
 
 mod audit;
 mod delivery;
+mod dispatch;
 mod input;
 mod names;
 mod new_order;
@@ -25,7 +26,7 @@ use super::relation::Catalogue;
 use super::spec::{self, Manner, Waits};
 use serde::{Deserialize, Serialize};
 
-/// How many rows belong to what: the specification's, or fewer in tests.
+/// Table sizes: the specification's, or smaller in tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
@@ -61,7 +62,7 @@ pub struct Tpcc {
     pub warehouses: u64,
     /// Rows per what.
     pub sizes: Sizes,
-    /// Whose rules it follows.
+    /// Rules that it follows.
     pub manner: Manner,
     /// Deliveries are queued, and carried out by [`Terminal::begin_delivery`].
     pub deferred: bool,

@@ -14,7 +14,7 @@ pub struct LoadedCustomer {
     pub first: [u8; 16],
     /// Number of the last name.
     pub last: u64,
-    /// Whether the credit is bad.
+    /// True if the credit is bad.
     pub bad_credit: bool,
 }
 

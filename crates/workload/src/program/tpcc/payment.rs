@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Longest data of a customer, in characters.
 const MOST_DATA: usize = 500;
 
-/// Where it stands: what was asked last.
+/// Stage of the transaction: its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const BEGUN: u32 = 1;

@@ -55,7 +55,7 @@ pub mod sql {
     pub const PAY_DISTRICT: u16 = 10;
     /// A district's name and address.
     pub const DISTRICT: u16 = 11;
-    /// How many customers have a last name.
+    /// Number of customers with a last name.
     pub const COUNT_BY_NAME: u16 = 12;
     /// The customers of a last name by first name: number, balance, names.
     pub const BY_NAME: u16 = 13;
@@ -79,13 +79,13 @@ pub mod sql {
     pub const OLDEST: u16 = 22;
     /// Takes an order from the undelivered.
     pub const DELETE_NEW_ORDER: u16 = 23;
-    /// Whose order it is.
+    /// Customer of an order.
     pub const ORDER_CUSTOMER: u16 = 24;
     /// Gives an order its carrier.
     pub const CARRY: u16 = 25;
     /// Gives an order's lines their delivery date.
     pub const DELIVER_LINES: u16 = 26;
-    /// What an order costs.
+    /// Amount of an order.
     pub const AMOUNT: u16 = 27;
     /// Books a delivery to a customer.
     pub const DELIVER_CUSTOMER: u16 = 28;
@@ -95,7 +95,7 @@ pub mod sql {
     pub const LOW_STOCK: u16 = 30;
     /// Items of the last orders.
     pub const RECENT_ITEMS: u16 = 31;
-    /// Whether an item's stock is low.
+    /// True if an item's stock is low.
     pub const IS_LOW: u16 = 32;
     /// A stock, locked, with the text of the first district; the next nine are those of the other districts.
     pub const STOCK: u16 = 33;

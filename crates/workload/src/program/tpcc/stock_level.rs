@@ -10,7 +10,7 @@ use super::terminal::Terminal;
 /// Orders of a district that are looked at.
 const ORDERS: i64 = 20;
 
-/// Where it stands: what was asked last.
+/// Stage of the transaction: its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const BEGUN: u32 = 1;

@@ -2,7 +2,7 @@
 
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
-use super::super::transaction::{Outcome, Place, Step, Transaction};
+use super::super::transaction::{Place, Step, Transaction};
 use super::Tpcc;
 use super::audit::Tally;
 use super::input::{Customer, Deck, Draw, Input};
@@ -27,7 +27,7 @@ pub struct QueuedDelivery {
     pub carrier: i64,
 }
 
-/// Where a transaction stands.
+/// State of a transaction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) stage: u32,
@@ -61,7 +61,7 @@ pub struct Terminal {
     pub(super) dist_info: String,
     /// Names of the warehouse and the district of a payment.
     pub(super) names: String,
-    /// What was entered and what came of it.
+    /// Counts of input and outcomes.
     pub tally: Tally,
 }
 
@@ -151,20 +151,6 @@ impl Terminal {
         self.state = State { list, ..State::default() };
     }
 
-    pub(in super::super) fn next(&mut self, reply: &Reply, statement: &mut Statement) -> Step {
-        let step = match self.input {
-            Input::NewOrder { .. } => self.new_order(reply, statement),
-            Input::Payment { .. } => self.payment(reply, statement),
-            Input::OrderStatus { .. } => self.order_status(reply, statement),
-            Input::Delivery { .. } => self.delivery(reply, statement),
-            Input::StockLevel { .. } => self.stock_level(reply, statement),
-        };
-        if let Step::Done(Outcome::Committed | Outcome::RolledBack) = step {
-            self.tally.count(self.w, &self.input, &self.tpcc);
-        }
-        step
-    }
-
     /// It works as tpcc-mysql does, which counts the customers of a name before it reads them.
     pub(super) fn as_the_tool(&self) -> bool {
         self.tpcc.manner == Manner::TpccMysql
@@ -189,7 +175,7 @@ impl Terminal {
         (reply.rows() > 0).then(|| reply.rows().div_ceil(2) - 1)
     }
 
-    /// What the customer's order costs, in cents, of the New-Order that was carried out last (clause 2.4.2.2).
+    /// Return the total of the last New-Order, in cents (clause 2.4.2.2).
     pub fn total(&self) -> i64 {
         self.state.total
     }

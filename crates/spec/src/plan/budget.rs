@@ -1,0 +1,59 @@
+//! Upper bounds on time, bytes written and storage of runs.
+
+use crate::run::{PhaseSpec, PhaseStream, RunSpec};
+use indexmap::IndexMap;
+use tameshi_workload::StreamSpec;
+
+/// Each phase of a run, as often as it is run at most.
+fn visits(run: &RunSpec) -> impl Iterator<Item = (&PhaseSpec, u64)> {
+    run.phases.iter().enumerate().map(|(index, phase)| (phase, u64::from(run.times_at_most(index))))
+}
+
+/// Nanoseconds that a run takes by its phases' limits.
+pub(crate) fn time_at_most(run: &RunSpec) -> Option<u64> {
+    visits(run).map(|(phase, times)| Some(phase.until.time_at_most(phase.ramp)?.0 * times)).sum()
+}
+
+/// Bytes that a run writes by its phases' limits.
+pub(crate) fn written_at_most(run: &RunSpec) -> Option<u64> {
+    visits(run).map(|(phase, times)| Some(written_in_phase(phase)? * times)).sum()
+}
+
+/// Bytes that a phase writes at most: of each stream its amount, or what it asks for in open loop in the phase's time.
+fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
+    if !phase.programs.is_empty() {
+        return None;
+    }
+    let time = phase.until.time_at_most(phase.ramp);
+    let by_time = |of: &StreamSpec| {
+        let requests = u128::from(of.arrivals.requests_within(time?.0, of.duty)?);
+        let written_ppm = u128::from(of.written().0);
+        Some((requests * u128::from(of.mean_start_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
+    };
+    let by_amount = |of: &StreamSpec| {
+        let per_job = phase.budget_bytes_per_job(of)?;
+        // Of a tree an amount is what its journal takes.
+        let times = of.lsm.map_or(1, |tree| 1 + u64::from(tree.levels));
+        let of_job = if of.is_mixed() {
+            // The last request may begin one byte before the budget's end.
+            per_job - 1 + of.longest().0
+        } else {
+            per_job.next_multiple_of(of.mean_start_bytes() / times)
+        };
+        Some(of_job * times * u64::from(of.jobs))
+    };
+    let of_stream = |stream: &PhaseStream| match &stream.stream {
+        of if of.written().0 == 0 => Some(0),
+        of => by_time(of).into_iter().chain(by_amount(of)).min(),
+    };
+    phase.streams.iter().map(of_stream).sum()
+}
+
+pub(crate) fn storage_bytes(runs: &[RunSpec]) -> IndexMap<String, u64> {
+    let mut bytes = IndexMap::new();
+    for (name, storage) in runs.iter().flat_map(|run| &run.storage) {
+        let most = bytes.entry(name.clone()).or_insert(0);
+        *most = storage.size.0.max(*most);
+    }
+    bytes
+}

@@ -1,0 +1,205 @@
+//! Axes: labelled partial studies, and the combinations they span.
+
+use crate::study::Varies;
+use crate::toml::document::{Source, Table, merge, nested};
+use indexmap::IndexMap;
+use std::ops::Range;
+use tameshi_base::{InputError, InputErrorKind};
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// One axis of a study: its levels in order, each a partial study.
+#[derive(Clone, Debug)]
+pub struct AxisTable<'t> {
+    /// Its name.
+    pub name: String,
+    /// Across runs or within a run.
+    pub varies: Varies,
+    /// The key that its levels set, if they are values.
+    pub set: Option<String>,
+    /// Label and partial study of each level.
+    pub levels: Vec<(String, Table<'t>)>,
+}
+
+/// A combination: the chosen level of each axis, and the study with them merged in.
+#[derive(Clone, Debug)]
+pub struct Combination<'t> {
+    /// Label of each axis's level, in the axes' order.
+    pub levels: IndexMap<String, String>,
+    /// The base with every level merged in.
+    pub table: Table<'t>,
+}
+
+/// Takes the table `key` out of a document.
+fn take<'t>(source: Source<'_>, document: &mut Table<'t>, key: &str) -> Result<Option<Table<'t>>, InputError> {
+    let Some(value) = document.remove(key) else { return Ok(None) };
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::Table(table) => Ok(Some(table)),
+        _ => Err(no_table(source, span, key, &format!("`{key}` must be a table"))),
+    }
+}
+
+fn no_table(source: Source<'_>, span: Range<usize>, key: &str, message: &str) -> InputError {
+    let found = source.text_at(span.clone());
+    let error = source.error(InputErrorKind::WrongType, span, key, message);
+    InputError { found, accepted: vec!["a table".into()], ..error }
+}
+
+/// Takes the overlay of `--quick` out of a document.
+///
+/// # Errors
+/// When it is no table.
+pub fn take_quick<'t>(source: Source<'t>, document: &mut Table<'t>) -> Result<Option<Table<'t>>, InputError> {
+    take(source, document, "quick")
+}
+
+/// Takes the axes out of a document, in the order written.
+///
+/// # Errors
+/// When an axis is neither `set` and `levels` nor labelled partial studies.
+pub fn take_axes<'t>(source: Source<'t>, document: &mut Table<'t>) -> Result<Vec<AxisTable<'t>>, InputError> {
+    let Some(axes) = take(source, document, "axis")? else { return Ok(Vec::new()) };
+    axes.into_iter()
+        .map(|(name, value)| {
+            let key = format!("axis.{}", name.get_ref());
+            let span = value.span();
+            match value.into_inner() {
+                DeValue::Table(table) => axis(source, name.get_ref(), name.span(), table),
+                _ => Err(no_table(source, span, &key, "an axis must be a table")),
+            }
+        })
+        .collect()
+}
+
+fn axis<'t>(
+    source: Source<'t>,
+    name: &str,
+    span: Range<usize>,
+    mut table: Table<'t>,
+) -> Result<AxisTable<'t>, InputError> {
+    let key = format!("axis.{name}");
+    let varies = take_varies(source, &key, &mut table)?;
+    let key_set = table.get("set").and_then(|set| set.get_ref().as_str()).map(str::to_string);
+    let levels = match (table.remove("set"), table.remove("levels")) {
+        (Some(set), Some(levels)) if table.is_empty() => set_levels(source, &key, &set, levels)?,
+        (None, None) => labelled_levels(source, &key, table)?,
+        (set, levels) => {
+            let message = match (set.is_some(), levels.is_some()) {
+                (true, true) => "an axis has either `set` and `levels`, or labelled levels, not both",
+                (true, false) => "`set` needs `levels`: the values that the key takes",
+                _ => "`levels` needs `set`: the key that they set",
+            };
+            return Err(source.error(InputErrorKind::Conflict, span, &key, message));
+        }
+    };
+    if levels.is_empty() {
+        return Err(source.error(InputErrorKind::MissingKey, span, &key, "an axis needs at least one level"));
+    }
+    Ok(AxisTable { name: name.to_string(), varies, set: key_set, levels })
+}
+
+fn take_varies(source: Source<'_>, key: &str, table: &mut Table<'_>) -> Result<Varies, InputError> {
+    let Some(value) = table.remove("varies") else { return Ok(Varies::Across) };
+    match value.get_ref().as_str() {
+        Some("across") => Ok(Varies::Across),
+        Some("within") => Ok(Varies::Within),
+        _ => {
+            let mut error = source.error(
+                InputErrorKind::UnknownVariant,
+                value.span(),
+                &format!("{key}.varies"),
+                "an axis varies across runs or within a run",
+            );
+            error.found = source.text_at(value.span());
+            error.accepted = vec!["across".into(), "within".into()];
+            Err(error)
+        }
+    }
+}
+
+fn set_levels<'t>(
+    source: Source<'t>,
+    key: &str,
+    set: &Spanned<DeValue<'t>>,
+    levels: Spanned<DeValue<'t>>,
+) -> Result<Vec<(String, Table<'t>)>, InputError> {
+    let wrong = |span, key: String, message| Err(source.error(InputErrorKind::WrongType, span, &key, message));
+    let Some(path) = set.get_ref().as_str() else {
+        return wrong(set.span(), format!("{key}.set"), "`set` is the dotted key that the levels set, as a string");
+    };
+    let span = levels.span();
+    let DeValue::Array(values) = levels.into_inner() else {
+        return wrong(span, format!("{key}.levels"), "`levels` is a list of values");
+    };
+    let mut labelled = Vec::new();
+    for value in values {
+        let label = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            _ => source.text_at(value.span()),
+        };
+        if labelled.iter().any(|(other, _)| *other == label) {
+            return Err(source.error(
+                InputErrorKind::Conflict,
+                value.span(),
+                &format!("{key}.levels"),
+                format!("the level `{label}` stands here twice"),
+            ));
+        }
+        labelled.push((label, nested(path, set.span(), value)));
+    }
+    Ok(labelled)
+}
+
+fn labelled_levels<'t>(
+    source: Source<'t>,
+    key: &str,
+    table: Table<'t>,
+) -> Result<Vec<(String, Table<'t>)>, InputError> {
+    table
+        .into_iter()
+        .map(|(label, value)| {
+            let span = value.span();
+            match value.into_inner() {
+                DeValue::Table(partial) => {
+                    refuse_overlays(source, &format!("{key}.{}", label.get_ref()), &partial)?;
+                    Ok((label.into_inner().into_owned(), partial))
+                }
+                _ => {
+                    let message = "a level is a partial study, such as { use.storage = \"flash\" }";
+                    Err(no_table(source, span, &format!("{key}.{}", label.get_ref()), message))
+                }
+            }
+        })
+        .collect()
+}
+
+/// An overlay can't bring axes of its own.
+fn refuse_overlays(source: Source<'_>, key: &str, partial: &Table<'_>) -> Result<(), InputError> {
+    match partial.iter().find(|(name, _)| ["axis", "quick"].contains(&name.get_ref().as_ref())) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let message = format!("a level can't hold `{}`: overlays don't nest", name.get_ref());
+            Err(source.error(InputErrorKind::Conflict, name.span(), key, message))
+        }
+    }
+}
+
+/// Every combination of the levels of `axes`, the last axis varying fastest.
+pub fn combinations<'t>(base: &Table<'t>, axes: &[&AxisTable<'t>]) -> Vec<Combination<'t>> {
+    let mut all = vec![Combination { levels: IndexMap::new(), table: base.clone() }];
+    for axis in axes {
+        all = all
+            .iter()
+            .flat_map(|combination| {
+                axis.levels.iter().map(|(label, partial)| {
+                    let mut next = combination.clone();
+                    next.levels.insert(axis.name.clone(), label.clone());
+                    merge(&mut next.table, partial);
+                    next
+                })
+            })
+            .collect();
+    }
+    all
+}

@@ -1,0 +1,115 @@
+//! Bounds on runs, recorded intervals and windows of a study.
+
+use crate::errors::bad_value;
+use crate::run::PhaseSpec;
+use crate::study::{Study, Varies};
+use crate::toml::axes::AxisTable;
+use crate::toml::document::{Source, Table};
+use tameshi_base::{InputError, InputErrorKind, Time};
+use toml::Spanned;
+
+type Checked = Result<(), InputError>;
+
+/// Runs of a cell, and runs of a study.
+const MOST_REPETITIONS: u32 = 10_000;
+const MOST_RUNS: u64 = 10_000;
+/// Combinations of the axes within a run: each repeats the phases.
+const MOST_WITHIN: u64 = 10_000;
+/// The shortest interval that is recorded, and how many a phase may have.
+const LEAST_INTERVAL: Time = Time(1_000);
+const MOST_INTERVALS: u64 = 1_000_000;
+
+/// Neither the combinations of the axes nor the runs of them are too many; `document` still has its axes.
+pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[AxisTable<'_>]) -> Checked {
+    let spanned = |varies| {
+        let levels = axes.iter().filter(|axis| axis.varies == varies).map(|axis| axis.levels.len() as u64);
+        levels.fold(1, u64::saturating_mul)
+    };
+    let cells = spanned(Varies::Across);
+    for (count, what, most) in
+        [(cells, "cells", MOST_RUNS), (spanned(Varies::Within), "combinations within a run", MOST_WITHIN)]
+    {
+        if count > most {
+            let message = format!("the levels of the axes span {count} {what}");
+            let error = bad_value(source, document, &["axis"], message, &format!("at most {most}"));
+            return Err(InputError { found: count.to_string(), ..error });
+        }
+    }
+    let run = document.get("run").and_then(|run| run.get_ref().as_table());
+    let written = run.and_then(|run| run.get("repetitions")).map(Spanned::get_ref);
+    let integer = written.and_then(|value| value.as_integer()).map(|written| written.as_str().replace('_', ""));
+    let repetitions: Option<u64> = integer.and_then(|digits| digits.parse().ok());
+    // More for each cell, or no number at all, is told when the study is typed.
+    let within = repetitions.filter(|&repetitions| repetitions <= u64::from(MOST_REPETITIONS));
+    runs(source, document, cells, within.map_or(0, |repetitions| cells.saturating_mul(repetitions)))
+}
+
+/// A study has no more runs than anybody needs.
+pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, cells: u64, runs: u64) -> Checked {
+    if runs <= MOST_RUNS {
+        return Ok(());
+    }
+    let most = MOST_RUNS / cells.max(1);
+    let message = format!("these would be {runs} runs of {cells} cells; a study has at most {MOST_RUNS}");
+    Err(bad_value(source, table, &["run", "repetitions"], message, &format!("1 to {most}, or fewer levels")))
+}
+
+/// Repetitions and the interval of a study by themselves.
+pub(crate) fn values(source: Source<'_>, table: &Table<'_>, study: &Study) -> Checked {
+    let (repetitions, interval) = (study.run.repetitions, study.run.interval);
+    if !(1..=MOST_REPETITIONS).contains(&repetitions) {
+        let message = if repetitions == 0 { "zero can't stand here" } else { "nobody needs so many runs of a cell" };
+        return Err(bad_value(source, table, &["run", "repetitions"], message, &format!("1 to {MOST_REPETITIONS}")));
+    }
+    if interval < LEAST_INTERVAL {
+        let message = if interval.0 == 0 { "zero can't stand here" } else { "no interval is recorded this fast" };
+        return Err(bad_value(source, table, &["run", "interval"], message, &format!("{LEAST_INTERVAL} or more")));
+    }
+    Ok(())
+}
+
+/// No phase has more intervals than can be kept.
+pub(crate) fn intervals(source: Source<'_>, table: &Table<'_>, study: &Study, phases: &[PhaseSpec]) -> Checked {
+    let (path, interval) = (["run", "interval"], study.run.interval);
+    for phase in phases {
+        let Some(time) = phase.until.time else { continue };
+        if time.0 / interval.0 > MOST_INTERVALS {
+            let message = format!("phase `{}` of {time} would have {} intervals", phase.name, time.0 / interval.0);
+            let least = Time(time.0.div_ceil(MOST_INTERVALS).next_multiple_of(LEAST_INTERVAL.0));
+            let accepted = format!("{least} or more, at most {MOST_INTERVALS} intervals in a phase");
+            return Err(bad_value(source, table, &path, message, &accepted));
+        }
+    }
+    Ok(())
+}
+
+/// Windows end after they begin, and begin before a phase that they are of is over.
+pub(crate) fn windows(source: Source<'_>, table: &Table<'_>, study: &Study, phases: &[PhaseSpec]) -> Checked {
+    let conflict = |name: &str, key: &str, message: String, accepted: String| {
+        let mut error = source.error_at(table, &["window", name, key], InputErrorKind::Conflict, message);
+        error.accepted = vec![accepted];
+        Err(error)
+    };
+    for (name, window) in &study.window {
+        let from = window.from;
+        if window.to.is_some_and(|to| to <= from) {
+            return conflict(name, "to", "the window ends before it begins".into(), format!("more than {from}"));
+        }
+        let (interval, length) = (study.run.interval, window.to.map(|to| Time(to.0 - from.0)));
+        if let Some(length) = length.filter(|&length| length < interval) {
+            let message = format!("no interval of {interval} (`run.interval`) fits into this window of {length}");
+            let accepted = format!("{} or more, or a `run.interval` of {length} or less", Time(from.0 + interval.0));
+            return conflict(name, "to", message, accepted);
+        }
+        let of = phases.iter().filter(|phase| window.phase.as_ref().is_none_or(|named| *named == phase.name));
+        // Where one ends by something else than time, nobody knows.
+        let ends: Option<Vec<Time>> = of.map(|phase| phase.until.time).collect();
+        let Some(last) = ends.and_then(|ends| ends.into_iter().max()).filter(|&last| last <= from) else { continue };
+        let message = match &window.phase {
+            Some(phase) => format!("phase `{phase}` is over after {last}, before this window"),
+            None => format!("each phase is over after {last} at most, before this window"),
+        };
+        return conflict(name, "from", message, format!("less than {last}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Events of a study that a world stages itself: what each befalls is named, and what can't befall it is told.
+
+use crate::errors::{bad_value, unknown_name};
+use crate::profile::Device;
+use crate::run::node::Node;
+use crate::run::{PhaseSpec, StorageSpec, World};
+use crate::study::{Event, Failure, Member, Study};
+use crate::toml::document::{Source, Table};
+use indexmap::IndexMap;
+use tameshi_base::{InputError, InputErrorKind};
+
+/// Context of an event: its source and the names that it refers to.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage<'a, 't> {
+    pub(crate) source: Source<'a>,
+    pub(crate) table: &'a Table<'t>,
+    pub(crate) study: &'a Study,
+    pub(crate) phases: &'a [PhaseSpec],
+    pub(crate) storages: &'a IndexMap<String, StorageSpec>,
+    /// True if its phases drive a database.
+    pub(crate) has_programs: bool,
+}
+
+impl Stage<'_, '_> {
+    /// Every event, in the study's order; those that the world stages name their storage.
+    pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
+        let event = |(name, event): (&String, &Event)| {
+            let event =
+                if is_injected(event, world, self.has_programs) { self.event(name, event)? } else { event.clone() };
+            Ok((name.clone(), event))
+        };
+        self.study.event.iter().map(event).collect()
+    }
+
+    fn event(self, name: &str, event: &Event) -> Result<Event, InputError> {
+        self.is_in_time(name, event)?;
+        let mut event = event.clone();
+        if let Some(failure) = &mut event.fail {
+            *failure = self.failure(name, failure)?;
+        }
+        if let Some(member) = &mut event.replace {
+            *member = self.befallen(name, "replace", member)?;
+            self.can_be_rebuilt(name, member)?;
+        }
+        if let Some(member) = &mut event.power_cut {
+            *member = self.befallen(name, "power_cut", member)?;
+            if member.member.is_some() {
+                let message = "power fails for the whole storage";
+                return self.conflict(&["event", name, "power_cut", "member"], message.into());
+            }
+        }
+        if let Some(failover) = &mut event.failover {
+            let side = Member { storage: failover.storage.clone(), member: None };
+            failover.storage = self.befallen(name, "failover", &side)?.storage;
+            let of = failover.storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
+            if !matches!(of, Some(Node::Replica { .. })) {
+                let message = "only a replica has another side that could take over";
+                return self.conflict(&["event", name, "failover"], message.into());
+            }
+        }
+        Ok(event)
+    }
+
+    fn is_in_time(self, name: &str, event: &Event) -> Result<(), InputError> {
+        let Some(named) = &event.phase else { return Ok(()) };
+        let phase = self.phases.iter().find(|phase| phase.name == *named);
+        match phase.and_then(|phase| phase.until.time).filter(|time| event.at >= *time) {
+            None => Ok(()),
+            Some(time) => {
+                let message = format!("phase `{named}` is over after {time}, before this event");
+                self.conflict(&["event", name, "at"], message)
+            }
+        }
+    }
+
+    /// The storage and the member of it that an event befalls.
+    fn befallen(self, name: &str, kind: &str, member: &Member) -> Result<Member, InputError> {
+        let known: Vec<String> = self.storages.keys().cloned().collect();
+        let path = ["event", name, kind, "storage"];
+        let storage = match member.storage.clone().or_else(|| self.study.uses.storage.clone()) {
+            Some(storage) if known.contains(&storage) => storage,
+            Some(storage) => {
+                return Err(unknown_name(self.source, self.table, &path, "storage in use", &storage, known));
+            }
+            None if known.len() == 1 => known[0].clone(),
+            None => {
+                let message = "several storages are in use; say which one this befalls";
+                let accepted = known.iter().map(|name| format!("storage = \"{name}\""));
+                return self.missing(&path[..3], message, accepted.collect());
+            }
+        };
+        let drives = self.storages[&storage].model.as_ref().map_or(1, Node::drives);
+        if let Some(drive) = member.member.filter(|&drive| drive >= drives) {
+            let message = format!("storage `{storage}` has no member {drive}");
+            let path = ["event", name, kind, "member"];
+            return Err(bad_value(self.source, self.table, &path, message, &format!("0 to {}", drives - 1)));
+        }
+        Ok(Member { storage: Some(storage), ..member.clone() })
+    }
+
+    /// Return the failed part: everything, a member, or a channel of a member with parity.
+    fn failure(self, name: &str, of: &Failure) -> Result<Failure, InputError> {
+        let member = Member { storage: of.storage.clone(), member: of.member };
+        let Member { storage, mut member } = self.befallen(name, "fail", &member)?;
+        let model = storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
+        if let (Some(channel), Some(model)) = (of.channel, model) {
+            let path = ["event", name, "fail", "channel"];
+            let Device::Flash(flash) = model.drive().1 else {
+                return self.conflict(&path, "only flash drives have channels".into());
+            };
+            if model.drives() > 1 && member.is_none() {
+                let message = "it must be said which member's channel dies";
+                return self.missing(&path[..3], message, vec!["member = 0".into()]);
+            }
+            let controller = &flash.controller;
+            if controller.parity_channels.value == 0 {
+                let message = "without parity across its channels the drive is dead when one is: let its `member` die";
+                return self.conflict(&path, message.into());
+            }
+            let each =
+                controller.data_channels.value + controller.parity_channels.value - flash.simulated.dead_channels;
+            let most = each * controller.count.value - 1;
+            if channel > most {
+                let message = format!("the drive has no channel {channel}");
+                return Err(bad_value(self.source, self.table, &path, message, &format!("0 to {most}")));
+            }
+            member = member.or(Some(0));
+        }
+        Ok(Failure { storage, member, channel: of.channel })
+    }
+
+    /// A replacement is for one member, and only what others hold can be written anew.
+    fn can_be_rebuilt(self, name: &str, member: &Member) -> Result<(), InputError> {
+        let path = ["event", name, "replace"];
+        if member.member.is_none() {
+            return self.missing(&path, "it must be said which member is replaced", vec!["member = 0".into()]);
+        }
+        let storage = member.storage.as_deref().unwrap_or_default();
+        if self.storages[storage].model.as_ref().is_none_or(Node::is_redundant) {
+            return Ok(());
+        }
+        let message = format!("nothing else holds what was on a member of storage `{storage}`: it can't be rebuilt");
+        self.conflict(&path, message)
+    }
+
+    fn conflict<T>(self, path: &[&str], message: String) -> Result<T, InputError> {
+        Err(self.source.error_at(self.table, path, InputErrorKind::Conflict, message))
+    }
+
+    fn missing<T>(self, path: &[&str], message: &str, accepted: Vec<String>) -> Result<T, InputError> {
+        let mut error = self.source.error_at(self.table, path, InputErrorKind::MissingKey, message);
+        error.accepted = accepted;
+        Err(error)
+    }
+}
+
+/// The kinds of events that a world stages by itself: the simulated one what befalls storages and databases, the measured
+/// one what befalls a private database.
+pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static str] {
+    match world {
+        World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
+        World::Simulated => &["fail", "replace", "power_cut"],
+        World::Measured if has_programs => &["kill", "power_cut"],
+        World::Measured | World::Emulated => &[],
+    }
+}
+
+/// Return whether a world stages such an event by itself.
+pub(crate) fn is_injected(event: &Event, world: World, has_programs: bool) -> bool {
+    event.kinds().iter().all(|kind| injected(world, has_programs).contains(kind))
+}

@@ -1,0 +1,135 @@
+//! Checks of published figures: the cells, phases, metrics, subjects and windows that they name
+//! exist.
+
+use crate::errors::unknown_name;
+use crate::run::RunSpec;
+use crate::study::summary::Summary;
+use crate::study::{Derived, Published};
+use crate::toml::document::{Source, Table};
+use crate::validate::values::phases_of;
+use indexmap::{IndexMap, IndexSet};
+use tameshi_base::InputError;
+use tameshi_base::metrics::METRICS;
+use tameshi_workload::program::Program;
+
+type Checked = Result<(), InputError>;
+
+/// Metrics of reads and writes together, which no registry has.
+const TOGETHER: [&str; 3] = ["all.iops", "all.bandwidth", "all.latency.mean"];
+/// The window of a phase with its ramp.
+const WHOLE: &str = "all";
+/// Subjects with figures besides a program's.
+const AROUND_PROGRAMS: [&str; 3] = ["server", "client", "disk"];
+
+/// Every figure of the study's; the quick part may leave out some of those that are written.
+pub(crate) fn check<'r>(
+    source: Source<'_>,
+    table: &Table<'_>,
+    written: &[Published],
+    study: &Summary,
+    runs: impl Iterator<Item = &'r RunSpec> + Clone,
+) -> Checked {
+    let (phases, subjects) = (phases_of(runs.clone()), subjects_of(runs));
+    let windows = study.windows.keys().chain(&phases).cloned().chain([WHOLE.to_string()]).collect();
+    for (index, figure) in written.iter().enumerate().filter(|(_, figure)| study.published.contains(figure)) {
+        let index = index.to_string();
+        let unknown = |path: &[&str], what: &str, found: &str, accepted: Vec<String>| {
+            let path = [&["published", index.as_str()], path].concat();
+            unknown_name(source, table, &path, what, found, accepted)
+        };
+        axes(study, figure, unknown)?;
+        for (key, named, known) in [
+            ("phase", &figure.phase, &phases),
+            ("subject", &figure.subject, &subjects),
+            ("window", &figure.window, &windows),
+        ] {
+            if let Some(name) = named.as_ref().filter(|name| !known.contains(name)) {
+                return Err(unknown(&[key], &format!("{key} (of figure {})", figure.id), name, known.clone()));
+            }
+        }
+        metrics(study, figure, unknown)?;
+    }
+    Ok(())
+}
+
+/// Figures are of levels that the study has.
+fn axes(
+    study: &Summary,
+    figure: &Published,
+    unknown: impl Fn(&[&str], &str, &str, Vec<String>) -> InputError,
+) -> Checked {
+    let of = |name: &String| study.axes.iter().find(|known| known.name == *name);
+    let names = || study.axes.iter().map(|known| known.name.clone()).collect();
+    for (axis, level) in &figure.cell {
+        let path = ["cell", axis];
+        let Some(known) = of(axis) else {
+            return Err(unknown(&path, &format!("axis (of figure {})", figure.id), axis, names()));
+        };
+        if !known.levels.contains(&level.0) {
+            let what = format!("level of axis `{axis}` (of figure {})", figure.id);
+            return Err(unknown(&path, &what, &level.0, known.levels.clone()));
+        }
+    }
+    match axes_of(figure).into_iter().find(|(_, axis)| of(axis).is_none()) {
+        Some((key, axis)) => {
+            Err(unknown(&["derived"], &format!("axis (`{key}` of figure {})", figure.id), &axis, names()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The axes that a figure of several cells names, by key.
+fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
+    match &figure.derived {
+        None | Some(Derived::Most | Derived::RampIncluded) => vec![],
+        Some(Derived::MoreThan { cell } | Derived::RatioTo { cell } | Derived::GainOver { cell }) => {
+            cell.keys().map(|axis| ("cell", axis.clone())).collect()
+        }
+        Some(Derived::SameUpTo { axis, whatever, .. } | Derived::ApartFrom { axis, whatever, .. }) => {
+            vec![("axis", axis.clone()), ("whatever", whatever.clone())]
+        }
+    }
+}
+
+/// A figure's metrics are of the registry, or the percentile that a search limits. Only whole ones are divided by one another.
+fn metrics(
+    study: &Summary,
+    figure: &Published,
+    unknown: impl Fn(&[&str], &str, &str, Vec<String>) -> InputError,
+) -> Checked {
+    let limited = study.search.iter().flat_map(|search| &search.limit).map(|limit| limit.metric.as_str());
+    let (what, together) =
+        if figure.per.is_none() { ("metric", &TOGETHER[..]) } else { ("metric for a division", &[][..]) };
+    let known: Vec<String> = METRICS
+        .iter()
+        .map(|metric| metric.name)
+        .chain(limited)
+        .chain(together.iter().copied())
+        .map(str::to_string)
+        .collect();
+    for (key, metric) in [("metric", Some(&figure.metric)), ("per", figure.per.as_ref())] {
+        if let Some(metric) = metric.filter(|metric| !known.contains(metric)) {
+            let error = unknown(&[key], &format!("{what} (of figure {})", figure.id), metric, known.clone());
+            let accepted = ["those of docs/reference/metrics.md"].iter().chain(together).map(|name| name.to_string());
+            return Err(InputError { accepted: accepted.collect(), ..error });
+        }
+    }
+    Ok(())
+}
+
+/// Return the subjects that estimates of the runs may have.
+fn subjects_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
+    let (mut subjects, mut programs) = (IndexSet::new(), IndexMap::new());
+    for phase in runs.flat_map(|run| &run.phases) {
+        subjects.extend(phase.streams.iter().map(|stream| stream.name.clone()));
+        programs.extend(phase.programs.iter().map(|program| (program.word(), program)));
+    }
+    for (word, program) in &programs {
+        subjects.insert((*word).to_string());
+        subjects.extend(Program::new(program, 0).kinds(word));
+    }
+    if !programs.is_empty() {
+        subjects.extend(AROUND_PROGRAMS.map(str::to_string));
+    }
+    subjects.into_iter().collect()
+}
