@@ -17,6 +17,7 @@ mod full;
 pub(crate) mod hdd;
 pub(crate) mod null;
 mod pace;
+pub(crate) mod power_draw;
 pub(crate) mod volume;
 pub(crate) mod work;
 pub(crate) mod xpoint;

@@ -12,8 +12,8 @@ use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
 use super::pace::Pace;
 use super::work::Work;
-use crate::chance::Chance;
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
+use crate::kernel::seed_path::SeedPath;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
@@ -165,7 +165,7 @@ pub struct Volume {
 
 impl Volume {
     /// A volume at rest.
-    pub fn new(profile: &VolumeProfile, chance: &Chance) -> Self {
+    pub fn new(profile: &VolumeProfile, chance: &SeedPath) -> Self {
         Self {
             services: [&profile.read, &profile.write].map(Service::new),
             flush: Draws::new(&profile.flush.value),

@@ -17,7 +17,7 @@ use super::stock::empty_pool;
 use super::watch::{Ledger, News, Recovery};
 use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
 use crate::device::DeviceCompletion;
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use tameshi_base::{CommandKind, Nanos, Reason};

@@ -1,7 +1,7 @@
 //! Logical processors and the threads that want them.
 
 use super::station::Station;
-use crate::due::Due;
+use crate::kernel::ready_tree::ReadyTree;
 use tameshi_base::Nanos;
 
 /// No thread, no request.
@@ -68,7 +68,7 @@ pub(super) struct Cores {
     idle: usize,
     first_waiting: u32,
     last_waiting: u32,
-    ends: Due,
+    ends: ReadyTree,
     /// A thread stays on its processor until the end of this instant.
     pub(super) lingers: bool,
     /// What threads have worked and will have when they have done what they do.
@@ -98,7 +98,7 @@ impl Cores {
             idle: count,
             first_waiting: NONE,
             last_waiting: NONE,
-            ends: Due::new(count),
+            ends: ReadyTree::new(count),
             lingers: false,
             busy_ns: 0,
             jobs_ns: 0,

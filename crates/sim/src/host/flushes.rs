@@ -1,6 +1,6 @@
 //! Flushes of arrays where the kernel passes on one of an array at a time: Linux's md, as long as it had one `flush_bio`.
 
-use crate::places::places;
+use crate::kernel::device_map::device_map;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_record::{Resource, Usage};
@@ -30,7 +30,7 @@ pub(super) struct Flushes {
 impl Flushes {
     pub(super) fn new(model: &HostModel, run: &RunSpec) -> Self {
         let mut arrays = Vec::new();
-        for (storage, (device, _)) in run.storage.values().zip(places(run)) {
+        for (storage, (device, _)) in run.storage.values().zip(device_map(run)) {
             if device == arrays.len() {
                 arrays.push(storage.model.as_ref().filter(|node| is_array(node)).map(|_| Turns::default()));
             }

@@ -1,6 +1,6 @@
 //! Servers that take requests in the order of their arrival, with a service time known at the arrival.
 
-use crate::due::Due;
+use crate::kernel::ready_tree::ReadyTree;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 
@@ -11,13 +11,18 @@ pub(super) struct Station {
     queues: Vec<VecDeque<(Nanos, u32)>>,
     /// Per server when all that it has will be done.
     free: Vec<Nanos>,
-    ends: Due,
+    ends: ReadyTree,
     busy_ns: Nanos,
 }
 
 impl Station {
     pub(super) fn new(servers: usize) -> Self {
-        Self { queues: vec![VecDeque::new(); servers], free: vec![0; servers], ends: Due::new(servers), busy_ns: 0 }
+        Self {
+            queues: vec![VecDeque::new(); servers],
+            free: vec![0; servers],
+            ends: ReadyTree::new(servers),
+            busy_ns: 0,
+        }
     }
 
     /// The server that is free first.

@@ -2,8 +2,8 @@
 
 use crate::error::SimError;
 use crate::host::Host;
-use crate::phase::Phase;
-use crate::world::World;
+use crate::kernel::state::Phase;
+use crate::kernel::world::World;
 use serde_json::json;
 use tameshi_record::{EndedBy, RunStatus, Writer};
 use tameshi_spec::course::Step;

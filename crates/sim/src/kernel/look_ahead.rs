@@ -1,7 +1,7 @@
 //! What a job's next requests will need of a flash drive's memory is brought near to the processor before their time.
 
 use crate::device::Flash;
-use crate::seats::Seat;
+use crate::kernel::job_table::JobSlot;
 use tameshi_base::CommandKind;
 
 /// Requests of which a flash drive's map is brought near to the processor together, two turns before their own, and one turn
@@ -10,13 +10,13 @@ const TOGETHER: usize = 8;
 
 /// Looks ahead where a turn has passed.
 #[inline(always)]
-pub(super) fn look_ahead(flash: &Flash, of: &mut Seat) {
+pub(crate) fn look_ahead(flash: &Flash, of: &mut JobSlot) {
     if of.job.looked_ahead() <= 2 * TOGETHER {
         bring_near(flash, of);
     }
 }
 
-fn bring_near(flash: &Flash, of: &mut Seat) {
+fn bring_near(flash: &Flash, of: &mut JobSlot) {
     let requests = of.job.look_ahead(3 * TOGETHER);
     if requests.len() < 3 * TOGETHER {
         return;

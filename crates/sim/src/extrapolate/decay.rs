@@ -8,14 +8,14 @@ const MOST: f64 = 2.0;
 
 /// A rate that falls behind a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Falling {
+pub(super) struct Decay {
     power: f64,
     /// The window's begin and end, in nanoseconds since the rate began to fall.
     begin: f64,
     end: f64,
 }
 
-impl Falling {
+impl Decay {
     /// Of sums in two windows of equal length behind one another.
     pub(super) fn of(sums: [f64; 2], length: f64, end: f64) -> Self {
         let begin = end - length;
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_falls_with_the_inverse_of_time_is_foreseen() {
-        let falling = Falling::of([sum(300.0, 400.0), sum(400.0, 500.0)], 100.0, 500.0);
+        let falling = Decay::of([sum(300.0, 400.0), sum(400.0, 500.0)], 100.0, 500.0);
         let rest = falling.times(4500.0) * sum(400.0, 500.0) * 45.0;
         assert!((rest / sum(500.0, 5000.0) - 1.0).abs() < 0.01, "{rest}");
         assert!(falling.times(1.0) > falling.times(1000.0) && falling.times(0.0) < 1.0);
@@ -61,9 +61,9 @@ mod tests {
 
     #[test]
     fn half_of_what_two_windows_tell_counts() {
-        let falling = Falling::of([500.0, 500.0], 100.0, 500.0);
+        let falling = Decay::of([500.0, 500.0], 100.0, 500.0);
         assert!((falling.power - 0.5).abs() < 1e-12, "level but for the half that is known");
-        assert!((Falling::of([500.0, 1.0], 100.0, 500.0).power - 1.5).abs() < 1e-12);
-        assert_eq!(Falling::of([0.0, 0.0], 100.0, 500.0).power, POWER);
+        assert!((Decay::of([500.0, 1.0], 100.0, 500.0).power - 1.5).abs() < 1e-12);
+        assert_eq!(Decay::of([0.0, 0.0], 100.0, 500.0).power, POWER);
     }
 }

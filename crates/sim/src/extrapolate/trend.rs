@@ -1,7 +1,7 @@
 //! How the pace of a phase goes on changing. What a pool still lacks comes in ever more seldom: a rate that changes with it
 //! does so with `1 / t`, the inverse of the time that has passed. In a pool that is full it does with what takes of its room.
 
-use super::stretch::Stretch;
+use super::segment::Segment;
 
 /// Of a slope's square so many times that of its standard error are taken for chance.
 const CHANCE: f64 = 4.0;
@@ -12,8 +12,8 @@ pub(super) fn inverse(from: f64, to: f64) -> f64 {
 }
 
 /// By how much the rate of blocks changes with something else that is given of each, in transactions.
-pub(super) fn slope(blocks: &[Stretch], others: &[f64]) -> f64 {
-    slope_of(others, blocks.iter().map(Stretch::rate))
+pub(super) fn slope(blocks: &[Segment], others: &[f64]) -> f64 {
+    slope_of(others, blocks.iter().map(Segment::rate))
 }
 
 /// By how much values change with something else that is given of each: the line nearest to them, level as far as chance
@@ -34,9 +34,9 @@ pub(super) fn slope_of(others: &[f64], values: impl Iterator<Item = f64>) -> f64
 }
 
 /// Of blocks that follow one another from a time on, the mean of `1 / t` of each.
-pub(super) fn inverses(blocks: &[Stretch], from: f64) -> Vec<f64> {
+pub(super) fn inverses(blocks: &[Segment], from: f64) -> Vec<f64> {
     let mut to = from;
-    let each = |block: &Stretch| {
+    let each = |block: &Segment| {
         let from = to;
         to += block.length as f64;
         inverse(from, to)
@@ -47,12 +47,12 @@ pub(super) fn inverses(blocks: &[Stretch], from: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::stretch::tests::block;
+    use crate::extrapolate::segment::tests::block;
 
     const LENGTH: f64 = 1000.0;
 
     /// Blocks behind so many others, with so many transactions each as their mean `1 / t` tells.
-    fn blocks(skipped: u64, count: u64, transactions: impl Fn(u64, f64) -> f64) -> Vec<Stretch> {
+    fn blocks(skipped: u64, count: u64, transactions: impl Fn(u64, f64) -> f64) -> Vec<Segment> {
         let made = (skipped..skipped + count).map(|n| {
             let from = n as f64 * LENGTH;
             block(LENGTH as u64, transactions(n, inverse(from, from + LENGTH)).round() as u64)
@@ -60,7 +60,7 @@ mod tests {
         made.collect()
     }
 
-    fn of_inverse(blocks: &[Stretch], from: f64) -> f64 {
+    fn of_inverse(blocks: &[Segment], from: f64) -> f64 {
         slope(blocks, &inverses(blocks, from))
     }
 

@@ -24,7 +24,7 @@ struct Node {
 
 /// Events, one at most for each number. No call allocates once the largest number is known.
 #[derive(Debug)]
-pub struct Agenda {
+pub struct CalendarQueue {
     nodes: Vec<Node>,
     /// First and last event of each bucket.
     buckets: Box<[[u32; 2]; BUCKETS as usize]>,
@@ -42,13 +42,13 @@ pub struct Agenda {
     sequence: u64,
 }
 
-impl Default for Agenda {
+impl Default for CalendarQueue {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Agenda {
+impl CalendarQueue {
     /// Nothing is to happen.
     pub fn new() -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Agenda {
         self.first_at.min(self.far_at)
     }
 
-    /// What happens next in the ring: most often what [`Agenda::take`] gives next; `u32::MAX` where nothing is.
+    /// What happens next in the ring: most often what [`CalendarQueue::take`] gives next; `u32::MAX` where nothing is.
     #[inline]
     pub(crate) fn first(&self) -> u32 {
         self.first
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn of_two_at_the_same_time_the_one_that_was_far_ahead_comes_first() {
-        let (mut agenda, at) = (Agenda::new(), (2 * BUCKETS) << BUCKET_BITS);
+        let (mut agenda, at) = (CalendarQueue::new(), (2 * BUCKETS) << BUCKET_BITS);
         for (number, of) in [(0, at), (1, at - 1_000_000)] {
             agenda.add(of, number);
         }
@@ -225,7 +225,7 @@ mod tests {
         fn events_come_in_the_order_of_time_and_then_of_asking(
             steps in proptest::collection::vec((any::<bool>(), 0u8..5, any::<u32>()), 1..400),
         ) {
-            let (mut agenda, mut plain, mut idle) = (Agenda::new(), BinaryHeap::new(), Vec::new());
+            let (mut agenda, mut plain, mut idle) = (CalendarQueue::new(), BinaryHeap::new(), Vec::new());
             let (mut now, mut numbers) = (0u64, 0u32);
             for (turn, (takes, kind, random)) in steps.into_iter().enumerate() {
                 if takes {

@@ -3,7 +3,7 @@
 use tameshi_spec::run::{Node, RunSpec};
 
 /// Per storage its device, and where it begins there: functions of one drive share a device.
-pub(crate) fn places(spec: &RunSpec) -> Vec<(usize, u64)> {
+pub(crate) fn device_map(spec: &RunSpec) -> Vec<(usize, u64)> {
     let (mut places, mut drives, mut devices) = (Vec::new(), Vec::<(&str, usize)>::new(), 0);
     for storage in spec.storage.values() {
         let shared = match &storage.model {

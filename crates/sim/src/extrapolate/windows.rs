@@ -1,7 +1,7 @@
 //! Two windows of equal length behind one another, and how the rest goes on from them.
 
 use super::growth::Growth;
-use super::stretch::Stretch;
+use super::segment::Segment;
 use super::sums::Sums;
 use super::trend::{inverse, inverses, slope, slope_of};
 use crate::engine::Standing;
@@ -79,7 +79,7 @@ impl Lasting {
 
     /// By how much, as a share of its mean in the blocks, something of each block changes with what the pace does; `pair` are
     /// they and as many before.
-    pub(super) fn drift_of(&self, of: impl Fn(&Stretch) -> f64, pair: &[Stretch]) -> f64 {
+    pub(super) fn drift_of(&self, of: impl Fn(&Segment) -> f64, pair: &[Segment]) -> f64 {
         let mean = pair[self.blocks..].iter().map(&of).sum::<f64>() / self.blocks as f64;
         let slope = slope_of(&self.others, pair.iter().map(of));
         if mean > 0.0 { self.with.trust().0 * slope / mean } else { 0.0 }
@@ -99,7 +99,7 @@ impl Lasting {
 /// Windows of equal length behind one another, the last one of which ends now.
 pub(super) struct Windows<'a> {
     /// Theirs, and as many before them as there are of one more.
-    blocks: &'a [Stretch],
+    blocks: &'a [Segment],
     /// What the rate of each of them may change with.
     others: Vec<f64>,
     /// Blocks of one.
@@ -108,7 +108,7 @@ pub(super) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    pub(super) fn ending_now(all: &'a [Stretch], length: usize) -> Option<Self> {
+    pub(super) fn ending_now(all: &'a [Segment], length: usize) -> Option<Self> {
         let more = all.len().checked_sub(2 * length)?.min(length);
         let (earlier, blocks) = all.split_at(all.len() - 2 * length - more);
         let (others, with) = changing_with(Sums::of(earlier).length, blocks, length);
@@ -116,7 +116,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Both windows.
-    pub(super) fn both(&self) -> (&'a [Stretch], &'a [Stretch]) {
+    pub(super) fn both(&self) -> (&'a [Segment], &'a [Segment]) {
         pair(self.blocks, self.length)
     }
 
@@ -155,7 +155,7 @@ impl<'a> Windows<'a> {
 
 /// What the rate of each block may change with, and how that goes on behind the last two windows of so many blocks, which a
 /// time has passed before.
-fn changing_with(passed: f64, blocks: &[Stretch], length: usize) -> (Vec<f64>, With) {
+fn changing_with(passed: f64, blocks: &[Segment], length: usize) -> (Vec<f64>, With) {
     let (before, window) = pair(blocks, length);
     let Standing { turned_over, buffered, leaf_changes, .. } = *standing(blocks);
     // Where all pages in the pool have been replaced, none come in ever more seldom; a drive may still come to rest.
@@ -164,7 +164,7 @@ fn changing_with(passed: f64, blocks: &[Stretch], length: usize) -> (Vec<f64>, W
         let (growth, most) = growth((before, window));
         return (gained, With::Buffered { growth, most });
     }
-    let shares: Vec<f64> = blocks.iter().map(Stretch::buffered_share).collect();
+    let shares: Vec<f64> = blocks.iter().map(Segment::buffered_share).collect();
     let (earlier, now) = shares.split_at(shares.len() - length);
     let share = mean(window, now);
     if share < FEW_BUFFERED {
@@ -178,23 +178,23 @@ fn changing_with(passed: f64, blocks: &[Stretch], length: usize) -> (Vec<f64>, W
 }
 
 /// The last two windows of so many blocks.
-fn pair(blocks: &[Stretch], length: usize) -> (&[Stretch], &[Stretch]) {
+fn pair(blocks: &[Segment], length: usize) -> (&[Segment], &[Segment]) {
     blocks[blocks.len() - 2 * length..].split_at(length)
 }
 
 /// How things stand at the end of blocks.
-fn standing(blocks: &[Stretch]) -> &Standing {
+fn standing(blocks: &[Segment]) -> &Standing {
     &blocks[blocks.len() - 1].standing.1
 }
 
 /// The mean, over the time of blocks, of something that is given of each.
-fn mean(blocks: &[Stretch], of: &[f64]) -> f64 {
+fn mean(blocks: &[Segment], of: &[f64]) -> f64 {
     let sum: f64 = blocks.iter().zip(of).map(|(block, of)| of * block.length as f64).sum();
     sum / Sums::of(blocks).length
 }
 
 /// How the change buffer goes on growing behind two windows, and by how much it may.
-fn growth((before, window): (&[Stretch], &[Stretch])) -> (Growth, f64) {
+fn growth((before, window): (&[Segment], &[Segment])) -> (Growth, f64) {
     let Standing { buffered, buffer_mark, .. } = standing(window);
     (Growth::in_windows(before, window, |standing| standing.buffered), (buffer_mark - buffered).max(0.0))
 }
@@ -202,10 +202,10 @@ fn growth((before, window): (&[Stretch], &[Stretch])) -> (Growth, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::stretch::tests::block;
+    use crate::extrapolate::segment::tests::block;
 
     /// Blocks whose rate goes down towards a thousand a block with the inverse of time, faster at the begin by a share.
-    fn slowing(count: u64, share: f64) -> Vec<Stretch> {
+    fn slowing(count: u64, share: f64) -> Vec<Segment> {
         let mean = |n: f64| inverse(n.max(0.01), n + 1.0);
         (0..count).map(|n| block(1_000_000, (1e5 * (1.0 + share * mean(n as f64))).round() as u64)).collect()
     }
@@ -220,7 +220,7 @@ mod tests {
             (begin.leaf_changes, end.leaf_changes) = ((7, 3), (1_000_007, (1e6 * share).round() as u64 + 3));
             block
         };
-        let blocks: Vec<Stretch> = (0..400).map(of).collect();
+        let blocks: Vec<Segment> = (0..400).map(of).collect();
         let windows = Windows::ending_now(&blocks[..40], 10).expect("two windows and some");
         assert!(windows.is_as_expected() && windows.are_steady(360e6));
         let (like, exact) = (Sums::of(&blocks[30..40]).rate(), Sums::of(&blocks[40..]).rate());
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_full_pool_slows_down_as_the_change_buffer_grows_towards_its_end() {
         let size = |number: f64| 1e6 * (1.0 - libm::exp(-number / 40.0));
-        let blocks: Vec<Stretch> = (0..200)
+        let blocks: Vec<Segment> = (0..200)
             .map(|number| {
                 let buffered = size(f64::from(number) + 1.0);
                 let mut block = block(1_000_000, (1e5 - buffered / 100.0).round() as u64);
@@ -270,9 +270,9 @@ mod tests {
     #[test]
     fn a_rate_that_turns_is_not_as_expected() {
         let turning = |n: u64| block(1_000_000, if n < 20 { 90_000 + 1000 * n } else { 110_000 - 800 * (n - 20) });
-        let blocks: Vec<Stretch> = (0..40).map(turning).collect();
+        let blocks: Vec<Segment> = (0..40).map(turning).collect();
         assert!(!Windows::ending_now(&blocks, 10).expect("windows").is_as_expected());
-        let level: Vec<Stretch> = (0..40).map(|n| block(1_000_000, 100_000 + 300 * (n % 3))).collect();
+        let level: Vec<Segment> = (0..40).map(|n| block(1_000_000, 100_000 + 300 * (n % 3))).collect();
         let windows = Windows::ending_now(&level, 10).expect("windows");
         assert!(windows.is_as_expected());
         assert_eq!(windows.lasting().worth(160_000_000), 160_000_000, "what is level goes on as it is");

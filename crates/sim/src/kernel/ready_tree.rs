@@ -2,9 +2,9 @@
 
 use tameshi_base::Nanos;
 
-/// Jobs and when each wants to submit next. No call after [`Due::new`] allocates.
+/// Jobs and when each wants to submit next. No call after [`ReadyTree::new`] allocates.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct ReadyTree {
     /// Who comes out of each match, the root at 1; from `leaves` on the jobs themselves, padded to a power of two.
     matches: Vec<Entrant>,
     leaves: usize,
@@ -26,7 +26,7 @@ const fn entrant(at: Nanos, sequence: u64, job: usize) -> Entrant {
     (at as u128) << 64 | (sequence << JOB_BITS | job as u64) as u128
 }
 
-impl Due {
+impl ReadyTree {
     /// So many jobs, none of them due.
     pub(crate) fn new(jobs: usize) -> Self {
         let leaves = jobs.next_power_of_two().max(1);
@@ -89,7 +89,7 @@ mod tests {
             jobs in 1usize..40,
             sets in proptest::collection::vec((any::<u16>(), proptest::option::of(0u64..20), any::<bool>()), 1..200),
         ) {
-            let mut due = Due::new(jobs);
+            let mut due = ReadyTree::new(jobs);
             let mut plain: Vec<Option<(Nanos, usize)>> = vec![None; jobs];
             for (turn, (job, at, again)) in sets.into_iter().enumerate() {
                 let (first, its) = due.first();

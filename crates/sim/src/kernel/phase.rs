@@ -6,34 +6,17 @@
 //! outstanding completes while the next phase runs ([`crate::seats`]); behind the last one, and where a database engine
 //! finishes its transactions, it drains.
 
-mod ahead;
-mod book;
-mod course;
-mod entries;
-mod falling;
-mod fast;
-mod growth;
-mod instant;
-mod judge;
-mod sitting;
-mod straight;
-mod stretch;
-mod sums;
-mod trend;
-mod under_way;
-mod windows;
-
-use crate::check;
 use crate::error::SimError;
-use crate::world::World;
-use fast::Rest;
+use crate::extrapolate::fast_mode::Rest;
+use crate::kernel::validate;
+use crate::kernel::world::World;
 use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{EndedBy, Part, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Round, State};
 
-pub(crate) use under_way::Phase;
+use crate::kernel::state::Phase;
 
 impl Phase<'_> {
     /// Runs to the end; tells why it ended, and of a phase that is part of a round what its streams did.
@@ -273,7 +256,7 @@ impl Phase<'_> {
             }
             world.now = world.now.max(event.min(first));
             if world.engine.as_ref().is_some_and(|engine| engine.is_stuck()) {
-                return Err(SimError::NoProgress(check::no_rest(&self.spec.name)));
+                return Err(SimError::NoProgress(validate::no_rest(&self.spec.name)));
             }
             if event <= first {
                 world.stage(writer)?;

@@ -1,10 +1,10 @@
 //! A phase under way: its jobs in their seats, what is counted of them, and when it ends.
 
-use super::sitting::sit_down;
-use crate::due::Due;
 use crate::engine::Engine;
-use crate::seats::Seats;
-use crate::world::World;
+use crate::kernel::job_table::JobTable;
+use crate::kernel::ready_tree::ReadyTree;
+use crate::kernel::start_jobs::start_jobs;
+use crate::kernel::world::World;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, IntervalStats, Rounds};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
@@ -15,41 +15,41 @@ const STANDSTILL: u64 = 1 << 20;
 
 /// A phase under way.
 pub(crate) struct Phase<'a> {
-    pub(super) spec: &'a PhaseSpec,
-    pub(super) index: u32,
-    pub(super) seats: Seats,
-    pub(super) due: Due,
+    pub(crate) spec: &'a PhaseSpec,
+    pub(crate) index: u32,
+    pub(crate) seats: JobTable,
+    pub(crate) due: ReadyTree,
     /// Per stream.
-    pub(super) stats: Vec<IntervalStats>,
-    pub(super) clock: Clock,
+    pub(crate) stats: Vec<IntervalStats>,
+    pub(crate) clock: Clock,
     /// Of a phase in rounds of its own.
-    pub(super) detector: Option<Detector>,
+    pub(crate) detector: Option<Detector>,
     /// Per stream, what the round so far amounts to.
-    pub(super) round: Vec<Round>,
-    pub(super) begin: Nanos,
+    pub(crate) round: Vec<Round>,
+    pub(crate) begin: Nanos,
     /// When its time is over.
-    pub(super) end: Nanos,
+    pub(crate) end: Nanos,
     /// Jobs that still have something to do.
-    pub(super) active: usize,
-    pub(super) bounded: bool,
-    pub(super) completed: u64,
-    pub(super) issued_at_once: u64,
+    pub(crate) active: usize,
+    pub(crate) bounded: bool,
+    pub(crate) completed: u64,
+    pub(crate) issued_at_once: u64,
     /// More issues at one instant, and time stands still.
-    pub(super) standstill: u64,
+    pub(crate) standstill: u64,
     /// Names of the streams and kinds of transactions, each with how many jobs; those of the engine come last.
-    pub(super) names: Vec<String>,
-    pub(super) interval_began: Nanos,
+    pub(crate) names: Vec<String>,
+    pub(crate) interval_began: Nanos,
     /// It has ended: what the engine still does counts no more.
-    pub(super) over: bool,
+    pub(crate) over: bool,
 }
 
 impl<'a> Phase<'a> {
     /// Phase `index` of `spec`, which begins at `begin`; `round` is that of a phase that is repeated, `seats` are those of
     /// the phases before.
-    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>, mut seats: Seats) -> Self {
+    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>, mut seats: JobTable) -> Self {
         let phase = &spec.phases[index];
-        sit_down(spec, phase, begin, round, &mut seats);
-        let mut due = Due::new(seats.len());
+        start_jobs(spec, phase, begin, round, &mut seats);
+        let mut due = ReadyTree::new(seats.len());
         seats.current().for_each(|(seat, _)| seats.set_due(seat, begin, &mut due));
         let rounds = round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within);
         let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
@@ -83,12 +83,12 @@ impl<'a> Phase<'a> {
 
     /// Time goes on to `now`.
     #[inline]
-    pub(super) fn enter(&mut self, world: &mut World, now: Nanos) {
+    pub(crate) fn enter(&mut self, world: &mut World, now: Nanos) {
         self.go_to(&mut world.now, now);
     }
 
     #[inline]
-    pub(super) fn go_to(&mut self, clock: &mut Nanos, now: Nanos) {
+    pub(crate) fn go_to(&mut self, clock: &mut Nanos, now: Nanos) {
         assert!(now >= *clock, "virtual time goes back from {clock} to {now}");
         if now > *clock {
             self.issued_at_once = 0;

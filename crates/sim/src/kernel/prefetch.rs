@@ -33,7 +33,7 @@ pub(crate) fn prefetch_all<T>(of: &[T], index: usize) {
 /// Asks for large pages under a vector, if the system has some, before it is filled: what was touched already stays where it
 /// is. Untouched memory stays unused, but for the rest of a large page.
 #[allow(clippy::ptr_arg, reason = "it is about the vector's capacity")]
-pub(crate) fn on_large_pages<T>(memory: &Vec<T>) {
+pub(crate) fn advise_large_pages<T>(memory: &Vec<T>) {
     #[cfg(target_os = "linux")]
     {
         const LARGE: usize = 2 << 20;

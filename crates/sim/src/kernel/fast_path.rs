@@ -5,14 +5,14 @@
 //! all of them complete before any job issues; that is the same as one going on after the other where nothing but completions is
 //! there, and jobs become due in their order: two of them, or all of one job.
 
-use super::ahead::look_ahead;
-use super::entries::{entry, serve, told};
-use super::instant::STOP_CHECK;
-use super::under_way::Phase;
 use crate::device::{Device, Flash};
-use crate::digest::Digest;
 use crate::error::SimError;
-use crate::world::World;
+use crate::kernel::accounting::{entry, serve, told};
+use crate::kernel::digest::Digest;
+use crate::kernel::dispatch::STOP_CHECK;
+use crate::kernel::look_ahead::look_ahead;
+use crate::kernel::state::Phase;
+use crate::kernel::world::World;
 use tameshi_base::Nanos;
 use tameshi_record::Writer;
 use tameshi_record::ledger::depth_class;
@@ -30,7 +30,7 @@ struct Together {
 
 impl Phase<'_> {
     /// What jobs and one device do by themselves before `until`; true when the run is to stop.
-    pub(super) fn plain(&mut self, world: &mut World, until: Nanos, writer: &mut Writer) -> Result<bool, SimError> {
+    pub(crate) fn plain(&mut self, world: &mut World, until: Nanos, writer: &mut Writer) -> Result<bool, SimError> {
         while self.active > 0 || !self.bounded {
             let (due, seat) = self.due.first();
             let before = self.completed;

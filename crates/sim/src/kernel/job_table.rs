@@ -5,7 +5,7 @@
 //! outstanding there than the larger of the two depths; arrivals fixed in advance wait for nothing. Where more is outstanding than
 //! the new phase may have, it would start nothing for a while: then the old one's drains first.
 
-use crate::due::Due;
+use crate::kernel::ready_tree::ReadyTree;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_spec::run::PhaseSpec;
@@ -13,7 +13,7 @@ use tameshi_workload::Job;
 
 /// A job, its stream, and where it works.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct JobSlot {
     pub(crate) job: Job,
     pub(crate) number: u32,
     pub(crate) stream: u16,
@@ -64,10 +64,10 @@ struct Leaving {
 
 /// All seats of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Seats {
-    all: Vec<Seat>,
+pub(crate) struct JobTable {
+    all: Vec<JobSlot>,
     standings: Vec<Standing>,
-    /// Seats below it are taken by the phase under way, or by others still.
+    /// JobTable below it are taken by the phase under way, or by others still.
     next_free: usize,
     /// Per storage.
     rooms: Vec<Room>,
@@ -77,7 +77,7 @@ pub(crate) struct Seats {
     leaving: Vec<Leaving>,
 }
 
-impl Seats {
+impl JobTable {
     /// A phase takes seats, among so many storages.
     pub(crate) fn begin(&mut self, storages: usize) {
         self.visit += 1;
@@ -97,7 +97,7 @@ impl Seats {
     }
 
     /// The job sits down where nothing is outstanding; `slots` of its commands may be.
-    pub(crate) fn take(&mut self, seat: Seat, slots: u32) -> usize {
+    pub(crate) fn take(&mut self, seat: JobSlot, slots: u32) -> usize {
         while self.all.get(self.next_free).is_some_and(|seat| seat.job.outstanding() > 0) {
             self.next_free += 1;
         }
@@ -113,7 +113,7 @@ impl Seats {
         place
     }
 
-    /// Seats that there are.
+    /// JobTable that there are.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.all.len()
@@ -126,17 +126,17 @@ impl Seats {
     }
 
     /// Those of the phase under way.
-    pub(crate) fn current(&self) -> impl Iterator<Item = (usize, &Seat)> {
+    pub(crate) fn current(&self) -> impl Iterator<Item = (usize, &JobSlot)> {
         self.all.iter().enumerate().filter(|(seat, _)| self.is_current(*seat))
     }
 
     #[inline]
-    pub(crate) fn get(&self, seat: usize) -> &Seat {
+    pub(crate) fn get(&self, seat: usize) -> &JobSlot {
         &self.all[seat]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, seat: usize) -> &mut Seat {
+    pub(crate) fn get_mut(&mut self, seat: usize) -> &mut JobSlot {
         &mut self.all[seat]
     }
 
@@ -166,7 +166,7 @@ impl Seats {
     }
 
     /// A command of a seat is complete while some of phases before are outstanding: whoever waited for its place may go on.
-    pub(crate) fn completed(&mut self, seat: usize, now: Nanos, due: &mut Due) {
+    pub(crate) fn completed(&mut self, seat: usize, now: Nanos, due: &mut ReadyTree) {
         let (storage, visit) = (self.all[seat].storage, self.standings[seat].visit);
         let room = &mut self.rooms[storage];
         if visit == self.visit {
@@ -191,7 +191,7 @@ impl Seats {
 
     /// When a seat is due next. A slot that was held may have been due before.
     #[inline(always)]
-    pub(crate) fn set_due(&self, seat: usize, now: Nanos, due: &mut Due) {
+    pub(crate) fn set_due(&self, seat: usize, now: Nanos, due: &mut ReadyTree) {
         if !self.standings[seat].held {
             due.set(seat, self.all[seat].job.next_due().map(|at| at.max(now)));
         }
@@ -200,9 +200,9 @@ impl Seats {
     /// A job of `phase` has come to its end, and those that end with its stream start nothing any more: how many have
     /// nothing to do since then.
     #[cold]
-    pub(crate) fn ended(&mut self, seat: usize, phase: &PhaseSpec, now: Nanos, due: &mut Due) -> usize {
+    pub(crate) fn ended(&mut self, seat: usize, phase: &PhaseSpec, now: Nanos, due: &mut ReadyTree) -> usize {
         let name = &phase.streams[usize::from(self.all[seat].stream)].name;
-        let with = |of: &Seat| phase.streams[usize::from(of.stream)].stream.ends_with.contains(name);
+        let with = |of: &JobSlot| phase.streams[usize::from(of.stream)].stream.ends_with.contains(name);
         let others: Vec<usize> =
             self.current().filter(|(other, of)| *other != seat && with(of)).map(|(other, _)| other).collect();
         let mut ended = 1;

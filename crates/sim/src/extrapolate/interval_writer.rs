@@ -1,16 +1,16 @@
 //! The record of a phase that is not simulated to its end: what was simulated as it was, and behind it what is like that.
 
-use super::course::{Course, Shares};
-use super::entries::TRANSACTION;
-use super::stretch::Stretch;
+use super::extrapolation::{Extrapolation, Shares};
+use super::segment::Segment;
 use crate::engine::{Counted, Standing};
 use crate::error::SimError;
-use crate::world::{Used, World};
+use crate::kernel::accounting::TRANSACTION;
+use crate::kernel::world::{Used, World};
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, IntervalStats, OpStats, Writer};
 
 /// Fills the intervals of a phase in the order of time.
-pub(super) struct Book {
+pub(super) struct IntervalWriter {
     clock: Clock,
     phase: u32,
     word: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Book {
     standing: Standing,
 }
 
-impl Book {
+impl IntervalWriter {
     /// An empty one; `stats` are those of the first interval.
     pub(super) fn new(
         clock: Clock,
@@ -59,7 +59,7 @@ impl Book {
     }
 
     /// Adds shares of what a stretch did, and of the time that it took.
-    fn add(&mut self, stretch: &Stretch, shares: &Shares) {
+    fn add(&mut self, stretch: &Segment, shares: &Shares) {
         for (place, (stats, kind)) in self.stats.iter_mut().zip(&stretch.kinds).enumerate() {
             stats.operations[TRANSACTION].add_share(kind, shares.work, shares.time_of(place));
         }
@@ -74,7 +74,7 @@ impl Book {
     /// A stretch that was simulated, within one interval.
     pub(super) fn simulated(
         &mut self,
-        stretch: &Stretch,
+        stretch: &Segment,
         world: &mut World,
         writer: &mut Writer,
     ) -> Result<(), SimError> {
@@ -88,7 +88,7 @@ impl Book {
     pub(super) fn rest(
         &mut self,
         end: Nanos,
-        course: &mut Course,
+        course: &mut Extrapolation,
         (world, writer): (&mut World, &mut Writer),
     ) -> Result<(), SimError> {
         let begin = self.at;

@@ -1,13 +1,13 @@
 //! What a stretch of a phase did that was simulated.
 
 use crate::engine::{Counted, Standing};
-use crate::world::Used;
+use crate::kernel::world::Used;
 use tameshi_base::Nanos;
 use tameshi_record::{OpStats, Share};
 
 /// A stretch that was simulated.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Segment {
     pub(super) length: Nanos,
     /// Transactions by kind.
     pub(super) kinds: Vec<OpStats>,
@@ -18,7 +18,7 @@ pub(super) struct Stretch {
     pub(super) standing: (Standing, Standing),
 }
 
-impl Stretch {
+impl Segment {
     /// Adds what followed on it.
     pub(super) fn append(&mut self, later: &Self) {
         self.length += later.length;
@@ -46,12 +46,12 @@ impl Stretch {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A stretch of so many transactions of one kind.
-    pub(in super::super) fn block(length: Nanos, transactions: u64) -> Stretch {
-        Stretch {
+    pub(crate) fn block(length: Nanos, transactions: u64) -> Segment {
+        Segment {
             length,
             kinds: vec![OpStats { count: transactions, ..Default::default() }],
             counted: Counted::nothing(0),

@@ -3,8 +3,8 @@
 //! What is counted goes on with the work, but for what the blocks show to change with the same thing as their pace, by more than
 //! chance; while a pool fills, pages come in ever more seldom, and what waits for them takes less.
 
-use super::falling::Falling;
-use super::stretch::Stretch;
+use super::decay::Decay;
+use super::segment::Segment;
 use super::sums::Sums;
 use super::windows::Lasting;
 use crate::engine::{Counted, Standing, WHYS};
@@ -47,7 +47,7 @@ enum Trend {
     /// By so much it changes with what the pace does.
     Drift(f64),
     /// It comes with pages that come in.
-    Falls(Falling),
+    Falls(Decay),
 }
 
 /// How far the rest has come with something, as time of the blocks.
@@ -80,13 +80,13 @@ struct Kind {
     /// In the blocks, its time with waiting for each.
     spent: [Nanos; WHYS],
     /// How its own pages come in, where that changes.
-    own: Option<Falling>,
+    own: Option<Decay>,
     sum: u64,
     at: Nanos,
 }
 
 impl Kind {
-    fn new(spent: [Nanos; WHYS], own: Option<Falling>) -> Self {
+    fn new(spent: [Nanos; WHYS], own: Option<Decay>) -> Self {
         Self { sum: spent.iter().sum(), spent, own, at: 0 }
     }
 
@@ -113,10 +113,10 @@ struct Gain {
 }
 
 /// The rest behind a window of blocks.
-pub(super) struct Course {
+pub(super) struct Extrapolation {
     lasting: Lasting,
     /// The window as one.
-    pub(super) like: Stretch,
+    pub(super) like: Segment,
     counters: Vec<Line>,
     kinds: Vec<Kind>,
     standing: Standing,
@@ -127,9 +127,9 @@ pub(super) struct Course {
     piece: (Nanos, Nanos),
 }
 
-impl Course {
+impl Extrapolation {
     /// Behind the latest blocks, as many before which are there too.
-    pub(super) fn new(lasting: Lasting, blocks: &[Stretch]) -> Self {
+    pub(super) fn new(lasting: Lasting, blocks: &[Segment]) -> Self {
         let pair = &blocks[blocks.len() - 2 * lasting.blocks..];
         let (before, window) = pair.split_at(lasting.blocks);
         let (first, later) = window.split_first().expect("a block");
@@ -137,12 +137,12 @@ impl Course {
         later.iter().for_each(|block| like.append(block));
         let is_filling = pages_come_in_more_seldom(before, window);
         let passed = Sums::of(blocks).length;
-        let falling = |of: &dyn Fn(&Stretch) -> u64| {
+        let falling = |of: &dyn Fn(&Segment) -> u64| {
             let sums = [before, window].map(|blocks| sum(blocks, |block| of(block) as f64));
-            Falling::of(sums, like.length as f64, passed)
+            Decay::of(sums, like.length as f64, passed)
         };
         let counter = |place: usize| {
-            let per = |block: &Stretch| {
+            let per = |block: &Segment| {
                 let of = if Counted::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
                 block.counted.drifts_with(place) as f64 / of as f64
             };
@@ -155,7 +155,7 @@ impl Course {
             Line::new(like.counted.value(place), trend)
         };
         let kind = |place: usize| {
-            let reading = |block: &Stretch| block.counted.spent_by(place)[Counted::READING];
+            let reading = |block: &Segment| block.counted.spent_by(place)[Counted::READING];
             let own = is_filling.then(|| falling(&reading));
             Kind::new(like.counted.spent_by(place), own)
         };
@@ -219,13 +219,13 @@ impl Course {
     }
 }
 
-fn sum(blocks: &[Stretch], of: impl Fn(&Stretch) -> f64) -> f64 {
+fn sum(blocks: &[Segment], of: impl Fn(&Segment) -> f64) -> f64 {
     blocks.iter().map(of).sum()
 }
 
 /// Whether a pool fills, so that most pages which came in stayed there, and fewer of them came in the second window by more than
 /// chance.
-fn pages_come_in_more_seldom(before: &[Stretch], window: &[Stretch]) -> bool {
+fn pages_come_in_more_seldom(before: &[Segment], window: &[Segment]) -> bool {
     let [earlier, now] = [before, window].map(|blocks| sum(blocks, |block| block.counted.misses() as f64));
     let gained = window[window.len() - 1].standing.1.pool - window[0].standing.0.pool;
     let fills = gained > sum(window, |block| block.counted.read_bytes()) / 2.0;
@@ -259,9 +259,9 @@ fn go_on(at: &mut Nanos, gain: f64, whole: Nanos) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::stretch::tests::block;
-    use crate::phase::trend::inverse;
-    use crate::phase::windows::Windows;
+    use crate::extrapolate::segment::tests::block;
+    use crate::extrapolate::trend::inverse;
+    use crate::extrapolate::windows::Windows;
     use libm::exp;
     use tameshi_record::OpStats;
 
@@ -269,7 +269,7 @@ mod tests {
 
     /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, and dirty pages are more; pages come in and
     /// are waited for as the inverse of time. Transactions make pages as well.
-    fn filling(count: u32) -> Vec<Stretch> {
+    fn filling(count: u32) -> Vec<Segment> {
         let mut pool = 0.0;
         let of = |number: u32| {
             let share = 0.5 * exp(-(f64::from(number) + 0.5) / 40.0);
@@ -289,9 +289,9 @@ mod tests {
     }
 
     /// What is counted in the rest behind forty blocks, its last piece and how things stand there.
-    fn rest(blocks: &[Stretch], pieces: u64) -> (Course, Counted) {
+    fn rest(blocks: &[Segment], pieces: u64) -> (Extrapolation, Counted) {
         let lasting = Windows::ending_now(&blocks[..40], 10).expect("two windows and some").lasting();
-        let mut course = Course::new(lasting, &blocks[..40]);
+        let mut course = Extrapolation::new(lasting, &blocks[..40]);
         let mut counted = Counted::nothing(0);
         for piece in 1..=pieces {
             let shares = course.next(piece * 10 * LENGTH);
@@ -304,7 +304,7 @@ mod tests {
     fn pages_come_in_ever_less_in_the_rest_of_a_pool_that_fills() {
         let blocks = filling(400);
         let (course, counted) = rest(&blocks, 36);
-        let sum = |blocks: &[Stretch]| blocks.iter().map(|block| block.counted.misses() as f64).sum::<f64>();
+        let sum = |blocks: &[Segment]| blocks.iter().map(|block| block.counted.misses() as f64).sum::<f64>();
         let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
         assert!(level > 4.0 * exact, "as in the window they would be far too many");
         assert!((counted.misses() as f64 / exact - 1.0).abs() < 0.02, "{} {exact}", counted.misses());
@@ -329,7 +329,7 @@ mod tests {
     }
 
     /// The same blocks, of two kinds of transactions that wait for pages in part, and a third that never does.
-    fn of_kinds(count: u32) -> Vec<Stretch> {
+    fn of_kinds(count: u32) -> Vec<Segment> {
         let mut blocks = filling(count);
         for (block, number) in blocks.iter_mut().zip(0u32..) {
             let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
@@ -350,7 +350,7 @@ mod tests {
         let (course, _) = rest(&blocks, 36);
         for (kind, too_long) in [(0, 1.4), (1, 1.2), (2, 1.0)] {
             let sum =
-                |blocks: &[Stretch]| blocks.iter().map(|block| block.kinds[kind].latency_ns_sum as f64).sum::<f64>();
+                |blocks: &[Segment]| blocks.iter().map(|block| block.kinds[kind].latency_ns_sum as f64).sum::<f64>();
             let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
             let took = sum(&blocks[30..40]) * course.kinds[kind].at as f64 / (10 * LENGTH) as f64;
             assert!(level > (too_long - 0.01) * exact, "as in the window: {}", level / exact);
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn what_goes_up_and_down_stands_at_its_mean() {
-        let mut blocks: Vec<Stretch> = (0..40).map(|_| block(LENGTH, 100_000)).collect();
+        let mut blocks: Vec<Segment> = (0..40).map(|_| block(LENGTH, 100_000)).collect();
         for (block, number) in blocks.iter_mut().zip(0u32..) {
             (block.standing.1.age, block.standing.1.dirty) = (f64::from(number % 5), 6.0 + f64::from(number % 2));
             block.standing.1.whole = 10.0;

@@ -6,12 +6,12 @@ use tameshi_base::Random;
 /// What a device draws from: the run's seed and the device's place in the run, so that another seed gives other draws and
 /// no two devices draw alike.
 #[derive(Clone, Debug, Default)]
-pub struct Chance {
+pub struct SeedPath {
     seed: u64,
     place: String,
 }
 
-impl Chance {
+impl SeedPath {
     /// That of a storage's device in a run with this seed.
     pub fn new(seed: u64, storage: &str) -> Self {
         Self { seed, place: storage.into() }

@@ -1,6 +1,6 @@
 //! What stretches of a phase amount to.
 
-use super::stretch::Stretch;
+use super::segment::Segment;
 
 /// What blocks amount to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(blocks: &[Stretch]) -> Self {
+    pub(super) fn of(blocks: &[Segment]) -> Self {
         blocks.iter().fold(Self::default(), |sums, block| {
             let length = block.length as f64;
             Self {

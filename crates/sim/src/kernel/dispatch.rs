@@ -1,26 +1,26 @@
 //! What happens in a phase at an instant: a job issues, a device, the host or the engine goes on.
 
-use super::ahead::look_ahead;
-use super::entries::{TRANSACTION, engines, entry, serve, spent};
-use super::under_way::Phase;
-use crate::check;
 use crate::device::{Device, DeviceCompletion};
-use crate::digest::{Digest, Entry};
 use crate::engine::{Engine, Request};
 use crate::error::SimError;
 use crate::host::Step;
-use crate::world::World;
+use crate::kernel::accounting::{TRANSACTION, engines, entry, serve, spent};
+use crate::kernel::digest::{Digest, Entry};
+use crate::kernel::look_ahead::look_ahead;
+use crate::kernel::state::Phase;
+use crate::kernel::validate;
+use crate::kernel::world::World;
 use tameshi_base::Command;
 use tameshi_record::ledger::depth_class;
 use tameshi_workload::{Completion, Operation};
 
 /// Completions between two looks at the switch that stops a run, a power of two.
-pub(super) const STOP_CHECK: u64 = 1 << 16;
+pub(crate) const STOP_CHECK: u64 = 1 << 16;
 
 impl Phase<'_> {
     /// A job issues the command that is due.
     #[inline]
-    pub(super) fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
+    pub(crate) fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
         if self.seats.holds(seat) {
             self.due.set(seat, None);
             return Ok(());
@@ -63,14 +63,14 @@ impl Phase<'_> {
         self.issued_at_once += 1;
         if self.issued_at_once > self.standstill {
             let stream = &self.spec.streams[usize::from(self.seats.get(seat).stream)];
-            return Err(SimError::NoProgress(check::no_end(&self.spec.name, &stream.name, &stream.storage)));
+            return Err(SimError::NoProgress(validate::no_end(&self.spec.name, &stream.name, &stream.storage)));
         }
         Ok(())
     }
 
     /// Takes what a device completes now; true when it is time to look at the switch.
     #[inline]
-    pub(super) fn complete(&mut self, world: &mut World, device: usize) -> bool {
+    pub(crate) fn complete(&mut self, world: &mut World, device: usize) -> bool {
         let before = self.completed;
         world.touched = true;
         world.devices[device].advance(world.now, &mut world.completions);
@@ -89,7 +89,7 @@ impl Phase<'_> {
     }
 
     /// The one thing that happens next in the host; true when it is time to look at the switch.
-    pub(super) fn host(&mut self, world: &mut World) -> bool {
+    pub(crate) fn host(&mut self, world: &mut World) -> bool {
         let before = self.completed;
         let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
         match step {
@@ -128,7 +128,7 @@ impl Phase<'_> {
 
     /// A job's command is complete, or has failed: then it counts in nothing else. Whether it is one of the phase under way.
     #[inline]
-    pub(super) fn count(&mut self, digest: &mut Digest, done: &DeviceCompletion) -> bool {
+    pub(crate) fn count(&mut self, digest: &mut Digest, done: &DeviceCompletion) -> bool {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
         self.completed += 1;
         let of = self.seats.get_mut(seat);
@@ -163,7 +163,7 @@ impl Phase<'_> {
     }
 
     /// What happens in the engine by itself now.
-    pub(super) fn engine(&mut self, world: &mut World) {
+    pub(crate) fn engine(&mut self, world: &mut World) {
         if let Some(engine) = &mut world.engine {
             engine.advance(world.now);
         }
@@ -172,7 +172,7 @@ impl Phase<'_> {
 
     /// Carries out what the engine asks for, and takes the transactions that have ended.
     #[inline(always)]
-    pub(super) fn serve_engine(&mut self, world: &mut World) {
+    pub(crate) fn serve_engine(&mut self, world: &mut World) {
         if world.engine.as_ref().is_some_and(|engine| engine.wants_something()) {
             self.serve(world);
         }

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::engine::{Blow, How};
 use crate::error::SimError;
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use serde_json::{Value, json};
 use tameshi_base::{Nanos, Reason};
 use tameshi_record::Writer;
@@ -25,19 +25,19 @@ struct Waiting {
 
 /// Events in the order of the study.
 #[derive(Debug)]
-pub(crate) struct Staging {
+pub(crate) struct EventQueue {
     waiting: Vec<Waiting>,
     next: Nanos,
     /// Rebuilds that may be under way.
     rebuilding: u32,
 }
 
-impl Staging {
+impl EventQueue {
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let waiting = spec.events.iter().filter_map(|(name, event)| {
             let of_server = event.kill.is_some() || event.restart.is_some();
             let server = spec.database.as_ref().filter(|_| of_server);
-            let storage = befallen(event).or(server.map(|database| database.storage.as_str()))?;
+            let storage = target(event).or(server.map(|database| database.storage.as_str()))?;
             let storage = spec.storage.get_index_of(storage)?;
             let number = |phase: &String| spec.phases.iter().position(|other| other.name == *phase);
             let phase = event.phase.as_ref().and_then(number).map(|number| number as u32);
@@ -89,7 +89,7 @@ impl Staging {
         if let Some(restart) = &event.restart {
             return Ok(Some(Blow { event: name, how: How::Shutdown, down: restart.down.0, loss: Loss::default() }));
         }
-        let storage = befallen(&event);
+        let storage = target(&event);
         let mut blow = None;
         let (kind, fields) = if let Some((channel, of)) = event.fail.as_ref().and_then(|of| Some((of.channel?, of))) {
             match device.fail_channel(of.member.unwrap_or(0), channel, now) {
@@ -181,7 +181,7 @@ impl Staging {
     pub(crate) fn end(&self, now: Nanos, writer: &mut Writer) -> Result<(), SimError> {
         for waiting in &self.waiting {
             let why = Reason::new("ended_before");
-            let fields = json!({ "event": waiting.name, "storage": befallen(&waiting.event), "why": why });
+            let fields = json!({ "event": waiting.name, "storage": target(&waiting.event), "why": why });
             writer.event(now, "missed", fields)?;
         }
         Ok(())
@@ -206,7 +206,7 @@ fn with_lost(mut fields: Value, device: &mut Device) -> Value {
 }
 
 /// The storage that an event befalls; `None` where the simulated world does not stage it.
-pub(crate) fn befallen(event: &Event) -> Option<&str> {
+pub(crate) fn target(event: &Event) -> Option<&str> {
     let failed = event.fail.as_ref().map(|of| &of.storage);
     let others = [&event.replace, &event.power_cut].map(|of| of.as_ref().map(|of| &of.storage));
     let failover = event.failover.as_ref().map(|of| &of.storage);

@@ -1,16 +1,16 @@
 //! What lasts from phase to phase: devices, host and engine, the digest, and what was used.
 
-use crate::chance::Chance;
-use crate::check;
 use crate::device::{Device, DeviceCompletion};
-use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::error::SimError;
+use crate::faults::event_queue::{EventQueue, target};
 use crate::host::Host;
-use crate::places::places;
-use crate::seats::Seats;
+use crate::kernel::device_map::device_map;
+use crate::kernel::digest::Digest;
+use crate::kernel::job_table::JobTable;
+use crate::kernel::seed_path::SeedPath;
+use crate::kernel::validate;
 use crate::stack;
-use crate::staging::{Staging, befallen};
 use tameshi_base::Nanos;
 use tameshi_record::{Heat, RecordError, Resource, Share, Usage, Wear, Writer};
 use tameshi_spec::run::{Node, RunSpec};
@@ -68,14 +68,14 @@ pub(crate) struct World {
     pub(crate) engine: Option<Box<Engine>>,
     /// One device per storage, in the spec's order, but one for all storages that share it.
     pub(crate) devices: Vec<Device>,
-    pub(crate) staging: Staging,
+    pub(crate) staging: EventQueue,
     /// The device of each storage, in the spec's order.
     places: Vec<usize>,
     /// The first storage of each device.
     pub(crate) names: Vec<String>,
     pub(crate) digest: Digest,
     /// Where jobs sit, from phase to phase.
-    pub(crate) seats: Seats,
+    pub(crate) seats: JobTable,
     /// Virtual time.
     pub(crate) now: Nanos,
     /// Something happened to a device: when one wakes first must be looked up again. Who has done so takes it back.
@@ -89,22 +89,22 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(spec: &RunSpec) -> Result<Self, SimError> {
-        let missing = check::unsupported(spec);
+        let missing = validate::unsupported(spec);
         if !missing.is_empty() {
             return Err(SimError::Unsupported(missing));
         }
         let devices = devices(spec).map_err(|why| SimError::Unsupported(vec![why]))?;
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
-        let engine = Engine::new(spec, &places(spec)).map(Box::new);
-        let places: Vec<usize> = places(spec).into_iter().map(|(device, _)| device).collect();
+        let engine = Engine::new(spec, &device_map(spec)).map(Box::new);
+        let places: Vec<usize> = device_map(spec).into_iter().map(|(device, _)| device).collect();
         let first = |device| places.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
         let names: Vec<String> =
             (0..devices.len()).map(|device| first(device).map_or(String::new(), |(name, _)| name.clone())).collect();
         let mut used: Vec<(String, Used)> =
             names.iter().map(|name| (format!("storage.{name}"), Used::default())).collect();
         used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
-        let (staging, completions) = (Staging::new(spec), Vec::with_capacity(1024));
-        let (digest, seats) = (Digest::new(), Seats::default());
+        let (staging, completions) = (EventQueue::new(spec), Vec::with_capacity(1024));
+        let (digest, seats) = (Digest::new(), JobTable::default());
         Ok(Self {
             host,
             engine,
@@ -275,21 +275,21 @@ impl World {
 
 /// The devices of a run, those that something befalls being watched.
 fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
-    let places = places(spec);
-    let befallen: Vec<usize> = spec
+    let places = device_map(spec);
+    let target: Vec<usize> = spec
         .events
         .values()
-        .filter_map(|event| spec.storage.get_index_of(befallen(event)?))
+        .filter_map(|event| spec.storage.get_index_of(target(event)?))
         .map(|storage| places[storage].0)
         .collect();
     let mut devices: Vec<Device> = Vec::new();
     for ((name, storage), (device, _)) in spec.storage.iter().zip(places) {
         let Some(node) = &storage.model else { continue };
-        let chance = Chance::new(spec.seed, name);
+        let chance = SeedPath::new(spec.seed, name);
         match (devices.get_mut(device), node) {
             (Some(shared), Node::Partition { function, .. }) => shared.grant(function),
             (Some(_), _) => {}
-            (None, _) if befallen.contains(&device) => devices.push(stack::watched(node, &chance)?),
+            (None, _) if target.contains(&device) => devices.push(stack::watched(node, &chance)?),
             (None, _) => devices.push(stack::placed(node, &chance)?),
         }
     }

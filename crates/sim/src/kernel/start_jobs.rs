@@ -1,14 +1,14 @@
 //! Who works in a phase, and where each job begins.
 
-use crate::places::places;
-use crate::seats::{Seat, Seats};
+use crate::kernel::device_map::device_map;
+use crate::kernel::job_table::{JobSlot, JobTable};
 use tameshi_base::Nanos;
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::{Arrivals, Job, Paces, Placement};
 
 /// The jobs of a phase take their seats.
-pub(super) fn sit_down(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: Option<u32>, seats: &mut Seats) {
-    let (places, paces) = (places(spec), Paces::new(phase.streams.iter().map(|stream| &stream.stream)));
+pub(crate) fn start_jobs(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: Option<u32>, seats: &mut JobTable) {
+    let (places, paces) = (device_map(spec), Paces::new(phase.streams.iter().map(|stream| &stream.stream)));
     seats.begin(places.len());
     for (number, stream) in phase.streams.iter().enumerate() {
         let storage = spec.storage.get_index_of(&stream.storage);
@@ -27,7 +27,8 @@ pub(super) fn sit_down(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: O
             };
             let started = Job::new(&stream.stream, place).paced(paces.of(number));
             let open_loop = stream.stream.arrivals != Arrivals::Closed;
-            let seat = Seat { job: started, number: job, stream: place.stream, storage, device, base_bytes, open_loop };
+            let seat =
+                JobSlot { job: started, number: job, stream: place.stream, storage, device, base_bytes, open_loop };
             seats.take(seat, stream.stream.most_outstanding());
         }
     }

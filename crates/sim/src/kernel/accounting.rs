@@ -1,19 +1,19 @@
 //! What of a completion goes into the digest and into the record.
 
 use crate::device::{Breakdown, DeviceCompletion};
-use crate::digest::Entry;
-use crate::seats::Seat;
+use crate::kernel::digest::Entry;
+use crate::kernel::job_table::JobSlot;
 use tameshi_base::Nanos;
 use tameshi_record::interval::PART_COUNT;
 use tameshi_record::{IntervalStats, Slow};
 use tameshi_workload::Operation;
 
 /// Place of a transaction among the operations of the record.
-pub(super) const TRANSACTION: usize = 5;
+pub(crate) const TRANSACTION: usize = 5;
 
 /// Where a command's time went, in the order of the record's `PART_WORDS`.
 #[inline(always)]
-pub(super) fn told(part: &Breakdown) -> [Nanos; PART_COUNT] {
+pub(crate) fn told(part: &Breakdown) -> [Nanos; PART_COUNT] {
     let Breakdown { queue, host, link, controller, media, garbage_collection, rebuild } = *part;
     [queue, host, link, controller, media, garbage_collection, rebuild]
 }
@@ -21,7 +21,7 @@ pub(super) fn told(part: &Breakdown) -> [Nanos; PART_COUNT] {
 /// The same of a latency that may be longer: what the device does not account for was spent waiting as well, for a slot, where
 /// the loop is open.
 #[inline]
-pub(super) fn spent(part: &Breakdown, latency: Nanos) -> [Nanos; PART_COUNT] {
+pub(crate) fn spent(part: &Breakdown, latency: Nanos) -> [Nanos; PART_COUNT] {
     let mut spent = told(part);
     spent[0] = latency - spent[1..].iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
     spent
@@ -29,7 +29,7 @@ pub(super) fn spent(part: &Breakdown, latency: Nanos) -> [Nanos; PART_COUNT] {
 
 /// An operation of so many bytes and so long a latency was served: of a command that a device held until `at`.
 #[inline(always)]
-pub(super) fn serve(
+pub(crate) fn serve(
     stats: &mut IntervalStats,
     operation: Operation,
     (bytes, latency): (u64, Nanos),
@@ -49,7 +49,7 @@ pub(super) fn serve(
 }
 
 /// A completion of the engine's.
-pub(super) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry {
+pub(crate) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry {
     let command = &done.command;
     Entry {
         at: done.at,
@@ -65,7 +65,7 @@ pub(super) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry 
 
 /// The completion, at `at`, of a job's command.
 #[inline]
-pub(super) fn entry((done, at): (&DeviceCompletion, Nanos), seat: &Seat, slot: u32, latency: Nanos) -> Entry {
+pub(crate) fn entry((done, at): (&DeviceCompletion, Nanos), seat: &JobSlot, slot: u32, latency: Nanos) -> Entry {
     Entry {
         at,
         stream: seat.stream,

@@ -1,6 +1,6 @@
 //! How a change buffer goes on growing: towards what it comes to, by the same share less from window to window.
 
-use super::stretch::Stretch;
+use super::segment::Segment;
 use super::sums::Sums;
 use crate::engine::Standing;
 use libm::{exp, log};
@@ -18,7 +18,7 @@ pub(super) struct Growth {
 
 impl Growth {
     /// Of something that stands so and so in two windows behind one another.
-    pub(super) fn in_windows(before: &[Stretch], window: &[Stretch], of: impl Fn(&Standing) -> f64) -> Self {
+    pub(super) fn in_windows(before: &[Segment], window: &[Segment], of: impl Fn(&Standing) -> f64) -> Self {
         let end = &window[window.len() - 1].standing.1;
         let sizes = [&before[0].standing.0, &window[0].standing.0, end].map(of);
         Self::of(sizes, [before, window].map(|blocks| Sums::of(blocks).length))

@@ -3,14 +3,14 @@
 //! What is simulated is what exact mode simulates. Then the record's time goes on to the phase's end while the simulation's own
 //! stands still, so that clients, pool, log, drives and host notice nothing of it.
 
-use super::book::Book;
-use super::course::Course;
-use super::entries::TRANSACTION;
+use super::extrapolation::Extrapolation;
+use super::interval_writer::IntervalWriter;
 use super::judge::Judge;
-use super::stretch::Stretch;
-use super::under_way::Phase;
+use super::segment::Segment;
 use crate::error::SimError;
-use crate::world::World;
+use crate::kernel::accounting::TRANSACTION;
+use crate::kernel::state::Phase;
+use crate::kernel::world::World;
 use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, EndedBy, Writer};
@@ -30,7 +30,7 @@ fn may_leave_out(run: &RunSpec) -> bool {
 
 /// What the rest of a phase is like that was simulated so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rest {
+pub(crate) struct Rest {
     /// How much of what was simulated; none where there is no rest.
     like: Nanos,
     /// Its mean pace, as a share of that.
@@ -39,12 +39,12 @@ pub(super) struct Rest {
 
 impl Rest {
     /// There is none.
-    pub(super) const NONE: Self = Self { like: 0, pace: 1.0 };
+    pub(crate) const NONE: Self = Self { like: 0, pace: 1.0 };
 }
 
 /// A phase that may not be simulated to its end.
-pub(super) struct Parts {
-    book: Book,
+pub(crate) struct Parts {
+    book: IntervalWriter,
     judge: Judge,
     /// Its end in the record.
     end: Nanos,
@@ -53,14 +53,14 @@ pub(super) struct Parts {
 
 impl Phase<'_> {
     /// Whether this phase may leave anything out.
-    pub(super) fn is_fast(&self, run: &RunSpec, world: &World) -> bool {
+    pub(crate) fn is_fast(&self, run: &RunSpec, world: &World) -> bool {
         !self.bounded
             && may_leave_out(run)
             && world.engine.as_ref().is_some_and(|engine| engine.is_unpaced() && !engine.is_cached())
     }
 
     /// Goes through the phase and writes its record; the world's time is then behind the record's, and the writer knows it.
-    pub(super) fn in_parts(
+    pub(crate) fn in_parts(
         &mut self,
         run: &RunSpec,
         world: &mut World,
@@ -89,7 +89,7 @@ impl Phase<'_> {
         let used = world.begin_record_at(begin);
         let clients = self.spec.programs.iter().map(|drives| drives.clients() as usize).sum();
         Parts {
-            book: Book::new(clock, (self.index, word), (begin, stats), (clients, used)),
+            book: IntervalWriter::new(clock, (self.index, word), (begin, stats), (clients, used)),
             judge: Judge::new(clock.ramped(), end),
             end,
             rest: Rest::NONE,
@@ -115,7 +115,7 @@ impl Phase<'_> {
             }
             if let Some(lasting) = parts.judge.lasting(&blocks) {
                 let pace = lasting.pace((parts.end - parts.book.at) as f64);
-                let mut course = Course::new(lasting, &blocks);
+                let mut course = Extrapolation::new(lasting, &blocks);
                 parts.rest = Rest { like: course.like.length, pace };
                 parts.book.rest(parts.end, &mut course, (world, writer))?;
             }
@@ -124,10 +124,10 @@ impl Phase<'_> {
     }
 
     /// Simulates a block, interval by interval.
-    fn block(&mut self, parts: &mut Parts, world: &mut World, writer: &mut Writer) -> Result<Stretch, SimError> {
+    fn block(&mut self, parts: &mut Parts, world: &mut World, writer: &mut Writer) -> Result<Segment, SimError> {
         let ramp = Some(parts.judge.begin).filter(|ramped| *ramped > parts.book.at);
         let end = ramp.unwrap_or(parts.end).min(parts.end).min(parts.book.at + parts.judge.block());
-        let mut whole = None::<Stretch>;
+        let mut whole = None::<Segment>;
         loop {
             let to = parts.book.boundary_after(parts.book.at).min(end);
             let piece = self.piece(to - parts.book.at, world);
@@ -143,13 +143,13 @@ impl Phase<'_> {
     }
 
     /// Simulates so much, within one interval.
-    fn piece(&mut self, length: Nanos, world: &mut World) -> Stretch {
+    fn piece(&mut self, length: Nanos, world: &mut World) -> Segment {
         let standing = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
         let used = world.used_now();
         self.pass(world.now + length, world);
         let kinds = self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[TRANSACTION])).collect();
         let engine = world.engine.as_mut().expect("a program works on an engine");
-        Stretch {
+        Segment {
             length,
             kinds,
             counted: engine.take_counted(world.now),
@@ -186,7 +186,7 @@ impl Phase<'_> {
     }
 
     /// Tells how much of the phase of a program was simulated, and what the rest is like.
-    pub(super) fn tell_simulated(
+    pub(crate) fn tell_simulated(
         &self,
         run: &RunSpec,
         (simulated, whole, rest): (Nanos, Nanos, Rest),

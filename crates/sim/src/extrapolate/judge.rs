@@ -4,7 +4,7 @@
 //! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
 use super::growth::Growth;
-use super::stretch::Stretch;
+use super::segment::Segment;
 use super::sums::Sums;
 use super::windows::{APART, FULL, Lasting, Windows};
 use crate::engine::Standing;
@@ -64,7 +64,7 @@ impl Judge {
     }
 
     /// What the rest of the phase is like; none while that is not known. The blocks follow one another from the ramp's end on.
-    pub(super) fn lasting(&self, blocks: &[Stretch]) -> Option<Lasting> {
+    pub(super) fn lasting(&self, blocks: &[Segment]) -> Option<Lasting> {
         let all = (self.end - self.begin) as f64;
         let simulated = Sums::of(blocks);
         let (passed, left) = (simulated.length, all - simulated.length);
@@ -78,7 +78,7 @@ impl Judge {
     }
 
     /// The same, as windows among these blocks tell it.
-    fn lasting_as(&self, blocks: &[Stretch], left: f64) -> Option<Lasting> {
+    fn lasting_as(&self, blocks: &[Segment], left: f64) -> Option<Lasting> {
         let all = (self.end - self.begin) as f64;
         let least = (WINDOW * Sums::of(blocks).length).max(WINDOW_TIME as f64);
         let turn = turn_of_the_log(latest(blocks, least)?);
@@ -107,7 +107,7 @@ impl Judge {
 }
 
 /// The blocks since the change buffer is full, where all pages were replaced: a window astride that moment is of two rates.
-fn since_full(blocks: &[Stretch]) -> Option<&[Stretch]> {
+fn since_full(blocks: &[Segment]) -> Option<&[Segment]> {
     let (last, earlier) = blocks.split_last()?;
     let is_full = |standing: &Standing| standing.buffered >= FULL * standing.buffer_mark;
     let before = earlier.iter().rposition(|block| !is_full(&block.standing.1))?;
@@ -115,7 +115,7 @@ fn since_full(blocks: &[Stretch]) -> Option<&[Stretch]> {
 }
 
 /// The latest blocks that last so long together.
-fn latest(blocks: &[Stretch], length: f64) -> Option<&[Stretch]> {
+fn latest(blocks: &[Segment], length: f64) -> Option<&[Segment]> {
     let mut sum = 0.0;
     let enough = blocks.iter().rposition(|block| {
         sum += block.length as f64;
@@ -126,7 +126,7 @@ fn latest(blocks: &[Stretch], length: f64) -> Option<&[Stretch]> {
 
 /// The latest blocks that last nearly as long as the turns within a time, so many at least: bursts come once a turn, and part
 /// of one would count for a whole.
-fn whole_turns(blocks: &[Stretch], least: f64, turn: f64, turns: f64) -> Option<&[Stretch]> {
+fn whole_turns(blocks: &[Segment], least: f64, turn: f64, turns: f64) -> Option<&[Segment]> {
     let length = turn * (least / turn).floor().max(turns);
     let window = latest(blocks, length)?;
     let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
@@ -135,7 +135,7 @@ fn whole_turns(blocks: &[Stretch], least: f64, turn: f64, turns: f64) -> Option<
 }
 
 /// Nanoseconds in which the log grows by as much as it holds; zero where it has not been full yet.
-fn turn_of_the_log(window: &[Stretch]) -> f64 {
+fn turn_of_the_log(window: &[Segment]) -> f64 {
     let (sums, standing) = (Sums::of(window), window[window.len() - 1].standing.1);
     if standing.log_turned_over < LOG_TURNS || sums.log_bytes == 0.0 {
         return 0.0;
@@ -144,17 +144,17 @@ fn turn_of_the_log(window: &[Stretch]) -> f64 {
 }
 
 /// Standard deviation of the rates of blocks from one another, relative.
-fn unrest(blocks: &[Stretch]) -> f64 {
-    deviation(&blocks.iter().map(Stretch::rate).collect::<Vec<f64>>())
+fn unrest(blocks: &[Segment]) -> f64 {
+    deviation(&blocks.iter().map(Segment::rate).collect::<Vec<f64>>())
 }
 
 /// Variance of the rates of blocks, relative, that counting transactions makes where each comes by chance.
-fn chance(blocks: &[Stretch]) -> f64 {
+fn chance(blocks: &[Segment]) -> f64 {
     blocks.len() as f64 / Sums::of(blocks).transactions
 }
 
 /// Whether rates are so far apart that neither chance nor a calm server explains it.
-fn has_bursts(blocks: &[Stretch]) -> bool {
+fn has_bursts(blocks: &[Segment]) -> bool {
     let unrest = unrest(blocks);
     unrest * unrest - chance(blocks) > UNREST * UNREST
 }
@@ -166,7 +166,7 @@ fn deviation(rates: &[f64]) -> f64 {
 }
 
 /// Whether enough was done in two windows, and the pages that come in would not change their rates by much.
-fn is_enough_to_tell(before: &[Stretch], window: &[Stretch]) -> bool {
+fn is_enough_to_tell(before: &[Segment], window: &[Segment]) -> bool {
     let (before, now) = (Sums::of(before), Sums::of(window));
     let is_enough = now.transactions.min(before.transactions) >= WINDOW_TRANSACTIONS as f64;
     let share = |sums: &Sums| sums.read / sums.asked;
@@ -175,15 +175,15 @@ fn is_enough_to_tell(before: &[Stretch], window: &[Stretch]) -> bool {
 }
 
 /// Whether dirty pages or the log still grow: flushing may begin at any of a version's marks.
-fn fills_up(before: &[Stretch], window: &[Stretch]) -> bool {
-    let sum = |blocks: &[Stretch], of: fn(&Stretch) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
-    let grows = |of: fn(&Stretch) -> f64| sum(window, of) > sum(before, of) * GROWTH;
+fn fills_up(before: &[Segment], window: &[Segment]) -> bool {
+    let sum = |blocks: &[Segment], of: fn(&Segment) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
+    let grows = |of: fn(&Segment) -> f64| sum(window, of) > sum(before, of) * GROWTH;
     grows(|block| block.standing.1.dirty) || grows(|block| block.standing.1.age)
 }
 
 /// Whether something fills up before the end that is not full yet, or grows by much, at the pace of the window; a pool as its
 /// growth becomes less.
-fn comes_to_a_limit(before: &[Stretch], window: &[Stretch], left: f64) -> bool {
+fn comes_to_a_limit(before: &[Segment], window: &[Segment], left: f64) -> bool {
     let (first, last) = (&window[0], &window[window.len() - 1]);
     let (begin, end) = (first.standing.0, last.standing.1);
     let ahead = left / Sums::of(window).length;
@@ -202,7 +202,7 @@ fn comes_to_a_limit(before: &[Stretch], window: &[Stretch], left: f64) -> bool {
 }
 
 /// Whether a drive would have no erased flash any more before the end: what that does must be simulated.
-fn flash_fills_up(first: &Stretch, last: &Stretch, ahead: f64) -> bool {
+fn flash_fills_up(first: &Segment, last: &Segment, ahead: f64) -> bool {
     first.used.0.iter().zip(&last.used.1).any(|(begin, end)| {
         let Some((before, after)) = begin.erased().zip(end.erased()) else { return false };
         let lost = before.saturating_sub(after) as f64;
@@ -213,25 +213,25 @@ fn flash_fills_up(first: &Stretch, last: &Stretch, ahead: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::stretch::tests::block;
+    use crate::extrapolate::segment::tests::block;
 
-    fn short(transactions: u64) -> Stretch {
+    fn short(transactions: u64) -> Segment {
         block(10, transactions)
     }
 
     #[test]
     fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
         let blocks = vec![short(0); 6];
-        let count = |length: f64| latest(&blocks, length).map(<[Stretch]>::len);
+        let count = |length: f64| latest(&blocks, length).map(<[Segment]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
         assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
-        let turns = |least: f64, turn: f64| whole_turns(&blocks, least, turn, 2.0).map(<[Stretch]>::len);
+        let turns = |least: f64, turn: f64| whole_turns(&blocks, least, turn, 2.0).map(<[Segment]>::len);
         assert_eq!(
             [(0.0, 22.0), (0.0, 23.0), (60.0, 17.0), (35.0, 12.0)].map(|of| turns(of.0, of.1)),
             [4, 5, 5, 3].map(Some)
         );
         assert_eq!(turns(0.0, 31.0), None, "two turns are more than there is");
-        assert_eq!(whole_turns(&blocks, 0.0, 31.0, 1.0).map(<[Stretch]>::len), Some(3));
+        assert_eq!(whole_turns(&blocks, 0.0, 31.0, 1.0).map(<[Segment]>::len), Some(3));
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
                 (end.whole, end.buffer_mark, end.turned_over) = (1e9, 50e6, 5.0);
                 block
             });
-            let blocks: Vec<Stretch> = made.collect();
+            let blocks: Vec<Segment> = made.collect();
             judge.lasting(&blocks).map(|lasting| (lasting.blocks, lasting.pace(1e9)))
         };
         assert_eq!([1, 3].map(since), [None; 2], "nothing tells yet what comes");

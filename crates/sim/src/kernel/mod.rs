@@ -1,0 +1,19 @@
+//! Simulation kernel: jobs, host, database server and devices in one virtual time.
+
+pub(crate) mod accounting;
+pub(crate) mod calendar_queue;
+pub(crate) mod device_map;
+pub(crate) mod digest;
+mod dispatch;
+mod fast_path;
+pub(crate) mod job_table;
+mod look_ahead;
+mod phase;
+pub(crate) mod prefetch;
+pub(crate) mod ready_tree;
+pub(crate) mod run;
+pub(crate) mod seed_path;
+mod start_jobs;
+pub(crate) mod state;
+pub(crate) mod validate;
+pub(crate) mod world;
