@@ -8,7 +8,7 @@ mod arrays;
 pub mod axes;
 mod bounds;
 mod check;
-pub mod course;
+mod course;
 pub mod document;
 mod effects;
 mod extent;

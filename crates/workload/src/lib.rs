@@ -17,6 +17,7 @@ mod pages;
 mod plain;
 mod priority;
 pub mod program;
+pub mod schedule;
 mod shuffle;
 mod skew;
 mod source;

@@ -15,6 +15,7 @@ mod faults;
 pub mod flash;
 mod full;
 pub(crate) mod hdd;
+pub(crate) mod in_place;
 pub(crate) mod null;
 mod pace;
 pub(crate) mod power_draw;

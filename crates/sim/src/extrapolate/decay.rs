@@ -1,33 +1,36 @@
-//! How pages come in while a pool fills: those asked for often are there soon, others ever more seldom come in. The rate falls
-//! with a power of the time that has passed, which is near one where popularity is skewed (six cells of `mysql-disk-or-flash`
-//! with a large pool, simulated whole: 1.0 to 1.3 for pages, up to 1.6 for the time that is waited for them).
+//! Decline of page reads while a buffer pool fills.
+//!
+//! Popular pages are read soon, others ever more seldom. The read rate falls with a power of the time
+//! that has passed. The power is near one if popularity is skewed: six whole simulations of
+//! `mysql-disk-or-flash` with a large pool gave 1.0 to 1.3 for pages, and up to 1.6 for the time that
+//! clients wait for them.
 
-/// A power of one is trusted as much as what two windows tell, which may be chance and of bursts.
+/// Prior of the power. It has the weight of two windows, whose rates may be chance or bursts.
 const POWER: f64 = 1.0;
-const MOST: f64 = 2.0;
+const MAX_POWER: f64 = 2.0;
 
-/// A rate that falls behind a window.
+/// Rate that declines after a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Decay {
     power: f64,
-    /// The window's begin and end, in nanoseconds since the rate began to fall.
+    /// Begin and end of the window, in nanoseconds since the decline began.
     begin: f64,
     end: f64,
 }
 
 impl Decay {
-    /// Of sums in two windows of equal length behind one another.
+    /// Decay from the sums of two windows of this length, one after the other.
     pub(super) fn of(sums: [f64; 2], length: f64, end: f64) -> Self {
         let begin = end - length;
         let middle = |from: f64, to: f64| (from.max(1.0) * to).sqrt();
         let (before, window) = (middle(begin - length, begin), middle(begin, end));
-        let fell = libm::log(sums[0] / sums[1]) / libm::log(window / before);
-        let told = if fell.is_finite() { fell.clamp(0.0, MOST) } else { POWER };
-        Self { power: (told + POWER) / 2.0, begin, end }
+        let fitted = libm::log(sums[0] / sums[1]) / libm::log(window / before);
+        let fitted = if fitted.is_finite() { fitted.clamp(0.0, MAX_POWER) } else { POWER };
+        Self { power: (fitted + POWER) / 2.0, begin, end }
     }
 
-    /// The rate's mean until so much has passed behind the window, as a share of that in it.
-    pub(super) fn times(&self, time: f64) -> f64 {
+    /// Return the mean rate over a time after the window, as a share of the window's rate.
+    pub(super) fn factor(&self, time: f64) -> f64 {
         self.mean(self.end, self.end + time) / self.mean(self.begin, self.end)
     }
 
@@ -54,9 +57,9 @@ mod tests {
     #[test]
     fn what_falls_with_the_inverse_of_time_is_foreseen() {
         let falling = Decay::of([sum(300.0, 400.0), sum(400.0, 500.0)], 100.0, 500.0);
-        let rest = falling.times(4500.0) * sum(400.0, 500.0) * 45.0;
+        let rest = falling.factor(4500.0) * sum(400.0, 500.0) * 45.0;
         assert!((rest / sum(500.0, 5000.0) - 1.0).abs() < 0.01, "{rest}");
-        assert!(falling.times(1.0) > falling.times(1000.0) && falling.times(0.0) < 1.0);
+        assert!(falling.factor(1.0) > falling.factor(1000.0) && falling.factor(0.0) < 1.0);
     }
 
     #[test]

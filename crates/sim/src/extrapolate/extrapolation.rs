@@ -1,145 +1,147 @@
-//! How the rest of a phase goes on in each interval: its work, what is counted beside it, and how things stand.
+//! Extrapolation of a phase's rest: work, counters and server state of each piece.
 //!
-//! What is counted goes on with the work, but for what the blocks show to change with the same thing as their pace, by more than
-//! chance; while a pool fills, pages come in ever more seldom, and what waits for them takes less.
+//! Counters follow the work. A counter that changed with the driver of the pace, by more than chance,
+//! goes on changing with it. While a buffer pool fills, page reads decline, and so does the time that
+//! waits for them.
 
 use super::decay::Decay;
 use super::segment::Segment;
 use super::sums::Sums;
-use super::windows::Lasting;
+use super::windows::SteadyPace;
 use crate::engine::{Counted, Standing, WHYS};
 use tameshi_base::Nanos;
 use tameshi_record::Share;
 
-/// What clients do on a processor takes what it takes; what they wait for gives more readily where their time must add up.
-const STIFF: f64 = 0.1;
+/// Elasticity of clients' processor time, relative to that of their waits, when the parts of their
+/// time are balanced.
+const WORK_ELASTICITY: f64 = 0.1;
 
-/// Which shares of a stretch fall into a piece of time.
+/// Shares of the window that a piece of the rest repeats.
 pub(super) struct Shares {
-    /// Of its work.
+    /// Share of the window's work.
     pub(super) work: Share,
-    /// Of its time.
+    /// Share of the window's time.
     pub(super) time: Share,
-    /// Of each counter, where that is told.
+    /// Per counter, if it does not follow the work.
     counters: Vec<Share>,
-    /// Of the time of each kind of transaction, where that is told.
+    /// Per kind of transaction, the share of its time, if it does not follow the time.
     kinds: Vec<Share>,
 }
 
 impl Shares {
-    /// The stretch itself.
+    /// Shares of a simulated segment: all of it.
     pub(super) const ALL: Self = Self { work: Share::ALL, time: Share::ALL, counters: Vec::new(), kinds: Vec::new() };
 
-    /// Of a counter's value, where it is not like that of others.
+    /// Share of a counter, if it does not follow the work.
     pub(super) fn counter(&self, place: usize) -> Option<Share> {
         self.counters.get(place).copied()
     }
 
-    /// Of the time that a kind's transactions took.
+    /// Share of the time of a kind of transaction.
     pub(super) fn time_of(&self, kind: usize) -> Share {
         self.kinds.get(kind).copied().unwrap_or(self.time)
     }
 }
 
-/// How something goes on.
+/// Trend of a counter over the rest.
 #[derive(Clone, Copy)]
 enum Trend {
-    /// By so much it changes with what the pace does.
+    /// Change per unit of the pace's driver.
     Drift(f64),
-    /// It comes with pages that come in.
-    Falls(Decay),
+    /// Decline with the page reads of a filling pool.
+    Decays(Decay),
 }
 
-/// How far the rest has come with something, as time of the blocks.
-struct Line {
+/// Progress of a counter over the rest, as time of the window.
+struct Counter {
     trend: Trend,
-    /// Its sum in the blocks.
+    /// Sum in the window.
     sum: u64,
     at: Nanos,
 }
 
-impl Line {
+impl Counter {
     fn new(sum: u64, trend: Trend) -> Self {
         Self { trend, sum, at: 0 }
     }
 
-    /// How much more of the blocks' time it is worth when so much of the rest has passed, which amounts to `time` but for what
-    /// changes.
-    fn gain(&self, lasting: &Lasting, passed: Nanos, time: Nanos) -> f64 {
+    /// Return the progress when `passed` of the rest has passed; without trend it were `time` in all.
+    fn gain(&self, pace: &SteadyPace, passed: Nanos, time: Nanos) -> f64 {
         let (passed, time) = (passed as f64, time as f64);
-        let worth = match self.trend {
-            Trend::Drift(drift) => time * lasting.times(drift, passed),
-            Trend::Falls(falling) => passed * falling.times(passed),
+        let all = match self.trend {
+            Trend::Drift(drift) => time * pace.factor(drift, passed),
+            Trend::Decays(decay) => passed * decay.factor(passed),
         };
-        (worth - self.at as f64).max(0.0)
+        (all - self.at as f64).max(0.0)
     }
 }
 
-/// How far the rest has come with the time of a kind of transaction, as time of the blocks: it goes on as what it waits for does.
-struct Kind {
-    /// In the blocks, its time with waiting for each.
+/// Progress of the time of a kind of transaction, which changes as its waits do.
+struct KindTime {
+    /// Time per reason to wait, in the window.
     spent: [Nanos; WHYS],
-    /// How its own pages come in, where that changes.
-    own: Option<Decay>,
+    /// Decline of the kind's own page reads, if they decline.
+    reads: Option<Decay>,
     sum: u64,
     at: Nanos,
 }
 
-impl Kind {
-    fn new(spent: [Nanos; WHYS], own: Option<Decay>) -> Self {
-        Self { sum: spent.iter().sum(), spent, own, at: 0 }
+impl KindTime {
+    fn new(spent: [Nanos; WHYS], reads: Option<Decay>) -> Self {
+        Self { sum: spent.iter().sum(), spent, reads, at: 0 }
     }
 
-    /// What a piece adds to its time, where it adds so much to what clients wait for.
+    /// Return the progress in a piece, given that of the clients' waits.
     fn gain(&self, (from, to): (f64, f64), waits: &[Gain]) -> Gain {
-        let own = self.own.map(|own| to * own.times(to) - from * own.times(from));
-        let of = |why: usize| match own {
-            Some(own) if why == Counted::READING => Gain { is: own, give: 0.0 },
+        let reads = self.reads.map(|reads| to * reads.factor(to) - from * reads.factor(from));
+        let of = |why: usize| match reads {
+            Some(time) if why == Counted::READING => Gain { time, elasticity: 0.0 },
             _ => waits[why],
         };
         let shares = self.spent.iter().map(|spent| *spent as f64 / self.sum.max(1) as f64);
-        shares.zip((0..).map(of)).fold(Gain { is: 0.0, give: 0.0 }, |sum, (share, of)| Gain {
-            is: sum.is + share * of.is,
-            give: sum.give + share * of.give,
+        shares.zip((0..).map(of)).fold(Gain { time: 0.0, elasticity: 0.0 }, |sum, (share, of)| Gain {
+            time: sum.time + share * of.time,
+            elasticity: sum.elasticity + share * of.elasticity,
         })
     }
 }
 
-/// How much of the blocks' time something gains, and how readily it takes more or less.
+/// Progress in a piece, as time of the window, and its weight when parts are balanced.
 #[derive(Clone, Copy)]
 struct Gain {
-    is: f64,
-    give: f64,
+    time: f64,
+    elasticity: f64,
 }
 
-/// The rest behind a window of blocks.
+/// Rest of a phase after a window of simulated blocks.
 pub(super) struct Extrapolation {
-    lasting: Lasting,
-    /// The window as one.
-    pub(super) like: Segment,
-    counters: Vec<Line>,
-    kinds: Vec<Kind>,
+    pace: SteadyPace,
+    /// The window's blocks as one segment.
+    pub(super) window: Segment,
+    counters: Vec<Counter>,
+    kinds: Vec<KindTime>,
     standing: Standing,
-    /// By how much dirty pages change with what the pace does.
+    /// Change of dirty pages per unit of the pace's driver.
     dirty: f64,
-    /// Pages that the window's transactions made, as bytes: what the pool gained there and nobody read.
+    /// Bytes of pages that the window's transactions made: the pool's growth without reads.
     made: f64,
+    /// Begin and end of the current piece, since the begin of the rest.
     piece: (Nanos, Nanos),
 }
 
 impl Extrapolation {
-    /// Behind the latest blocks, as many before which are there too.
-    pub(super) fn new(lasting: Lasting, blocks: &[Segment]) -> Self {
-        let pair = &blocks[blocks.len() - 2 * lasting.blocks..];
-        let (before, window) = pair.split_at(lasting.blocks);
+    /// Extrapolation of the latest blocks; `blocks` has at least as many before them.
+    pub(super) fn new(pace: SteadyPace, blocks: &[Segment]) -> Self {
+        let pair = &blocks[blocks.len() - 2 * pace.blocks..];
+        let (before, window) = pair.split_at(pace.blocks);
         let (first, later) = window.split_first().expect("a block");
-        let mut like = first.clone();
-        later.iter().for_each(|block| like.append(block));
-        let is_filling = pages_come_in_more_seldom(before, window);
+        let mut whole = first.clone();
+        later.iter().for_each(|block| whole.append(block));
+        let is_filling = reads_decline(before, window);
         let passed = Sums::of(blocks).length;
-        let falling = |of: &dyn Fn(&Segment) -> u64| {
+        let decay = |of: &dyn Fn(&Segment) -> u64| {
             let sums = [before, window].map(|blocks| sum(blocks, |block| of(block) as f64));
-            Decay::of(sums, like.length as f64, passed)
+            Decay::of(sums, whole.length as f64, passed)
         };
         let counter = |place: usize| {
             let per = |block: &Segment| {
@@ -148,72 +150,73 @@ impl Extrapolation {
             };
             let comes_in = is_filling && Counted::COME_IN.contains(&place);
             let trend = if comes_in {
-                Trend::Falls(falling(&|block| block.counted.value(place)))
+                Trend::Decays(decay(&|block| block.counted.value(place)))
             } else {
-                Trend::Drift(lasting.drift_of(per, pair))
+                Trend::Drift(pace.drift_of(per, pair))
             };
-            Line::new(like.counted.value(place), trend)
+            Counter::new(whole.counted.value(place), trend)
         };
         let kind = |place: usize| {
             let reading = |block: &Segment| block.counted.spent_by(place)[Counted::READING];
-            let own = is_filling.then(|| falling(&reading));
-            Kind::new(like.counted.spent_by(place), own)
+            let reads = is_filling.then(|| decay(&reading));
+            KindTime::new(whole.counted.spent_by(place), reads)
         };
-        let stood: Vec<Standing> = window.iter().map(|block| block.standing.1).collect();
+        let standings: Vec<Standing> = window.iter().map(|block| block.standing.1).collect();
+        let grown = standings[standings.len() - 1].pool - window[0].standing.0.pool;
         Self {
             counters: Counted::PLACES.map(counter).collect(),
-            kinds: (0..like.kinds.len()).map(kind).collect(),
-            standing: Standing::mean(&stood).expect("a block"),
-            dirty: lasting.drift_of(|block| block.standing.1.dirty, pair),
-            made: (stood[stood.len() - 1].pool - window[0].standing.0.pool - like.counted.read_bytes()).max(0.0),
-            like,
-            lasting,
+            kinds: (0..whole.kinds.len()).map(kind).collect(),
+            standing: Standing::mean(&standings).expect("a block"),
+            dirty: pace.drift_of(|block| block.standing.1.dirty, pair),
+            made: (grown - whole.counted.read_bytes()).max(0.0),
+            window: whole,
+            pace,
             piece: (0, 0),
         }
     }
 
-    /// What the next piece has, until so much of the rest has passed.
-    pub(super) fn next(&mut self, passed: Nanos) -> Shares {
-        let (lasting, whole) = (&self.lasting, self.like.length);
+    /// Move to the next piece, which ends when `passed` of the rest has passed.
+    pub(super) fn next_piece(&mut self, passed: Nanos) -> Shares {
+        let (pace, whole) = (&self.pace, self.window.length);
         self.piece = (self.piece.1, passed);
         let (from, to) = self.piece;
         let piece = (from, to, whole);
         let span = |of: &dyn Fn(Nanos) -> Nanos| Share { from: of(from), to: of(to), whole };
-        let (work, time) = (span(&|at| lasting.worth(at)), span(&|at| at));
+        let (work, time) = (span(&|at| pace.equivalent(at)), span(&|at| at));
         let (counts, clients) = self.counters.split_at_mut(Counted::IS_TIME.start);
-        let counted = counts.iter_mut().map(|line| {
-            let gain = line.gain(lasting, passed, work.to);
-            go_on(&mut line.at, gain, whole)
+        let counted = counts.iter_mut().map(|counter| {
+            let gain = counter.gain(pace, passed, work.to);
+            advance(&mut counter.at, gain, whole)
         });
-        let gain = |(why, line): (usize, &Line)| {
-            let is = line.gain(lasting, to, if why == Counted::WORKING { work.to } else { to });
-            let give = match line.trend {
-                Trend::Falls(_) => 0.0,
-                Trend::Drift(_) if why == Counted::WORKING => STIFF * is,
-                Trend::Drift(_) => is,
+        let gain = |(why, counter): (usize, &Counter)| {
+            let time = counter.gain(pace, to, if why == Counted::WORKING { work.to } else { to });
+            let elasticity = match counter.trend {
+                Trend::Decays(_) => 0.0,
+                Trend::Drift(_) if why == Counted::WORKING => WORK_ELASTICITY * time,
+                Trend::Drift(_) => time,
             };
-            Gain { is, give }
+            Gain { time, elasticity }
         };
         let gains = clients.iter().enumerate().map(gain).collect();
-        let clients = clients.iter_mut().map(|line| (line.sum, &mut line.at));
-        let (waits, times): (Vec<Gain>, Vec<Share>) = shared_out(clients, gains, piece).unzip();
+        let clients = clients.iter_mut().map(|counter| (counter.sum, &mut counter.at));
+        let (waits, times): (Vec<Gain>, Vec<Share>) = balance(clients, gains, piece).unzip();
         let counters = counted.chain(times).collect();
         let gains = self.kinds.iter().map(|kind| kind.gain((from as f64, to as f64), &waits)).collect();
         let kinds = self.kinds.iter_mut().map(|kind| (kind.sum, &mut kind.at));
-        let kinds = shared_out(kinds, gains, piece).map(|(_, share)| share).collect();
+        let kinds = balance(kinds, gains, piece).map(|(_, share)| share).collect();
         Shares { work, time, counters, kinds }
     }
 
-    /// How things stand in that piece: what goes up and down at its mean, the rest at its end.
+    /// State of the server in the current piece: the mean of what fluctuates, the end of the rest.
     pub(super) fn standing(&self) -> Standing {
         let mut standing = self.standing;
         let [from, to] = [self.piece.0, self.piece.1].map(|time| time as f64);
-        let sum = |time: f64| time * self.lasting.times(self.dirty, time);
+        let sum = |time: f64| time * self.pace.factor(self.dirty, time);
         standing.dirty = (standing.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, standing.whole);
-        // Until a pool is full, pages stay that were read or made.
-        let whole = self.like.length as f64;
-        let read = self.like.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
-        let made = self.made * self.lasting.worth(self.piece.1) as f64 / whole;
+        // Pages that were read or made stay in the pool until it is full.
+        let whole = self.window.length as f64;
+        let read = self.window.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
+        let made = self.made * self.pace.equivalent(self.piece.1) as f64 / whole;
         standing.pool = (standing.pool + read + made).min(standing.whole);
         standing
     }
@@ -223,34 +226,37 @@ fn sum(blocks: &[Segment], of: impl Fn(&Segment) -> f64) -> f64 {
     blocks.iter().map(of).sum()
 }
 
-/// Whether a pool fills, so that most pages which came in stayed there, and fewer of them came in the second window by more than
-/// chance.
-fn pages_come_in_more_seldom(before: &[Segment], window: &[Segment]) -> bool {
+/// Return whether page reads decline because the buffer pool fills.
+///
+/// Most pages that were read stayed in the pool, and the second window read fewer by more than chance.
+fn reads_decline(before: &[Segment], window: &[Segment]) -> bool {
     let [earlier, now] = [before, window].map(|blocks| sum(blocks, |block| block.counted.misses() as f64));
-    let gained = window[window.len() - 1].standing.1.pool - window[0].standing.0.pool;
-    let fills = gained > sum(window, |block| block.counted.read_bytes()) / 2.0;
+    let grown = window[window.len() - 1].standing.1.pool - window[0].standing.0.pool;
+    let fills = grown > sum(window, |block| block.counted.read_bytes()) / 2.0;
     fills && earlier - now > 2.0 * (earlier + now).sqrt()
 }
 
-/// Of each line, of which there is so much in the blocks and which has come so far, what a piece adds to it (from, to, and what a
-/// whole is), and which share that is. All of them together fill it.
-fn shared_out<'a>(
-    lines: impl Iterator<Item = (u64, &'a mut Nanos)>,
+/// Balance the parts of a time, so that together they fill a piece (from, to, length of the window).
+///
+/// Each part has its sum in the window and its progress, which advances. Return, per part, its
+/// balanced progress in the piece and its share.
+fn balance<'a>(
+    parts: impl Iterator<Item = (u64, &'a mut Nanos)>,
     gains: Vec<Gain>,
     (from, to, whole): (Nanos, Nanos, Nanos),
 ) -> impl Iterator<Item = (Gain, Share)> {
-    let lines: Vec<((u64, &mut Nanos), Gain)> = lines.zip(gains).collect();
-    let sum = |of: fn(&Gain) -> f64| lines.iter().map(|((sum, _), gain)| *sum as f64 * of(gain)).sum::<f64>();
-    let (left, give) = (sum(|_| 1.0) * (to - from) as f64 - sum(|gain| gain.is), sum(|gain| gain.give));
-    let more = if give > 0.0 { (left / give).max(-1.0) } else { 0.0 };
-    lines.into_iter().map(move |((_, at), gain)| {
-        let is = gain.is + more * gain.give;
-        (Gain { is, ..gain }, go_on(at, is, whole))
+    let parts: Vec<((u64, &mut Nanos), Gain)> = parts.zip(gains).collect();
+    let sum = |of: fn(&Gain) -> f64| parts.iter().map(|((sum, _), gain)| *sum as f64 * of(gain)).sum::<f64>();
+    let (left, elasticity) = (sum(|_| 1.0) * (to - from) as f64 - sum(|gain| gain.time), sum(|gain| gain.elasticity));
+    let more = if elasticity > 0.0 { (left / elasticity).max(-1.0) } else { 0.0 };
+    parts.into_iter().map(move |((_, at), gain)| {
+        let time = gain.time + more * gain.elasticity;
+        (Gain { time, ..gain }, advance(at, time, whole))
     })
 }
 
-/// The share of a piece that brings a line so much further.
-fn go_on(at: &mut Nanos, gain: f64, whole: Nanos) -> Share {
+/// Advance a progress, and return the share of the window that it passes.
+fn advance(at: &mut Nanos, gain: f64, whole: Nanos) -> Share {
     let from = *at;
     *at += gain.round() as Nanos;
     Share { from, to: *at, whole }
@@ -260,7 +266,7 @@ fn go_on(at: &mut Nanos, gain: f64, whole: Nanos) -> Share {
 mod tests {
     use super::*;
     use crate::extrapolate::segment::tests::block;
-    use crate::extrapolate::trend::inverse;
+    use crate::extrapolate::trend::mean_inverse;
     use crate::extrapolate::windows::Windows;
     use libm::exp;
     use tameshi_record::OpStats;
@@ -274,7 +280,7 @@ mod tests {
         let of = |number: u32| {
             let share = 0.5 * exp(-(f64::from(number) + 0.5) / 40.0);
             let mut block = block(LENGTH, 100_000);
-            let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
+            let seldom = mean_inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
             let (reading, pages) = ((4e5 * seldom).round() as Nanos, (1e6 * seldom).round() as u64);
             block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
             let (begin, end) = &mut block.standing;
@@ -290,27 +296,27 @@ mod tests {
 
     /// What is counted in the rest behind forty blocks, its last piece and how things stand there.
     fn rest(blocks: &[Segment], pieces: u64) -> (Extrapolation, Counted) {
-        let lasting = Windows::ending_now(&blocks[..40], 10).expect("two windows and some").lasting();
-        let mut course = Extrapolation::new(lasting, &blocks[..40]);
+        let pace = Windows::latest(&blocks[..40], 10).expect("two windows and some").steady_pace();
+        let mut extrapolation = Extrapolation::new(pace, &blocks[..40]);
         let mut counted = Counted::nothing(0);
         for piece in 1..=pieces {
-            let shares = course.next(piece * 10 * LENGTH);
-            counted.add(&course.like.counted, (shares.work, shares.time), |place| shares.counter(place));
+            let shares = extrapolation.next_piece(piece * 10 * LENGTH);
+            counted.add(&extrapolation.window.counted, (shares.work, shares.time), |place| shares.counter(place));
         }
-        (course, counted)
+        (extrapolation, counted)
     }
 
     #[test]
     fn pages_come_in_ever_less_in_the_rest_of_a_pool_that_fills() {
         let blocks = filling(400);
-        let (course, counted) = rest(&blocks, 36);
+        let (extrapolation, counted) = rest(&blocks, 36);
         let sum = |blocks: &[Segment]| blocks.iter().map(|block| block.counted.misses() as f64).sum::<f64>();
         let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
         assert!(level > 4.0 * exact, "as in the window they would be far too many");
         assert!((counted.misses() as f64 / exact - 1.0).abs() < 0.02, "{} {exact}", counted.misses());
         let pool = blocks[39].standing.1.pool + counted.read_bytes() + 360.0 * 1e6;
-        assert!((course.standing().pool / pool - 1.0).abs() < 1e-6, "every page stays that was read or made");
-        let dirty = course.standing().dirty;
+        assert!((extrapolation.standing().pool / pool - 1.0).abs() < 1e-6, "every page stays that was read or made");
+        let dirty = extrapolation.standing().dirty;
         assert!(dirty > 1.03 * blocks[39].standing.1.dirty && dirty < 1e9, "{dirty}");
     }
 
@@ -322,17 +328,17 @@ mod tests {
             block.standing.1.pool = 1e12;
             block.standing.1.turned_over = 3.0;
         }
-        let (course, counted) = rest(&blocks, 36);
+        let (extrapolation, counted) = rest(&blocks, 36);
         let window: u64 = blocks[30..].iter().map(|block| block.counted.misses()).sum();
         assert_eq!(counted.misses(), 36 * window);
-        assert_eq!(course.standing().pool, 1e12);
+        assert_eq!(extrapolation.standing().pool, 1e12);
     }
 
     /// The same blocks, of two kinds of transactions that wait for pages in part, and a third that never does.
     fn of_kinds(count: u32) -> Vec<Segment> {
         let mut blocks = filling(count);
         for (block, number) in blocks.iter_mut().zip(0u32..) {
-            let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
+            let seldom = mean_inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
             let waits = [6e7, 1.5e7].map(|of| (of * seldom) as Nanos);
             let kinds =
                 [(waits[0], 2_000_000), (waits[1], 1_500_000), (0, 1_000_000_000 - 3_500_000 - waits[0] - waits[1])];
@@ -347,12 +353,12 @@ mod tests {
     #[test]
     fn each_kind_takes_less_in_the_rest_as_far_as_it_waits_for_pages() {
         let blocks = of_kinds(400);
-        let (course, _) = rest(&blocks, 36);
+        let (extrapolation, _) = rest(&blocks, 36);
         for (kind, too_long) in [(0, 1.4), (1, 1.2), (2, 1.0)] {
             let sum =
                 |blocks: &[Segment]| blocks.iter().map(|block| block.kinds[kind].latency_ns_sum as f64).sum::<f64>();
             let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
-            let took = sum(&blocks[30..40]) * course.kinds[kind].at as f64 / (10 * LENGTH) as f64;
+            let took = sum(&blocks[30..40]) * extrapolation.kinds[kind].at as f64 / (10 * LENGTH) as f64;
             assert!(level > (too_long - 0.01) * exact, "as in the window: {}", level / exact);
             assert!((took / exact - 1.0).abs() < 0.05, "{kind}: {took} {exact} {level}");
         }
@@ -372,8 +378,8 @@ mod tests {
             (block.standing.1.age, block.standing.1.dirty) = (f64::from(number % 5), 6.0 + f64::from(number % 2));
             block.standing.1.whole = 10.0;
         }
-        let (course, counted) = rest(&blocks, 3);
-        let standing = course.standing();
+        let (extrapolation, counted) = rest(&blocks, 3);
+        let standing = extrapolation.standing();
         assert_eq!((standing.age, standing.dirty), (2.0, 6.5));
         assert_eq!(counted.misses(), 0);
     }

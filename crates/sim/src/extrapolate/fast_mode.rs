@@ -1,7 +1,7 @@
-//! Fast mode: a phase is simulated until it goes on as it has for a while, and its rest is written as like that.
+//! Fast mode: simulate a phase until it is steady, and extrapolate the record of its rest.
 //!
-//! What is simulated is what exact mode simulates. Then the record's time goes on to the phase's end while the simulation's own
-//! stands still, so that clients, pool, log, drives and host notice nothing of it.
+//! The simulated part equals exact mode. Then the record's time goes on to the phase's end while
+//! virtual time stands still. Clients, buffer pool, log, drives and host are not affected.
 
 use super::extrapolation::Extrapolation;
 use super::interval_writer::IntervalWriter;
@@ -9,6 +9,7 @@ use super::judge::Judge;
 use super::segment::Segment;
 use crate::error::SimError;
 use crate::kernel::accounting::TRANSACTION;
+use crate::kernel::clock::Source;
 use crate::kernel::state::Phase;
 use crate::kernel::world::World;
 use serde_json::json;
@@ -16,51 +17,54 @@ use tameshi_base::Nanos;
 use tameshi_record::{Clock, EndedBy, Writer};
 use tameshi_spec::run::{Mode, RunSpec};
 
-/// Whether a run may leave anything out: nothing befalls it, its phases are each one program's, and time ends them.
-fn may_leave_out(run: &RunSpec) -> bool {
+/// Return whether a run may be extrapolated: it has no events, and each phase is of one program with
+/// a time limit.
+fn is_eligible(run: &RunSpec) -> bool {
     let is_fast = run.database.as_ref().is_some_and(|database| database.mode == Some(Mode::Fast));
-    let alone = run.phases.iter().all(|phase| {
+    let is_program = run.phases.iter().all(|phase| {
         phase.streams.is_empty()
             && phase.programs.len() == 1
             && phase.until.time.is_some()
             && phase.until.steady.is_none()
     });
-    is_fast && alone && run.events.is_empty() && run.rounds.is_empty()
+    is_fast && is_program && run.events.is_empty() && run.rounds.is_empty()
 }
 
-/// What the rest of a phase is like that was simulated so far.
+/// Extrapolated rest of a phase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rest {
-    /// How much of what was simulated; none where there is no rest.
+    /// Length of the simulated time that the rest follows; zero if all was simulated.
     like: Nanos,
-    /// Its mean pace, as a share of that.
+    /// Mean pace of the rest, as a share of that time's.
     pace: f64,
 }
 
 impl Rest {
-    /// There is none.
+    /// No rest: all was simulated.
     pub(crate) const NONE: Self = Self { like: 0, pace: 1.0 };
 }
 
-/// A phase that may not be simulated to its end.
-pub(crate) struct Parts {
-    book: IntervalWriter,
+/// Progress of a phase in fast mode.
+struct Progress {
+    intervals: IntervalWriter,
     judge: Judge,
-    /// Its end in the record.
+    /// End of the phase in the record's time.
     end: Nanos,
     rest: Rest,
 }
 
 impl Phase<'_> {
-    /// Whether this phase may leave anything out.
+    /// Return whether this phase may be extrapolated.
     pub(crate) fn is_fast(&self, run: &RunSpec, world: &World) -> bool {
         !self.bounded
-            && may_leave_out(run)
+            && is_eligible(run)
             && world.engine.as_ref().is_some_and(|engine| engine.is_unpaced() && !engine.is_cached())
     }
 
-    /// Goes through the phase and writes its record; the world's time is then behind the record's, and the writer knows it.
-    pub(crate) fn in_parts(
+    /// Run the phase and write its record.
+    ///
+    /// Virtual time is behind the record's time afterwards, by the writer's shift.
+    pub(crate) fn run_fast(
         &mut self,
         run: &RunSpec,
         world: &mut World,
@@ -68,125 +72,121 @@ impl Phase<'_> {
     ) -> Result<EndedBy, SimError> {
         let begin = self.begin.saturating_add_signed(writer.shift_ns());
         writer.set_shift(0);
-        let mut parts = self.parts(begin, run, world);
-        let ended_by = self.until_it_lasts(&mut parts, world, writer);
-        parts.book.write(world, writer)?;
-        writer.set_shift(parts.book.at.cast_signed() - world.now.cast_signed());
+        let mut progress = self.progress(begin, run, world);
+        let ended_by = self.simulate_until_steady(&mut progress, world, writer);
+        progress.intervals.write(world, writer)?;
+        writer.set_shift(progress.intervals.at.cast_signed() - world.now.cast_signed());
         if let Some(engine) = &mut world.engine {
-            engine.set_done_by_clients(parts.book.whole());
+            engine.set_done_by_clients(progress.intervals.since_begin());
         }
-        let whole = parts.book.at - begin;
-        self.tell_simulated(run, (world.now - self.begin, whole, parts.rest), (world, writer))?;
+        let whole = progress.intervals.at - begin;
+        self.record_simulated(run, (world.now - self.begin, whole, progress.rest), (world, writer))?;
         ended_by
     }
 
-    fn parts(&mut self, begin: Nanos, run: &RunSpec, world: &mut World) -> Parts {
+    fn progress(&mut self, begin: Nanos, run: &RunSpec, world: &mut World) -> Progress {
         let end = begin + (self.end - self.begin);
         let clock = Clock::new(begin, self.spec.ramp.0, run.interval.0);
         let mut stats = self.stats.clone();
         stats.iter_mut().for_each(|stats| stats.restart(self.index, clock.part(begin), begin));
         let word = self.spec.programs.first().map_or("", |drives| drives.word());
-        let used = world.begin_record_at(begin);
+        let used = world.begin_usage_at(begin);
         let clients = self.spec.programs.iter().map(|drives| drives.clients() as usize).sum();
-        Parts {
-            book: IntervalWriter::new(clock, (self.index, word), (begin, stats), (clients, used)),
+        Progress {
+            intervals: IntervalWriter::new(clock, (self.index, word), (begin, stats), (clients, used)),
             judge: Judge::new(clock.ramped(), end),
             end,
             rest: Rest::NONE,
         }
     }
 
-    /// Simulates block after block, until the phase's end or until the latest ones speak for its rest.
-    fn until_it_lasts(
+    /// Simulate block after block until the phase ends, or until the latest blocks predict its rest.
+    fn simulate_until_steady(
         &mut self,
-        parts: &mut Parts,
+        progress: &mut Progress,
         world: &mut World,
         writer: &mut Writer,
     ) -> Result<EndedBy, SimError> {
         let mut blocks = Vec::new();
-        while parts.book.at < parts.end {
-            let began = parts.book.at;
-            let block = self.block(parts, world, writer)?;
+        while progress.intervals.at < progress.end {
+            let began = progress.intervals.at;
+            let block = self.simulate_block(progress, world, writer)?;
             if writer.control().is_stopping() {
                 return Ok(EndedBy::Stopped);
             }
-            if began >= parts.judge.begin {
+            if began >= progress.judge.begin {
                 blocks.push(block);
             }
-            if let Some(lasting) = parts.judge.lasting(&blocks) {
-                let pace = lasting.pace((parts.end - parts.book.at) as f64);
-                let mut course = Extrapolation::new(lasting, &blocks);
-                parts.rest = Rest { like: course.like.length, pace };
-                parts.book.rest(parts.end, &mut course, (world, writer))?;
+            if let Some(steady) = progress.judge.steady_pace(&blocks) {
+                let pace = steady.pace((progress.end - progress.intervals.at) as f64);
+                let mut extrapolation = Extrapolation::new(steady, &blocks);
+                progress.rest = Rest { like: extrapolation.window.length, pace };
+                progress.intervals.extrapolate(progress.end, &mut extrapolation, world, writer)?;
             }
         }
         Ok(EndedBy::Time)
     }
 
-    /// Simulates a block, interval by interval.
-    fn block(&mut self, parts: &mut Parts, world: &mut World, writer: &mut Writer) -> Result<Segment, SimError> {
-        let ramp = Some(parts.judge.begin).filter(|ramped| *ramped > parts.book.at);
-        let end = ramp.unwrap_or(parts.end).min(parts.end).min(parts.book.at + parts.judge.block());
-        let mut whole = None::<Segment>;
+    /// Simulate one block, interval by interval.
+    fn simulate_block(
+        &mut self,
+        progress: &mut Progress,
+        world: &mut World,
+        writer: &mut Writer,
+    ) -> Result<Segment, SimError> {
+        let ramp = Some(progress.judge.begin).filter(|ramped| *ramped > progress.intervals.at);
+        let longest = progress.intervals.at + progress.judge.block();
+        let end = ramp.unwrap_or(progress.end).min(progress.end).min(longest);
+        let mut block = None::<Segment>;
         loop {
-            let to = parts.book.boundary_after(parts.book.at).min(end);
-            let piece = self.piece(to - parts.book.at, world);
-            parts.book.simulated(&piece, world, writer)?;
-            match &mut whole {
-                Some(whole) => whole.append(&piece),
-                none => *none = Some(piece),
+            let to = progress.intervals.boundary_after(progress.intervals.at).min(end);
+            let segment = self.simulate_segment(to - progress.intervals.at, world, writer)?;
+            progress.intervals.simulated(&segment, world, writer)?;
+            match &mut block {
+                Some(block) => block.append(&segment),
+                none => *none = Some(segment),
             }
-            if let Some(whole) = whole.take_if(|_| to == end || writer.control().is_stopping()) {
-                return Ok(whole);
+            if let Some(block) = block.take_if(|_| to == end || writer.control().is_stopping()) {
+                return Ok(block);
             }
         }
     }
 
-    /// Simulates so much, within one interval.
-    fn piece(&mut self, length: Nanos, world: &mut World) -> Segment {
+    /// Simulate for a length of time, within one interval.
+    fn simulate_segment(&mut self, length: Nanos, world: &mut World, writer: &mut Writer) -> Result<Segment, SimError> {
         let standing = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
-        let used = world.used_now();
-        self.pass(world.now + length, world);
+        let used = world.usage_totals();
+        self.simulate_until(world.now + length, world, writer)?;
         let kinds = self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[TRANSACTION])).collect();
         let engine = world.engine.as_mut().expect("a program works on an engine");
-        Segment {
+        Ok(Segment {
             length,
             kinds,
             counted: engine.take_counted(world.now),
             standing: (standing, engine.standing()),
-            used: (used, world.used_now()),
-        }
+            used: (used, world.usage_totals()),
+        })
     }
 
-    /// Simulates until a time of the world's.
-    fn pass(&mut self, until: Nanos, world: &mut World) {
-        let (mut wake, mut device) = world.first_wake();
+    /// Simulate up to and including `until`.
+    fn simulate_until(&mut self, until: Nanos, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         loop {
-            let (host, engine) = (world.host_wake(), world.engine_wake());
-            let first = wake.min(host).min(engine);
-            if first > until {
-                return self.enter(world, until);
+            let (at, source) = world.sources((Nanos::MAX, 0), until, 0).next();
+            self.enter(world, at);
+            if source == Source::Boundary {
+                return Ok(());
             }
-            self.enter(world, first);
-            world.touched = false;
-            if engine == first {
-                self.engine(world);
-            } else if host == first {
-                self.host(world);
-                while world.host_lingers() && world.engine_wake() > first {
-                    self.host(world);
+            self.dispatch(source, world, writer)?;
+            if source == Source::Host {
+                while world.host_lingers() && world.server_wake() > at {
+                    self.advance_host(world);
                 }
-            } else {
-                self.complete(world, device);
-            }
-            if world.touched {
-                (wake, device) = world.first_wake();
             }
         }
     }
 
-    /// Tells how much of the phase of a program was simulated, and what the rest is like.
-    pub(crate) fn tell_simulated(
+    /// Record how much of a program's phase was simulated, and what the rest follows.
+    pub(crate) fn record_simulated(
         &self,
         run: &RunSpec,
         (simulated, whole, rest): (Nanos, Nanos, Rest),

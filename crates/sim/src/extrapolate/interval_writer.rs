@@ -1,37 +1,40 @@
-//! The record of a phase that is not simulated to its end: what was simulated as it was, and behind it what is like that.
+//! Writer of a fast-mode phase's intervals: simulated segments, then extrapolated pieces.
 
 use super::extrapolation::{Extrapolation, Shares};
 use super::segment::Segment;
 use crate::engine::{Counted, Standing};
 use crate::error::SimError;
 use crate::kernel::accounting::TRANSACTION;
-use crate::kernel::world::{Used, World};
+use crate::kernel::usage::UsageTotals;
+use crate::kernel::world::World;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, IntervalStats, OpStats, Writer};
 
-/// Fills the intervals of a phase in the order of time.
+/// Writer of a phase's intervals, in the record's time.
 pub(super) struct IntervalWriter {
     clock: Clock,
     phase: u32,
     word: &'static str,
-    /// How far it is filled, and where the interval began; as all times here those of the record.
+    /// End of what was added.
     pub(super) at: Nanos,
+    /// Begin of the interval.
     began: Nanos,
     stats: Vec<IntervalStats>,
+    /// Counters of the interval.
     counted: Counted,
-    /// Since the phase's begin.
-    whole: Counted,
-    used: Vec<Used>,
+    /// Counters since the phase's begin.
+    since_begin: Counted,
+    used: Vec<UsageTotals>,
     standing: Standing,
 }
 
 impl IntervalWriter {
-    /// An empty one; `stats` are those of the first interval.
+    /// Writer of phase number `phase` of the program `word`; `stats` are those of the first interval.
     pub(super) fn new(
         clock: Clock,
         (phase, word): (u32, &'static str),
         (begin, stats): (Nanos, Vec<IntervalStats>),
-        (clients, used): (usize, Vec<Used>),
+        (clients, used): (usize, Vec<UsageTotals>),
     ) -> Self {
         let none = Counted::nothing(clients);
         Self {
@@ -42,61 +45,62 @@ impl IntervalWriter {
             began: begin,
             stats,
             counted: none.clone(),
-            whole: none,
+            since_begin: none,
             used,
             standing: Standing::default(),
         }
     }
 
-    /// Where the interval ends that a time lies in.
+    /// Return the end of the interval that contains a time.
     pub(super) fn boundary_after(&self, time: Nanos) -> Nanos {
         self.clock.boundary_after(time)
     }
 
-    /// All that was counted since the phase's begin.
-    pub(super) fn whole(&self) -> &Counted {
-        &self.whole
+    /// Counters since the phase's begin.
+    pub(super) fn since_begin(&self) -> &Counted {
+        &self.since_begin
     }
 
-    /// Adds shares of what a stretch did, and of the time that it took.
-    fn add(&mut self, stretch: &Segment, shares: &Shares) {
-        for (place, (stats, kind)) in self.stats.iter_mut().zip(&stretch.kinds).enumerate() {
+    /// Add shares of a segment.
+    fn add(&mut self, segment: &Segment, shares: &Shares) {
+        for (place, (stats, kind)) in self.stats.iter_mut().zip(&segment.kinds).enumerate() {
             stats.operations[TRANSACTION].add_share(kind, shares.work, shares.time_of(place));
         }
-        for counted in [&mut self.counted, &mut self.whole] {
-            counted.add(&stretch.counted, (shares.work, shares.time), |place| shares.counter(place));
+        for counted in [&mut self.counted, &mut self.since_begin] {
+            counted.add(&segment.counted, (shares.work, shares.time), |place| shares.counter(place));
         }
-        for (used, (begin, end)) in self.used.iter_mut().zip(stretch.used.0.iter().zip(&stretch.used.1)) {
+        for (used, (begin, end)) in self.used.iter_mut().zip(segment.used.0.iter().zip(&segment.used.1)) {
             *used = used.after((begin, end), shares.work);
         }
     }
 
-    /// A stretch that was simulated, within one interval.
+    /// Add a simulated segment, which lies within one interval.
     pub(super) fn simulated(
         &mut self,
-        stretch: &Segment,
+        segment: &Segment,
         world: &mut World,
         writer: &mut Writer,
     ) -> Result<(), SimError> {
-        self.add(stretch, &Shares::ALL);
-        self.standing = stretch.standing.1;
-        self.at += stretch.length;
+        self.add(segment, &Shares::ALL);
+        self.standing = segment.standing.1;
+        self.at += segment.length;
         self.write_at_boundary(world, writer)
     }
 
-    /// From here to `end` everything takes its course.
-    pub(super) fn rest(
+    /// Add the extrapolated rest, up to `end`.
+    pub(super) fn extrapolate(
         &mut self,
         end: Nanos,
-        course: &mut Extrapolation,
-        (world, writer): (&mut World, &mut Writer),
+        extrapolation: &mut Extrapolation,
+        world: &mut World,
+        writer: &mut Writer,
     ) -> Result<(), SimError> {
         let begin = self.at;
         while self.at < end {
             let to = self.boundary_after(self.at).min(end);
-            let shares = course.next(to - begin);
-            self.add(&course.like, &shares);
-            self.standing = course.standing();
+            let shares = extrapolation.next_piece(to - begin);
+            self.add(&extrapolation.window, &shares);
+            self.standing = extrapolation.standing();
             self.at = to;
             self.write_at_boundary(world, writer)?;
         }
@@ -107,7 +111,7 @@ impl IntervalWriter {
         if self.boundary_after(self.at - 1) == self.at { self.write(world, writer) } else { Ok(()) }
     }
 
-    /// Writes the interval up to here, if there is anything of it.
+    /// Write the interval so far, unless it is empty.
     pub(super) fn write(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         if self.at == self.began {
             return Ok(());
@@ -117,10 +121,10 @@ impl IntervalWriter {
             writer.interval(stats)?;
             let OpStats { count, latency_ns_sum, .. } = stats.operations[TRANSACTION];
             stats.restart(self.phase, self.clock.part(self.at), self.at);
-            // Time of a transaction that ends later only.
+            // Without a transaction the time belongs to one that ends later.
             stats.operations[TRANSACTION].latency_ns_sum = if count == 0 { latency_ns_sum } else { 0 };
         }
-        world.write_used(self.at, self.used.clone(), writer)?;
+        world.write_usage_at(self.at, self.used.clone(), writer)?;
         let counted = std::mem::replace(&mut self.counted, Counted::nothing(0));
         counted.write((self.began, self.at), (self.word, &self.standing), writer)?;
         if self.at == self.clock.ramped() {

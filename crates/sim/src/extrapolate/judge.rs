@@ -1,52 +1,54 @@
-//! From when on a phase goes on as it has for a while, so that its rest need not be simulated.
+//! Judge of a phase's steadiness: the time from which its rest need not be simulated.
 //!
-//! Two windows of equal length end now, one behind the other: what they have in common lasts, if neither pool, log, dirty
-//! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
+//! Two windows of equal length end now, one after the other. Their common pace lasts if neither pool,
+//! log, dirty pages nor erased flash reaches a limit before the phase's end.
+//! docs/simulated-databases.md gives the rules.
 
 use super::growth::Growth;
 use super::segment::Segment;
 use super::sums::Sums;
-use super::windows::{APART, FULL, Lasting, Windows};
+use super::windows::{FULL, SteadyPace, TOLERANCE, Windows};
 use crate::engine::Standing;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
-/// A block lasts a two-hundredth of the phase.
+/// Blocks per phase.
 const BLOCKS: Nanos = 200;
-/// So much of a phase is simulated at least, or so many transactions and gets of pages: where these take long, simulating them
-/// is cheap.
+/// Least simulated share of a phase, or least numbers of transactions and page requests. Where these
+/// take long, they are cheap to simulate.
 const LEAST_SHARE: f64 = 0.3;
 const LEAST_TRANSACTIONS: f64 = 130_000.0;
 const LEAST_GETS: f64 = 20e6;
-/// And so long in any case: what a server flushes follows the seconds before, and comes to rest after some of them.
+/// Least simulated time: flushing follows the load of earlier seconds, and settles after some.
 const LEAST_TIME: Nanos = 30 * SECOND;
-/// A phase of fewer transactions is simulated whole: that is done in seconds, and a part of it has too few of each kind to tell
-/// what they take.
+/// Number of transactions below which a phase is simulated whole: that takes seconds, and a part has
+/// too few of each kind for their mean times.
 const FEW_TRANSACTIONS: f64 = 50_000.0;
-/// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
+/// Least share of the simulated time in a window, and its least time, blocks and transactions.
 const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
 const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
-/// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
-/// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
+/// Largest standard error of a window's rate, from its blocks. With more, a window lasts whole turns
+/// of the log, because flushing for the log comes in bursts. Before the log's first turn the window
+/// lasts as long as chance needs.
 const ERROR: f64 = 0.007;
-/// Blocks whose rates differ by more, as their standard deviation tells less that of counting their transactions, are of strong
-/// bursts: of two turns at least, and half of the phase is simulated.
-const UNREST: f64 = 0.03;
-const RESTLESS_SHARE: f64 = 0.5;
-const RESTLESS_TURNS: f64 = 2.0;
-/// So much of a limit is as good as the limit.
-const THERE: f64 = 0.9;
-/// A pool whose pages were all replaced so often, and a log that was written so often, is as it will be.
+/// Relative standard deviation of the blocks' rates, without that of counting, from which there are
+/// strong bursts. A window then lasts two turns of the log, and half of the phase is simulated.
+const BURSTS: f64 = 0.03;
+const BURSTY_SHARE: f64 = 0.5;
+const BURSTY_TURNS: f64 = 2.0;
+/// Share of a limit that counts as the limit.
+const NEAR_LIMIT: f64 = 0.9;
+/// Turnovers of the pool's pages, and of the log, after which they stay as they are.
 const TURNS: f64 = 2.0;
 const LOG_TURNS: f64 = 1.25;
-/// Dirty pages and log that are more by this from window to window still grow.
+/// Ratio from window to window from which dirty pages or the log still grow.
 const GROWTH: f64 = 1.1;
-/// Less than this share of a phase is not worth leaving out.
+/// Share of a phase that is not worth extrapolating.
 const LITTLE: f64 = 0.05;
 
-/// Judges a phase from the end of its ramp to its end.
+/// Judge of a phase, from the end of its ramp to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judge {
     pub(super) begin: Nanos,
@@ -58,13 +60,13 @@ impl Judge {
         Self { begin, end }
     }
 
-    /// How long a block lasts.
+    /// Length of a block.
     pub(super) fn block(&self) -> Nanos {
         ((self.end - self.begin) / BLOCKS).max(1)
     }
 
-    /// What the rest of the phase is like; none while that is not known. The blocks follow one another from the ramp's end on.
-    pub(super) fn lasting(&self, blocks: &[Segment]) -> Option<Lasting> {
+    /// Return the pace of the phase's rest, if it is steady. The blocks follow from the ramp's end on.
+    pub(super) fn steady_pace(&self, blocks: &[Segment]) -> Option<SteadyPace> {
         let all = (self.end - self.begin) as f64;
         let simulated = Sums::of(blocks);
         let (passed, left) = (simulated.length, all - simulated.length);
@@ -74,39 +76,40 @@ impl Judge {
         if !is_enough || passed < LEAST_TIME as f64 || are_few || left < LITTLE * all {
             return None;
         }
-        self.lasting_as(blocks, left).or_else(|| self.lasting_as(since_full(blocks)?, left))
+        self.steady_pace_in(blocks, left).or_else(|| self.steady_pace_in(since_full(blocks)?, left))
     }
 
-    /// The same, as windows among these blocks tell it.
-    fn lasting_as(&self, blocks: &[Segment], left: f64) -> Option<Lasting> {
+    /// Return the pace of the rest, of length `left`, from windows of these blocks.
+    fn steady_pace_in(&self, blocks: &[Segment], left: f64) -> Option<SteadyPace> {
         let all = (self.end - self.begin) as f64;
         let least = (WINDOW * Sums::of(blocks).length).max(WINDOW_TIME as f64);
-        let turn = turn_of_the_log(latest(blocks, least)?);
-        let mut window = latest(blocks, least.max(turn))?;
-        let unrest = unrest(window);
-        let is_restless = has_bursts(window);
-        if is_restless && all - left < RESTLESS_SHARE * all {
+        let turn = log_turn(latest_blocks(blocks, least)?);
+        let mut window = latest_blocks(blocks, least.max(turn))?;
+        let variation = variation(window);
+        let is_bursty = has_bursts(window);
+        if is_bursty && all - left < BURSTY_SHARE * all {
             return None;
         }
-        if is_restless || unrest > ERROR * (window.len() as f64).sqrt() {
+        if is_bursty || variation > ERROR * (window.len() as f64).sqrt() {
             window = if turn > 0.0 {
-                whole_turns(blocks, least, turn, if is_restless { RESTLESS_TURNS } else { 1.0 })?
-            } else if is_restless {
+                whole_turns(blocks, least, turn, if is_bursty { BURSTY_TURNS } else { 1.0 })?
+            } else if is_bursty {
                 return None;
             } else {
-                let enough = (unrest * unrest / (ERROR * ERROR)).ceil() as usize;
+                let enough = (variation * variation / (ERROR * ERROR)).ceil() as usize;
                 &blocks[blocks.len().checked_sub(enough)?..]
             };
         }
-        let windows = Windows::ending_now(blocks, window.len())?;
+        let windows = Windows::latest(blocks, window.len())?;
         let (before, window) = windows.both();
-        let goes_on = windows.are_steady(left) && is_enough_to_tell(before, window) && !fills_up(before, window);
-        (goes_on && !comes_to_a_limit(before, window, left) && !windows.buffer_takes_room(left))
-            .then(|| windows.lasting())
+        let is_steady = windows.are_steady(left) && is_conclusive(before, window) && !still_grows(before, window);
+        (is_steady && !reaches_limit(before, window, left) && !windows.buffer_displaces_pages(left))
+            .then(|| windows.steady_pace())
     }
 }
 
-/// The blocks since the change buffer is full, where all pages were replaced: a window astride that moment is of two rates.
+/// Return the blocks since the change buffer is full, if all pages have been replaced. A window across
+/// that time would have two rates.
 fn since_full(blocks: &[Segment]) -> Option<&[Segment]> {
     let (last, earlier) = blocks.split_last()?;
     let is_full = |standing: &Standing| standing.buffered >= FULL * standing.buffer_mark;
@@ -114,8 +117,8 @@ fn since_full(blocks: &[Segment]) -> Option<&[Segment]> {
     (is_full(&last.standing.1) && last.standing.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
 }
 
-/// The latest blocks that last so long together.
-fn latest(blocks: &[Segment], length: f64) -> Option<&[Segment]> {
+/// Return the latest blocks that last at least `length` together.
+fn latest_blocks(blocks: &[Segment], length: f64) -> Option<&[Segment]> {
     let mut sum = 0.0;
     let enough = blocks.iter().rposition(|block| {
         sum += block.length as f64;
@@ -124,18 +127,18 @@ fn latest(blocks: &[Segment], length: f64) -> Option<&[Segment]> {
     blocks.get(enough.min(blocks.len().checked_sub(WINDOW_BLOCKS)?)..)
 }
 
-/// The latest blocks that last nearly as long as the turns within a time, so many at least: bursts come once a turn, and part
-/// of one would count for a whole.
+/// Return the latest blocks that last about as long as the whole turns in `least`, and at least
+/// `turns`. Bursts come once per turn, and a part of a burst would count as a whole one.
 fn whole_turns(blocks: &[Segment], least: f64, turn: f64, turns: f64) -> Option<&[Segment]> {
     let length = turn * (least / turn).floor().max(turns);
-    let window = latest(blocks, length)?;
-    let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
-    let is_nearer_without = over * 2.0 > window[0].length as f64 && window.len() > WINDOW_BLOCKS;
+    let window = latest_blocks(blocks, length)?;
+    let excess: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
+    let is_nearer_without = excess * 2.0 > window[0].length as f64 && window.len() > WINDOW_BLOCKS;
     Some(if is_nearer_without { &window[1..] } else { window })
 }
 
-/// Nanoseconds in which the log grows by as much as it holds; zero where it has not been full yet.
-fn turn_of_the_log(window: &[Segment]) -> f64 {
+/// Return the nanoseconds in which the log grows by its capacity; zero if it has not been full yet.
+fn log_turn(window: &[Segment]) -> f64 {
     let (sums, standing) = (Sums::of(window), window[window.len() - 1].standing.1);
     if standing.log_turned_over < LOG_TURNS || sums.log_bytes == 0.0 {
         return 0.0;
@@ -143,20 +146,20 @@ fn turn_of_the_log(window: &[Segment]) -> f64 {
     standing.hasty_age * sums.length / sums.log_bytes
 }
 
-/// Standard deviation of the rates of blocks from one another, relative.
-fn unrest(blocks: &[Segment]) -> f64 {
+/// Relative standard deviation of the blocks' rates.
+fn variation(blocks: &[Segment]) -> f64 {
     deviation(&blocks.iter().map(Segment::rate).collect::<Vec<f64>>())
 }
 
-/// Variance of the rates of blocks, relative, that counting transactions makes where each comes by chance.
+/// Relative variance of the blocks' rates that counting makes if each transaction comes by chance.
 fn chance(blocks: &[Segment]) -> f64 {
     blocks.len() as f64 / Sums::of(blocks).transactions
 }
 
-/// Whether rates are so far apart that neither chance nor a calm server explains it.
+/// Return whether the rates vary more than by chance and by a calm server.
 fn has_bursts(blocks: &[Segment]) -> bool {
-    let unrest = unrest(blocks);
-    unrest * unrest - chance(blocks) > UNREST * UNREST
+    let variation = variation(blocks);
+    variation * variation - chance(blocks) > BURSTS * BURSTS
 }
 
 fn deviation(rates: &[f64]) -> f64 {
@@ -165,46 +168,46 @@ fn deviation(rates: &[f64]) -> f64 {
     (squares / (rates.len() - 1) as f64).sqrt() / mean
 }
 
-/// Whether enough was done in two windows, and the pages that come in would not change their rates by much.
-fn is_enough_to_tell(before: &[Segment], window: &[Segment]) -> bool {
+/// Return whether both windows have enough transactions, and reads would not change the rate by much.
+fn is_conclusive(before: &[Segment], window: &[Segment]) -> bool {
     let (before, now) = (Sums::of(before), Sums::of(window));
     let is_enough = now.transactions.min(before.transactions) >= WINDOW_TRANSACTIONS as f64;
     let share = |sums: &Sums| sums.read / sums.asked;
     let change = if before.read > 0.0 { share(&now) / share(&before) - 1.0 } else { 0.0 };
-    is_enough && change.abs() * now.waited / now.length <= APART
+    is_enough && change.abs() * now.waited / now.length <= TOLERANCE
 }
 
-/// Whether dirty pages or the log still grow: flushing may begin at any of a version's marks.
-fn fills_up(before: &[Segment], window: &[Segment]) -> bool {
+/// Return whether dirty pages or the log still grow: flushing may begin at any of a version's marks.
+fn still_grows(before: &[Segment], window: &[Segment]) -> bool {
     let sum = |blocks: &[Segment], of: fn(&Segment) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
     let grows = |of: fn(&Segment) -> f64| sum(window, of) > sum(before, of) * GROWTH;
     grows(|block| block.standing.1.dirty) || grows(|block| block.standing.1.age)
 }
 
-/// Whether something fills up before the end that is not full yet, or grows by much, at the pace of the window; a pool as its
-/// growth becomes less.
-fn comes_to_a_limit(before: &[Segment], window: &[Segment], left: f64) -> bool {
+/// Return whether something fills up in the rest, or grows by much, at the pace of the window. The
+/// pool's growth slows down meanwhile.
+fn reaches_limit(before: &[Segment], window: &[Segment], left: f64) -> bool {
     let (first, last) = (&window[0], &window[window.len() - 1]);
     let (begin, end) = (first.standing.0, last.standing.1);
     let ahead = left / Sums::of(window).length;
     let reaches = |from: f64, to: f64, limit: f64| {
         let gained = to - from;
-        gained > 0.0 && to < limit * THERE && to + gained * ahead >= limit * THERE
+        gained > 0.0 && to < limit * NEAR_LIMIT && to + gained * ahead >= limit * NEAR_LIMIT
     };
-    let log_goes_on = end.log_turned_over < LOG_TURNS
-        && (reaches(begin.age, end.age, end.hasty_age) || end.age > end.hasty_age * THERE);
+    let log_grows = end.log_turned_over < LOG_TURNS
+        && (reaches(begin.age, end.age, end.hasty_age) || end.age > end.hasty_age * NEAR_LIMIT);
     let is_turned_over = end.turned_over >= TURNS;
     let dirt_fills_up = !is_turned_over && reaches(begin.dirty, end.dirty, end.most_dirty);
-    // Once it is full, pages go out that were asked for: the pool must have been through that.
+    // A full pool evicts pages that are still used: that must have been simulated.
     let growth = Growth::in_windows(before, window, |standing| standing.pool);
-    let pool_fills_up = !is_turned_over && end.pool + growth.after(left) >= end.whole && end.pool < end.whole;
-    log_goes_on || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
+    let pool_fills_up = !is_turned_over && end.pool + growth.gain_after(left) >= end.whole && end.pool < end.whole;
+    log_grows || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
 }
 
-/// Whether a drive would have no erased flash any more before the end: what that does must be simulated.
+/// Return whether a drive would run out of erased flash in the rest: that must be simulated.
 fn flash_fills_up(first: &Segment, last: &Segment, ahead: f64) -> bool {
     first.used.0.iter().zip(&last.used.1).any(|(begin, end)| {
-        let Some((before, after)) = begin.erased().zip(end.erased()) else { return false };
+        let Some((before, after)) = begin.erased_bytes().zip(end.erased_bytes()) else { return false };
         let lost = before.saturating_sub(after) as f64;
         lost > 0.0 && lost * ahead >= after as f64 / 2.0
     })
@@ -222,9 +225,9 @@ mod tests {
     #[test]
     fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
         let blocks = vec![short(0); 6];
-        let count = |length: f64| latest(&blocks, length).map(<[Segment]>::len);
+        let count = |length: f64| latest_blocks(&blocks, length).map(<[Segment]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
-        assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
+        assert_eq!((count(61.0), latest_blocks(&blocks[..2], 10.0).is_none()), (None, true));
         let turns = |least: f64, turn: f64| whole_turns(&blocks, least, turn, 2.0).map(<[Segment]>::len);
         assert_eq!(
             [(0.0, 22.0), (0.0, 23.0), (60.0, 17.0), (35.0, 12.0)].map(|of| turns(of.0, of.1)),
@@ -244,17 +247,17 @@ mod tests {
 
     #[test]
     fn bursts_are_known_by_how_far_rates_are_apart() {
-        assert!(deviation(&[1.0, 1.01, 0.99, 1.0]) < UNREST);
-        assert!(deviation(&[1.0, 1.0, 0.7, 1.0]) > UNREST);
+        assert!(deviation(&[1.0, 1.01, 0.99, 1.0]) < BURSTS);
+        assert!(deviation(&[1.0, 1.0, 0.7, 1.0]) > BURSTS);
         assert!((deviation(&[1.0, 3.0]) - 0.5f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn a_phase_of_few_transactions_is_simulated_whole() {
         let judge = Judge { begin: 0, end: 1000 * SECOND };
-        let lasting = |each: u64| judge.lasting(&vec![block(5 * SECOND, each); 60]);
-        assert_eq!([100, 249].map(|each| lasting(each).is_some()), [false; 2], "fewer than 50 000 in all");
-        assert_eq!([250, 1000].map(|each| lasting(each).is_some()), [true; 2]);
+        let pace = |each: u64| judge.steady_pace(&vec![block(5 * SECOND, each); 60]);
+        assert_eq!([100, 249].map(|each| pace(each).is_some()), [false; 2], "fewer than 50 000 in all");
+        assert_eq!([250, 1000].map(|each| pace(each).is_some()), [true; 2]);
     }
 
     #[test]
@@ -267,7 +270,7 @@ mod tests {
                 (begin.buffered, end.buffered) = (buffered(number), buffered(number + 1));
                 (end.whole, end.buffer_mark) = (1e9, most);
             }
-            judge.lasting(&blocks).is_some()
+            judge.steady_pace(&blocks).is_some()
         };
         assert!(!with(5e8, |number| 5e6 * f64::from(number)), "half a per cent of the pool each five seconds");
         assert!(with(5e8, |number| 5e6 * f64::from(number.min(10))));
@@ -289,7 +292,7 @@ mod tests {
                 block
             });
             let blocks: Vec<Segment> = made.collect();
-            judge.lasting(&blocks).map(|lasting| (lasting.blocks, lasting.pace(1e9)))
+            judge.steady_pace(&blocks).map(|pace| (pace.blocks, pace.pace(1e9)))
         };
         assert_eq!([1, 3].map(since), [None; 2], "nothing tells yet what comes");
         assert_eq!(since(8), Some((3, 1.0)));

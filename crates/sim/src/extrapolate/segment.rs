@@ -1,25 +1,25 @@
-//! What a stretch of a phase did that was simulated.
+//! Simulated segment of a phase: its transactions, counters, usage and server state.
 
 use crate::engine::{Counted, Standing};
-use crate::kernel::world::Used;
+use crate::kernel::usage::UsageTotals;
 use tameshi_base::Nanos;
 use tameshi_record::{OpStats, Share};
 
-/// A stretch that was simulated.
+/// Simulated segment of a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) length: Nanos,
     /// Transactions by kind.
     pub(super) kinds: Vec<OpStats>,
     pub(super) counted: Counted,
-    /// What each device and the host had done at its begin and at its end.
-    pub(super) used: (Vec<Used>, Vec<Used>),
-    /// How things stood at its begin and at its end.
+    /// Usage of each device and of the host, at begin and end.
+    pub(super) used: (Vec<UsageTotals>, Vec<UsageTotals>),
+    /// State of the server, at begin and end.
     pub(super) standing: (Standing, Standing),
 }
 
 impl Segment {
-    /// Adds what followed on it.
+    /// Append the segment that followed.
     pub(super) fn append(&mut self, later: &Self) {
         self.length += later.length;
         self.kinds.iter_mut().zip(&later.kinds).for_each(|(mine, theirs)| mine.add(theirs));
@@ -28,18 +28,18 @@ impl Segment {
         self.standing.1 = later.standing.1;
     }
 
-    /// Transactions that ended.
+    /// Number of transactions that ended.
     pub(super) fn transactions(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.count).sum()
     }
 
-    /// Of the changes of secondary indexes' leaves, the share that was buffered; zero where there were none.
+    /// Share of the changes of secondary-index leaves that were buffered; zero without changes.
     pub(super) fn buffered_share(&self) -> f64 {
         let ((all, buffered), end) = (self.standing.0.leaf_changes, self.standing.1.leaf_changes);
         end.1.saturating_sub(buffered) as f64 / end.0.saturating_sub(all).max(1) as f64
     }
 
-    /// Transactions a nanosecond.
+    /// Transactions per nanosecond.
     pub(super) fn rate(&self) -> f64 {
         self.transactions() as f64 / self.length.max(1) as f64
     }

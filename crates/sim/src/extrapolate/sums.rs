@@ -1,16 +1,19 @@
-//! What stretches of a phase amount to.
+//! Sums over simulated blocks.
 
 use super::segment::Segment;
 
-/// What blocks amount to.
+/// Sums over simulated blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
+    /// Time in nanoseconds.
     pub(super) length: f64,
     pub(super) transactions: f64,
     pub(super) log_bytes: f64,
-    /// Pages that were asked for, those that had to come in, and how long clients waited for that, as one client's share.
+    /// Page requests.
     pub(super) asked: f64,
+    /// Page requests that read storage.
     pub(super) read: f64,
+    /// Time that clients waited for reads, as that of one client.
     pub(super) waited: f64,
 }
 
@@ -29,6 +32,7 @@ impl Sums {
         })
     }
 
+    /// Transactions per nanosecond.
     pub(super) fn rate(&self) -> f64 {
         self.transactions / self.length
     }

@@ -1,25 +1,27 @@
-//! How the pace of a phase goes on changing. What a pool still lacks comes in ever more seldom: a rate that changes with it
-//! does so with `1 / t`, the inverse of the time that has passed. In a pool that is full it does with what takes of its room.
+//! Trend of a phase's pace.
+//!
+//! While a buffer pool fills, reads become ever more seldom: rates that depend on them change with
+//! 1/t, the inverse of the time that has passed. In a full pool they change with the room that other
+//! pages take.
 
 use super::segment::Segment;
 
-/// Of a slope's square so many times that of its standard error are taken for chance.
+/// Multiple of a slope's squared standard error that is taken for chance.
 const CHANCE: f64 = 4.0;
 
-/// The mean of `1 / t` between two times.
-pub(super) fn inverse(from: f64, to: f64) -> f64 {
+/// Return the mean of 1/t between two times.
+pub(super) fn mean_inverse(from: f64, to: f64) -> f64 {
     if to > from { libm::log(to / from) / (to - from) } else { 1.0 / from }
 }
 
-/// By how much the rate of blocks changes with something else that is given of each, in transactions.
-pub(super) fn slope(blocks: &[Segment], others: &[f64]) -> f64 {
-    slope_of(others, blocks.iter().map(Segment::rate))
+/// Return the change of the blocks' rate, in transactions, per unit of a driver.
+pub(super) fn slope(blocks: &[Segment], drivers: &[f64]) -> f64 {
+    slope_of(drivers, blocks.iter().map(Segment::rate))
 }
 
-/// By how much values change with something else that is given of each: the line nearest to them, level as far as chance
-/// explains it.
-pub(super) fn slope_of(others: &[f64], values: impl Iterator<Item = f64>) -> f64 {
-    let points: Vec<(f64, f64)> = others.iter().copied().zip(values).collect();
+/// Return the change of values per unit of a driver: least squares, shrunk by what chance explains.
+pub(super) fn slope_of(drivers: &[f64], values: impl Iterator<Item = f64>) -> f64 {
+    let points: Vec<(f64, f64)> = drivers.iter().copied().zip(values).collect();
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
@@ -33,13 +35,13 @@ pub(super) fn slope_of(others: &[f64], values: impl Iterator<Item = f64>) -> f64
     if slope == 0.0 { 0.0 } else { slope * (1.0 - CHANCE * error / (slope * slope)).max(0.0) }
 }
 
-/// Of blocks that follow one another from a time on, the mean of `1 / t` of each.
-pub(super) fn inverses(blocks: &[Segment], from: f64) -> Vec<f64> {
+/// Return the mean of 1/t in each of consecutive blocks, the first of which begins at `from`.
+pub(super) fn mean_inverses(blocks: &[Segment], from: f64) -> Vec<f64> {
     let mut to = from;
     let each = |block: &Segment| {
         let from = to;
         to += block.length as f64;
-        inverse(from, to)
+        mean_inverse(from, to)
     };
     blocks.iter().map(each).collect()
 }
@@ -55,19 +57,19 @@ mod tests {
     fn blocks(skipped: u64, count: u64, transactions: impl Fn(u64, f64) -> f64) -> Vec<Segment> {
         let made = (skipped..skipped + count).map(|n| {
             let from = n as f64 * LENGTH;
-            block(LENGTH as u64, transactions(n, inverse(from, from + LENGTH)).round() as u64)
+            block(LENGTH as u64, transactions(n, mean_inverse(from, from + LENGTH)).round() as u64)
         });
         made.collect()
     }
 
     fn of_inverse(blocks: &[Segment], from: f64) -> f64 {
-        slope(blocks, &inverses(blocks, from))
+        slope(blocks, &mean_inverses(blocks, from))
     }
 
     #[test]
     fn the_mean_of_the_inverse_is_that_of_its_integral() {
-        assert!((inverse(2.0, 6.0) - libm::log(3.0) / 4.0).abs() < 1e-15);
-        assert_eq!(inverse(4.0, 4.0), 0.25);
+        assert!((mean_inverse(2.0, 6.0) - libm::log(3.0) / 4.0).abs() < 1e-15);
+        assert_eq!(mean_inverse(4.0, 4.0), 0.25);
     }
 
     #[test]

@@ -1,49 +1,53 @@
-//! Two windows of equal length behind one another, and how the rest goes on from them.
+//! Comparison of two windows of equal length, one after the other, and the pace that follows them.
 
 use super::growth::Growth;
 use super::segment::Segment;
 use super::sums::Sums;
-use super::trend::{inverse, inverses, slope, slope_of};
+use super::trend::{mean_inverse, mean_inverses, slope, slope_of};
 use crate::engine::Standing;
 use tameshi_base::Nanos;
 
-/// How far the rate of a window may be from what the ones before it let expect.
-pub(super) const APART: f64 = 0.02;
-/// Of changes of leaves, with fewer of them that are buffered a pool lacks too little of its leaves for that to matter.
+/// Largest relative difference of a window's rate from the expected one.
+pub(super) const TOLERANCE: f64 = 0.02;
+/// Share of buffered leaf changes below which missing leaves do not affect the pace.
 const FEW_BUFFERED: f64 = 0.01;
-/// A change buffer that takes this share of the pool more before the end leaves other pages less room; one that would take so much
-/// beyond what it may comes to its end while it grows fast, or just did.
+/// Largest share of the pool that the change buffer may still take from other pages.
 const ROOM: f64 = 0.05;
-const LOST: f64 = 0.05;
-/// One that is as large as it may be, but for so much of it, is full.
+/// Largest share of the pool by which the change buffer's growth may overshoot its limit: a buffer
+/// that reaches its limit changes the pace.
+const OVERSHOOT: f64 = 0.05;
+/// Share of its limit at which the change buffer is full.
 pub(super) const FULL: f64 = 0.97;
 
-/// What a pace goes on changing with.
+/// Quantity that a pace changes with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum With {
-    /// The inverse of the time since the judge's begin, in nanoseconds: of that, so much has passed.
+enum Driver {
+    /// Inverse of the time since the judge's begin, in nanoseconds, of which `passed` has passed.
     Inverse { passed: f64 },
-    /// The share of the changes of leaves that is buffered: the fewer leaves a pool lacks, the more of its pages become dirty. What
-    /// its sum over time, in nanoseconds, still gains.
+    /// Share of leaf changes that are buffered: the fewer leaves a pool lacks, the more of its pages
+    /// become dirty. `sum` is the growth of the share's integral over time, in nanoseconds.
     Share { sum: Growth },
-    /// What the change buffer has gained, in bytes: it grows so, by so much at most.
+    /// Growth of the change buffer in bytes, at most `most`.
     Buffered { growth: Growth, most: f64 },
 }
 
-impl With {
-    /// Its mean until so much of the rest has passed.
+impl Driver {
+    /// Return the mean over the first `time` of the rest.
     fn mean(&self, time: f64) -> f64 {
         match self {
-            Self::Inverse { passed } => inverse(*passed, passed + time),
-            Self::Share { sum } if time > 0.0 => sum.after(time) / time,
-            Self::Buffered { growth, most } if time > 0.0 => growth.mean(time).min(*most),
+            Self::Inverse { passed } => mean_inverse(*passed, passed + time),
+            Self::Share { sum } if time > 0.0 => sum.gain_after(time) / time,
+            Self::Buffered { growth, most } if time > 0.0 => growth.mean_gain(time).min(*most),
             Self::Share { .. } | Self::Buffered { .. } => 0.0,
         }
     }
 
-    /// How much of its trend goes on, and by how much that may make the rest slower or faster than the window. What comes to rest
-    /// with `1 / t` goes on level at some time, and nothing tells when; of the last leaves that come in, many become dirty with
-    /// neighbours that did already (six cells with a large pool of `mysql-disk-or-flash`, simulated whole, tell how much).
+    /// Return the share of the trend that goes on, and the largest change of the pace that is
+    /// predicted from it.
+    ///
+    /// A decline with 1/t levels off at some time that no window shows. Of the last leaves that come
+    /// in, many become dirty with neighbours that are dirty already. The shares are from six whole
+    /// simulations of `mysql-disk-or-flash` with a large pool.
     fn trust(&self) -> (f64, f64) {
         match self {
             Self::Inverse { .. } => (0.5, 0.025),
@@ -53,147 +57,151 @@ impl With {
     }
 }
 
-/// What the rest of a phase is like.
+/// Pace of the rest of a phase, relative to that of its latest blocks.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Lasting {
-    /// So many of the latest blocks.
+pub(super) struct SteadyPace {
+    /// Number of the latest blocks that the rest follows.
     pub(super) blocks: usize,
-    /// By how much their pace changes with something, and what that was in them.
+    /// Relative change of the pace per unit of the driver.
     drift: f64,
-    with: With,
+    driver: Driver,
+    /// Mean of the driver in the blocks.
     at: f64,
-    /// What it was in each block of them and of as many before.
-    others: Vec<f64>,
+    /// Driver in each of the blocks, and of as many before them.
+    drivers: Vec<f64>,
 }
 
-impl Lasting {
-    /// How much of the blocks' time the work of so much of the rest takes.
-    pub(super) fn worth(&self, time: Nanos) -> Nanos {
+impl SteadyPace {
+    /// Return the time in the blocks in which the work of the first `time` of the rest was done.
+    pub(super) fn equivalent(&self, time: Nanos) -> Nanos {
         (time as f64 * self.pace(time as f64)).round() as Nanos
     }
 
-    /// The mean pace until so much of the rest has passed, as a share of that of the blocks.
+    /// Return the mean pace over the first `time` of the rest, as a share of that of the blocks.
     pub(super) fn pace(&self, time: f64) -> f64 {
-        self.times(self.drift, time)
+        self.factor(self.drift, time)
     }
 
-    /// By how much, as a share of its mean in the blocks, something of each block changes with what the pace does; `pair` are
-    /// they and as many before.
+    /// Return the relative change of a quantity per unit of the driver; `pair` are the blocks and as
+    /// many before them.
     pub(super) fn drift_of(&self, of: impl Fn(&Segment) -> f64, pair: &[Segment]) -> f64 {
         let mean = pair[self.blocks..].iter().map(&of).sum::<f64>() / self.blocks as f64;
-        let slope = slope_of(&self.others, pair.iter().map(of));
-        if mean > 0.0 { self.with.trust().0 * slope / mean } else { 0.0 }
+        let slope = slope_of(&self.drivers, pair.iter().map(of));
+        if mean > 0.0 { self.driver.trust().0 * slope / mean } else { 0.0 }
     }
 
-    /// How many times as much as in the blocks something with such a drift is, in the mean until so much of the rest has passed.
-    pub(super) fn times(&self, drift: f64, time: f64) -> f64 {
-        1.0 + drift * (self.with.mean(time) - self.at)
+    /// Return the mean of a quantity with this drift over the first `time` of the rest, as a multiple
+    /// of its mean in the blocks.
+    pub(super) fn factor(&self, drift: f64, time: f64) -> f64 {
+        1.0 + drift * (self.driver.mean(time) - self.at)
     }
 
-    /// Whether the pace of so much of the rest is near enough to that of the blocks to be foreseen.
-    fn is_foreseen(&self, left: f64) -> bool {
-        (self.pace(left) - 1.0).abs() <= self.with.trust().1
+    /// Return whether the pace of the first `left` of the rest is near enough to that of the blocks.
+    fn is_predictable(&self, left: f64) -> bool {
+        (self.pace(left) - 1.0).abs() <= self.driver.trust().1
     }
 }
 
-/// Windows of equal length behind one another, the last one of which ends now.
+/// Consecutive windows of equal length, the last of which ends now.
 pub(super) struct Windows<'a> {
-    /// Theirs, and as many before them as there are of one more.
+    /// Blocks of the last two windows, and of up to one window before them.
     blocks: &'a [Segment],
-    /// What the rate of each of them may change with.
-    others: Vec<f64>,
-    /// Blocks of one.
+    /// Driver in each block.
+    drivers: Vec<f64>,
+    /// Blocks per window.
     length: usize,
-    with: With,
+    driver: Driver,
 }
 
 impl<'a> Windows<'a> {
-    pub(super) fn ending_now(all: &'a [Segment], length: usize) -> Option<Self> {
+    /// Windows of `length` blocks that end with the last of all blocks.
+    pub(super) fn latest(all: &'a [Segment], length: usize) -> Option<Self> {
         let more = all.len().checked_sub(2 * length)?.min(length);
         let (earlier, blocks) = all.split_at(all.len() - 2 * length - more);
-        let (others, with) = changing_with(Sums::of(earlier).length, blocks, length);
-        Some(Self { blocks, others, length, with })
+        let (drivers, driver) = driver_of(Sums::of(earlier).length, blocks, length);
+        Some(Self { blocks, drivers, length, driver })
     }
 
-    /// Both windows.
+    /// The last two windows.
     pub(super) fn both(&self) -> (&'a [Segment], &'a [Segment]) {
         pair(self.blocks, self.length)
     }
 
-    /// Whether the last one's rate is that of the one before, or goes on from there as it had changed until then.
+    /// Return whether the last window's rate is that of the window before, changed by its trend.
     pub(super) fn is_as_expected(&self) -> bool {
         let (before, window) = self.both();
-        let (earlier, now) = self.others.split_at(self.others.len() - self.length);
+        let (earlier, now) = self.drivers.split_at(self.drivers.len() - self.length);
         let slope = slope(&self.blocks[..earlier.len()], earlier);
         let change = mean(window, now) - mean(before, &earlier[earlier.len() - self.length..]);
-        (Sums::of(window).rate() / (Sums::of(before).rate() + slope * change) - 1.0).abs() <= APART
+        (Sums::of(window).rate() / (Sums::of(before).rate() + slope * change) - 1.0).abs() <= TOLERANCE
     }
 
-    /// Whether it is so, and how the pace goes on changing can be foreseen for so much of the rest.
+    /// Return whether the rate is as expected, and the pace of the first `left` of the rest predictable.
     pub(super) fn are_steady(&self, left: f64) -> bool {
-        self.is_as_expected() && self.lasting().is_foreseen(left)
+        self.is_as_expected() && self.steady_pace().is_predictable(left)
     }
 
-    /// Whether a change buffer takes so much of the pool before the end, or has to stop growing so fast, that the rest is not like
-    /// the window.
-    pub(super) fn buffer_takes_room(&self, left: f64) -> bool {
+    /// Return whether the change buffer changes the pace of the first `left` of the rest: it takes much
+    /// of the pool from other pages, or reaches its limit while it grows fast.
+    pub(super) fn buffer_displaces_pages(&self, left: f64) -> bool {
         let whole = standing(self.blocks).whole;
         let (growth, most) = growth(self.both());
-        let gain = growth.after(left);
-        gain.min(most) > ROOM * whole || gain - most > LOST * whole
+        let gain = growth.gain_after(left);
+        gain.min(most) > ROOM * whole || gain - most > OVERSHOOT * whole
     }
 
-    pub(super) fn lasting(&self) -> Lasting {
+    /// Return the pace of the rest.
+    pub(super) fn steady_pace(&self) -> SteadyPace {
         let (_, window) = self.both();
         let both = self.blocks.len() - 2 * self.length;
-        let others = self.others[both..].to_vec();
-        let slope = slope(&self.blocks[both..], &others) / Sums::of(window).rate();
-        let at = mean(window, &others[self.length..]);
-        Lasting { blocks: self.length, drift: self.with.trust().0 * slope, with: self.with, at, others }
+        let drivers = self.drivers[both..].to_vec();
+        let slope = slope(&self.blocks[both..], &drivers) / Sums::of(window).rate();
+        let at = mean(window, &drivers[self.length..]);
+        SteadyPace { blocks: self.length, drift: self.driver.trust().0 * slope, driver: self.driver, at, drivers }
     }
 }
 
-/// What the rate of each block may change with, and how that goes on behind the last two windows of so many blocks, which a
-/// time has passed before.
-fn changing_with(passed: f64, blocks: &[Segment], length: usize) -> (Vec<f64>, With) {
+/// Return the driver of the blocks' rate: its value in each block, and its course after the last two
+/// windows of `length` blocks. `passed` is the time before the blocks.
+fn driver_of(passed: f64, blocks: &[Segment], length: usize) -> (Vec<f64>, Driver) {
     let (before, window) = pair(blocks, length);
     let Standing { turned_over, buffered, leaf_changes, .. } = *standing(blocks);
-    // Where all pages in the pool have been replaced, none come in ever more seldom; a drive may still come to rest.
+    // Once all pages of the pool have been replaced, reads decline no more. A drive may still settle.
     if turned_over >= 1.0 && leaf_changes.0 > 0 {
         let gained = blocks.iter().map(|block| block.standing.1.buffered - buffered).collect();
         let (growth, most) = growth((before, window));
-        return (gained, With::Buffered { growth, most });
+        return (gained, Driver::Buffered { growth, most });
     }
     let shares: Vec<f64> = blocks.iter().map(Segment::buffered_share).collect();
     let (earlier, now) = shares.split_at(shares.len() - length);
     let share = mean(window, now);
     if share < FEW_BUFFERED {
-        let with = With::Inverse { passed: passed + Sums::of(blocks).length };
-        return (inverses(blocks, passed.max(1.0)), with);
+        let driver = Driver::Inverse { passed: passed + Sums::of(blocks).length };
+        return (mean_inverses(blocks, passed.max(1.0)), driver);
     }
     let lengths = [before, window].map(|blocks| Sums::of(blocks).length);
     let first = mean(before, &earlier[earlier.len() - length..]) * lengths[0];
     let sum = Growth::of([0.0, first, first + share * lengths[1]], lengths);
-    (shares, With::Share { sum })
+    (shares, Driver::Share { sum })
 }
 
-/// The last two windows of so many blocks.
+/// The last two windows of `length` blocks.
 fn pair(blocks: &[Segment], length: usize) -> (&[Segment], &[Segment]) {
     blocks[blocks.len() - 2 * length..].split_at(length)
 }
 
-/// How things stand at the end of blocks.
+/// State of the server at the end of blocks.
 fn standing(blocks: &[Segment]) -> &Standing {
     &blocks[blocks.len() - 1].standing.1
 }
 
-/// The mean, over the time of blocks, of something that is given of each.
+/// Mean over time of a quantity given per block.
 fn mean(blocks: &[Segment], of: &[f64]) -> f64 {
     let sum: f64 = blocks.iter().zip(of).map(|(block, of)| of * block.length as f64).sum();
     sum / Sums::of(blocks).length
 }
 
-/// How the change buffer goes on growing behind two windows, and by how much it may.
+/// Growth of the change buffer after two windows, and its room up to its limit.
 fn growth((before, window): (&[Segment], &[Segment])) -> (Growth, f64) {
     let Standing { buffered, buffer_mark, .. } = standing(window);
     (Growth::in_windows(before, window, |standing| standing.buffered), (buffer_mark - buffered).max(0.0))
@@ -206,7 +214,7 @@ mod tests {
 
     /// Blocks whose rate goes down towards a thousand a block with the inverse of time, faster at the begin by a share.
     fn slowing(count: u64, share: f64) -> Vec<Segment> {
-        let mean = |n: f64| inverse(n.max(0.01), n + 1.0);
+        let mean = |n: f64| mean_inverse(n.max(0.01), n + 1.0);
         (0..count).map(|n| block(1_000_000, (1e5 * (1.0 + share * mean(n as f64))).round() as u64)).collect()
     }
 
@@ -221,10 +229,10 @@ mod tests {
             block
         };
         let blocks: Vec<Segment> = (0..400).map(of).collect();
-        let windows = Windows::ending_now(&blocks[..40], 10).expect("two windows and some");
+        let windows = Windows::latest(&blocks[..40], 10).expect("two windows and some");
         assert!(windows.is_as_expected() && windows.are_steady(360e6));
         let (like, exact) = (Sums::of(&blocks[30..40]).rate(), Sums::of(&blocks[40..]).rate());
-        let (level, pace) = (like / exact - 1.0, windows.lasting().pace(360e6));
+        let (level, pace) = (like / exact - 1.0, windows.steady_pace().pace(360e6));
         assert!(level > 0.02, "without its trend it would be off");
         assert!((like * pace / exact - 1.0 - 0.3 * level).abs() < 0.001, "{pace}");
     }
@@ -232,16 +240,16 @@ mod tests {
     #[test]
     fn the_rest_goes_on_slowing_down_half_as_much_as_the_blocks_did() {
         let blocks = slowing(40, 2.0);
-        let windows = Windows::ending_now(&blocks, 10).expect("two windows and some");
+        let windows = Windows::latest(&blocks, 10).expect("two windows and some");
         assert!(windows.is_as_expected());
-        let (lasting, whole) = (windows.lasting(), slowing(200, 2.0));
+        let (pace, whole) = (windows.steady_pace(), slowing(200, 2.0));
         let exact = Sums::of(&whole[40..]).transactions;
         let like = Sums::of(&blocks[30..]).transactions / 10.0;
-        let rest = lasting.worth(160_000_000) as f64 / 1e6 * like;
+        let rest = pace.equivalent(160_000_000) as f64 / 1e6 * like;
         let level = like * 160.0 / exact - 1.0;
         assert!(level > 0.02, "without its trend it would be off");
         assert!((rest / exact - 1.0 - level / 2.0).abs() < 0.002, "{rest} {exact}");
-        let halves = [0, 80_000_000, 160_000_000].map(|time| lasting.worth(time));
+        let halves = [0, 80_000_000, 160_000_000].map(|time| pace.equivalent(time));
         assert!(halves[0] == 0 && halves[1] > halves[2] - halves[1], "{halves:?}");
     }
 
@@ -258,10 +266,10 @@ mod tests {
                 block
             })
             .collect();
-        let windows = Windows::ending_now(&blocks[..40], 10).expect("two windows and some");
+        let windows = Windows::latest(&blocks[..40], 10).expect("two windows and some");
         assert!(windows.is_as_expected());
         let like = Sums::of(&blocks[30..40]).transactions / 10.0;
-        let rest = windows.lasting().worth(160_000_000) as f64 / 1e6 * like;
+        let rest = windows.steady_pace().equivalent(160_000_000) as f64 / 1e6 * like;
         let exact = Sums::of(&blocks[40..]).transactions;
         assert!(like * 160.0 / exact > 1.01, "without its trend it would be off");
         assert!((rest / exact - 1.0).abs() < 0.001, "{rest} {exact}");
@@ -271,10 +279,10 @@ mod tests {
     fn a_rate_that_turns_is_not_as_expected() {
         let turning = |n: u64| block(1_000_000, if n < 20 { 90_000 + 1000 * n } else { 110_000 - 800 * (n - 20) });
         let blocks: Vec<Segment> = (0..40).map(turning).collect();
-        assert!(!Windows::ending_now(&blocks, 10).expect("windows").is_as_expected());
+        assert!(!Windows::latest(&blocks, 10).expect("windows").is_as_expected());
         let level: Vec<Segment> = (0..40).map(|n| block(1_000_000, 100_000 + 300 * (n % 3))).collect();
-        let windows = Windows::ending_now(&level, 10).expect("windows");
+        let windows = Windows::latest(&level, 10).expect("windows");
         assert!(windows.is_as_expected());
-        assert_eq!(windows.lasting().worth(160_000_000), 160_000_000, "what is level goes on as it is");
+        assert_eq!(windows.steady_pace().equivalent(160_000_000), 160_000_000, "what is level goes on as it is");
     }
 }

@@ -1,36 +1,38 @@
-//! What befalls a storage: a member dies, a new one takes its place, power fails.
+//! Consequences of faults: failed commands, losses at a power cut, rebuilds.
 //!
-//! A command that can't be carried out because too much is gone fails after [`ERROR_AFTER`]. A dead drive is noticed at
-//! once: no time-out passes first. Power comes back at once, too; what it costs is what was lost.
+//! A command that no drive can carry out fails after [`ERROR_AFTER`]. A dead drive is noticed at
+//! once, without a timeout. Power returns at once as well: only the losses cost something.
 
 use tameshi_base::Nanos;
 
-/// After how long a command fails that nobody can carry out: the error path of the host and its retries, at least the
-/// time in which a closed loop must not stand still. An engineering prior.
+/// Time after which a command fails that no drive can carry out.
+///
+/// It stands for the host's error path and its retries, and keeps a closed loop from standing
+/// still. An engineering prior.
 pub(crate) const ERROR_AFTER: Nanos = 10_000_000;
 
-/// What a power cut costs.
+/// Losses at a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// Commands that were not complete; they fail.
     pub outstanding: u64,
-    /// Writes that were complete, held only by something volatile, and are lost; of flash drives the mapping units.
+    /// Lost writes that were complete, but only in volatile memory; for flash drives, mapping units.
     pub lost_writes: u64,
-    /// Bytes of the storage that hold something older than what was acknowledged.
+    /// Bytes of the storage that hold older data than was acknowledged.
     pub lost_bytes: u64,
-    /// Writes that were not complete, and of which some mapping units are new and others old; those up to what a flash drive
-    /// writes atomically are never among them.
+    /// Incomplete writes of which some mapping units are new and others old. Writes up to the atomic
+    /// size of a flash drive are never torn.
     pub torn_writes: u64,
-    /// Sides of replicas to which is sent once more what was under way to them.
+    /// Sides of replicas that receive again what was in flight to them.
     pub resyncs: u32,
-    /// Longest time that a drive needed to bring its buffer to the flash; zero where none is protected.
+    /// Longest time that a drive needed to write its buffer to flash; zero without protection.
     pub flush_ns: Nanos,
-    /// Shortest time that its capacitor gave it; zero where none is protected.
+    /// Shortest hold-up time of a drive's capacitor; zero without protection.
     pub hold_up_ns: Nanos,
 }
 
 impl Loss {
-    /// Together with another part of the storage.
+    /// Add the loss of another part of the storage.
     pub(crate) fn add(&mut self, other: &Self) {
         self.outstanding += other.outstanding;
         self.lost_writes += other.lost_writes;
@@ -48,16 +50,16 @@ impl Loss {
 /// A rebuild that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// When.
+    /// End of the rebuild.
     pub at: Nanos,
-    /// When it began; later than its replacement where another rebuild went first.
+    /// Begin of the rebuild; later than the replacement if another rebuild went first.
     pub since: Nanos,
-    /// Which drive, counted from zero over the whole stack.
+    /// Number of the drive, from zero over the whole stack.
     pub drive: u32,
-    /// Which of its channels, where it is not the drive that died.
+    /// Failed channel, unless the whole drive was rebuilt.
     pub channel: Option<u32>,
-    /// Whether it was whole but for what had been under way to it.
+    /// The drive lacked only what had been in flight to it.
     pub is_resync: bool,
-    /// Bytes written to it, or moved because of the channel.
+    /// Bytes written to the drive, or moved because of the channel.
     pub bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Faults of storage and servers: the events of a run and the losses they cause.
+//! Faults of storage and database servers: the events of a run, and their losses.
 
 pub(crate) mod event_queue;
 pub(crate) mod loss;

@@ -14,6 +14,7 @@ mod flushes;
 mod station;
 
 use crate::device::DeviceCompletion;
+use crate::kernel::command_id::CommandId;
 use cores::{Cores, NONE, Thread, ThreadState};
 use costs::{Machine, Path};
 use flushes::Flushes;
@@ -281,12 +282,13 @@ impl Host {
 
     #[inline]
     fn request(&self, id: u64) -> u32 {
-        self.cores.threads[(id >> 32) as usize].base + id as u32
+        let id = CommandId::from(id);
+        self.cores.threads[id.thread()].base + id.slot()
     }
 
     #[inline]
     fn seat(&self, request: u32) -> usize {
-        (self.flights[request as usize].command.id >> 32) as usize
+        CommandId::from(self.flights[request as usize].command.id).thread()
     }
 
     /// A request comes to a stage; through those that take no time it goes on at once.

@@ -1,61 +1,71 @@
-//! What of a completion goes into the digest and into the record.
+//! Contribution of a completion to the digest and to the record.
 
+use super::command_id::CommandId;
+use super::digest::Entry;
+use super::job_table::JobSlot;
 use crate::device::{Breakdown, DeviceCompletion};
-use crate::kernel::digest::Entry;
-use crate::kernel::job_table::JobSlot;
 use tameshi_base::Nanos;
 use tameshi_record::interval::PART_COUNT;
 use tameshi_record::{IntervalStats, Slow};
 use tameshi_workload::Operation;
 
-/// Place of a transaction among the operations of the record.
+/// Index of a transaction among the operations of the record.
 pub(crate) const TRANSACTION: usize = 5;
 
-/// Where a command's time went, in the order of the record's `PART_WORDS`.
+/// Parts of a latency, in the order of the record's `PART_WORDS`.
+pub(super) type Parts = [Nanos; PART_COUNT];
+
+/// Return the parts of a command's time in its device.
 #[inline(always)]
-pub(crate) fn told(part: &Breakdown) -> [Nanos; PART_COUNT] {
-    let Breakdown { queue, host, link, controller, media, garbage_collection, rebuild } = *part;
+pub(super) fn device_parts(breakdown: &Breakdown) -> Parts {
+    let Breakdown { queue, host, link, controller, media, garbage_collection, rebuild } = *breakdown;
     [queue, host, link, controller, media, garbage_collection, rebuild]
 }
 
-/// The same of a latency that may be longer: what the device does not account for was spent waiting as well, for a slot, where
-/// the loop is open.
+/// Return the parts of a whole latency.
+///
+/// In open loop a request may wait for a free slot before its device has it: that wait is queueing.
 #[inline]
-pub(crate) fn spent(part: &Breakdown, latency: Nanos) -> [Nanos; PART_COUNT] {
-    let mut spent = told(part);
-    spent[0] = latency - spent[1..].iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
-    spent
+pub(super) fn latency_parts(breakdown: &Breakdown, latency: Nanos) -> Parts {
+    let mut parts = device_parts(breakdown);
+    parts[0] = latency - parts[1..].iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
+    parts
 }
 
-/// An operation of so many bytes and so long a latency was served: of a command that a device held until `at`.
+/// An operation that succeeded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Served {
+    pub(super) operation: Operation,
+    pub(super) bytes: u64,
+    pub(super) latency: Nanos,
+    pub(super) parts: Parts,
+}
+
+/// Add an operation to its stream's interval; the device held its command `done` until `at`.
 #[inline(always)]
-pub(crate) fn serve(
-    stats: &mut IntervalStats,
-    operation: Operation,
-    (bytes, latency): (u64, Nanos),
-    spent: [Nanos; PART_COUNT],
-    (held, at): (&DeviceCompletion, Nanos),
-) {
+pub(super) fn count_served(stats: &mut IntervalStats, served: Served, done: &DeviceCompletion, at: Nanos) {
+    let Served { operation, bytes, latency, parts } = served;
     stats.record(operation as usize, bytes, latency);
-    // None of these sums can be more than that of the latencies, which is checked: seven at once are cheaper.
-    stats.parts_ns.iter_mut().zip(spent).for_each(|(sum, ns)| *sum = sum.wrapping_add(ns));
+    // No sum of a part exceeds that of the latencies, which is checked; seven sums at once are
+    // cheaper without a check each.
+    stats.parts_ns.iter_mut().zip(parts).for_each(|(sum, ns)| *sum = sum.wrapping_add(ns));
     stats.ledger.slowest.see(Slow {
         latency,
         at,
-        offset_bytes: held.command.offset_bytes,
-        length_bytes: held.command.length_bytes,
+        offset_bytes: done.command.offset_bytes,
+        length_bytes: done.command.length_bytes,
         operation: operation as u8,
     });
 }
 
-/// A completion of the engine's.
-pub(crate) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry {
-    let command = &done.command;
+/// Digest entry of a command of the database server.
+pub(super) fn server_entry(done: &DeviceCompletion) -> Entry {
+    let (command, id) = (&done.command, CommandId::from(done.command.id));
     Entry {
         at: done.at,
         stream: u16::MAX,
-        job: seat as u32,
-        slot,
+        job: id.thread() as u32,
+        slot: id.slot(),
         kind: command.kind,
         offset_bytes: command.offset_bytes,
         latency: done.at - done.submitted,
@@ -63,13 +73,13 @@ pub(crate) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry 
     }
 }
 
-/// The completion, at `at`, of a job's command.
+/// Digest entry of a job's command, complete at `at`.
 #[inline]
-pub(crate) fn entry((done, at): (&DeviceCompletion, Nanos), seat: &JobSlot, slot: u32, latency: Nanos) -> Entry {
+pub(super) fn job_entry((done, at): (&DeviceCompletion, Nanos), job: &JobSlot, slot: u32, latency: Nanos) -> Entry {
     Entry {
         at,
-        stream: seat.stream,
-        job: seat.number,
+        stream: job.stream,
+        job: job.number,
         slot,
         kind: done.command.kind,
         failed: done.failed,

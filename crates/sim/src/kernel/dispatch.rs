@@ -1,218 +1,237 @@
-//! What happens in a phase at an instant: a job issues, a device, the host or the engine goes on.
+//! Dispatch of one step: a job issues, or the database server, the host or a device goes on.
 
-use crate::device::{Device, DeviceCompletion};
+use super::accounting::{Served, TRANSACTION, count_served, job_entry, latency_parts, server_entry};
+use super::clock::Source;
+use super::command_id::CommandId;
+use super::digest::{Digest, Entry};
+use super::look_ahead::look_ahead;
+use super::state::Phase;
+use super::validate;
+use super::world::World;
+use crate::device::DeviceCompletion;
 use crate::engine::{Engine, Request};
 use crate::error::SimError;
 use crate::host::Step;
-use crate::kernel::accounting::{TRANSACTION, engines, entry, serve, spent};
-use crate::kernel::digest::{Digest, Entry};
-use crate::kernel::look_ahead::look_ahead;
-use crate::kernel::state::Phase;
-use crate::kernel::validate;
-use crate::kernel::world::World;
-use tameshi_base::Command;
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::Writer;
 use tameshi_record::ledger::depth_class;
 use tameshi_workload::{Completion, Operation};
 
-/// Completions between two looks at the switch that stops a run, a power of two.
-pub(crate) const STOP_CHECK: u64 = 1 << 16;
+/// Completions between two checks of the stop switch; a power of two.
+pub(super) const STOP_CHECK: u64 = 1 << 16;
 
 impl Phase<'_> {
-    /// A job issues the command that is due.
+    /// Carry out the next step of a job, the database server, the host or a device.
+    ///
+    /// Return whether the stop switch is to be checked.
+    #[inline(always)]
+    pub(crate) fn dispatch(
+        &mut self,
+        source: Source,
+        world: &mut World,
+        writer: &mut Writer,
+    ) -> Result<bool, SimError> {
+        match source {
+            Source::Job(job) => self.issue(world, job).map(|()| false),
+            Source::Server => {
+                self.advance_server(world);
+                Ok(false)
+            }
+            Source::Host => Ok(self.advance_host(world)),
+            Source::Device(device) => {
+                let look = self.advance_device(world, device);
+                world.record_rebuilds(writer)?;
+                Ok(look)
+            }
+            Source::Event | Source::Boundary => Ok(false),
+        }
+    }
+
+    /// Issue the command of a job that is due.
     #[inline]
-    pub(crate) fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
-        if self.seats.holds(seat) {
-            self.due.set(seat, None);
+    pub(super) fn issue(&mut self, world: &mut World, job: usize) -> Result<(), SimError> {
+        if self.jobs.must_wait(job) {
+            self.due.set(job, None);
             return Ok(());
         }
-        let of = self.seats.get_mut(seat);
-        if let Some(issue) = of.job.issue(world.now) {
-            let stats = &mut self.stats[usize::from(of.stream)];
-            stats.ledger.depth[depth_class(of.job.outstanding())] += 1;
+        let slot = self.jobs.get_mut(job);
+        let device = slot.device;
+        if let Some(issue) = slot.job.issue(world.now) {
+            let stats = &mut self.stats[usize::from(slot.stream)];
+            stats.ledger.depth[depth_class(slot.job.outstanding())] += 1;
             if issue.scheduled {
                 let (slip, lag) = (world.now - issue.intended, world.now - issue.ready);
                 stats.late += u64::from(slip > 0);
                 stats.started(slip, lag);
             }
             if let Some(command) = issue.command {
-                let id = ((seat as u64) << 32) | u64::from(issue.slot);
-                let command = Command { id, offset_bytes: command.offset_bytes + of.base_bytes, ..command };
-                world.touched = true;
-                // Whoever is called by reference gets a copy: what nobody else sees need not lie in memory.
+                let id = CommandId::new(job, issue.slot).into();
+                let command = Command { id, offset_bytes: command.offset_bytes + slot.base_bytes, ..command };
                 match &mut world.host {
-                    None => match &mut world.devices[of.device] {
-                        Device::Flash(flash) => flash.submit_here(world.now, &command),
-                        device => device.submit(world.now, &{ command }),
-                    },
+                    None => world.devices.change(device).submit_inline(world.now, command),
                     Some(host) => {
-                        if let Step::Submit(command, device) = host.issue(world.now, &{ command }, of.device) {
-                            world.devices[device].submit(world.now, &command);
+                        if let Step::Submit(command, device) = host.issue(world.now, &{ command }, device) {
+                            world.devices.change(device).submit(world.now, &command);
                         }
                     }
                 }
-                self.seats.issued(seat);
+                self.jobs.issued(job);
             }
-        } else if self.bounded && of.job.is_done() {
-            self.active -= self.seats.ended(seat, self.spec, world.now, &mut self.due);
+        } else if self.bounded && slot.job.is_done() {
+            self.active -= self.jobs.job_ended(job, self.spec, world.now, &mut self.due);
         }
-        self.seats.set_due(seat, world.now, &mut self.due);
-        let of = self.seats.get_mut(seat);
-        if let Device::Flash(flash) = &world.devices[of.device] {
-            look_ahead(flash, of);
+        self.jobs.set_due(job, world.now, &mut self.due);
+        if let Some(device) = world.devices.get(device).and_then(|device| device.prefetching()) {
+            look_ahead(device, self.jobs.get_mut(job));
         }
         self.issued_at_once += 1;
         if self.issued_at_once > self.standstill {
-            let stream = &self.spec.streams[usize::from(self.seats.get(seat).stream)];
-            return Err(SimError::NoProgress(validate::no_end(&self.spec.name, &stream.name, &stream.storage)));
+            let stream = &self.spec.streams[usize::from(self.jobs.get(job).stream)];
+            return Err(SimError::NoProgress(validate::endless_loop(&self.spec.name, &stream.name, &stream.storage)));
         }
         Ok(())
     }
 
-    /// Takes what a device completes now; true when it is time to look at the switch.
+    /// Take the completions of a device; return whether the stop switch is to be checked.
     #[inline]
-    pub(crate) fn complete(&mut self, world: &mut World, device: usize) -> bool {
+    pub(super) fn advance_device(&mut self, world: &mut World, device: usize) -> bool {
         let before = self.completed;
-        world.touched = true;
-        world.devices[device].advance(world.now, &mut world.completions);
+        world.devices.change(device).advance(world.now, &mut world.completions);
         for done in world.completions.drain(..) {
             match &mut world.host {
-                None => self.finish((&mut world.digest, &mut world.engine), &done),
+                None => self.finish(&mut world.digest, world.engine.as_deref_mut(), &done),
                 Some(host) => {
                     if let Step::Done(done) = host.completed(&done) {
-                        self.finish((&mut world.digest, &mut world.engine), &done);
+                        self.finish(&mut world.digest, world.engine.as_deref_mut(), &done);
                     }
                 }
             }
         }
-        self.serve_engine(world);
+        self.serve_requests(world);
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
-    /// The one thing that happens next in the host; true when it is time to look at the switch.
-    pub(crate) fn host(&mut self, world: &mut World) -> bool {
+    /// Carry out the next step of the host; return whether the stop switch is to be checked.
+    pub(crate) fn advance_host(&mut self, world: &mut World) -> bool {
         let before = self.completed;
         let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
         match step {
             Step::Waiting => {}
-            Step::Submit(command, device) => {
-                world.devices[device].submit(world.now, &command);
-                world.touched = true;
-            }
+            Step::Submit(command, device) => world.devices.change(device).submit(world.now, &command),
             Step::Worked(id) => {
                 if let Some(engine) = &mut world.engine {
                     engine.computed(world.now, id);
                 }
             }
-            Step::Done(done) => self.finish((&mut world.digest, &mut world.engine), &done),
+            Step::Done(done) => self.finish(&mut world.digest, world.engine.as_deref_mut(), &done),
         }
-        self.serve_engine(world);
+        self.serve_requests(world);
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
-    /// A command is complete: what waited for it goes on.
+    /// Hand a completion to the job or the server thread that waits for it.
     #[inline]
-    fn finish(&mut self, (digest, engine): (&mut Digest, &mut Option<Box<Engine>>), done: &DeviceCompletion) {
-        let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
-        if seat < self.seats.len() {
-            if self.count(digest, done) {
-                self.seats.set_due(seat, done.at, &mut self.due);
+    fn finish(&mut self, digest: &mut Digest, engine: Option<&mut Engine>, done: &DeviceCompletion) {
+        let job = CommandId::from(done.command.id).thread();
+        if job < self.jobs.len() {
+            if self.complete(digest, done) {
+                self.jobs.set_due(job, done.at, &mut self.due);
             }
             return;
         }
         self.completed += 1;
-        digest.add(engines(done, seat, slot));
+        digest.add(server_entry(done));
         if let Some(engine) = engine {
             engine.completed(done);
         }
     }
 
-    /// A job's command is complete, or has failed: then it counts in nothing else. Whether it is one of the phase under way.
+    /// Complete a job's command; one that has failed counts as a failure only.
+    ///
+    /// Return whether the job belongs to the current phase.
     #[inline]
-    pub(crate) fn count(&mut self, digest: &mut Digest, done: &DeviceCompletion) -> bool {
-        let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
+    pub(super) fn complete(&mut self, digest: &mut Digest, done: &DeviceCompletion) -> bool {
+        let id = CommandId::from(done.command.id);
+        let (job, number) = (id.thread(), id.slot());
         self.completed += 1;
-        let of = self.seats.get_mut(seat);
+        let slot = self.jobs.get_mut(job);
         if done.failed {
-            of.job.fails(slot);
+            slot.job.fails(number);
         }
-        let completion = of.job.complete(slot, done.at);
-        digest.add(entry((done, done.at), of, slot, completion.latency));
-        if self.seats.lingering() > 0 {
-            self.seats.completed(seat, done.at, &mut self.due);
-            if !self.seats.is_current(seat) {
+        let completion = slot.job.complete(number, done.at);
+        digest.add(job_entry((done, done.at), slot, number, completion.latency));
+        if self.jobs.carried_over() > 0 {
+            self.jobs.completed(job, done.at, &mut self.due);
+            if !self.jobs.is_current(job) {
                 return false;
             }
         }
-        let of = self.seats.get(seat);
-        let stats = &mut self.stats[usize::from(of.stream)];
+        let slot = self.jobs.get(job);
+        let stats = &mut self.stats[usize::from(slot.stream)];
         if done.failed {
             stats.failed += 1;
         } else {
             let Completion { operation, bytes, latency, .. } = completion;
-            serve(stats, operation, (bytes, latency), spent(&done.breakdown, latency), (done, done.at));
+            let served = Served { operation, bytes, latency, parts: latency_parts(&done.breakdown, latency) };
+            count_served(stats, served, done, done.at);
             stats.service_ns_sum += completion.service;
             if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);
             }
-            of.job.commits().iter().for_each(|&latency| stats.record(Operation::Commit as usize, 0, latency));
+            slot.job.commits().iter().for_each(|&latency| stats.record(Operation::Commit as usize, 0, latency));
         }
-        if self.bounded && of.job.is_done() {
-            self.active -= self.seats.ended(seat, self.spec, done.at, &mut self.due);
+        if self.bounded && slot.job.is_done() {
+            self.active -= self.jobs.job_ended(job, self.spec, done.at, &mut self.due);
         }
         true
     }
 
-    /// What happens in the engine by itself now.
-    pub(crate) fn engine(&mut self, world: &mut World) {
+    /// Let the database server do what is due by itself.
+    fn advance_server(&mut self, world: &mut World) {
         if let Some(engine) = &mut world.engine {
             engine.advance(world.now);
         }
-        self.serve_engine(world);
+        self.serve_requests(world);
     }
 
-    /// Carries out what the engine asks for, and takes the transactions that have ended.
+    /// Carry out the requests of the database server, and count the transactions that have ended.
     #[inline(always)]
-    pub(crate) fn serve_engine(&mut self, world: &mut World) {
+    pub(super) fn serve_requests(&mut self, world: &mut World) {
         if world.engine.as_ref().is_some_and(|engine| engine.wants_something()) {
-            self.serve(world);
+            self.serve_all_requests(world);
         }
     }
 
     #[inline(never)]
-    fn serve(&mut self, world: &mut World) {
+    fn serve_all_requests(&mut self, world: &mut World) {
         let Some(engine) = &mut world.engine else { return };
         let now = world.now;
         while let Some(request) = engine.request() {
             match (request, &mut world.host) {
                 (Request::Work { thread, time }, None) => engine.work_without_host(thread, time),
                 (Request::Work { thread, time }, Some(host)) => {
-                    let id = (self.seats.len() as u64 + u64::from(thread)) << 32;
+                    let id = CommandId::new(self.jobs.len() + thread as usize, 0).into();
                     if let Step::Worked(id) = host.work(now, id, time) {
                         engine.computed(now, id);
                     }
                 }
-                (Request::Command(command), None) => {
-                    world.devices[engine.device].submit(now, &command);
-                    world.touched = true;
-                }
+                (Request::Command(command), None) => world.devices.change(engine.device).submit(now, &command),
                 (Request::Command(command), Some(host)) => {
-                    world.devices[engine.device].expect(&command);
+                    if let Some(device) = world.devices.get(engine.device) {
+                        device.expect(&command);
+                    }
                     if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
-                        world.devices[device].submit(now, &command);
-                        world.touched = true;
+                        world.devices.change(device).submit(now, &command);
                     }
                 }
             }
         }
         for ended in engine.ended.drain(..) {
             let stream = (self.spec.streams.len() + ended.kind) as u16;
-            let kind = tameshi_base::CommandKind::Read;
-            let latency = ended.latency;
-            let entry = Entry { at: now, stream, job: 0, slot: 0, kind, offset_bytes: 0, latency, failed: false };
-            world.digest.add(entry);
-            if !self.over {
+            world.digest.add(transaction_entry(now, stream, ended.latency));
+            if !self.is_over {
                 let stats = &mut self.stats[usize::from(stream)];
-                stats.record(TRANSACTION, 0, latency);
+                stats.record(TRANSACTION, 0, ended.latency);
                 if let Some(late) = ended.late {
                     stats.late += u64::from(late > 0);
                     stats.started(late, 0);
@@ -220,4 +239,10 @@ impl Phase<'_> {
             }
         }
     }
+}
+
+/// Digest entry of a transaction.
+fn transaction_entry(at: Nanos, stream: u16, latency: Nanos) -> Entry {
+    let kind = CommandKind::Read;
+    Entry { at, stream, job: 0, slot: 0, kind, offset_bytes: 0, latency, failed: false }
 }

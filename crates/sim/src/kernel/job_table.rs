@@ -1,213 +1,216 @@
-//! Where jobs sit: those of the phase under way, and those of phases before it of which commands are outstanding.
+//! Table of jobs: those of the current phase, and earlier ones with commands outstanding.
 //!
-//! A phase begins at the end of the one before. What is outstanding then completes meanwhile, into the digest only. In
-//! closed loop a command of the new phase takes the place of each that completes on its storage, so that never more are
-//! outstanding there than the larger of the two depths; arrivals fixed in advance wait for nothing. Where more is outstanding than
-//! the new phase may have, it would start nothing for a while: then the old one's drains first.
+//! A phase begins at the end of the one before. Commands of the earlier phase then complete into
+//! the digest only. In closed loop a job of the new phase issues a command for each that completes
+//! on its storage. The storage therefore never holds more than the larger of the two queue depths.
+//! Open-loop arrivals wait for nothing. If more is outstanding than the new phase may have, the
+//! earlier phase drains first.
 
-use crate::kernel::ready_tree::ReadyTree;
+use super::ready_tree::ReadyTree;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::Job;
 
-/// A job, its stream, and where it works.
+/// A job, its stream, and its place on a device.
 #[derive(Debug)]
 pub(crate) struct JobSlot {
     pub(crate) job: Job,
+    /// Number of the job in its stream.
     pub(crate) number: u32,
     pub(crate) stream: u16,
-    /// Number of its storage in the spec, and of the device that this lies on.
+    /// Index of the storage in the spec.
     pub(crate) storage: usize,
+    /// Index of the device that holds the storage.
     pub(crate) device: usize,
-    /// Where the storage begins on the device.
+    /// Offset of the storage on the device.
     pub(crate) base_bytes: u64,
     pub(crate) open_loop: bool,
 }
 
-/// A seat's standing among all.
+/// State of a slot of the table.
 #[derive(Clone, Copy, Debug, Default)]
-struct Standing {
-    /// The phase that it belongs to, by the number of its visit.
+struct SlotState {
+    /// Number of the phase's visit that the job belongs to.
     visit: u32,
-    /// It waits for one of the phases before to complete.
-    held: bool,
+    /// The job waits for a completion of an earlier phase.
+    waits: bool,
 }
 
-/// What a storage has outstanding while phases change.
+/// Load of a storage while phases change.
 #[derive(Debug, Default)]
-struct Room {
-    /// Of phases before.
-    lingering: u64,
-    /// Of the phase under way.
-    taken: u64,
-    /// What the phase under way may have outstanding.
+struct StorageLoad {
+    /// Outstanding commands of earlier phases.
+    carried_over: u64,
+    /// Outstanding commands of the current phase.
+    current: u64,
+    /// Commands that the current phase may have outstanding.
     slots: u64,
-    held: VecDeque<usize>,
+    /// Jobs that wait for a completion of an earlier phase.
+    waiting: VecDeque<usize>,
 }
 
-impl Room {
-    fn is_free(&self) -> bool {
-        self.lingering == 0 || self.lingering + self.taken < self.slots
+impl StorageLoad {
+    fn has_room(&self) -> bool {
+        self.carried_over == 0 || self.carried_over + self.current < self.slots
     }
 }
 
-/// A phase that has ended.
+/// A phase that has ended and may have commands outstanding.
 #[derive(Debug)]
-struct Leaving {
+struct EndedPhase {
     phase: u32,
     visit: u32,
     outstanding: u64,
-    /// When the last of it completed, or it ended.
+    /// Time of its last completion so far, or of its end.
     at: Nanos,
 }
 
-/// All seats of a run.
+/// All jobs of a run that may have commands outstanding.
 #[derive(Debug, Default)]
 pub(crate) struct JobTable {
-    all: Vec<JobSlot>,
-    standings: Vec<Standing>,
-    /// JobTable below it are taken by the phase under way, or by others still.
+    slots: Vec<JobSlot>,
+    states: Vec<SlotState>,
+    /// No slot below it is free.
     next_free: usize,
     /// Per storage.
-    rooms: Vec<Room>,
+    loads: Vec<StorageLoad>,
     visit: u32,
-    /// Commands of phases before that are outstanding.
-    lingering: u64,
-    leaving: Vec<Leaving>,
+    /// Outstanding commands of earlier phases.
+    carried_over: u64,
+    ended: Vec<EndedPhase>,
 }
 
 impl JobTable {
-    /// A phase takes seats, among so many storages.
+    /// Begin a phase of a run with *n* storages; [`Self::add`] adds its jobs.
     pub(crate) fn begin(&mut self, storages: usize) {
         self.visit += 1;
         self.next_free = 0;
-        self.rooms.clear();
-        self.rooms.resize_with(storages, Room::default);
-        for seat in &self.all {
-            self.rooms[seat.storage].lingering += u64::from(seat.job.outstanding());
+        self.loads.clear();
+        self.loads.resize_with(storages, StorageLoad::default);
+        for slot in &self.slots {
+            self.loads[slot.storage].carried_over += u64::from(slot.job.outstanding());
         }
-        self.lingering = self.rooms.iter().map(|room| room.lingering).sum();
+        self.carried_over = self.loads.iter().map(|load| load.carried_over).sum();
     }
 
-    /// Nobody sits anywhere: nothing is outstanding.
+    /// Remove all jobs; nothing is outstanding.
     pub(crate) fn clear(&mut self) {
-        self.all.clear();
-        self.standings.clear();
+        self.slots.clear();
+        self.states.clear();
     }
 
-    /// The job sits down where nothing is outstanding; `slots` of its commands may be.
-    pub(crate) fn take(&mut self, seat: JobSlot, slots: u32) -> usize {
-        while self.all.get(self.next_free).is_some_and(|seat| seat.job.outstanding() > 0) {
+    /// Add a job to the first slot without outstanding commands; `depth` is its queue depth.
+    pub(crate) fn add(&mut self, slot: JobSlot, depth: u32) {
+        while self.slots.get(self.next_free).is_some_and(|slot| slot.job.outstanding() > 0) {
             self.next_free += 1;
         }
-        let (place, standing) = (self.next_free, Standing { visit: self.visit, held: false });
+        let (index, state) = (self.next_free, SlotState { visit: self.visit, waits: false });
         self.next_free += 1;
-        self.rooms[seat.storage].slots += u64::from(slots);
-        if place == self.all.len() {
-            self.all.push(seat);
-            self.standings.push(standing);
+        self.loads[slot.storage].slots += u64::from(depth);
+        if index == self.slots.len() {
+            self.slots.push(slot);
+            self.states.push(state);
         } else {
-            (self.all[place], self.standings[place]) = (seat, standing);
+            (self.slots[index], self.states[index]) = (slot, state);
         }
-        place
     }
 
-    /// JobTable that there are.
+    /// Number of slots.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.all.len()
+        self.slots.len()
     }
 
-    /// Whether the seat belongs to the phase under way.
+    /// Return whether a job belongs to the current phase.
     #[inline]
-    pub(crate) fn is_current(&self, seat: usize) -> bool {
-        self.standings[seat].visit == self.visit
+    pub(crate) fn is_current(&self, job: usize) -> bool {
+        self.states[job].visit == self.visit
     }
 
-    /// Those of the phase under way.
+    /// Jobs of the current phase, with their indices.
     pub(crate) fn current(&self) -> impl Iterator<Item = (usize, &JobSlot)> {
-        self.all.iter().enumerate().filter(|(seat, _)| self.is_current(*seat))
+        self.slots.iter().enumerate().filter(|(job, _)| self.is_current(*job))
     }
 
     #[inline]
-    pub(crate) fn get(&self, seat: usize) -> &JobSlot {
-        &self.all[seat]
+    pub(crate) fn get(&self, job: usize) -> &JobSlot {
+        &self.slots[job]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, seat: usize) -> &mut JobSlot {
-        &mut self.all[seat]
+    pub(crate) fn get_mut(&mut self, job: usize) -> &mut JobSlot {
+        &mut self.slots[job]
     }
 
-    /// Whether a seat that is due must wait for a command of the phases before; then it is told when.
+    /// Return whether a due job must wait for an earlier phase; [`Self::completed`] then wakes it.
     #[inline]
-    pub(crate) fn holds(&mut self, seat: usize) -> bool {
-        self.lingering > 0 && self.holds_back(seat)
+    pub(crate) fn must_wait(&mut self, job: usize) -> bool {
+        self.carried_over > 0 && self.wait_for_room(job)
     }
 
-    fn holds_back(&mut self, seat: usize) -> bool {
-        let (of, standing) = (&self.all[seat], &mut self.standings[seat]);
-        let room = &mut self.rooms[of.storage];
-        if of.open_loop || room.is_free() {
+    fn wait_for_room(&mut self, job: usize) -> bool {
+        let (slot, state) = (&self.slots[job], &mut self.states[job]);
+        let load = &mut self.loads[slot.storage];
+        if slot.open_loop || load.has_room() {
             return false;
         }
-        standing.held = true;
-        room.held.push_back(seat);
+        state.waits = true;
+        load.waiting.push_back(job);
         true
     }
 
-    /// A seat of the phase under way has issued a command.
+    /// Count a command that a job of the current phase has issued.
     #[inline]
-    pub(crate) fn issued(&mut self, seat: usize) {
-        if self.lingering > 0 {
-            self.rooms[self.all[seat].storage].taken += 1;
+    pub(crate) fn issued(&mut self, job: usize) {
+        if self.carried_over > 0 {
+            self.loads[self.slots[job].storage].current += 1;
         }
     }
 
-    /// A command of a seat is complete while some of phases before are outstanding: whoever waited for its place may go on.
-    pub(crate) fn completed(&mut self, seat: usize, now: Nanos, due: &mut ReadyTree) {
-        let (storage, visit) = (self.all[seat].storage, self.standings[seat].visit);
-        let room = &mut self.rooms[storage];
+    /// Count a completion while commands of earlier phases are outstanding; wake waiting jobs.
+    pub(crate) fn completed(&mut self, job: usize, now: Nanos, due: &mut ReadyTree) {
+        let (storage, visit) = (self.slots[job].storage, self.states[job].visit);
+        let load = &mut self.loads[storage];
         if visit == self.visit {
-            room.taken -= 1;
+            load.current -= 1;
         } else {
-            room.lingering -= 1;
-            self.lingering -= 1;
-            let leaving = self.leaving.iter_mut().find(|of| of.visit == visit);
-            let leaving = leaving.expect("a phase leaves until nothing of it is outstanding");
-            (leaving.outstanding, leaving.at) = (leaving.outstanding - 1, now);
+            load.carried_over -= 1;
+            self.carried_over -= 1;
+            let ended = self.ended.iter_mut().find(|phase| phase.visit == visit);
+            let ended = ended.expect("a phase stays in the list while commands are outstanding");
+            (ended.outstanding, ended.at) = (ended.outstanding - 1, now);
         }
-        while self.rooms[storage].is_free()
-            && let Some(next) = self.rooms[storage].held.pop_front()
+        while self.loads[storage].has_room()
+            && let Some(next) = self.loads[storage].waiting.pop_front()
         {
-            self.standings[next].held = false;
+            self.states[next].waits = false;
             self.set_due(next, now, due);
-            if self.rooms[storage].lingering > 0 {
+            if self.loads[storage].carried_over > 0 {
                 break;
             }
         }
     }
 
-    /// When a seat is due next. A slot that was held may have been due before.
+    /// Set when a job is due next, not before `now`: the job may have waited past its time.
     #[inline(always)]
-    pub(crate) fn set_due(&self, seat: usize, now: Nanos, due: &mut ReadyTree) {
-        if !self.standings[seat].held {
-            due.set(seat, self.all[seat].job.next_due().map(|at| at.max(now)));
+    pub(crate) fn set_due(&self, job: usize, now: Nanos, due: &mut ReadyTree) {
+        if !self.states[job].waits {
+            due.set(job, self.slots[job].job.next_due().map(|at| at.max(now)));
         }
     }
 
-    /// A job of `phase` has come to its end, and those that end with its stream start nothing any more: how many have
-    /// nothing to do since then.
+    /// End the jobs that end with the stream of a job of `phase` which is done. Return the number
+    /// of jobs that have nothing to do any more.
     #[cold]
-    pub(crate) fn ended(&mut self, seat: usize, phase: &PhaseSpec, now: Nanos, due: &mut ReadyTree) -> usize {
-        let name = &phase.streams[usize::from(self.all[seat].stream)].name;
-        let with = |of: &JobSlot| phase.streams[usize::from(of.stream)].stream.ends_with.contains(name);
+    pub(crate) fn job_ended(&mut self, job: usize, phase: &PhaseSpec, now: Nanos, due: &mut ReadyTree) -> usize {
+        let name = &phase.streams[usize::from(self.slots[job].stream)].name;
+        let ends_with = |slot: &JobSlot| phase.streams[usize::from(slot.stream)].stream.ends_with.contains(name);
         let others: Vec<usize> =
-            self.current().filter(|(other, of)| *other != seat && with(of)).map(|(other, _)| other).collect();
+            self.current().filter(|(other, slot)| *other != job && ends_with(slot)).map(|(other, _)| other).collect();
         let mut ended = 1;
         for other in others {
-            let job = &mut self.all[other].job;
+            let job = &mut self.slots[other].job;
             if job.is_done() {
                 continue;
             }
@@ -215,40 +218,40 @@ impl JobTable {
             let is_done = job.is_done();
             self.set_due(other, now, due);
             if is_done {
-                ended += self.ended(other, phase, now, due);
+                ended += self.job_ended(other, phase, now, due);
             }
         }
         ended
     }
 
-    /// The phase ends; what is outstanding belongs to no window from now on.
-    pub(crate) fn leave(&mut self, phase: u32, end: Nanos) {
-        let outstanding = self.current().map(|(_, seat)| u64::from(seat.job.outstanding())).sum();
-        self.leaving.push(Leaving { phase, visit: self.visit, outstanding, at: end });
+    /// End the current phase: its outstanding commands belong to no interval any more.
+    pub(crate) fn end_phase(&mut self, phase: u32, end: Nanos) {
+        let outstanding = self.current().map(|(_, slot)| u64::from(slot.job.outstanding())).sum();
+        self.ended.push(EndedPhase { phase, visit: self.visit, outstanding, at: end });
         self.visit += 1;
-        self.lingering += outstanding;
-        for (seat, standing) in self.all.iter().zip(&self.standings) {
-            if standing.visit + 1 == self.visit {
-                self.rooms[seat.storage].lingering += u64::from(seat.job.outstanding());
+        self.carried_over += outstanding;
+        for (slot, state) in self.slots.iter().zip(&self.states) {
+            if state.visit + 1 == self.visit {
+                self.loads[slot.storage].carried_over += u64::from(slot.job.outstanding());
             }
         }
     }
 
-    /// Commands of phases that have ended.
+    /// Number of outstanding commands of earlier phases.
     #[inline]
-    pub(crate) fn lingering(&self) -> u64 {
-        self.lingering
+    pub(crate) fn carried_over(&self) -> u64 {
+        self.carried_over
     }
 
-    /// Those of them on a storage.
-    pub(crate) fn lingering_on(&self, storage: usize) -> u64 {
-        self.rooms[storage].lingering
+    /// Number of outstanding commands of earlier phases on a storage.
+    pub(crate) fn carried_over_on(&self, storage: usize) -> u64 {
+        self.loads[storage].carried_over
     }
 
-    /// The next phase of which nothing is outstanding any more, and since when; each once.
-    pub(crate) fn drained(&mut self) -> Option<(u32, Nanos)> {
-        let place = self.leaving.iter().position(|of| of.outstanding == 0)?;
-        let of = self.leaving.remove(place);
-        Some((of.phase, of.at))
+    /// Remove an earlier phase with nothing outstanding; return it, and when it drained.
+    pub(crate) fn next_drained(&mut self) -> Option<(u32, Nanos)> {
+        let index = self.ended.iter().position(|phase| phase.outstanding == 0)?;
+        let ended = self.ended.remove(index);
+        Some((ended.phase, ended.at))
     }
 }

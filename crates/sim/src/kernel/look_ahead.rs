@@ -1,32 +1,33 @@
-//! What a job's next requests will need of a flash drive's memory is brought near to the processor before their time.
+//! Prefetch of the device memory that a job's next requests need.
 
-use crate::device::Flash;
-use crate::kernel::job_table::JobSlot;
+use super::job_table::JobSlot;
+use crate::device::in_place::Prefetch;
 use tameshi_base::CommandKind;
 
-/// Requests of which a flash drive's map is brought near to the processor together, two turns before their own, and one turn
-/// later what the map points to: walks through page tables then go on beside one another.
-const TOGETHER: usize = 8;
+/// Requests that are prefetched together, so that their page-table walks overlap.
+///
+/// A batch's map entries are prefetched two batches ahead, and the entries' targets one batch ahead.
+const BATCH: usize = 8;
 
-/// Looks ahead where a turn has passed.
+/// Prefetch for a job that has used up a batch.
 #[inline(always)]
-pub(crate) fn look_ahead(flash: &Flash, of: &mut JobSlot) {
-    if of.job.looked_ahead() <= 2 * TOGETHER {
-        bring_near(flash, of);
+pub(super) fn look_ahead(device: &impl Prefetch, slot: &mut JobSlot) {
+    if slot.job.looked_ahead() <= 2 * BATCH {
+        prefetch_batch(device, slot);
     }
 }
 
-fn bring_near(flash: &Flash, of: &mut JobSlot) {
-    let requests = of.job.look_ahead(3 * TOGETHER);
-    if requests.len() < 3 * TOGETHER {
+fn prefetch_batch(device: &impl Prefetch, slot: &mut JobSlot) {
+    let requests = slot.job.look_ahead(3 * BATCH);
+    if requests.len() < 3 * BATCH {
         return;
     }
-    let (near, far) = requests.split_at(2 * TOGETHER);
-    far.iter().for_each(|request| flash.prefetch(request.offset_bytes + of.base_bytes));
-    let programming = flash.is_programming();
-    for request in &near[TOGETHER..] {
+    let (near, far) = requests.split_at(2 * BATCH);
+    far.iter().for_each(|request| device.prefetch_map(request.offset_bytes + slot.base_bytes));
+    let programming = device.is_programming();
+    for request in &near[BATCH..] {
         if programming || request.kind != CommandKind::Read {
-            flash.prefetch_found(request.kind, request.offset_bytes + of.base_bytes);
+            device.prefetch_target(request.kind, request.offset_bytes + slot.base_bytes);
         }
     }
 }

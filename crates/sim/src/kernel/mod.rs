@@ -1,12 +1,15 @@
-//! Simulation kernel: jobs, host, database server and devices in one virtual time.
+//! Simulation kernel: jobs, database server, host and devices in one virtual time.
 
 pub(crate) mod accounting;
 pub(crate) mod calendar_queue;
+pub(crate) mod clock;
+pub(crate) mod command_id;
 pub(crate) mod device_map;
-pub(crate) mod digest;
+mod devices;
+mod digest;
 mod dispatch;
 mod fast_path;
-pub(crate) mod job_table;
+mod job_table;
 mod look_ahead;
 mod phase;
 pub(crate) mod prefetch;
@@ -15,5 +18,6 @@ pub(crate) mod run;
 pub(crate) mod seed_path;
 mod start_jobs;
 pub(crate) mod state;
+pub(crate) mod usage;
 pub(crate) mod validate;
 pub(crate) mod world;

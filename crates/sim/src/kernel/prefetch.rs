@@ -1,20 +1,19 @@
-//! Memory that is looked up at random: what is needed soon is brought near to the processor, and large pages save walks
-//! through page tables.
+//! Hints for memory that is looked up at random: prefetches and large pages.
 
-/// Asks the processor to load an element; without effect on anything but time.
+/// Prefetch an element into the processor's caches.
 #[inline]
 pub(crate) fn prefetch<T>(of: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = of.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and can't fault; the element is there anyway.
+        // SAFETY: a prefetch reads nothing and can't fault, and the element exists.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (of, index);
 }
 
-/// Asks for all of an element.
+/// Prefetch every cache line of an element.
 #[inline]
 pub(crate) fn prefetch_all<T>(of: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -30,9 +29,11 @@ pub(crate) fn prefetch_all<T>(of: &[T], index: usize) {
     let _ = (of, index);
 }
 
-/// Asks for large pages under a vector, if the system has some, before it is filled: what was touched already stays where it
-/// is. Untouched memory stays unused, but for the rest of a large page.
-#[allow(clippy::ptr_arg, reason = "it is about the vector's capacity")]
+/// Advise the system to back a vector with large pages, which save page-table walks.
+///
+/// Call it before the vector is filled: pages that were touched stay small. Untouched memory stays
+/// unused, except for the rest of a large page.
+#[allow(clippy::ptr_arg, reason = "the advice covers the vector's capacity")]
 pub(crate) fn advise_large_pages<T>(memory: &Vec<T>) {
     #[cfg(target_os = "linux")]
     {
@@ -41,7 +42,7 @@ pub(crate) fn advise_large_pages<T>(memory: &Vec<T>) {
         let (begin, end) =
             (first.next_multiple_of(LARGE), (first + memory.capacity() * size_of::<T>()) / LARGE * LARGE);
         if begin < end {
-            // SAFETY: advice about memory that belongs to the vector alone; it changes neither contents nor rights.
+            // SAFETY: the range belongs to the vector alone; advice changes neither contents nor rights.
             unsafe { libc::madvise(begin as *mut libc::c_void, end - begin, libc::MADV_HUGEPAGE) };
         }
     }

@@ -1,56 +1,58 @@
-//! A phase under way: its jobs in their seats, what is counted of them, and when it ends.
+//! State of the current phase: its jobs, its statistics and its end.
 
+use super::job_table::JobTable;
+use super::ready_tree::ReadyTree;
+use super::start_jobs::start_jobs;
+use super::world::World;
 use crate::engine::Engine;
-use crate::kernel::job_table::JobTable;
-use crate::kernel::ready_tree::ReadyTree;
-use crate::kernel::start_jobs::start_jobs;
-use crate::kernel::world::World;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, IntervalStats, Rounds};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round};
 
-/// So many issues at one instant, beyond the slots there are, and time stands still.
+/// Issues at one instant, beyond the number of command slots, after which time stands still.
 const STANDSTILL: u64 = 1 << 20;
 
-/// A phase under way.
+/// State of the current phase.
 pub(crate) struct Phase<'a> {
     pub(crate) spec: &'a PhaseSpec,
     pub(crate) index: u32,
-    pub(crate) seats: JobTable,
-    pub(crate) due: ReadyTree,
+    pub(super) jobs: JobTable,
+    pub(super) due: ReadyTree,
     /// Per stream.
     pub(crate) stats: Vec<IntervalStats>,
-    pub(crate) clock: Clock,
-    /// Of a phase in rounds of its own.
-    pub(crate) detector: Option<Detector>,
-    /// Per stream, what the round so far amounts to.
-    pub(crate) round: Vec<Round>,
+    /// Boundaries of intervals and rounds.
+    pub(super) clock: Clock,
+    /// Detector of a phase that consists of rounds.
+    pub(super) detector: Option<Detector>,
+    /// Per stream, sums of the round so far.
+    pub(super) round: Vec<Round>,
     pub(crate) begin: Nanos,
-    /// When its time is over.
+    /// Time limit; [`Nanos::MAX`] if there is none.
     pub(crate) end: Nanos,
     /// Jobs that still have something to do.
-    pub(crate) active: usize,
+    pub(super) active: usize,
+    /// The phase ends when its jobs have moved an amount of bytes.
     pub(crate) bounded: bool,
-    pub(crate) completed: u64,
-    pub(crate) issued_at_once: u64,
-    /// More issues at one instant, and time stands still.
-    pub(crate) standstill: u64,
-    /// Names of the streams and kinds of transactions, each with how many jobs; those of the engine come last.
-    pub(crate) names: Vec<String>,
-    pub(crate) interval_began: Nanos,
-    /// It has ended: what the engine still does counts no more.
-    pub(crate) over: bool,
+    pub(super) completed: u64,
+    pub(super) issued_at_once: u64,
+    /// Largest number of issues at one instant.
+    pub(super) standstill: u64,
+    /// Names of the streams, followed by the kinds of transactions.
+    pub(super) names: Vec<String>,
+    pub(super) interval_begin: Nanos,
+    /// The phase has ended: transactions count in the digest only.
+    pub(super) is_over: bool,
 }
 
 impl<'a> Phase<'a> {
-    /// Phase `index` of `spec`, which begins at `begin`; `round` is that of a phase that is repeated, `seats` are those of
-    /// the phases before.
-    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>, mut seats: JobTable) -> Self {
+    /// Begin phase `index` of `spec`; `round` is its round if it repeats, `jobs` those of earlier
+    /// phases.
+    pub(super) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>, mut jobs: JobTable) -> Self {
         let phase = &spec.phases[index];
-        start_jobs(spec, phase, begin, round, &mut seats);
-        let mut due = ReadyTree::new(seats.len());
-        seats.current().for_each(|(seat, _)| seats.set_due(seat, begin, &mut due));
+        start_jobs(spec, phase, begin, round, &mut jobs);
+        let mut due = ReadyTree::new(jobs.len());
+        jobs.current().for_each(|(job, _)| jobs.set_due(job, begin, &mut due));
         let rounds = round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within);
         let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
@@ -69,26 +71,26 @@ impl<'a> Phase<'a> {
             round: vec![Round::default(); phase.streams.len()],
             begin,
             end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
-            active: seats.current().filter(|(_, seat)| !seat.job.is_done()).count(),
+            active: jobs.current().filter(|(_, slot)| !slot.job.is_done()).count(),
             bounded: phase.is_bounded(),
             standstill: if phase.is_bounded() { u64::MAX } else { STANDSTILL + slots },
-            seats,
+            jobs,
             completed: 0,
             issued_at_once: 0,
             names,
-            interval_began: begin,
-            over: false,
+            interval_begin: begin,
+            is_over: false,
         }
     }
 
-    /// Time goes on to `now`.
+    /// Advance virtual time to `now`.
     #[inline]
     pub(crate) fn enter(&mut self, world: &mut World, now: Nanos) {
-        self.go_to(&mut world.now, now);
+        self.advance(&mut world.now, now);
     }
 
     #[inline]
-    pub(crate) fn go_to(&mut self, clock: &mut Nanos, now: Nanos) {
+    pub(super) fn advance(&mut self, clock: &mut Nanos, now: Nanos) {
         assert!(now >= *clock, "virtual time goes back from {clock} to {now}");
         if now > *clock {
             self.issued_at_once = 0;

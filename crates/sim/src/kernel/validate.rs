@@ -127,12 +127,12 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         && matches!(model, Some(Node::Device { device: profile::Device::Null(_), .. }));
     let closed = matches!(what.arrivals, Arrivals::Closed) && what.think_time.0 == 0;
     if free && closed && phase.until.amount.is_none() {
-        sentences.push(no_end(&phase.name, name, &stream.storage));
+        sentences.push(endless_loop(&phase.name, name, &stream.storage));
     }
 }
 
 /// What is wrong with a closed loop on a device that takes no time.
-pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
+pub(crate) fn endless_loop(phase: &str, stream: &str, storage: &str) -> String {
     format!(
         "phase.{phase}.until: stream `{stream}` keeps storage `{storage}` busy without virtual time going on, for the \
          storage completes at once; give the phase an `amount`, or the stream an open-loop rate or a think time"
@@ -140,7 +140,7 @@ pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
 }
 
 /// What is wrong where transactions that were under way at a phase's end don't come to theirs.
-pub(crate) fn no_rest(phase: &str) -> String {
+pub(crate) fn stuck_transactions(phase: &str) -> String {
     format!(
         "phase.{phase}: transactions under way at its end wait for what the engine's profile makes nobody do, as for free \
          pages where nobody flushes any; look at its section `flushing`"

@@ -1,158 +1,111 @@
-//! What lasts from phase to phase: devices, host and engine, the digest, and what was used.
+//! State of a run that lasts from phase to phase: devices, host, database server, record totals.
 
+use super::clock::Sources;
+use super::device_map::device_map;
+use super::devices::Devices;
+use super::digest::Digest;
+use super::job_table::JobTable;
+use super::seed_path::SeedPath;
+use super::usage::UsageTotals;
+use super::validate;
 use crate::device::{Device, DeviceCompletion};
 use crate::engine::Engine;
 use crate::error::SimError;
 use crate::faults::event_queue::{EventQueue, target};
 use crate::host::Host;
-use crate::kernel::device_map::device_map;
-use crate::kernel::digest::Digest;
-use crate::kernel::job_table::JobTable;
-use crate::kernel::seed_path::SeedPath;
-use crate::kernel::validate;
 use crate::stack;
 use tameshi_base::Nanos;
-use tameshi_record::{Heat, RecordError, Resource, Share, Usage, Wear, Writer};
+use tameshi_record::{RecordError, Usage, Writer};
 use tameshi_spec::run::{Node, RunSpec};
 
-/// What a device, or the host, has done so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Used {
-    usage: Usage,
-    rebuilt_bytes: u64,
-    /// Bytes that its replicas lack of what was acknowledged; `None` where nothing is acknowledged without them.
-    behind_bytes: Option<u64>,
-    /// Nanojoules that its drives have drawn; `None` where that is not known.
-    energy_nj: Option<u64>,
-    /// How warm its drives are; `None` where none of them says.
-    heat: Option<Heat>,
-    /// What its flash has gone through; `None` where there is none.
-    wear: Option<Wear>,
-    /// What a host's processors have done for a database server itself and in the kernel, in nanoseconds.
-    server_ns: Option<[Nanos; 2]>,
-}
-
-impl Used {
-    /// What will have been done when a share of what lies between `begin` and `end` has followed.
-    pub(crate) fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
-        let drawn = begin.energy_nj.zip(end.energy_nj).map(|(begin, end)| share.of(end.saturating_sub(begin)));
-        let worked =
-            begin.server_ns.zip(end.server_ns).map(|(begin, end)| gains(begin, end).map(|gain| share.of(gain)));
-        Self {
-            usage: self.usage.after((&begin.usage, &end.usage), share),
-            rebuilt_bytes: self.rebuilt_bytes,
-            behind_bytes: end.behind_bytes,
-            energy_nj: self.energy_nj.zip(drawn).map(|(before, drawn)| before + drawn),
-            heat: self.heat.zip(begin.heat.zip(end.heat)).map(|(heat, (begin, end))| heat.after((&begin, &end), share)),
-            wear: self.wear.zip(begin.wear.zip(end.wear)).map(|(wear, (begin, end))| wear.after((&begin, &end), share)),
-            server_ns: self.server_ns.zip(worked).map(|([user, system], more)| [user + more[0], system + more[1]]),
-        }
-    }
-
-    /// Erased flash, where so much of it holds something that reclaiming will cost more than it does now.
-    pub(crate) fn erased(&self) -> Option<u64> {
-        self.wear.filter(|wear| wear.mapped_bytes > wear.physical_bytes / 2).map(|wear| wear.erased_bytes)
-    }
-}
-
-/// By how much each is more.
-fn gains(before: [Nanos; 2], after: [Nanos; 2]) -> [Nanos; 2] {
-    [0, 1].map(|at| after[at].saturating_sub(before[at]))
-}
-
-/// What lasts from phase to phase.
+/// State of a run that lasts from phase to phase.
 pub(crate) struct World {
-    /// The machine between jobs and devices, where it costs anything.
+    /// Host, unless its processors take no time.
     pub(crate) host: Option<Host>,
-    /// The database engine, where programs work on one.
+    /// Database server, if a program uses one.
     pub(crate) engine: Option<Box<Engine>>,
-    /// One device per storage, in the spec's order, but one for all storages that share it.
-    pub(crate) devices: Vec<Device>,
-    pub(crate) staging: EventQueue,
-    /// The device of each storage, in the spec's order.
-    places: Vec<usize>,
-    /// The first storage of each device.
-    pub(crate) names: Vec<String>,
-    pub(crate) digest: Digest,
-    /// Where jobs sit, from phase to phase.
-    pub(crate) seats: JobTable,
+    pub(super) devices: Devices,
+    pub(super) events: EventQueue,
+    /// Device of each storage, in the spec's order.
+    device_of: Vec<usize>,
+    /// Name of the first storage of each device.
+    names: Vec<String>,
+    pub(super) digest: Digest,
+    /// Jobs, while no phase has them.
+    pub(super) jobs: JobTable,
     /// Virtual time.
     pub(crate) now: Nanos,
-    /// Something happened to a device: when one wakes first must be looked up again. Who has done so takes it back.
-    pub(crate) touched: bool,
-    /// Reused by each advance.
-    pub(crate) completions: Vec<DeviceCompletion>,
-    /// Each device as a subject of the record, by its first storage, and what it had done by the last boundary.
-    used: Vec<(String, Used)>,
-    used_at: Nanos,
+    /// Buffer for the completions of one advance.
+    pub(super) completions: Vec<DeviceCompletion>,
+    /// Subject of the record for each device and the host, with its usage at `usage_from`.
+    used: Vec<(String, UsageTotals)>,
+    usage_from: Nanos,
 }
 
 impl World {
-    pub(crate) fn new(spec: &RunSpec) -> Result<Self, SimError> {
+    pub(super) fn new(spec: &RunSpec) -> Result<Self, SimError> {
         let missing = validate::unsupported(spec);
         if !missing.is_empty() {
             return Err(SimError::Unsupported(missing));
         }
         let devices = devices(spec).map_err(|why| SimError::Unsupported(vec![why]))?;
+        let map = device_map(spec);
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
-        let engine = Engine::new(spec, &device_map(spec)).map(Box::new);
-        let places: Vec<usize> = device_map(spec).into_iter().map(|(device, _)| device).collect();
-        let first = |device| places.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
+        let engine = Engine::new(spec, &map).map(Box::new);
+        let device_of: Vec<usize> = map.into_iter().map(|(device, _)| device).collect();
+        let first = |device| device_of.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
         let names: Vec<String> =
             (0..devices.len()).map(|device| first(device).map_or(String::new(), |(name, _)| name.clone())).collect();
-        let mut used: Vec<(String, Used)> =
-            names.iter().map(|name| (format!("storage.{name}"), Used::default())).collect();
-        used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
-        let (staging, completions) = (EventQueue::new(spec), Vec::with_capacity(1024));
-        let (digest, seats) = (Digest::new(), JobTable::default());
+        let mut used: Vec<(String, UsageTotals)> =
+            names.iter().map(|name| (format!("storage.{name}"), UsageTotals::default())).collect();
+        used.extend(host.iter().map(|_| ("host".to_string(), UsageTotals::default())));
         Ok(Self {
             host,
             engine,
-            devices,
-            staging,
-            places,
+            devices: Devices::new(devices),
+            events: EventQueue::new(spec),
+            device_of,
             names,
-            digest,
-            seats,
+            digest: Digest::new(),
+            jobs: JobTable::default(),
             now: 0,
-            touched: true,
-            completions,
+            completions: Vec::with_capacity(1024),
             used,
-            used_at: 0,
+            usage_from: 0,
         })
     }
 
-    /// An interval begins: what was used before it is none of its business.
-    pub(crate) fn note_usage(&mut self) {
-        self.used_at = self.now;
-        for place in 0..self.used.len() {
-            self.used[place].1 = self.usage(place);
+    /// Start a usage interval; earlier usage is excluded.
+    pub(super) fn begin_usage(&mut self) {
+        self.usage_from = self.now;
+        for index in 0..self.used.len() {
+            self.used[index].1 = self.totals(index);
         }
     }
 
-    /// Other parts are there from now on: how busy those will have been is counted anew, while what was done goes on.
-    pub(crate) fn note_parts(&mut self) {
-        for place in 0..self.used.len() {
-            self.used[place].1.usage = self.usage(place).usage;
+    /// Restart utilisation after the parts of a device have changed; cumulative counters go on.
+    pub(super) fn restart_utilization(&mut self) {
+        for index in 0..self.used.len() {
+            self.used[index].1.usage = self.totals(index).usage;
         }
     }
 
-    /// What that which stands at a place of `used` has done until now: a device, or behind them the host.
-    fn usage(&self, place: usize) -> Used {
+    /// Usage of one entry of `used` until now: a device, or after the devices the host.
+    fn totals(&self, index: usize) -> UsageTotals {
         let mut usage = Usage::default();
-        match (self.devices.get(place), &self.host) {
+        let device = self.devices.get(index);
+        match (device, &self.host) {
             (Some(device), host) => {
                 device.usage(self.now, &mut usage);
                 if let Some(host) = host {
-                    host.storage_usage(place, self.now, &mut usage);
+                    host.storage_usage(index, self.now, &mut usage);
                 }
             }
             (None, Some(host)) => host.usage(self.now, &mut usage),
             (None, None) => {}
         }
-        let device = self.devices.get(place);
         let host = self.host.as_ref().filter(|_| device.is_none() && self.engine.is_some());
-        Used {
+        UsageTotals {
             usage,
             rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes),
             behind_bytes: device.and_then(Device::behind_bytes),
@@ -163,134 +116,116 @@ impl World {
         }
     }
 
-    /// What is used from now on belongs to intervals whose first one begins at `at` in the record; what was used before.
-    pub(crate) fn begin_record_at(&mut self, at: Nanos) -> Vec<Used> {
-        self.used_at = at;
-        self.used_now()
+    /// Start usage intervals at time `at` of the record; return the usage until now.
+    pub(crate) fn begin_usage_at(&mut self, at: Nanos) -> Vec<UsageTotals> {
+        self.usage_from = at;
+        self.usage_totals()
     }
 
-    /// What devices and host have done until now.
-    pub(crate) fn used_now(&self) -> Vec<Used> {
-        (0..self.used.len()).map(|place| self.usage(place)).collect()
+    /// Usage of each device and of the host until now.
+    pub(crate) fn usage_totals(&self) -> Vec<UsageTotals> {
+        (0..self.used.len()).map(|index| self.totals(index)).collect()
     }
 
-    /// The same where the interval has not ended already, at an event of this instant.
-    pub(crate) fn write_usage_up_to_now(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
-        if self.used_at < self.now { self.write_usage(writer) } else { Ok(()) }
+    /// End the usage interval, unless an event of this instant has ended it.
+    pub(super) fn write_open_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
+        if self.usage_from < self.now { self.write_usage(writer) } else { Ok(()) }
     }
 
-    /// An interval ends and the next one begins: what was used in it goes into the record.
-    pub(crate) fn write_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
-        let used = self.used_now();
-        self.write_used(self.now, used, writer)
+    /// End the usage interval now, write it, and begin the next one.
+    pub(super) fn write_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
+        let totals = self.usage_totals();
+        self.write_usage_at(self.now, totals, writer)
     }
 
-    /// An interval ends at `now`, when so much was done.
-    pub(crate) fn write_used(&mut self, now: Nanos, used: Vec<Used>, writer: &mut Writer) -> Result<(), RecordError> {
-        let span = (self.used_at, now);
-        for ((subject, before), after) in self.used.iter_mut().zip(used) {
-            writer.usage(span, subject, &before.usage, &after.usage)?;
-            if after.rebuilt_bytes > before.rebuilt_bytes {
-                let rebuilt = after.rebuilt_bytes - before.rebuilt_bytes;
-                writer.counters(span, subject, &[("rebuild.bytes", rebuilt)])?;
-            }
-            if let Some(behind) = after.behind_bytes {
-                writer.counters(span, subject, &[("replica.behind_bytes", behind)])?;
-            }
-            if let Some((drawn, until)) = after.energy_nj.zip(before.energy_nj) {
-                writer.counters(span, subject, &[("power.energy_nj", drawn.saturating_sub(until))])?;
-            }
-            if let Some(heat) = after.heat {
-                let (drives, _) = after.usage.of(Resource::Thermal);
-                writer.counters(span, subject, &heat.rows(&before.heat.unwrap_or_default(), drives))?;
-            }
-            if let Some((before, after)) = before.server_ns.zip(after.server_ns) {
-                let [user, system] = gains(before, after);
-                writer.counters(span, subject, &[("process.cpu_user_ns", user), ("process.cpu_system_ns", system)])?;
-            }
-            if let Some(wear) = after.wear {
-                writer.counters(span, subject, &wear.rows(&before.wear.unwrap_or_default()))?;
-            }
+    /// End the usage interval at time `at` of the record, with these totals.
+    pub(crate) fn write_usage_at(
+        &mut self,
+        at: Nanos,
+        totals: Vec<UsageTotals>,
+        writer: &mut Writer,
+    ) -> Result<(), RecordError> {
+        let span = (self.usage_from, at);
+        for ((subject, before), after) in self.used.iter_mut().zip(totals) {
+            before.write_interval(span, subject, &after, writer)?;
             *before = after;
         }
-        self.used_at = now;
+        self.usage_from = at;
         Ok(())
     }
 
-    /// When something next happens in the host.
-    #[inline]
-    pub(crate) fn host_wake(&self) -> Nanos {
-        self.host.as_ref().map_or(Nanos::MAX, Host::next)
+    /// Return the next time of each source; events at or after `events_until` are left out.
+    #[inline(always)]
+    pub(crate) fn sources(&mut self, job: (Nanos, usize), boundary: Nanos, events_until: Nanos) -> Sources {
+        let event = self.events.next();
+        Sources {
+            event: if event < events_until { event } else { Nanos::MAX },
+            boundary,
+            job,
+            server: self.server_wake(),
+            host: self.host.as_ref().map_or(Nanos::MAX, Host::next),
+            device: self.devices.first_wake(),
+        }
     }
 
-    /// Whether a thread of the host stays on its processor until the end of this instant.
+    /// Return whether a thread of the host keeps its processor until the end of this instant.
     #[inline]
     pub(crate) fn host_lingers(&self) -> bool {
         self.host.as_ref().is_some_and(Host::lingers)
     }
 
-    /// When something next happens in the engine by itself.
+    /// Return when the database server acts next by itself.
     #[inline]
-    pub(crate) fn engine_wake(&self) -> Nanos {
+    pub(crate) fn server_wake(&self) -> Nanos {
         self.engine.as_ref().map_or(Nanos::MAX, |engine| engine.next())
     }
 
-    /// The next event befalls its storage.
-    pub(crate) fn stage(&mut self, writer: &mut Writer) -> Result<(), SimError> {
-        let Some(storage) = self.staging.next_storage() else { return Ok(()) };
-        let device = self.places[storage];
-        self.touched = true;
-        let blow = self.staging.happen(self.now, &mut self.devices[device], writer)?;
-        if let (Some(engine), Some(blow)) = (self.engine.as_mut().filter(|engine| engine.device == device), blow) {
-            engine.befall(self.now, blow);
+    /// Carry out the next event on its storage, and on the database server there.
+    pub(super) fn carry_out_event(&mut self, writer: &mut Writer) -> Result<(), SimError> {
+        let Some(storage) = self.events.next_storage() else { return Ok(()) };
+        let device = self.device_of[storage];
+        let fault = self.events.carry_out(self.now, self.devices.change(device), writer)?;
+        if let (Some(engine), Some(fault)) = (self.engine.as_mut().filter(|engine| engine.device == device), fault) {
+            engine.befall(self.now, fault);
         }
         Ok(())
     }
 
-    /// Records what the engine has to tell besides its counters; an error where its storage is full.
-    pub(crate) fn tell_engine(&mut self, writer: &mut Writer) -> Result<(), SimError> {
-        let news = self.engine.as_mut().map_or(Vec::new(), |engine| engine.news());
-        news.into_iter().try_for_each(|news| writer.event(news.at, news.kind, news.fields))?;
+    /// Record the events of the database server; fail if its storage is full.
+    pub(super) fn record_server_events(&mut self, writer: &mut Writer) -> Result<(), SimError> {
+        let events = self.engine.as_mut().map_or(Vec::new(), |engine| engine.news());
+        events.into_iter().try_for_each(|event| writer.event(event.at, event.kind, event.fields))?;
         self.engine.as_ref().and_then(|engine| engine.no_space()).map_or(Ok(()), |why| Err(SimError::NoSpace(why)))
     }
 
-    /// Records the rebuilds that have ended.
+    /// Record the rebuilds that have ended.
     #[inline]
-    pub(crate) fn tell_rebuilt(&mut self, writer: &mut Writer) -> Result<(), SimError> {
-        self.staging.tell_rebuilt(&mut self.devices, &self.names, writer)
-    }
-
-    /// The device that wakes first, and when; at [`Nanos::MAX`] when all are idle. Among equals the first storage.
-    #[inline]
-    pub(crate) fn first_wake(&self) -> (Nanos, usize) {
-        let mut first = (Nanos::MAX, 0);
-        for (index, device) in self.devices.iter().enumerate() {
-            if let Some(at) = device.next_wake().filter(|&at| at < first.0) {
-                first = (at, index);
-            }
+    pub(super) fn record_rebuilds(&mut self, writer: &mut Writer) -> Result<(), SimError> {
+        if self.events.is_rebuilding() {
+            self.events.record_rebuilds(self.devices.iter_mut().zip(&self.names), writer)?;
         }
-        first
+        Ok(())
     }
 }
 
-/// The devices of a run, those that something befalls being watched.
+/// Build the devices of a run; those that are targets of events track what a fault would lose.
 fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
-    let places = device_map(spec);
-    let target: Vec<usize> = spec
+    let map = device_map(spec);
+    let targets: Vec<usize> = spec
         .events
         .values()
         .filter_map(|event| spec.storage.get_index_of(target(event)?))
-        .map(|storage| places[storage].0)
+        .map(|storage| map[storage].0)
         .collect();
     let mut devices: Vec<Device> = Vec::new();
-    for ((name, storage), (device, _)) in spec.storage.iter().zip(places) {
+    for ((name, storage), (device, _)) in spec.storage.iter().zip(map) {
         let Some(node) = &storage.model else { continue };
-        let chance = SeedPath::new(spec.seed, name);
+        let seed = SeedPath::new(spec.seed, name);
         match (devices.get_mut(device), node) {
             (Some(shared), Node::Partition { function, .. }) => shared.grant(function),
             (Some(_), _) => {}
-            (None, _) if target.contains(&device) => devices.push(stack::watched(node, &chance)?),
-            (None, _) => devices.push(stack::placed(node, &chance)?),
+            (None, _) if targets.contains(&device) => devices.push(stack::watched(node, &seed)?),
+            (None, _) => devices.push(stack::placed(node, &seed)?),
         }
     }
     Ok(devices)
