@@ -1,12 +1,12 @@
-//! Why a run could not be simulated.
+//! Errors of a simulated run.
 
 use tameshi_record::RecordError;
 use thiserror::Error;
 
-/// Why a run could not be simulated.
+/// Error of a simulated run.
 #[derive(Debug, Error)]
 pub enum SimError {
-    /// The spec asks for what the simulated world can't do; a sentence each.
+    /// The spec needs something that the simulated world does not support; one sentence each.
     #[error("{}", .0.join("\n"))]
     Unsupported(Vec<String>),
     /// Virtual time stands still.
@@ -15,12 +15,12 @@ pub enum SimError {
     /// A database has outgrown its storage.
     #[error("{0}")]
     NoSpace(String),
-    /// A device model kept commands to itself: a fault of the model, never of the study.
+    /// A device model lost commands: a defect of the model, not of the study.
     #[error("phase.{phase}: {commands} commands never completed; this is a fault of Tameshi's device model")]
     Lost {
         /// Name of the phase.
         phase: String,
-        /// Commands outstanding with idle devices.
+        /// Number of outstanding commands while all devices are idle.
         commands: u64,
     },
     /// The record could not be written.

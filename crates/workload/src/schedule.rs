@@ -89,7 +89,7 @@ impl Schedule {
 /// Judgement of a round by its steady-state rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement<'a> {
-    /// Whether another round follows.
+    /// Unsettled if another round follows.
     pub state: State,
     /// Number of the round, from one.
     pub round: u32,

@@ -5,7 +5,8 @@ use tameshi_base::{Command, CommandKind, Nanos};
 
 /// Device whose slots take a job's next command at the instant of a completion.
 ///
-/// A device need not implement this contract. It saves the queue of due jobs, and changes no result.
+/// A device need not implement this contract. It saves the queue of due jobs, and changes no
+/// result.
 pub(crate) trait InPlace {
     /// Return whether a flush or a command in the host waits for a completion.
     fn holds_back(&self) -> bool;

@@ -59,8 +59,8 @@ impl Engine {
             || watch.loading.as_ref().is_some_and(|loading| loading.is_working)
     }
 
-    /// Something befalls the server.
-    pub(crate) fn befall(&mut self, now: Nanos, blow: Blow) {
+    /// Take a fault of the server.
+    pub(crate) fn fault(&mut self, now: Nanos, blow: Blow) {
         match blow.how {
             How::Shutdown => self.shut_down(now, blow),
             How::Kill if self.has_no_process() => self.miss(now, &blow.event, Reason::new("server_down")),

@@ -1,9 +1,9 @@
 //! Decline of page reads while a buffer pool fills.
 //!
-//! Popular pages are read soon, others ever more seldom. The read rate falls with a power of the time
-//! that has passed. The power is near one if popularity is skewed: six whole simulations of
-//! `mysql-disk-or-flash` with a large pool gave 1.0 to 1.3 for pages, and up to 1.6 for the time that
-//! clients wait for them.
+//! Popular pages are read soon, others ever more seldom. The read rate falls with a power of the
+//! time that has passed. The power is near one if popularity is skewed: six whole simulations of
+//! `mysql-disk-or-flash` with a large pool gave 1.0 to 1.3 for pages, and up to 1.6 for the time
+//! that clients wait for them.
 
 /// Prior of the power. It has the weight of two windows, whose rates may be chance or bursts.
 const POWER: f64 = 1.0;
@@ -49,23 +49,23 @@ impl Decay {
 mod tests {
     use super::*;
 
-    /// What comes in between two times at a rate of `1000 / t`.
+    /// Reads between two times at a rate of `1000 / t`.
     fn sum(from: f64, to: f64) -> f64 {
         1000.0 * libm::log(to / from)
     }
 
     #[test]
-    fn what_falls_with_the_inverse_of_time_is_foreseen() {
-        let falling = Decay::of([sum(300.0, 400.0), sum(400.0, 500.0)], 100.0, 500.0);
-        let rest = falling.factor(4500.0) * sum(400.0, 500.0) * 45.0;
+    fn inverse_decay_predicts_its_rest() {
+        let decay = Decay::of([sum(300.0, 400.0), sum(400.0, 500.0)], 100.0, 500.0);
+        let rest = decay.factor(4500.0) * sum(400.0, 500.0) * 45.0;
         assert!((rest / sum(500.0, 5000.0) - 1.0).abs() < 0.01, "{rest}");
-        assert!(falling.factor(1.0) > falling.factor(1000.0) && falling.factor(0.0) < 1.0);
+        assert!(decay.factor(1.0) > decay.factor(1000.0) && decay.factor(0.0) < 1.0);
     }
 
     #[test]
-    fn half_of_what_two_windows_tell_counts() {
-        let falling = Decay::of([500.0, 500.0], 100.0, 500.0);
-        assert!((falling.power - 0.5).abs() < 1e-12, "level but for the half that is known");
+    fn fitted_power_is_averaged_with_prior() {
+        let decay = Decay::of([500.0, 500.0], 100.0, 500.0);
+        assert!((decay.power - 0.5).abs() < 1e-12, "level windows, and the prior");
         assert!((Decay::of([500.0, 1.0], 100.0, 500.0).power - 1.5).abs() < 1e-12);
         assert_eq!(Decay::of([0.0, 0.0], 100.0, 500.0).power, POWER);
     }

@@ -1,8 +1,8 @@
 //! Extrapolation of a phase's rest: work, counters and server state of each piece.
 //!
-//! Counters follow the work. A counter that changed with the driver of the pace, by more than chance,
-//! goes on changing with it. While a buffer pool fills, page reads decline, and so does the time that
-//! waits for them.
+//! Counters follow the work. A counter that changed with the driver of the pace, by more than
+//! chance, goes on changing with it. While a buffer pool fills, page reads decline, and so does the
+//! time that waits for them.
 
 use super::decay::Decay;
 use super::segment::Segment;
@@ -65,7 +65,8 @@ impl Counter {
         Self { trend, sum, at: 0 }
     }
 
-    /// Return the progress when `passed` of the rest has passed; without trend it were `time` in all.
+    /// Return the progress when `passed` of the rest has passed; without trend it were `time` in
+    /// all.
     fn gain(&self, pace: &SteadyPace, passed: Nanos, time: Nanos) -> f64 {
         let (passed, time) = (passed as f64, time as f64);
         let all = match self.trend {
@@ -120,7 +121,7 @@ pub(super) struct Extrapolation {
     pub(super) window: Segment,
     counters: Vec<Counter>,
     kinds: Vec<KindTime>,
-    standing: Standing,
+    snapshot: Standing,
     /// Change of dirty pages per unit of the pace's driver.
     dirty: f64,
     /// Bytes of pages that the window's transactions made: the pool's growth without reads.
@@ -161,13 +162,13 @@ impl Extrapolation {
             let reads = is_filling.then(|| decay(&reading));
             KindTime::new(whole.counted.spent_by(place), reads)
         };
-        let standings: Vec<Standing> = window.iter().map(|block| block.standing.1).collect();
-        let grown = standings[standings.len() - 1].pool - window[0].standing.0.pool;
+        let snapshots: Vec<Standing> = window.iter().map(|block| block.snapshot.1).collect();
+        let grown = snapshots[snapshots.len() - 1].pool - window[0].snapshot.0.pool;
         Self {
             counters: Counted::PLACES.map(counter).collect(),
             kinds: (0..whole.kinds.len()).map(kind).collect(),
-            standing: Standing::mean(&standings).expect("a block"),
-            dirty: pace.drift_of(|block| block.standing.1.dirty, pair),
+            snapshot: Standing::mean(&snapshots).expect("a block"),
+            dirty: pace.drift_of(|block| block.snapshot.1.dirty, pair),
             made: (grown - whole.counted.read_bytes()).max(0.0),
             window: whole,
             pace,
@@ -208,17 +209,17 @@ impl Extrapolation {
     }
 
     /// State of the server in the current piece: the mean of what fluctuates, the end of the rest.
-    pub(super) fn standing(&self) -> Standing {
-        let mut standing = self.standing;
+    pub(super) fn snapshot(&self) -> Standing {
+        let mut snapshot = self.snapshot;
         let [from, to] = [self.piece.0, self.piece.1].map(|time| time as f64);
         let sum = |time: f64| time * self.pace.factor(self.dirty, time);
-        standing.dirty = (standing.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, standing.whole);
+        snapshot.dirty = (snapshot.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, snapshot.whole);
         // Pages that were read or made stay in the pool until it is full.
         let whole = self.window.length as f64;
         let read = self.window.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
         let made = self.made * self.pace.equivalent(self.piece.1) as f64 / whole;
-        standing.pool = (standing.pool + read + made).min(standing.whole);
-        standing
+        snapshot.pool = (snapshot.pool + read + made).min(snapshot.whole);
+        snapshot
     }
 }
 
@@ -228,15 +229,17 @@ fn sum(blocks: &[Segment], of: impl Fn(&Segment) -> f64) -> f64 {
 
 /// Return whether page reads decline because the buffer pool fills.
 ///
-/// Most pages that were read stayed in the pool, and the second window read fewer by more than chance.
+/// Most pages that were read stayed in the pool, and the second window read fewer by more than
+/// chance.
 fn reads_decline(before: &[Segment], window: &[Segment]) -> bool {
     let [earlier, now] = [before, window].map(|blocks| sum(blocks, |block| block.counted.misses() as f64));
-    let grown = window[window.len() - 1].standing.1.pool - window[0].standing.0.pool;
+    let grown = window[window.len() - 1].snapshot.1.pool - window[0].snapshot.0.pool;
     let fills = grown > sum(window, |block| block.counted.read_bytes()) / 2.0;
     fills && earlier - now > 2.0 * (earlier + now).sqrt()
 }
 
-/// Balance the parts of a time, so that together they fill a piece (from, to, length of the window).
+/// Balance the parts of a time, so that together they fill a piece (from, to, length of the
+/// window).
 ///
 /// Each part has its sum in the window and its progress, which advances. Return, per part, its
 /// balanced progress in the piece and its share.
@@ -273,8 +276,8 @@ mod tests {
 
     const LENGTH: Nanos = 1_000_000;
 
-    /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, and dirty pages are more; pages come in and
-    /// are waited for as the inverse of time. Transactions make pages as well.
+    /// Blocks of a filling pool: the buffered share of leaf changes declines, dirty pages increase.
+    /// Reads and the waits for them decline with 1/t. Transactions make pages as well.
     fn filling(count: u32) -> Vec<Segment> {
         let mut pool = 0.0;
         let of = |number: u32| {
@@ -283,7 +286,7 @@ mod tests {
             let seldom = mean_inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
             let (reading, pages) = ((4e5 * seldom).round() as Nanos, (1e6 * seldom).round() as u64);
             block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
-            let (begin, end) = &mut block.standing;
+            let (begin, end) = &mut block.snapshot;
             begin.pool = pool;
             pool += block.counted.read_bytes() + 1e6;
             end.pool = pool;
@@ -294,7 +297,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// What is counted in the rest behind forty blocks, its last piece and how things stand there.
+    /// Extrapolation after 40 blocks, at its last piece, and the totals of the rest.
     fn rest(blocks: &[Segment], pieces: u64) -> (Extrapolation, Counted) {
         let pace = Windows::latest(&blocks[..40], 10).expect("two windows and some").steady_pace();
         let mut extrapolation = Extrapolation::new(pace, &blocks[..40]);
@@ -307,34 +310,35 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_in_ever_less_in_the_rest_of_a_pool_that_fills() {
+    fn reads_decline_in_rest_of_filling_pool() {
         let blocks = filling(400);
         let (extrapolation, counted) = rest(&blocks, 36);
         let sum = |blocks: &[Segment]| blocks.iter().map(|block| block.counted.misses() as f64).sum::<f64>();
         let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
-        assert!(level > 4.0 * exact, "as in the window they would be far too many");
+        assert!(level > 4.0 * exact, "the window's rate would be far too high");
         assert!((counted.misses() as f64 / exact - 1.0).abs() < 0.02, "{} {exact}", counted.misses());
-        let pool = blocks[39].standing.1.pool + counted.read_bytes() + 360.0 * 1e6;
-        assert!((extrapolation.standing().pool / pool - 1.0).abs() < 1e-6, "every page stays that was read or made");
-        let dirty = extrapolation.standing().dirty;
-        assert!(dirty > 1.03 * blocks[39].standing.1.dirty && dirty < 1e9, "{dirty}");
+        let pool = blocks[39].snapshot.1.pool + counted.read_bytes() + 360.0 * 1e6;
+        assert!((extrapolation.snapshot().pool / pool - 1.0).abs() < 1e-6, "every page read or made stays");
+        let dirty = extrapolation.snapshot().dirty;
+        assert!(dirty > 1.03 * blocks[39].snapshot.1.dirty && dirty < 1e9, "{dirty}");
     }
 
     #[test]
-    fn pages_of_a_full_pool_come_in_as_often_in_the_rest() {
+    fn reads_of_full_pool_go_on_in_rest() {
         let mut blocks = filling(40);
         for block in &mut blocks {
-            block.standing.0.pool = 1e12;
-            block.standing.1.pool = 1e12;
-            block.standing.1.turned_over = 3.0;
+            block.snapshot.0.pool = 1e12;
+            block.snapshot.1.pool = 1e12;
+            block.snapshot.1.turned_over = 3.0;
         }
         let (extrapolation, counted) = rest(&blocks, 36);
         let window: u64 = blocks[30..].iter().map(|block| block.counted.misses()).sum();
         assert_eq!(counted.misses(), 36 * window);
-        assert_eq!(extrapolation.standing().pool, 1e12);
+        assert_eq!(extrapolation.snapshot().pool, 1e12);
     }
 
-    /// The same blocks, of two kinds of transactions that wait for pages in part, and a third that never does.
+    /// The same blocks with three kinds of transactions: two wait for reads in part, one never
+    /// does.
     fn of_kinds(count: u32) -> Vec<Segment> {
         let mut blocks = filling(count);
         for (block, number) in blocks.iter_mut().zip(0u32..) {
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_takes_less_in_the_rest_as_far_as_it_waits_for_pages() {
+    fn time_of_each_kind_declines_with_its_reads() {
         let blocks = of_kinds(400);
         let (extrapolation, _) = rest(&blocks, 36);
         for (kind, too_long) in [(0, 1.4), (1, 1.2), (2, 1.0)] {
@@ -359,28 +363,28 @@ mod tests {
                 |blocks: &[Segment]| blocks.iter().map(|block| block.kinds[kind].latency_ns_sum as f64).sum::<f64>();
             let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
             let took = sum(&blocks[30..40]) * extrapolation.kinds[kind].at as f64 / (10 * LENGTH) as f64;
-            assert!(level > (too_long - 0.01) * exact, "as in the window: {}", level / exact);
+            assert!(level > (too_long - 0.01) * exact, "at the window's rate: {}", level / exact);
             assert!((took / exact - 1.0).abs() < 0.05, "{kind}: {took} {exact} {level}");
         }
     }
 
     #[test]
-    fn the_time_of_clients_adds_up_whatever_changes() {
+    fn time_of_clients_adds_up() {
         let (_, counted) = rest(&filling(400), 36);
         let all: u64 = Counted::IS_TIME.map(|place| counted.value(place)).sum();
-        assert!(all.abs_diff(2 * 360 * LENGTH) < 1000, "two clients for the time of the rest: {all}");
+        assert!(all.abs_diff(2 * 360 * LENGTH) < 1000, "two clients during the rest: {all}");
     }
 
     #[test]
-    fn what_goes_up_and_down_stands_at_its_mean() {
+    fn fluctuating_state_is_at_its_mean() {
         let mut blocks: Vec<Segment> = (0..40).map(|_| block(LENGTH, 100_000)).collect();
         for (block, number) in blocks.iter_mut().zip(0u32..) {
-            (block.standing.1.age, block.standing.1.dirty) = (f64::from(number % 5), 6.0 + f64::from(number % 2));
-            block.standing.1.whole = 10.0;
+            (block.snapshot.1.age, block.snapshot.1.dirty) = (f64::from(number % 5), 6.0 + f64::from(number % 2));
+            block.snapshot.1.whole = 10.0;
         }
         let (extrapolation, counted) = rest(&blocks, 3);
-        let standing = extrapolation.standing();
-        assert_eq!((standing.age, standing.dirty), (2.0, 6.5));
+        let snapshot = extrapolation.snapshot();
+        assert_eq!((snapshot.age, snapshot.dirty), (2.0, 6.5));
         assert_eq!(counted.misses(), 0);
     }
 }

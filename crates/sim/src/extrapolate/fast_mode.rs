@@ -17,8 +17,8 @@ use tameshi_base::Nanos;
 use tameshi_record::{Clock, EndedBy, Writer};
 use tameshi_spec::run::{Mode, RunSpec};
 
-/// Return whether a run may be extrapolated: it has no events, and each phase is of one program with
-/// a time limit.
+/// Return whether a run may be extrapolated: it has no events, and each phase is of one program
+/// with a time limit.
 fn is_eligible(run: &RunSpec) -> bool {
     let is_fast = run.database.as_ref().is_some_and(|database| database.mode == Some(Mode::Fast));
     let is_program = run.phases.iter().all(|phase| {
@@ -100,7 +100,8 @@ impl Phase<'_> {
         }
     }
 
-    /// Simulate block after block until the phase ends, or until the latest blocks predict its rest.
+    /// Simulate block after block until the phase ends, or until the latest blocks predict its
+    /// rest.
     fn simulate_until_steady(
         &mut self,
         progress: &mut Progress,
@@ -154,7 +155,7 @@ impl Phase<'_> {
 
     /// Simulate for a length of time, within one interval.
     fn simulate_segment(&mut self, length: Nanos, world: &mut World, writer: &mut Writer) -> Result<Segment, SimError> {
-        let standing = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
+        let snapshot = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
         let used = world.usage_totals();
         self.simulate_until(world.now + length, world, writer)?;
         let kinds = self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[TRANSACTION])).collect();
@@ -163,7 +164,7 @@ impl Phase<'_> {
             length,
             kinds,
             counted: engine.take_counted(world.now),
-            standing: (standing, engine.standing()),
+            snapshot: (snapshot, engine.standing()),
             used: (used, world.usage_totals()),
         })
     }

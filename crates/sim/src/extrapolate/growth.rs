@@ -7,7 +7,8 @@ use libm::{exp, log};
 
 /// Smallest and largest ratio of a window's growth to that of the window before.
 ///
-/// A smaller ratio may be chance. With the largest, growth goes on unchanged for any practical time.
+/// A smaller ratio may be chance. With the largest, growth goes on unchanged for any practical
+/// time.
 const RATIOS: (f64, f64) = (0.7, 0.999);
 
 /// Exponential growth towards a limit.
@@ -22,8 +23,8 @@ pub(super) struct Growth {
 impl Growth {
     /// Growth of a quantity of the server's state over two windows, one after the other.
     pub(super) fn in_windows(before: &[Segment], window: &[Segment], of: impl Fn(&Standing) -> f64) -> Self {
-        let end = &window[window.len() - 1].standing.1;
-        let sizes = [&before[0].standing.0, &window[0].standing.0, end].map(of);
+        let end = &window[window.len() - 1].snapshot.1;
+        let sizes = [&before[0].snapshot.0, &window[0].snapshot.0, end].map(of);
         Self::of(sizes, [before, window].map(|blocks| Sums::of(blocks).length))
     }
 
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_to_rest_is_foreseen() {
+    fn exponential_growth_predicts_its_rest() {
         let growth = Growth::of([10.0, 20.0, 30.0].map(size), [10.0, 10.0]);
         for time in [1.0, 10.0, 100.0] {
             assert!((growth.gain_after(time) - (size(30.0 + time) - size(30.0))).abs() < 1e-9);
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_as_fast_as_before_goes_on_and_what_shrinks_gains_nothing() {
+    fn linear_growth_goes_on_and_shrinking_gains_nothing() {
         let growth = Growth::of([0.0, 10.0, 20.0], [10.0, 10.0]);
         assert!((growth.gain_after(100.0) / 100.0 - 1.0).abs() < 0.01, "{}", growth.gain_after(100.0));
         let shrinking = Growth::of([20.0, 10.0, 5.0], [10.0, 10.0]);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn that_growth_ends_at_once_is_not_believed() {
+    fn sudden_end_of_growth_is_limited_by_least_ratio() {
         let growth = Growth::of([0.0, 10.0, 10.1], [10.0, 10.0]);
         assert!((growth.gain_after(1e9) - 0.1 * 0.7 / 0.3).abs() < 1e-9);
     }

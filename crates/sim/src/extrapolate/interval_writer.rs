@@ -25,11 +25,12 @@ pub(super) struct IntervalWriter {
     /// Counters since the phase's begin.
     since_begin: Counted,
     used: Vec<UsageTotals>,
-    standing: Standing,
+    snapshot: Standing,
 }
 
 impl IntervalWriter {
-    /// Writer of phase number `phase` of the program `word`; `stats` are those of the first interval.
+    /// Writer of phase number `phase` of the program `word`; `stats` are those of the first
+    /// interval.
     pub(super) fn new(
         clock: Clock,
         (phase, word): (u32, &'static str),
@@ -47,7 +48,7 @@ impl IntervalWriter {
             counted: none.clone(),
             since_begin: none,
             used,
-            standing: Standing::default(),
+            snapshot: Standing::default(),
         }
     }
 
@@ -82,7 +83,7 @@ impl IntervalWriter {
         writer: &mut Writer,
     ) -> Result<(), SimError> {
         self.add(segment, &Shares::ALL);
-        self.standing = segment.standing.1;
+        self.snapshot = segment.snapshot.1;
         self.at += segment.length;
         self.write_at_boundary(world, writer)
     }
@@ -100,7 +101,7 @@ impl IntervalWriter {
             let to = self.boundary_after(self.at).min(end);
             let shares = extrapolation.next_piece(to - begin);
             self.add(&extrapolation.window, &shares);
-            self.standing = extrapolation.standing();
+            self.snapshot = extrapolation.snapshot();
             self.at = to;
             self.write_at_boundary(world, writer)?;
         }
@@ -126,7 +127,7 @@ impl IntervalWriter {
         }
         world.write_usage_at(self.at, self.used.clone(), writer)?;
         let counted = std::mem::replace(&mut self.counted, Counted::nothing(0));
-        counted.write((self.began, self.at), (self.word, &self.standing), writer)?;
+        counted.write((self.began, self.at), (self.word, &self.snapshot), writer)?;
         if self.at == self.clock.ramped() {
             writer.phase_ramped(self.at, self.phase)?;
         }

@@ -1,7 +1,7 @@
 //! Judge of a phase's steadiness: the time from which its rest need not be simulated.
 //!
-//! Two windows of equal length end now, one after the other. Their common pace lasts if neither pool,
-//! log, dirty pages nor erased flash reaches a limit before the phase's end.
+//! Two windows of equal length end now, one after the other. Their common pace lasts if neither
+//! pool, log, dirty pages nor erased flash reaches a limit before the phase's end.
 //! docs/simulated-databases.md gives the rules.
 
 use super::growth::Growth;
@@ -14,24 +14,24 @@ use tameshi_base::Nanos;
 const SECOND: Nanos = 1_000_000_000;
 /// Blocks per phase.
 const BLOCKS: Nanos = 200;
-/// Least simulated share of a phase, or least numbers of transactions and page requests. Where these
-/// take long, they are cheap to simulate.
+/// Least simulated share of a phase, or least numbers of transactions and page requests. Where
+/// these take long, they are cheap to simulate.
 const LEAST_SHARE: f64 = 0.3;
 const LEAST_TRANSACTIONS: f64 = 130_000.0;
 const LEAST_GETS: f64 = 20e6;
 /// Least simulated time: flushing follows the load of earlier seconds, and settles after some.
 const LEAST_TIME: Nanos = 30 * SECOND;
-/// Number of transactions below which a phase is simulated whole: that takes seconds, and a part has
-/// too few of each kind for their mean times.
+/// Number of transactions below which a phase is simulated whole: that takes seconds, and a part
+/// has too few of each kind for their mean times.
 const FEW_TRANSACTIONS: f64 = 50_000.0;
 /// Least share of the simulated time in a window, and its least time, blocks and transactions.
 const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
 const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
-/// Largest standard error of a window's rate, from its blocks. With more, a window lasts whole turns
-/// of the log, because flushing for the log comes in bursts. Before the log's first turn the window
-/// lasts as long as chance needs.
+/// Largest standard error of a window's rate, from its blocks. With more, a window lasts whole
+/// turns of the log, because flushing for the log comes in bursts. Before the log's first turn the
+/// window lasts as long as chance needs.
 const ERROR: f64 = 0.007;
 /// Relative standard deviation of the blocks' rates, without that of counting, from which there are
 /// strong bursts. A window then lasts two turns of the log, and half of the phase is simulated.
@@ -65,7 +65,8 @@ impl Judge {
         ((self.end - self.begin) / BLOCKS).max(1)
     }
 
-    /// Return the pace of the phase's rest, if it is steady. The blocks follow from the ramp's end on.
+    /// Return the pace of the phase's rest, if it is steady. The blocks follow from the ramp's end
+    /// on.
     pub(super) fn steady_pace(&self, blocks: &[Segment]) -> Option<SteadyPace> {
         let all = (self.end - self.begin) as f64;
         let simulated = Sums::of(blocks);
@@ -108,13 +109,13 @@ impl Judge {
     }
 }
 
-/// Return the blocks since the change buffer is full, if all pages have been replaced. A window across
-/// that time would have two rates.
+/// Return the blocks since the change buffer is full, if all pages have been replaced. A window
+/// across that time would have two rates.
 fn since_full(blocks: &[Segment]) -> Option<&[Segment]> {
     let (last, earlier) = blocks.split_last()?;
-    let is_full = |standing: &Standing| standing.buffered >= FULL * standing.buffer_mark;
-    let before = earlier.iter().rposition(|block| !is_full(&block.standing.1))?;
-    (is_full(&last.standing.1) && last.standing.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
+    let is_full = |snapshot: &Standing| snapshot.buffered >= FULL * snapshot.buffer_mark;
+    let before = earlier.iter().rposition(|block| !is_full(&block.snapshot.1))?;
+    (is_full(&last.snapshot.1) && last.snapshot.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
 }
 
 /// Return the latest blocks that last at least `length` together.
@@ -139,11 +140,11 @@ fn whole_turns(blocks: &[Segment], least: f64, turn: f64, turns: f64) -> Option<
 
 /// Return the nanoseconds in which the log grows by its capacity; zero if it has not been full yet.
 fn log_turn(window: &[Segment]) -> f64 {
-    let (sums, standing) = (Sums::of(window), window[window.len() - 1].standing.1);
-    if standing.log_turned_over < LOG_TURNS || sums.log_bytes == 0.0 {
+    let (sums, snapshot) = (Sums::of(window), window[window.len() - 1].snapshot.1);
+    if snapshot.log_turned_over < LOG_TURNS || sums.log_bytes == 0.0 {
         return 0.0;
     }
-    standing.hasty_age * sums.length / sums.log_bytes
+    snapshot.hasty_age * sums.length / sums.log_bytes
 }
 
 /// Relative standard deviation of the blocks' rates.
@@ -168,7 +169,8 @@ fn deviation(rates: &[f64]) -> f64 {
     (squares / (rates.len() - 1) as f64).sqrt() / mean
 }
 
-/// Return whether both windows have enough transactions, and reads would not change the rate by much.
+/// Return whether both windows have enough transactions, and reads would not change the rate by
+/// much.
 fn is_conclusive(before: &[Segment], window: &[Segment]) -> bool {
     let (before, now) = (Sums::of(before), Sums::of(window));
     let is_enough = now.transactions.min(before.transactions) >= WINDOW_TRANSACTIONS as f64;
@@ -177,18 +179,19 @@ fn is_conclusive(before: &[Segment], window: &[Segment]) -> bool {
     is_enough && change.abs() * now.waited / now.length <= TOLERANCE
 }
 
-/// Return whether dirty pages or the log still grow: flushing may begin at any of a version's marks.
+/// Return whether dirty pages or the log still grow: flushing may begin at any of a version's
+/// marks.
 fn still_grows(before: &[Segment], window: &[Segment]) -> bool {
     let sum = |blocks: &[Segment], of: fn(&Segment) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
     let grows = |of: fn(&Segment) -> f64| sum(window, of) > sum(before, of) * GROWTH;
-    grows(|block| block.standing.1.dirty) || grows(|block| block.standing.1.age)
+    grows(|block| block.snapshot.1.dirty) || grows(|block| block.snapshot.1.age)
 }
 
 /// Return whether something fills up in the rest, or grows by much, at the pace of the window. The
 /// pool's growth slows down meanwhile.
 fn reaches_limit(before: &[Segment], window: &[Segment], left: f64) -> bool {
     let (first, last) = (&window[0], &window[window.len() - 1]);
-    let (begin, end) = (first.standing.0, last.standing.1);
+    let (begin, end) = (first.snapshot.0, last.snapshot.1);
     let ahead = left / Sums::of(window).length;
     let reaches = |from: f64, to: f64, limit: f64| {
         let gained = to - from;
@@ -199,7 +202,7 @@ fn reaches_limit(before: &[Segment], window: &[Segment], left: f64) -> bool {
     let is_turned_over = end.turned_over >= TURNS;
     let dirt_fills_up = !is_turned_over && reaches(begin.dirty, end.dirty, end.most_dirty);
     // A full pool evicts pages that are still used: that must have been simulated.
-    let growth = Growth::in_windows(before, window, |standing| standing.pool);
+    let growth = Growth::in_windows(before, window, |snapshot| snapshot.pool);
     let pool_fills_up = !is_turned_over && end.pool + growth.gain_after(left) >= end.whole && end.pool < end.whole;
     log_grows || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
 }
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
+    fn window_lasts_given_time_or_whole_turns_with_3_blocks() {
         let blocks = vec![short(0); 6];
         let count = |length: f64| latest_blocks(&blocks, length).map(<[Segment]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counting_few_transactions_makes_is_no_burst() {
+    fn counting_noise_of_few_transactions_is_no_burst() {
         let bursts = |counts: [u64; 4]| has_bursts(&counts.map(short));
         assert!(!bursts([100, 108, 94, 98]), "a hundred may be off by a tenth");
         assert!(bursts([100, 140, 60, 100]));
@@ -246,33 +249,33 @@ mod tests {
     }
 
     #[test]
-    fn bursts_are_known_by_how_far_rates_are_apart() {
+    fn large_deviation_of_rates_means_bursts() {
         assert!(deviation(&[1.0, 1.01, 0.99, 1.0]) < BURSTS);
         assert!(deviation(&[1.0, 1.0, 0.7, 1.0]) > BURSTS);
         assert!((deviation(&[1.0, 3.0]) - 0.5f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
-    fn a_phase_of_few_transactions_is_simulated_whole() {
+    fn phase_of_few_transactions_is_simulated_whole() {
         let judge = Judge { begin: 0, end: 1000 * SECOND };
         let pace = |each: u64| judge.steady_pace(&vec![block(5 * SECOND, each); 60]);
-        assert_eq!([100, 249].map(|each| pace(each).is_some()), [false; 2], "fewer than 50 000 in all");
+        assert_eq!([100, 249].map(|each| pace(each).is_some()), [false; 2], "fewer than 50,000 in all");
         assert_eq!([250, 1000].map(|each| pace(each).is_some()), [true; 2]);
     }
 
     #[test]
-    fn a_change_buffer_that_takes_ever_more_of_the_pool_is_simulated_until_it_stops() {
+    fn growing_change_buffer_is_simulated_until_it_stops() {
         let judge = Judge { begin: 0, end: 1000 * SECOND };
         let with = |most: f64, buffered: fn(u32) -> f64| {
             let mut blocks = vec![block(5 * SECOND, 1000); 60];
             for (block, number) in blocks.iter_mut().zip(0u32..) {
-                let (begin, end) = &mut block.standing;
+                let (begin, end) = &mut block.snapshot;
                 (begin.buffered, end.buffered) = (buffered(number), buffered(number + 1));
                 (end.whole, end.buffer_mark) = (1e9, most);
             }
             judge.steady_pace(&blocks).is_some()
         };
-        assert!(!with(5e8, |number| 5e6 * f64::from(number)), "half a per cent of the pool each five seconds");
+        assert!(!with(5e8, |number| 5e6 * f64::from(number)), "0.5 % of the pool in 5 s");
         assert!(with(5e8, |number| 5e6 * f64::from(number.min(10))));
         assert!(!with(32e6, |number| 5e5 * f64::from(number)), "full in twenty seconds");
         assert!(with(20.5e6, |number| 5e5 * f64::from(number.min(40))), "full for a while");
@@ -280,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_before_the_change_buffer_became_full_says_nothing_of_the_rest() {
+    fn blocks_before_full_change_buffer_are_ignored() {
         let judge = Judge { begin: 0, end: 950 * SECOND };
         let since = |full: u32| {
             let size = |number: u32| 1e6 * f64::from(number.min(50));
             let made = (0..50 + full).map(|number| {
                 let mut block = block(5 * SECOND, if number < 50 { 2000 } else { 1800 });
-                let (begin, end) = &mut block.standing;
+                let (begin, end) = &mut block.snapshot;
                 (begin.buffered, end.buffered) = (size(number), size(number + 1));
                 (end.whole, end.buffer_mark, end.turned_over) = (1e9, 50e6, 5.0);
                 block
@@ -294,7 +297,7 @@ mod tests {
             let blocks: Vec<Segment> = made.collect();
             judge.steady_pace(&blocks).map(|pace| (pace.blocks, pace.pace(1e9)))
         };
-        assert_eq!([1, 3].map(since), [None; 2], "nothing tells yet what comes");
+        assert_eq!([1, 3].map(since), [None; 2], "too few blocks since then");
         assert_eq!(since(8), Some((3, 1.0)));
     }
 }

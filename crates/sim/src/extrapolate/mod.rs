@@ -1,4 +1,5 @@
-//! Fast mode of simulated databases: simulate a phase until it is steady, then extrapolate its rest.
+//! Fast mode of simulated databases: simulate a phase until it is steady, then extrapolate its
+//! rest.
 
 mod decay;
 mod extrapolation;

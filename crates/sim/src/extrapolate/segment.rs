@@ -15,7 +15,7 @@ pub(super) struct Segment {
     /// Usage of each device and of the host, at begin and end.
     pub(super) used: (Vec<UsageTotals>, Vec<UsageTotals>),
     /// State of the server, at begin and end.
-    pub(super) standing: (Standing, Standing),
+    pub(super) snapshot: (Standing, Standing),
 }
 
 impl Segment {
@@ -25,7 +25,7 @@ impl Segment {
         self.kinds.iter_mut().zip(&later.kinds).for_each(|(mine, theirs)| mine.add(theirs));
         self.counted.add(&later.counted, (Share::ALL, Share::ALL), |_| None);
         self.used.1.clone_from(&later.used.1);
-        self.standing.1 = later.standing.1;
+        self.snapshot.1 = later.snapshot.1;
     }
 
     /// Number of transactions that ended.
@@ -35,7 +35,7 @@ impl Segment {
 
     /// Share of the changes of secondary-index leaves that were buffered; zero without changes.
     pub(super) fn buffered_share(&self) -> f64 {
-        let ((all, buffered), end) = (self.standing.0.leaf_changes, self.standing.1.leaf_changes);
+        let ((all, buffered), end) = (self.snapshot.0.leaf_changes, self.snapshot.1.leaf_changes);
         end.1.saturating_sub(buffered) as f64 / end.0.saturating_sub(all).max(1) as f64
     }
 
@@ -49,13 +49,13 @@ impl Segment {
 pub(crate) mod tests {
     use super::*;
 
-    /// A stretch of so many transactions of one kind.
+    /// Segment with this number of transactions, all of one kind.
     pub(crate) fn block(length: Nanos, transactions: u64) -> Segment {
         Segment {
             length,
             kinds: vec![OpStats { count: transactions, ..Default::default() }],
             counted: Counted::nothing(0),
-            standing: Default::default(),
+            snapshot: Default::default(),
             used: Default::default(),
         }
     }

@@ -1,8 +1,8 @@
 //! Trend of a phase's pace.
 //!
 //! While a buffer pool fills, reads become ever more seldom: rates that depend on them change with
-//! 1/t, the inverse of the time that has passed. In a full pool they change with the room that other
-//! pages take.
+//! 1/t, the inverse of the time that has passed. In a full pool they change with the room that
+//! other pages take.
 
 use super::segment::Segment;
 
@@ -53,7 +53,7 @@ mod tests {
 
     const LENGTH: f64 = 1000.0;
 
-    /// Blocks behind so many others, with so many transactions each as their mean `1 / t` tells.
+    /// Blocks number `skipped` on, with transactions by number and mean of `1 / t`.
     fn blocks(skipped: u64, count: u64, transactions: impl Fn(u64, f64) -> f64) -> Vec<Segment> {
         let made = (skipped..skipped + count).map(|n| {
             let from = n as f64 * LENGTH;
@@ -67,13 +67,13 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_the_inverse_is_that_of_its_integral() {
+    fn mean_inverse_equals_its_integral() {
         assert!((mean_inverse(2.0, 6.0) - libm::log(3.0) / 4.0).abs() < 1e-15);
         assert_eq!(mean_inverse(4.0, 4.0), 0.25);
     }
 
     #[test]
-    fn a_rate_that_changes_with_the_inverse_of_time_has_its_slope() {
+    fn rate_linear_in_inverse_time_has_its_slope() {
         for slope_each in [1e9, -1e9] {
             let found = of_inverse(&blocks(10, 40, |_, x| 5e6 + slope_each * x), 10.0 * LENGTH);
             assert!((found * LENGTH / slope_each - 1.0).abs() < 0.01, "{found}");
@@ -81,10 +81,10 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_explains_is_level() {
+    fn slope_within_chance_is_zero() {
         let up_and_down = |n: u64, _| if n.is_multiple_of(2) { 5.1e6 } else { 4.9e6 };
         assert_eq!(of_inverse(&blocks(10, 41, up_and_down), 10.0 * LENGTH), 0.0);
         assert_eq!(of_inverse(&blocks(10, 40, |_, _| 5e6), 10.0 * LENGTH), 0.0);
-        assert_eq!(of_inverse(&blocks(10, 2, |n, _| n as f64), 10.0 * LENGTH), 0.0, "two blocks tell no error");
+        assert_eq!(of_inverse(&blocks(10, 2, |n, _| n as f64), 10.0 * LENGTH), 0.0, "two blocks give no error");
     }
 }

@@ -24,8 +24,8 @@ pub(super) const FULL: f64 = 0.97;
 enum Driver {
     /// Inverse of the time since the judge's begin, in nanoseconds, of which `passed` has passed.
     Inverse { passed: f64 },
-    /// Share of leaf changes that are buffered: the fewer leaves a pool lacks, the more of its pages
-    /// become dirty. `sum` is the growth of the share's integral over time, in nanoseconds.
+    /// Share of leaf changes that are buffered: the fewer leaves a pool lacks, the more of its
+    /// pages become dirty. `sum` is the growth of the share's integral over time, in nanoseconds.
     Share { sum: Growth },
     /// Growth of the change buffer in bytes, at most `most`.
     Buffered { growth: Growth, most: f64 },
@@ -45,9 +45,9 @@ impl Driver {
     /// Return the share of the trend that goes on, and the largest change of the pace that is
     /// predicted from it.
     ///
-    /// A decline with 1/t levels off at some time that no window shows. Of the last leaves that come
-    /// in, many become dirty with neighbours that are dirty already. The shares are from six whole
-    /// simulations of `mysql-disk-or-flash` with a large pool.
+    /// A decline with 1/t levels off at some time that no window shows. Of the last leaves that
+    /// come in, many become dirty with neighbours that are dirty already. The shares are from six
+    /// whole simulations of `mysql-disk-or-flash` with a large pool.
     fn trust(&self) -> (f64, f64) {
         match self {
             Self::Inverse { .. } => (0.5, 0.025),
@@ -82,21 +82,22 @@ impl SteadyPace {
         self.factor(self.drift, time)
     }
 
-    /// Return the relative change of a quantity per unit of the driver; `pair` are the blocks and as
-    /// many before them.
+    /// Return the relative change of a quantity per unit of the driver; `pair` are the blocks and
+    /// as many before them.
     pub(super) fn drift_of(&self, of: impl Fn(&Segment) -> f64, pair: &[Segment]) -> f64 {
         let mean = pair[self.blocks..].iter().map(&of).sum::<f64>() / self.blocks as f64;
         let slope = slope_of(&self.drivers, pair.iter().map(of));
         if mean > 0.0 { self.driver.trust().0 * slope / mean } else { 0.0 }
     }
 
-    /// Return the mean of a quantity with this drift over the first `time` of the rest, as a multiple
-    /// of its mean in the blocks.
+    /// Return the mean of a quantity with this drift over the first `time` of the rest, as a
+    /// multiple of its mean in the blocks.
     pub(super) fn factor(&self, drift: f64, time: f64) -> f64 {
         1.0 + drift * (self.driver.mean(time) - self.at)
     }
 
-    /// Return whether the pace of the first `left` of the rest is near enough to that of the blocks.
+    /// Return whether the pace of the first `left` of the rest is near enough to that of the
+    /// blocks.
     fn is_predictable(&self, left: f64) -> bool {
         (self.pace(left) - 1.0).abs() <= self.driver.trust().1
     }
@@ -136,15 +137,16 @@ impl<'a> Windows<'a> {
         (Sums::of(window).rate() / (Sums::of(before).rate() + slope * change) - 1.0).abs() <= TOLERANCE
     }
 
-    /// Return whether the rate is as expected, and the pace of the first `left` of the rest predictable.
+    /// Return whether the rate is as expected, and the pace of the first `left` of the rest
+    /// predictable.
     pub(super) fn are_steady(&self, left: f64) -> bool {
         self.is_as_expected() && self.steady_pace().is_predictable(left)
     }
 
-    /// Return whether the change buffer changes the pace of the first `left` of the rest: it takes much
-    /// of the pool from other pages, or reaches its limit while it grows fast.
+    /// Return whether the change buffer changes the pace of the first `left` of the rest: it takes
+    /// much of the pool from other pages, or reaches its limit while it grows fast.
     pub(super) fn buffer_displaces_pages(&self, left: f64) -> bool {
-        let whole = standing(self.blocks).whole;
+        let whole = snapshot(self.blocks).whole;
         let (growth, most) = growth(self.both());
         let gain = growth.gain_after(left);
         gain.min(most) > ROOM * whole || gain - most > OVERSHOOT * whole
@@ -161,14 +163,15 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// Return the driver of the blocks' rate: its value in each block, and its course after the last two
-/// windows of `length` blocks. `passed` is the time before the blocks.
+/// Return the driver of the blocks' rate: its value in each block, and its course after the last
+/// two windows of `length` blocks. `passed` is the time before the blocks.
 fn driver_of(passed: f64, blocks: &[Segment], length: usize) -> (Vec<f64>, Driver) {
     let (before, window) = pair(blocks, length);
-    let Standing { turned_over, buffered, leaf_changes, .. } = *standing(blocks);
-    // Once all pages of the pool have been replaced, reads decline no more. A drive may still settle.
+    let Standing { turned_over, buffered, leaf_changes, .. } = *snapshot(blocks);
+    // Once all pages of the pool have been replaced, reads decline no more. A drive may still
+    // settle.
     if turned_over >= 1.0 && leaf_changes.0 > 0 {
-        let gained = blocks.iter().map(|block| block.standing.1.buffered - buffered).collect();
+        let gained = blocks.iter().map(|block| block.snapshot.1.buffered - buffered).collect();
         let (growth, most) = growth((before, window));
         return (gained, Driver::Buffered { growth, most });
     }
@@ -191,8 +194,8 @@ fn pair(blocks: &[Segment], length: usize) -> (&[Segment], &[Segment]) {
 }
 
 /// State of the server at the end of blocks.
-fn standing(blocks: &[Segment]) -> &Standing {
-    &blocks[blocks.len() - 1].standing.1
+fn snapshot(blocks: &[Segment]) -> &Standing {
+    &blocks[blocks.len() - 1].snapshot.1
 }
 
 /// Mean over time of a quantity given per block.
@@ -203,8 +206,8 @@ fn mean(blocks: &[Segment], of: &[f64]) -> f64 {
 
 /// Growth of the change buffer after two windows, and its room up to its limit.
 fn growth((before, window): (&[Segment], &[Segment])) -> (Growth, f64) {
-    let Standing { buffered, buffer_mark, .. } = standing(window);
-    (Growth::in_windows(before, window, |standing| standing.buffered), (buffer_mark - buffered).max(0.0))
+    let Standing { buffered, buffer_mark, .. } = snapshot(window);
+    (Growth::in_windows(before, window, |snapshot| snapshot.buffered), (buffer_mark - buffered).max(0.0))
 }
 
 #[cfg(test)]
@@ -212,19 +215,20 @@ mod tests {
     use super::*;
     use crate::extrapolate::segment::tests::block;
 
-    /// Blocks whose rate goes down towards a thousand a block with the inverse of time, faster at the begin by a share.
+    /// Blocks whose rate declines with 1/t towards 10^5 per block; `share` is the excess at the
+    /// begin.
     fn slowing(count: u64, share: f64) -> Vec<Segment> {
         let mean = |n: f64| mean_inverse(n.max(0.01), n + 1.0);
         (0..count).map(|n| block(1_000_000, (1e5 * (1.0 + share * mean(n as f64))).round() as u64)).collect()
     }
 
     #[test]
-    fn the_rest_of_a_filling_pool_goes_on_with_the_share_of_changes_that_is_buffered() {
+    fn rest_of_filling_pool_follows_buffered_share() {
         let share = |number: f64| 0.5 * libm::exp(-number / 40.0);
         let of = |number: u64| {
             let share = (share(number as f64) + share(number as f64 + 1.0)) / 2.0;
             let mut block = block(1_000_000, (1e5 * (1.0 + 0.2 * share)).round() as u64);
-            let (begin, end) = &mut block.standing;
+            let (begin, end) = &mut block.snapshot;
             (begin.leaf_changes, end.leaf_changes) = ((7, 3), (1_000_007, (1e6 * share).round() as u64 + 3));
             block
         };
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_goes_on_slowing_down_half_as_much_as_the_blocks_did() {
+    fn rest_slows_down_half_as_much_as_blocks() {
         let blocks = slowing(40, 2.0);
         let windows = Windows::latest(&blocks, 10).expect("two windows and some");
         assert!(windows.is_as_expected());
@@ -254,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_full_pool_slows_down_as_the_change_buffer_grows_towards_its_end() {
+    fn rest_of_full_pool_follows_change_buffer_growth() {
         let size = |number: f64| 1e6 * (1.0 - libm::exp(-number / 40.0));
         let blocks: Vec<Segment> = (0..200)
             .map(|number| {
                 let buffered = size(f64::from(number) + 1.0);
                 let mut block = block(1_000_000, (1e5 - buffered / 100.0).round() as u64);
-                let (begin, end) = &mut block.standing;
+                let (begin, end) = &mut block.snapshot;
                 (begin.buffered, end.buffered) = (size(f64::from(number)), buffered);
                 (end.turned_over, end.buffer_mark, end.leaf_changes) = (5.0, 1e9, (1_000_000, 500_000));
                 block
@@ -276,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_turns_is_not_as_expected() {
+    fn rate_that_turns_is_not_as_expected() {
         let turning = |n: u64| block(1_000_000, if n < 20 { 90_000 + 1000 * n } else { 110_000 - 800 * (n - 20) });
         let blocks: Vec<Segment> = (0..40).map(turning).collect();
         assert!(!Windows::latest(&blocks, 10).expect("windows").is_as_expected());
         let level: Vec<Segment> = (0..40).map(|n| block(1_000_000, 100_000 + 300 * (n % 3))).collect();
         let windows = Windows::latest(&level, 10).expect("windows");
         assert!(windows.is_as_expected());
-        assert_eq!(windows.steady_pace().equivalent(160_000_000), 160_000_000, "what is level goes on as it is");
+        assert_eq!(windows.steady_pace().equivalent(160_000_000), 160_000_000, "a level pace stays");
     }
 }

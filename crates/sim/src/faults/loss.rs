@@ -16,12 +16,13 @@ pub(crate) const ERROR_AFTER: Nanos = 10_000_000;
 pub struct Loss {
     /// Commands that were not complete; they fail.
     pub outstanding: u64,
-    /// Lost writes that were complete, but only in volatile memory; for flash drives, mapping units.
+    /// Lost writes that were complete, but only in volatile memory; for flash drives, mapping
+    /// units.
     pub lost_writes: u64,
     /// Bytes of the storage that hold older data than was acknowledged.
     pub lost_bytes: u64,
-    /// Incomplete writes of which some mapping units are new and others old. Writes up to the atomic
-    /// size of a flash drive are never torn.
+    /// Incomplete writes of which some mapping units are new and others old. Writes up to the
+    /// atomic size of a flash drive are never torn.
     pub torn_writes: u64,
     /// Sides of replicas that receive again what was in flight to them.
     pub resyncs: u32,

@@ -1,44 +1,44 @@
-//! What happens when: the events of a device in the order of their times, and among equals in the order of asking.
+//! Calendar queue of a device's events: in order of time, equal times in order of insertion.
 //!
-//! Near events lie in a ring of buckets (a calendar queue, Brown 1988), where putting one in and taking the first out cost
-//! the same however many there are; what is further ahead than the ring reaches waits in a heap. Of two at the same time the
-//! one in the heap was asked for first: when the other was, the ring had come to reach that far.
+//! Near events lie in a ring of buckets (calendar queue, Brown 1988). Insertion and removal there
+//! cost the same for any number of events. Events beyond the ring wait in a heap. Of two events at
+//! the same time, the one in the heap was inserted first: the ring did not reach that far yet.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tameshi_base::Nanos;
 
-/// A bucket holds 2¹⁰ ns; the ring reaches 4 ms ahead, which is longer than a flash page takes to program.
+/// Bits of a bucket's length in ns. The ring reaches 4 ms ahead, longer than a flash page programs.
 const BUCKET_BITS: u32 = 10;
 const BUCKETS: u64 = 4096;
 const WORDS: usize = BUCKETS as usize / 64;
 const NONE: u32 = u32::MAX;
 
-/// An event: whose it is, is its place among the nodes.
+/// Event of the number that is the node's index.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     at: Nanos,
-    /// The one that comes after it in its bucket.
+    /// Next event in the bucket.
     next: u32,
 }
 
-/// Events, one at most for each number. No call allocates once the largest number is known.
+/// Events, at most one per number. No call allocates once the largest number is known.
 #[derive(Debug)]
 pub struct CalendarQueue {
     nodes: Vec<Node>,
     /// First and last event of each bucket.
     buckets: Box<[[u32; 2]; BUCKETS as usize]>,
-    /// Which buckets hold something, and which words of that are not zero.
+    /// Bit per bucket that holds events, and bit per word of `occupied` that is not zero.
     occupied: [u64; WORDS],
     summary: u64,
-    /// The bucket, counted from time zero, that the last event was taken from: none lies before it.
+    /// Bucket of the last event taken, counted from time zero; no event lies before it.
     base: u64,
-    /// The first event in the ring and when it is; at [`Nanos::MAX`] where there is none.
+    /// Number of the first event in the ring, and its time; [`Nanos::MAX`] if the ring is empty.
     first: u32,
     first_at: Nanos,
     far: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     far_at: Nanos,
-    /// How many have gone into the heap.
+    /// Number of insertions into the heap so far.
     sequence: u64,
 }
 
@@ -49,7 +49,7 @@ impl Default for CalendarQueue {
 }
 
 impl CalendarQueue {
-    /// Nothing is to happen.
+    /// Empty queue.
     pub fn new() -> Self {
         Self {
             nodes: Vec::new(),
@@ -65,19 +65,20 @@ impl CalendarQueue {
         }
     }
 
-    /// When the next event is; [`Nanos::MAX`] where none is.
+    /// Return the time of the next event; [`Nanos::MAX`] if there is none.
     #[inline]
     pub fn next(&self) -> Nanos {
         self.first_at.min(self.far_at)
     }
 
-    /// What happens next in the ring: most often what [`CalendarQueue::take`] gives next; `u32::MAX` where nothing is.
+    /// Return the number of the ring's first event, most often the next one; `u32::MAX` if the ring
+    /// is empty.
     #[inline]
     pub(crate) fn first(&self) -> u32 {
         self.first
     }
 
-    /// To whom else something happens at `at`, when the next event is; `None` for whoever waits in the heap.
+    /// Numbers of the events at `at`, the time of the next event; `None` for an event in the heap.
     #[inline]
     pub(crate) fn all_at(&self, at: Nanos) -> impl Iterator<Item = Option<u32>> {
         let heap = (self.far_at == at).then_some(None);
@@ -91,11 +92,11 @@ impl CalendarQueue {
         heap.into_iter().chain(ring)
     }
 
-    /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
+    /// Insert an event of `number`, which has none, at `at`, not before the last event taken.
     #[inline]
     pub fn add(&mut self, at: Nanos, number: u32) {
         let bucket = at >> BUCKET_BITS;
-        debug_assert!(bucket >= self.base, "events don't go back");
+        debug_assert!(bucket >= self.base, "the event lies in the past");
         if bucket - self.base >= BUCKETS {
             return self.add_far(at, number);
         }
@@ -120,7 +121,7 @@ impl CalendarQueue {
         self.nodes.resize(number as usize + 1, Node { at: 0, next: NONE });
     }
 
-    /// Puts an event behind all of its bucket that are not later.
+    /// Insert an event into its bucket, after all that are not later.
     #[inline]
     fn insert(&mut self, place: usize, mut node: Node, number: u32) {
         let [first, last] = self.buckets[place];
@@ -145,20 +146,20 @@ impl CalendarQueue {
         self.nodes[number as usize] = node;
     }
 
-    /// Takes the next event: when, and to what number.
+    /// Take the next event: its time and number.
     #[inline(always)]
     pub fn take(&mut self) -> Option<(Nanos, u32)> {
         self.take_before(Nanos::MAX)
     }
 
-    /// The same, if it is before `until`.
+    /// Take the next event if it lies before `until`.
     #[inline(always)]
     pub(crate) fn take_before(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
         if self.far_at <= self.first_at {
             return if self.far_at < until { self.take_far() } else { None };
         }
         let (at, number) = (self.first_at, self.first);
-        // Where nothing is in the ring, that is never.
+        // True for an empty ring as well.
         if at >= until {
             return None;
         }
@@ -180,7 +181,7 @@ impl CalendarQueue {
         Some((at, number))
     }
 
-    /// The first event of the first bucket that holds one, in the order of the ring from `place` on.
+    /// Return the first event of the ring from bucket `place` on.
     #[inline]
     fn first_from(&self, place: usize) -> u32 {
         let here = self.occupied[place / 64] & (u64::MAX << (place % 64));
@@ -210,37 +211,37 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn of_two_at_the_same_time_the_one_that_was_far_ahead_comes_first() {
-        let (mut agenda, at) = (CalendarQueue::new(), (2 * BUCKETS) << BUCKET_BITS);
+    fn equal_times_take_event_from_heap_first() {
+        let (mut queue, at) = (CalendarQueue::new(), (2 * BUCKETS) << BUCKET_BITS);
         for (number, of) in [(0, at), (1, at - 1_000_000)] {
-            agenda.add(of, number);
+            queue.add(of, number);
         }
-        assert_eq!(agenda.take(), Some((at - 1_000_000, 1)));
-        agenda.add(at, 2);
-        assert_eq!([agenda.take(), agenda.take(), agenda.take()], [Some((at, 0)), Some((at, 2)), None]);
+        assert_eq!(queue.take(), Some((at - 1_000_000, 1)));
+        queue.add(at, 2);
+        assert_eq!([queue.take(), queue.take(), queue.take()], [Some((at, 0)), Some((at, 2)), None]);
     }
 
     proptest! {
         #[test]
-        fn events_come_in_the_order_of_time_and_then_of_asking(
+        fn events_come_in_order_of_time_then_of_insertion(
             steps in proptest::collection::vec((any::<bool>(), 0u8..5, any::<u32>()), 1..400),
         ) {
-            let (mut agenda, mut plain, mut idle) = (CalendarQueue::new(), BinaryHeap::new(), Vec::new());
+            let (mut queue, mut plain, mut idle) = (CalendarQueue::new(), BinaryHeap::new(), Vec::new());
             let (mut now, mut numbers) = (0u64, 0u32);
             for (turn, (takes, kind, random)) in steps.into_iter().enumerate() {
                 if takes {
                     let expected = plain.pop().map(|Reverse((at, _, number))| (at, number));
-                    prop_assert_eq!(agenda.take(), expected);
+                    prop_assert_eq!(queue.take(), expected);
                     idle.extend(expected.map(|(_, number)| number));
                     now = expected.map_or(now, |(at, _)| at);
                 } else {
                     let ahead = u64::from(random) % [3, 3000, 5_000_000, 200_000_000, 1][usize::from(kind)];
                     let number = idle.pop().unwrap_or(numbers);
                     numbers += u32::from(number == numbers);
-                    agenda.add(now + ahead, number);
+                    queue.add(now + ahead, number);
                     plain.push(Reverse((now + ahead, turn, number)));
                 }
-                prop_assert_eq!(agenda.next(), plain.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at));
+                prop_assert_eq!(queue.next(), plain.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at));
             }
         }
     }

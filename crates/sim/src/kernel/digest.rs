@@ -1,42 +1,42 @@
-//! The digest of a run: XXH3-128 over every completion in order, so that two runs can be told to be the same.
+//! Digest of a run: XXH3-128 of every completion in order. Equal runs have equal digests.
 
 use tameshi_base::{CommandKind, Nanos};
 use xxhash_rust::xxh3::Xxh3;
 
 const ENTRY_BYTES: usize = 40;
-/// Completions that go into the hash together: each by itself would cost it more than its bytes.
-const TOGETHER: usize = 50;
-/// Marks a kind of which the command failed.
+/// Completions per hash update. A single one costs more per call than for its bytes.
+const BATCH: usize = 50;
+/// Bit in the kind of a failed command.
 const FAILED: u16 = 0x100;
 
-/// What the digest takes of one completion.
+/// Digested fields of one completion.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    pub(crate) at: Nanos,
-    pub(crate) stream: u16,
-    pub(crate) job: u32,
-    pub(crate) slot: u32,
-    pub(crate) kind: CommandKind,
-    pub(crate) offset_bytes: u64,
-    pub(crate) latency: Nanos,
-    pub(crate) failed: bool,
+pub(super) struct Entry {
+    pub(super) at: Nanos,
+    pub(super) stream: u16,
+    pub(super) job: u32,
+    pub(super) slot: u32,
+    pub(super) kind: CommandKind,
+    pub(super) offset_bytes: u64,
+    pub(super) latency: Nanos,
+    pub(super) failed: bool,
 }
 
-/// Takes completions in order.
-pub(crate) struct Digest {
+/// Digest of the completions so far.
+pub(super) struct Digest {
     hash: Xxh3,
-    waiting: [[u8; ENTRY_BYTES]; TOGETHER],
+    waiting: [[u8; ENTRY_BYTES]; BATCH],
     count: usize,
 }
 
 impl Digest {
-    pub(crate) fn new() -> Self {
-        Self { hash: Xxh3::new(), waiting: [[0; ENTRY_BYTES]; TOGETHER], count: 0 }
+    pub(super) fn new() -> Self {
+        Self { hash: Xxh3::new(), waiting: [[0; ENTRY_BYTES]; BATCH], count: 0 }
     }
 
-    /// Adds one completion, in little-endian fields of fixed width.
+    /// Add one completion, as little-endian fields of fixed width.
     #[inline]
-    pub(crate) fn add(&mut self, entry: Entry) {
+    pub(super) fn add(&mut self, entry: Entry) {
         let kind = match entry.kind {
             CommandKind::Read => 0u16,
             CommandKind::Write => 1,
@@ -44,7 +44,7 @@ impl Digest {
             CommandKind::Trim => 3,
         };
         let kind = kind | if entry.failed { FAILED } else { 0 };
-        if self.count == TOGETHER {
+        if self.count == BATCH {
             self.hash.update(self.waiting.as_flattened());
             self.count = 0;
         }
@@ -59,8 +59,8 @@ impl Digest {
         bytes[34..36].copy_from_slice(&kind.to_le_bytes());
     }
 
-    /// The digest so far, as 32 hex digits.
-    pub(crate) fn hex(&self) -> String {
+    /// Return the digest so far, as 32 hexadecimal digits.
+    pub(super) fn hex(&self) -> String {
         let mut hash = self.hash.clone();
         hash.update(self.waiting[..self.count].as_flattened());
         format!("{:032x}", hash.digest128())
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_that_of_all_entries_in_one() {
+    fn digest_of_batches_equals_digest_of_all_entries() {
         let entry = |at| Entry {
             at,
             stream: 2,
@@ -84,7 +84,7 @@ mod tests {
             failed: true,
         };
         let (mut digest, mut all) = (Digest::new(), Vec::new());
-        for at in 0..3 * TOGETHER as u64 + 7 {
+        for at in 0..3 * BATCH as u64 + 7 {
             let fields = [at, at * 4096, 6, 3 | 4 << 32, 2 | (3 | u64::from(FAILED)) << 16];
             all.extend(fields.into_iter().flat_map(u64::to_le_bytes));
             digest.add(entry(at));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_and_the_order_count() {
+    fn digest_depends_on_every_field_and_order() {
         let entry = Entry {
             at: 1,
             stream: 2,

@@ -11,7 +11,7 @@ use super::world::World;
 use crate::device::DeviceCompletion;
 use crate::engine::{Engine, Request};
 use crate::error::SimError;
-use crate::host::Step;
+use crate::host::Action;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::Writer;
 use tameshi_record::ledger::depth_class;
@@ -70,7 +70,7 @@ impl Phase<'_> {
                 match &mut world.host {
                     None => world.devices.change(device).submit_inline(world.now, command),
                     Some(host) => {
-                        if let Step::Submit(command, device) = host.issue(world.now, &{ command }, device) {
+                        if let Action::Submit(command, device) = host.issue(world.now, &{ command }, device) {
                             world.devices.change(device).submit(world.now, &command);
                         }
                     }
@@ -101,7 +101,7 @@ impl Phase<'_> {
             match &mut world.host {
                 None => self.finish(&mut world.digest, world.engine.as_deref_mut(), &done),
                 Some(host) => {
-                    if let Step::Done(done) = host.completed(&done) {
+                    if let Action::Done(done) = host.completed(&done) {
                         self.finish(&mut world.digest, world.engine.as_deref_mut(), &done);
                     }
                 }
@@ -114,16 +114,16 @@ impl Phase<'_> {
     /// Carry out the next step of the host; return whether the stop switch is to be checked.
     pub(crate) fn advance_host(&mut self, world: &mut World) -> bool {
         let before = self.completed;
-        let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
+        let step = world.host.as_mut().map_or(Action::Waiting, |host| host.advance(world.now));
         match step {
-            Step::Waiting => {}
-            Step::Submit(command, device) => world.devices.change(device).submit(world.now, &command),
-            Step::Worked(id) => {
+            Action::Waiting => {}
+            Action::Submit(command, device) => world.devices.change(device).submit(world.now, &command),
+            Action::Worked(id) => {
                 if let Some(engine) = &mut world.engine {
                     engine.computed(world.now, id);
                 }
             }
-            Step::Done(done) => self.finish(&mut world.digest, world.engine.as_deref_mut(), &done),
+            Action::Done(done) => self.finish(&mut world.digest, world.engine.as_deref_mut(), &done),
         }
         self.serve_requests(world);
         before / STOP_CHECK != self.completed / STOP_CHECK
@@ -211,7 +211,7 @@ impl Phase<'_> {
                 (Request::Work { thread, time }, None) => engine.work_without_host(thread, time),
                 (Request::Work { thread, time }, Some(host)) => {
                     let id = CommandId::new(self.jobs.len() + thread as usize, 0).into();
-                    if let Step::Worked(id) = host.work(now, id, time) {
+                    if let Action::Worked(id) = host.work(now, id, time) {
                         engine.computed(now, id);
                     }
                 }
@@ -220,7 +220,7 @@ impl Phase<'_> {
                     if let Some(device) = world.devices.get(engine.device) {
                         device.expect(&command);
                     }
-                    if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
+                    if let Action::Submit(command, device) = host.issue(now, &command, engine.device) {
                         world.devices.change(device).submit(now, &command);
                     }
                 }

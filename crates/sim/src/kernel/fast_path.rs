@@ -63,7 +63,8 @@ impl Phase<'_> {
         Ok(false)
     }
 
-    /// Complete commands due before `until`, and issue their successors. Return whether any completed.
+    /// Complete commands due before `until`, and issue their successors. Return whether any
+    /// completed.
     ///
     /// The first completion whose successor can't be issued at once ends the fast path.
     #[inline]
@@ -124,7 +125,8 @@ impl Phase<'_> {
         let (mut others, mut of_job) = (0, 0);
         for other in device.completing(now) {
             let other = other?;
-            // A command without duration was issued at this instant: it completes after the others issue.
+            // A command without duration was issued at this instant: it completes after the others
+            // issue.
             others += u32::from(other.submitted < now);
             of_job += u32::from(other.submitted < now && CommandId::from(other.command.id).thread() == job);
         }
@@ -134,7 +136,8 @@ impl Phase<'_> {
         behind
     }
 
-    /// Complete a command and begin its successor in the same slot; return whether that was possible.
+    /// Complete a command and begin its successor in the same slot; return whether that was
+    /// possible.
     ///
     /// `behind` more commands of the job complete now: they are not outstanding for the successor.
     #[inline(always)]

@@ -6,7 +6,8 @@ use tameshi_base::CommandKind;
 
 /// Requests that are prefetched together, so that their page-table walks overlap.
 ///
-/// A batch's map entries are prefetched two batches ahead, and the entries' targets one batch ahead.
+/// A batch's map entries are prefetched two batches ahead, and the entries' targets one batch
+/// ahead.
 const BATCH: usize = 8;
 
 /// Prefetch for a job that has used up a batch.

@@ -2,9 +2,9 @@
 //!
 //! [`super::clock`] gives the precedence at one instant. Among jobs, the one that became due first
 //! issues first; among devices, the first one goes on. What completes at a boundary belongs to the
-//! interval that ends there. At the phase's end its jobs stop issuing. Outstanding commands complete
-//! during the next phase ([`super::job_table`]); the last phase drains, and so does a phase with a
-//! database server.
+//! interval that ends there. At the phase's end its jobs stop issuing. Outstanding commands
+//! complete during the next phase ([`super::job_table`]); the last phase drains, and so does a
+//! phase with a database server.
 
 use super::clock::Source;
 use super::state::Phase;

@@ -42,7 +42,8 @@ pub(crate) fn advise_large_pages<T>(memory: &Vec<T>) {
         let (begin, end) =
             (first.next_multiple_of(LARGE), (first + memory.capacity() * size_of::<T>()) / LARGE * LARGE);
         if begin < end {
-            // SAFETY: the range belongs to the vector alone; advice changes neither contents nor rights.
+            // SAFETY: the range belongs to the vector alone; advice changes neither contents nor
+            // rights.
             unsafe { libc::madvise(begin as *mut libc::c_void, end - begin, libc::MADV_HUGEPAGE) };
         }
     }

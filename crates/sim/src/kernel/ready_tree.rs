@@ -1,23 +1,24 @@
-//! Which job is due next: a tournament over the jobs, ordered by time and then by who became due first.
+//! Tournament tree of due jobs: in order of time, equal times in the order of becoming due.
 
 use tameshi_base::Nanos;
 
-/// Jobs and when each wants to submit next. No call after [`ReadyTree::new`] allocates.
+/// Due times of jobs. No call after [`ReadyTree::new`] allocates.
 #[derive(Debug)]
 pub(crate) struct ReadyTree {
-    /// Who comes out of each match, the root at 1; from `leaves` on the jobs themselves, padded to a power of two.
+    /// Winner of each match, the root at index 1. The jobs begin at index `leaves`, padded to a
+    /// power of two.
     matches: Vec<Entrant>,
     leaves: usize,
     sequence: u64,
 }
 
-/// A time, below it the sequence in which jobs became due, and below that the job: one number compares without a branch.
+/// Time, then sequence number of becoming due, then job: one number compares without a branch.
 type Entrant = u128;
 
-/// Bits of a job's number; what is left of 64 counts 2^44 turns.
+/// Bits of a job's index. The rest of 64 bits numbers 2^44 insertions.
 const JOB_BITS: u32 = 20;
 
-/// A job that is not due.
+/// Entry of a job that is not due.
 const fn never(job: usize) -> Entrant {
     entrant(Nanos::MAX, u64::MAX >> JOB_BITS, job)
 }
@@ -27,24 +28,24 @@ const fn entrant(at: Nanos, sequence: u64, job: usize) -> Entrant {
 }
 
 impl ReadyTree {
-    /// So many jobs, none of them due.
+    /// Tree of *n* jobs, none of them due.
     pub(crate) fn new(jobs: usize) -> Self {
         let leaves = jobs.next_power_of_two().max(1);
-        assert!(leaves <= 1 << JOB_BITS, "{jobs} jobs are more than can be told apart");
+        assert!(leaves <= 1 << JOB_BITS, "{jobs} jobs are more than the tree can number");
         let mut matches = vec![never(0); 2 * leaves];
         (0..).zip(&mut matches[leaves..]).for_each(|(job, entrant)| *entrant = never(job));
         (1..leaves).rev().for_each(|node| matches[node] = matches[2 * node]);
         Self { matches, leaves, sequence: 0 }
     }
 
-    /// The job that is due first, and when; at [`Nanos::MAX`] when none is.
+    /// Return the first due time and its job; [`Nanos::MAX`] if no job is due.
     #[inline]
     pub(crate) fn first(&self) -> (Nanos, usize) {
         let first = self.matches[1];
         ((first >> 64) as Nanos, first as usize & ((1 << JOB_BITS) - 1))
     }
 
-    /// `job` is due at `at`, or waits for a completion.
+    /// Set the due time of a job; `None` if it waits for a completion.
     #[inline(always)]
     pub(crate) fn set(&mut self, job: usize, at: Option<Nanos>) {
         if at.is_some() || self.matches[self.leaves + job] != never(job) {
@@ -52,8 +53,8 @@ impl ReadyTree {
         }
     }
 
-    /// The first job, which is due at a time, is so again behind all others that are due then.
-    pub(crate) fn again(&mut self, job: usize, at: Nanos) {
+    /// Move the first job, due at `at`, after all others that are due then.
+    pub(crate) fn requeue(&mut self, job: usize, at: Nanos) {
         debug_assert_eq!(self.first(), (at, job));
         let mut node = self.leaves + job;
         while node > 1 {
@@ -62,7 +63,7 @@ impl ReadyTree {
             }
             node /= 2;
         }
-        // Nobody else is due then, and whoever will be comes behind it anyway.
+        // No other job is due then, and later insertions follow anyway.
     }
 
     fn change(&mut self, job: usize, at: Option<Nanos>) {
@@ -85,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_is_the_earliest_and_among_equals_the_one_that_became_due_first(
+        fn first_job_is_earliest_then_first_to_become_due(
             jobs in 1usize..40,
             sets in proptest::collection::vec((any::<u16>(), proptest::option::of(0u64..20), any::<bool>()), 1..200),
         ) {
@@ -94,7 +95,7 @@ mod tests {
             for (turn, (job, at, again)) in sets.into_iter().enumerate() {
                 let (first, its) = due.first();
                 if again && first < Nanos::MAX {
-                    due.again(its, first);
+                    due.requeue(its, first);
                     plain[its] = Some((first, turn));
                 } else {
                     let job = usize::from(job) % jobs;

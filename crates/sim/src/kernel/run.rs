@@ -66,9 +66,9 @@ fn begin<'a>(spec: &'a RunSpec, step: Step, world: &mut World) -> Phase<'a> {
 /// Simulate `spec` from virtual time zero and write its record; return its status and digest.
 ///
 /// A phase begins at the end of the one before. Outstanding commands then complete during the next
-/// phase and belong to no interval. With a database server, or if the next phase has a smaller queue
-/// depth, the earlier phase drains first. The digest is the XXH3-128 of every completion in order,
-/// in hexadecimal.
+/// phase and belong to no interval. With a database server, or if the next phase has a smaller
+/// queue depth, the earlier phase drains first. The digest is the XXH3-128 of every completion in
+/// order, in hexadecimal.
 ///
 /// # Errors
 /// The spec needs something that the simulated world does not support, virtual time stands still,

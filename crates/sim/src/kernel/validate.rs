@@ -1,4 +1,4 @@
-//! What of a run the simulated world can't do, said before it starts.
+//! Validation of a run for the simulated world, before it starts.
 
 use crate::device::Flash;
 use tameshi_spec::profile;
@@ -6,10 +6,10 @@ use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use tameshi_workload::Arrivals;
 use tameshi_workload::spec::{Access, Verify};
 
-/// What of `spec` the simulated world can't do yet: a sentence each that begins with the key; empty when it can be run.
+/// Return what the simulated world does not support of `spec`: sentences that begin with the key.
 ///
-/// `start` matters to databases only: a device here has no cache that survives between runs. So are `compressible`
-/// and `duplicate`: a device here stores data as they are, and what they hold changes nothing.
+/// `start` matters to databases only: no device cache survives a run. `compressible` and
+/// `duplicate` change nothing: a simulated device stores data as they are.
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
     if spec.database.is_none() {
@@ -31,13 +31,13 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
         }
         phase.streams.iter().for_each(|stream| stream_trouble(spec, phase, stream, &mut sentences));
     }
-    // A stream that runs in several phases would say the same thing each time.
+    // A stream of several phases gives the same sentence for each.
     let mut seen = std::collections::BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
     sentences
 }
 
-/// Storages that share a drive, and differ in what can only be the drive's.
+/// Storages that share a drive and differ in properties of the drive.
 fn shared_otherwise(spec: &RunSpec) -> Vec<String> {
     let drive = |storage: &StorageSpec| match &storage.model {
         Some(Node::Partition { function, of }) => Some((function.drive.clone()?, of.clone())),
@@ -58,7 +58,7 @@ fn shared_otherwise(spec: &RunSpec) -> Vec<String> {
     sentences
 }
 
-/// Channels that die during the run and leave their drive without room for its data.
+/// Channels that fail during the run and leave their drive without room for its data.
 fn dead_channels(spec: &RunSpec) -> Vec<String> {
     let mut dead = std::collections::BTreeMap::<_, std::collections::BTreeSet<u32>>::new();
     let mut sentences = Vec::new();
@@ -114,8 +114,8 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         "a simulated drive holds no data that could be checked; measure this stream, or leave `verify` out",
     );
     refuse(what.call.is_some(), "call", "a simulated drive has no files; measure this stream");
-    refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
-    refuse(what.jobs == 0, "jobs", "there is nobody to do it");
+    refuse(what.queue_depth == 0, "queue_depth", "expected 1 or more, got 0");
+    refuse(what.jobs == 0, "jobs", "expected 1 or more jobs, got 0");
     for objection in what.objection().into_iter().chain(what.span_objection(span_bytes)) {
         refuse(true, objection.key, &objection.message);
     }
@@ -131,18 +131,18 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
     }
 }
 
-/// What is wrong with a closed loop on a device that takes no time.
+/// Error of a closed loop on a device without latency.
 pub(crate) fn endless_loop(phase: &str, stream: &str, storage: &str) -> String {
     format!(
-        "phase.{phase}.until: stream `{stream}` keeps storage `{storage}` busy without virtual time going on, for the \
-         storage completes at once; give the phase an `amount`, or the stream an open-loop rate or a think time"
+        "phase.{phase}.until: stream `{stream}` keeps storage `{storage}` busy at one instant of virtual time: the \
+         storage has no latency; give the phase an `amount`, or the stream an open-loop rate or a think time"
     )
 }
 
-/// What is wrong where transactions that were under way at a phase's end don't come to theirs.
+/// Error of transactions that can't end after their phase.
 pub(crate) fn stuck_transactions(phase: &str) -> String {
     format!(
-        "phase.{phase}: transactions under way at its end wait for what the engine's profile makes nobody do, as for free \
-         pages where nobody flushes any; look at its section `flushing`"
+        "phase.{phase}: transactions in flight at its end can't finish: they wait for work that the engine's profile \
+         leaves out, such as flushing for free pages; look at its section `flushing`"
     )
 }

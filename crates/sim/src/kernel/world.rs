@@ -186,7 +186,7 @@ impl World {
         let device = self.device_of[storage];
         let fault = self.events.carry_out(self.now, self.devices.change(device), writer)?;
         if let (Some(engine), Some(fault)) = (self.engine.as_mut().filter(|engine| engine.device == device), fault) {
-            engine.befall(self.now, fault);
+            engine.fault(self.now, fault);
         }
         Ok(())
     }
