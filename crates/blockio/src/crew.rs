@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use tameshi_base::Nanos;
 use tameshi_record::IntervalStats;
-use tameshi_spec::course::Step;
 use tameshi_spec::run::{PhaseStream, RunSpec};
+use tameshi_workload::schedule::Step;
 use tameshi_workload::spec::Verify;
 use tameshi_workload::{Arrivals, Paces, StreamSpec};
 
@@ -183,7 +183,7 @@ impl Setting<'_> {
     /// What may be outstanding on a storage in the phase that follows, where it is certain which that is, and it works there
     /// in closed loop alone.
     fn room_next(&self, step: Step, storage: &str) -> Option<u32> {
-        let next = &self.spec.phases[self.spec.step_foreseen(step)?.phase];
+        let next = &self.spec.phases[self.spec.schedule().foreseen(step)?.phase];
         let streams = next.streams.iter().filter(|of| of.storage == storage).map(|of| &of.stream);
         let room = |room: u32, stream: &StreamSpec| {
             let slots = stream.jobs.saturating_mul(stream.most_outstanding());

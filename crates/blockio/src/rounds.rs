@@ -3,13 +3,25 @@
 use crate::error::BlockError;
 use serde_json::json;
 use tameshi_base::Nanos;
-use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Writer};
+use tameshi_record::{Clock, EndedBy, IntervalStats, Part, RecordError, Rounds, Writer};
 use tameshi_spec::run::PhaseSpec;
+use tameshi_workload::schedule::{Judgement, judge};
 use tameshi_workload::steady::{Detector, Round, State};
 
 /// The rounds that a phase consists of, or the one that it is part of.
 pub(crate) fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
     round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within)
+}
+
+/// Record the judgement of a round.
+pub(crate) fn record(
+    writer: &mut Writer,
+    at: Nanos,
+    of: (&str, u32),
+    judgement: &Judgement<'_>,
+) -> Result<(), RecordError> {
+    let verdict = judgement.verdict.as_ref().map(|verdict| json!(verdict));
+    writer.round(at, of, judgement.round, json!(judgement.values), verdict)
 }
 
 /// The rounds of a phase under way, or its part of a round.
@@ -84,10 +96,9 @@ impl RoundTally {
             let mut round = self.open.remove(0);
             round.iter_mut().for_each(|of| of.length_ns = end - clock.end_of_round(self.judged));
             self.judged += 1;
-            let state = detector.add(&round);
-            let (of, verdict) = (("phase", self.phase), detector.verdict(state).map(|told| json!(told)));
-            writer.round(end, of, detector.rounds(), json!(detector.values()), verdict)?;
-            self.verdict = match state {
+            let judgement = judge(detector, &round);
+            record(writer, end, ("phase", self.phase), &judgement)?;
+            self.verdict = match judgement.state {
                 State::Unsettled => None,
                 State::Attained => Some(EndedBy::Steady),
                 State::GivenUp => Some(EndedBy::Rounds),

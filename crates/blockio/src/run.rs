@@ -9,7 +9,7 @@ use crate::driver::DRAIN_LIMIT;
 use crate::error::BlockError;
 use crate::message::{Ending, Message};
 use crate::roster::{Roster, chosen_for};
-use crate::rounds::{RoundTally, rounds_in};
+use crate::rounds::{RoundTally, record, rounds_in};
 use crate::target::Target;
 use crate::verify::{Ground, Tally};
 use serde_json::json;
@@ -21,10 +21,10 @@ use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_base::random::derived_seed;
 use tameshi_record::{Clock as Boundaries, EndedBy, Progress, RecordError, RunStatus, Writer};
-use tameshi_spec::course::Step;
 use tameshi_spec::run::{PhaseStream, RunSpec};
+use tameshi_workload::schedule::{Cursor, Step};
 use tameshi_workload::spec::{Submission, Verify};
-use tameshi_workload::steady::{Detector, Round, State};
+use tameshi_workload::steady::Round;
 
 /// How often the writing thread looks whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
@@ -184,37 +184,23 @@ impl Run<'_> {
     /// The phases in their order, those that are repeated judged round by round.
     fn course(&mut self) -> Result<RunStatus, BlockError> {
         let spec = self.setting.spec;
-        let Some(mut step) = spec.first_step() else { return Ok(RunStatus::Complete) };
-        let mut shift = self.crew.shift(&self.setting, step);
+        let Some(mut cursor) = Cursor::new(spec.schedule()) else { return Ok(RunStatus::Complete) };
+        let mut shift = self.crew.shift(&self.setting, cursor.step());
         let begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
         shift.turn.set(begin);
-        let (mut detector, mut tracked): (Option<Detector>, Vec<Round>) = (None, Vec::new());
         loop {
-            if let (Some((place, rounds)), Some(number)) = (spec.round_beginning_with(step), step.number()) {
+            if let Some((place, number)) = cursor.begin() {
                 let now = self.clock.now();
                 self.writer.event(now, "round_begin", json!({ "rounds": place, "round": number }))?;
-                tracked.clear();
-                if number == 1 {
-                    detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&spec.phases)));
-                }
             }
-            let foreseen = spec.step_foreseen(step);
-            let (ended_by, done, prepared) = self.phase(&shift, foreseen)?;
+            let (ended_by, done, prepared) = self.phase(&shift, cursor.foreseen())?;
             if ended_by == EndedBy::Stopped {
                 return Ok(RunStatus::Partial);
             }
-            if step.round.is_some_and(|(place, _)| spec.rounds[place].tracked.contains(&(step.phase as u32))) {
-                tracked.extend(done);
+            if let Some((place, judgement)) = cursor.end(done) {
+                record(self.writer, self.clock.now(), ("rounds", place as u32), &judgement)?;
             }
-            let mut settled = false;
-            if let (Some((place, _)), Some(detector)) = (spec.round_ending_with(step), &mut detector) {
-                let state = detector.add(&tracked);
-                let (now, verdict) = (self.clock.now(), detector.verdict(state).map(|told| json!(told)));
-                let of = ("rounds", place as u32);
-                self.writer.round(now, of, detector.rounds(), json!(detector.values()), verdict)?;
-                settled = state != State::Unsettled;
-            }
-            let Some(next) = spec.step_after(step, settled) else { return Ok(RunStatus::Complete) };
+            let Some(next) = cursor.advance() else { return Ok(RunStatus::Complete) };
             shift = match prepared {
                 Some(shift) => shift,
                 None => {
@@ -223,7 +209,6 @@ impl Run<'_> {
                     next
                 }
             };
-            step = next;
         }
     }
 

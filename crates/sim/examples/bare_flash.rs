@@ -12,7 +12,7 @@
 
 use hdrhistogram::Histogram;
 use tameshi_base::Random;
-use tameshi_sim::agenda::Agenda;
+use tameshi_sim::CalendarQueue;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::{Device, DeviceProfile, FlashProfile, Written};
 use xxhash_rust::xxh3::Xxh3;
@@ -121,12 +121,12 @@ fn bare(mut load: Load, ios: u64) -> f64 {
 
 /// Nanoseconds of an I/O that takes time and is recorded.
 fn timed(mut load: Load, ios: u64) -> f64 {
-    let mut agenda = Agenda::new();
+    let mut agenda = CalendarQueue::new();
     let mut latencies = Histogram::<u64>::new(3).expect("three digits");
     let mut hash = Xxh3::new();
     let mut waiting = Vec::with_capacity(2000);
     let mut outstanding = [(0u64, 0u32); DEPTH as usize];
-    let mut start = |now: u64, slot: u32, agenda: &mut Agenda, outstanding: &mut [(u64, u32)]| {
+    let mut start = |now: u64, slot: u32, agenda: &mut CalendarQueue, outstanding: &mut [(u64, u32)]| {
         let (unit, found) = load.next_near();
         outstanding[slot as usize] = (now, unit);
         agenda.add(now + 60_000 + u64::from(found % 65_536), slot);

@@ -11,7 +11,7 @@
 use std::hint::black_box;
 use tameshi_base::Random;
 use tameshi_record::Tally;
-use tameshi_sim::agenda::Agenda;
+use tameshi_sim::CalendarQueue;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::CleaningPolicy;
 use xxhash_rust::xxh3::Xxh3;
@@ -135,7 +135,7 @@ fn main() {
     let mut numbers = std::env::args().skip(1).map(|number| number.parse::<u32>().expect("a number"));
     let reads = u64::from(numbers.next().unwrap_or(20)) * 1_000_000;
     let drive = Drive::new(LOGICAL / numbers.next().unwrap_or(128));
-    let (mut drive, mut agenda, mut slots) = (drive, Agenda::new(), [Slot::default(); DEPTH as usize]);
+    let (mut drive, mut agenda, mut slots) = (drive, CalendarQueue::new(), [Slot::default(); DEPTH as usize]);
     let (mut tally, mut hash, mut waiting) = (Tally::default(), Xxh3::new(), Vec::with_capacity(TOGETHER * 40));
     let (mut parts, mut depths, mut slowest, mut sum) = ([0u64; 4], [0u64; 32], 0u64, 0u64);
     for slot in 0..DEPTH {

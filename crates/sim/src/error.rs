@@ -1,10 +1,10 @@
-//! Why a run could not be simulated.
+//! Errors of a simulated run.
 
 use tameshi_record::RecordError;
 use tameshi_spec::refusal::Refusal;
 use thiserror::Error;
 
-/// Why a run could not be simulated.
+/// Error of a simulated run.
 #[derive(Debug, Error)]
 pub enum SimError {
     /// The simulated world refuses parts of the spec.
@@ -16,12 +16,12 @@ pub enum SimError {
     /// A database has outgrown its storage.
     #[error("{0}")]
     NoSpace(String),
-    /// A device model kept commands to itself: a fault of the model, never of the study.
+    /// A device model lost commands: a defect of the model, not of the study.
     #[error("phase.{phase}: {commands} commands never completed; this is a fault of Tameshi's device model")]
     Lost {
         /// Name of the phase.
         phase: String,
-        /// Commands outstanding with idle devices.
+        /// Number of outstanding commands while all devices are idle.
         commands: u64,
     },
     /// The record could not be written.

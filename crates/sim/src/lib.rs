@@ -1,30 +1,20 @@
-//! The simulated world: modelled devices under a workload, in virtual time.
+//! Simulated world: device models under a workload, in virtual time.
 //!
-//! [`execute`] carries out one resolved run. Nothing here reads a clock, a file or the environment, and nothing depends
-//! on the order of a hash: the same spec gives the same digest on any machine, alone or beside others.
+//! [`execute`] carries out one resolved run. The crate reads no clock, file or environment, and no
+//! result depends on hash order: the same spec gives the same digest on any machine.
 
-pub mod agenda;
-mod chance;
-mod check;
 pub mod device;
-mod digest;
-mod due;
 mod engine;
 mod error;
-pub mod fault;
+mod extrapolate;
+pub mod faults;
 mod host;
-mod near;
-mod phase;
-mod places;
-mod power;
-mod run;
-mod seats;
+mod kernel;
 pub mod stack;
-mod staging;
-mod world;
 
-pub use chance::Chance;
-pub use check::refusals;
 pub use device::{Breakdown, Device, DeviceCompletion};
 pub use error::SimError;
-pub use run::execute;
+pub use kernel::calendar_queue::CalendarQueue;
+pub use kernel::run::execute;
+pub use kernel::seed_path::SeedPath;
+pub use kernel::validate::refusals;

@@ -5,6 +5,7 @@
 //! [`program`] is the logic of a database workload.
 
 pub mod program;
+pub mod schedule;
 pub mod steady;
 pub mod stream;
 

@@ -24,7 +24,7 @@ def test_files_of_each_crate_take_from_one_another_one_way(root):
 
 def test_what_files_take_is_seen_in_uses_and_in_paths(root):
     graph = uses(root / "crates/sim/src")
-    assert {("phase", "under_way"), ("world",), ("error",)} <= graph["run",]
+    assert {("kernel", "state"), ("kernel", "world"), ("error",)} <= graph["kernel", "run"]
     assert ("device", "flash", "die") in graph["device", "flash", "reads"]
 
 

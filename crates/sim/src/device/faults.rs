@@ -1,7 +1,7 @@
 //! What befalls a device of any kind: a drive or a channel of it dies, a new one takes its place, power fails.
 
 use super::Device;
-use crate::fault::{Loss, Rebuilt};
+use crate::faults::loss::{Loss, Rebuilt};
 use tameshi_base::{Nanos, Reason};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;

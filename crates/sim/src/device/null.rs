@@ -1,7 +1,7 @@
 //! A device without any cost: the floor of what is simulated, and the yardstick of the simulator's own speed.
 
 use super::completion::{Breakdown, DeviceCompletion};
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use tameshi_base::{Command, Nanos};
 
 /// Completes every command at the time of its submission, in that order.

@@ -12,8 +12,8 @@ use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
 use super::pace::Pace;
 use super::work::Work;
-use crate::chance::Chance;
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
+use crate::kernel::seed_path::SeedPath;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
@@ -165,7 +165,7 @@ pub struct Volume {
 
 impl Volume {
     /// A volume at rest.
-    pub fn new(profile: &VolumeProfile, chance: &Chance) -> Self {
+    pub fn new(profile: &VolumeProfile, chance: &SeedPath) -> Self {
         Self {
             services: [&profile.read, &profile.write].map(Service::new),
             flush: Draws::new(&profile.flush.value),
@@ -174,8 +174,8 @@ impl Volume {
             parallel: profile.parallel.value,
             rounds: profile.rounds.as_ref().is_some_and(|rounds| rounds.value),
             limit: profile.limit.as_ref().map(Limit::new),
-            stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.of("stalls"))),
-            random: chance.of("latencies"),
+            stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.stream("stalls"))),
+            random: chance.stream("latencies"),
             waiting: VecDeque::new(),
             full: Full::default(),
             held: 0,

@@ -10,8 +10,8 @@ use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
 use super::pace::Pace;
 use super::work::Work;
-use crate::agenda::Agenda;
-use crate::power::Drawing;
+use crate::device::power_draw::Drawing;
+use crate::kernel::calendar_queue::CalendarQueue;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
@@ -48,7 +48,7 @@ pub struct XPoint {
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
     /// When each slot's command is half done, and when it completes.
-    events: Agenda,
+    events: CalendarQueue,
     barrier: Barrier,
     /// What each channel, each way of the link and the controller have done and will have.
     accesses: Vec<Work>,
@@ -76,7 +76,7 @@ impl XPoint {
             full: Full::default(),
             slots: Vec::new(),
             free_slots: Vec::new(),
-            events: Agenda::new(),
+            events: CalendarQueue::new(),
             barrier: Barrier::default(),
             accesses: vec![Work::default(); profile.channels.value as usize],
             transfers: Default::default(),

@@ -1,6 +1,6 @@
 //! What ends a server.
 
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use tameshi_base::Nanos;
 
 /// How a server ends.

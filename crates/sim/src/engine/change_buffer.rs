@@ -10,7 +10,7 @@ use super::layout::{Layout, Tree};
 use super::plan::REDO_ENTRY;
 use super::stage::Stage;
 use super::{AHEAD, Engine, Purpose};
-use crate::near::prefetch;
+use crate::kernel::prefetch::prefetch;
 use std::iter;
 use tameshi_base::Random;
 

@@ -17,7 +17,7 @@ use super::stock::empty_pool;
 use super::watch::{Ledger, News, Recovery};
 use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
 use crate::device::DeviceCompletion;
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use tameshi_base::{CommandKind, Nanos, Reason};
@@ -59,8 +59,8 @@ impl Engine {
             || watch.loading.as_ref().is_some_and(|loading| loading.is_working)
     }
 
-    /// Something befalls the server.
-    pub(crate) fn befall(&mut self, now: Nanos, blow: Blow) {
+    /// Take a fault of the server.
+    pub(crate) fn fault(&mut self, now: Nanos, blow: Blow) {
         match blow.how {
             How::Shutdown => self.shut_down(now, blow),
             How::Kill if self.has_no_process() => self.miss(now, &blow.event, Reason::new("server_down")),

@@ -56,6 +56,7 @@ mod warm;
 mod watch;
 
 use crate::device::DeviceCompletion;
+use crate::kernel::command_id::CommandId;
 use change_buffer::ChangeBuffer;
 use cleaner::Cleaner;
 use client::Seat;
@@ -447,7 +448,7 @@ impl Engine {
     /// A thread has worked.
     pub(crate) fn computed(&mut self, now: Nanos, id: u64) {
         self.now = now;
-        self.worked(((id >> 32) - self.base) as u32);
+        self.worked((CommandId::from(id).thread() - self.base as usize) as u32);
         self.settle();
     }
 
@@ -455,7 +456,8 @@ impl Engine {
     pub(crate) fn completed(&mut self, done: &DeviceCompletion) {
         self.now = done.at;
         self.outstanding -= 1;
-        let (thread, slot) = (((done.command.id >> 32) - self.base) as usize, done.command.id as u32);
+        let id = CommandId::from(done.command.id);
+        let (thread, slot) = (id.thread() - self.base as usize, id.slot());
         let at = (self.slots[thread] + slot) as usize;
         let purpose = std::mem::replace(&mut self.purposes[at], Purpose::Nothing);
         if self.watch.is_some() && self.is_noted(done, (purpose, slot)) {

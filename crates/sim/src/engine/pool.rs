@@ -7,7 +7,7 @@
 
 mod list_end;
 
-use crate::near::{on_large_pages, prefetch};
+use crate::kernel::prefetch::{advise_large_pages, prefetch};
 use std::ops::Range;
 use tameshi_base::Nanos;
 
@@ -120,7 +120,7 @@ pub(super) struct Pool {
 /// Room for so many, looked up at random.
 fn for_as_many<T>(count: u32) -> Vec<T> {
     let all = Vec::with_capacity(count as usize);
-    on_large_pages(&all);
+    advise_large_pages(&all);
     all
 }
 

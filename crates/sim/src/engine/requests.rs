@@ -2,6 +2,7 @@
 
 use super::counters::Count;
 use super::{Engine, Purpose, REQUEST, Request, Who};
+use crate::kernel::command_id::CommandId;
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// So many times in a row something has come due and led to no request: it never will. Retries of a thousand clients that
@@ -66,7 +67,7 @@ impl Engine {
         let at = (self.slots[thread as usize] + slot) as usize;
         debug_assert_eq!(self.purposes[at], Purpose::Nothing, "the slot is taken");
         self.purposes[at] = purpose;
-        let id = (self.base + u64::from(thread)) << 32 | u64::from(slot);
+        let id = CommandId::new(self.base as usize + thread as usize, slot).into();
         let offset = if kind == CommandKind::Flush { 0 } else { offset + self.base_bytes };
         (self.outstanding, self.in_vain) = (self.outstanding + 1, 0);
         let command = Command { id, kind, offset_bytes: offset, length_bytes: bytes, fua: false, stream: u16::MAX };

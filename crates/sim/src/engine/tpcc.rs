@@ -14,7 +14,7 @@ mod rollback;
 
 use super::layout::{Layout, Placed};
 use super::plan::Plan;
-use crate::near::prefetch;
+use crate::kernel::prefetch::prefetch;
 use districts::{District, LINES, Names, Order, RECENT};
 pub(super) use rollback::Undo;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What is noted of a server that something befalls: its way down and back, and what it has promised meanwhile.
 
 use super::blow::{Blow, How};
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use tameshi_base::{Nanos, Reason};

@@ -1,41 +1,49 @@
-//! Logical processors and the threads that want them.
+//! Logical processors, and the threads that run on them or wait for one.
 
 use super::station::Station;
-use crate::due::Due;
+use crate::kernel::ready_tree::ReadyTree;
 use tameshi_base::Nanos;
 
 /// No thread, no request.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a thread is about.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThreadState {
-    /// It has nothing to do.
+    /// Nothing to do.
     Asleep,
-    /// It waits for a processor.
+    /// In line for a processor.
     Waiting,
-    /// It is on one.
+    /// On a processor.
     Running,
 }
 
-/// A thread: what it has to do, in order, as a list through the requests.
+/// A thread, with a linked list of its pending requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thread {
-    /// Its first request's place among all.
+    /// Index of its first request among all.
     pub(super) base: u32,
     pub(super) head: u32,
     pub(super) tail: u32,
     pub(super) last_core: u32,
     pub(super) state: ThreadState,
-    /// Whether it is a job's in this phase.
+    /// The thread is a job of this phase.
     pub(super) of_job: bool,
-    /// Who waits behind it.
-    behind: u32,
+    /// Next thread in line for a processor.
+    next_waiting: u32,
 }
 
 impl Thread {
     pub(super) fn new(base: u32) -> Self {
-        Self { base, head: NONE, tail: NONE, last_core: 0, state: ThreadState::Asleep, of_job: false, behind: NONE }
+        Self {
+            base,
+            head: NONE,
+            tail: NONE,
+            last_core: 0,
+            state: ThreadState::Asleep,
+            of_job: false,
+            next_waiting: NONE,
+        }
     }
 }
 
@@ -43,14 +51,14 @@ impl Thread {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Core {
     pub(super) thread: u32,
-    /// The physical core that it is one of.
+    /// Physical core of the logical processor.
     physical: u32,
-    /// What the thread does; nothing in the instant after it has done something.
+    /// Request that the thread works for; [`NONE`] in the instant after one.
     request: u32,
     end: Nanos,
-    /// What a job's thread itself works until then, without waiting for a lock.
+    /// Work of a job's thread until `end`, without waiting for a lock.
     own_ns: Nanos,
-    /// How long interrupts have kept it from that.
+    /// Delay of that work by interrupts.
     held_ns: Nanos,
     slice_end: Nanos,
 }
@@ -58,22 +66,22 @@ pub(super) struct Core {
 /// All processors and threads.
 #[derive(Debug)]
 pub(super) struct Cores {
-    /// Logical processor `i` is one of physical core `i % physical`, of as many.
+    /// Logical processor *i* belongs to physical core *i* modulo the number of physical cores.
     pub(super) all: Vec<Core>,
-    /// By physical core, of how many of its logical processors each has a thread.
+    /// Per physical core, the number of its logical processors with a thread.
     taken: Vec<u8>,
     pub(super) threads: Vec<Thread>,
-    /// Threads that run or want to.
+    /// Threads that run or wait for a processor.
     pub(super) runnable: u64,
     idle: usize,
     first_waiting: u32,
     last_waiting: u32,
-    ends: Due,
-    /// A thread stays on its processor until the end of this instant.
+    ends: ReadyTree,
+    /// A thread keeps its processor until the end of this instant.
     pub(super) lingers: bool,
-    /// What threads have worked and will have when they have done what they do.
+    /// Work of threads, including the rest of what they do now.
     pub(super) busy_ns: Nanos,
-    /// Of it, the own work of jobs' threads, and interrupts that kept them from it.
+    /// Share of jobs' threads in it, and interrupts that delayed them.
     pub(super) jobs_ns: Nanos,
 }
 
@@ -98,7 +106,7 @@ impl Cores {
             idle: count,
             first_waiting: NONE,
             last_waiting: NONE,
-            ends: Due::new(count),
+            ends: ReadyTree::new(count),
             lingers: false,
             busy_ns: 0,
             jobs_ns: 0,
@@ -109,19 +117,21 @@ impl Cores {
         self.all.len()
     }
 
+    /// Return when the first processor ends its work.
     #[inline]
     pub(super) fn next(&self) -> Nanos {
         self.ends.first().0
     }
 
-    /// Whether another logical processor of the same physical core has a thread.
-    pub(super) fn beside_sibling(&self, core: usize) -> bool {
+    /// Return whether another logical processor of the same physical core has a thread.
+    pub(super) fn has_busy_sibling(&self, core: usize) -> bool {
         let Core { thread, physical, .. } = self.all[core];
         self.taken[physical as usize] > u8::from(thread != NONE)
     }
 
-    /// A thread has something to do; the idle processor that takes it, if it doesn't run already and there is one.
-    pub(super) fn want(&mut self, thread: usize) -> Option<usize> {
+    /// Make a thread runnable. Return an idle processor for it; `None` if there is none, or the
+    /// thread is runnable already.
+    pub(super) fn wake(&mut self, thread: usize) -> Option<usize> {
         if self.threads[thread].state != ThreadState::Asleep {
             return None;
         }
@@ -129,12 +139,13 @@ impl Cores {
         self.runnable += 1;
         let core = self.idle_core(self.threads[thread].last_core as usize);
         if core.is_none() {
-            self.line_up(thread as u32);
+            self.enqueue(thread as u32);
         }
         core
     }
 
-    /// The processor of last time if its core is all idle, else the first such one, else any idle one.
+    /// Return the last processor if its whole core is idle, else the first of an idle core, else
+    /// any idle one.
     fn idle_core(&self, last: usize) -> Option<usize> {
         if self.idle == 0 {
             return None;
@@ -147,16 +158,16 @@ impl Cores {
         first.or_else(|| Some(last).filter(idle)).or_else(|| (0..self.all.len()).find(idle))
     }
 
-    fn line_up(&mut self, thread: u32) {
+    fn enqueue(&mut self, thread: u32) {
         match self.last_waiting {
             NONE => self.first_waiting = thread,
-            last => self.threads[last as usize].behind = thread,
+            last => self.threads[last as usize].next_waiting = thread,
         }
         self.last_waiting = thread;
-        self.threads[thread as usize].behind = NONE;
+        self.threads[thread as usize].next_waiting = NONE;
     }
 
-    /// A thread comes to an idle processor.
+    /// Place a thread on an idle processor.
     pub(super) fn place(&mut self, core: usize, thread: u32, slice_end: Nanos) {
         self.idle -= 1;
         let at = &mut self.all[core];
@@ -166,7 +177,7 @@ impl Cores {
         (thread.state, thread.last_core) = (ThreadState::Running, core as u32);
     }
 
-    /// A processor's thread works for a request, of that time `own_ns` without waiting for a lock.
+    /// Let a processor's thread work for a request; `own_ns` is without waiting for a lock.
     pub(super) fn work(&mut self, core: usize, request: u32, (begin, end): (Nanos, Nanos), own_ns: Nanos) {
         let at = &mut self.all[core];
         let own_ns = if self.threads[at.thread as usize].of_job { own_ns } else { 0 };
@@ -175,7 +186,7 @@ impl Cores {
         self.ends.set(core, Some(end));
     }
 
-    /// An interrupt came between: for as long its thread can't do anything else.
+    /// Delay a processor's work by an interrupt.
     pub(super) fn push_back_end(&mut self, core: usize, by: Nanos) {
         let at = &mut self.all[core];
         if at.request != NONE {
@@ -188,9 +199,11 @@ impl Cores {
         }
     }
 
-    /// Where interrupts keep a thread from its request for a whole time slice, it goes on with it on an idle processor: a
-    /// scheduler takes a running task off a processor whose capacity interrupts use up (Linux: `check_cpu_capacity`).
-    pub(super) fn escape(&mut self, core: usize, now: Nanos, interrupts: &Station, slice: Nanos) {
+    /// Move a thread that interrupts have delayed by a whole time slice to an idle processor.
+    ///
+    /// Schedulers move running tasks off processors whose capacity interrupts use up (Linux:
+    /// `check_cpu_capacity`).
+    pub(super) fn escape_interrupts(&mut self, core: usize, now: Nanos, interrupts: &Station, slice: Nanos) {
         let Core { request, end, own_ns, held_ns, .. } = self.all[core];
         if request == NONE || held_ns < slice {
             return;
@@ -198,7 +211,7 @@ impl Cores {
         let Some(other) = self.idle_core(core) else { return };
         let left = end.saturating_sub(interrupts.free_at(core).max(now));
         self.all[core].request = NONE;
-        let thread = self.move_off(core);
+        let thread = self.detach(core);
         self.place(other, thread, now + slice);
         let end = now.max(interrupts.free_at(other)) + left;
         let at = &mut self.all[other];
@@ -206,7 +219,7 @@ impl Cores {
         self.ends.set(other, Some(end));
     }
 
-    /// The processor that is first, and the request that it has worked for.
+    /// Return the processor that is due first, and the request that it has worked for.
     pub(super) fn take(&mut self) -> (usize, Option<u32>) {
         let (_, core) = self.ends.first();
         let request = std::mem::replace(&mut self.all[core].request, NONE);
@@ -214,29 +227,30 @@ impl Cores {
         (core, (request != NONE).then_some(request))
     }
 
-    /// The thread of the processor that was first stays on it until the end of this instant.
+    /// Let the thread of the processor that was due first keep it until the end of this instant.
     pub(super) fn linger(&mut self, core: usize, now: Nanos) {
-        self.ends.again(core, now);
+        self.ends.requeue(core, now);
         self.lingers = true;
     }
 
-    /// Whether the thread on a processor has more to do and may.
-    pub(super) fn goes_on(&self, core: usize, now: Nanos) -> bool {
+    /// Return whether the thread on a processor has more to do and may keep the processor.
+    pub(super) fn may_continue(&self, core: usize, now: Nanos) -> bool {
         let at = &self.all[core];
         let more = self.threads[at.thread as usize].head != NONE;
         more && (now < at.slice_end || self.first_waiting == NONE)
     }
 
-    /// For a thread whose time slice is over and that works beside a sibling: the first processor whose core is all idle.
-    pub(super) fn better(&self, core: usize, now: Nanos) -> Option<usize> {
-        if now < self.all[core].slice_end || !self.beside_sibling(core) {
+    /// Return the first idle physical core, for a thread whose time slice has ended and whose
+    /// sibling is busy.
+    pub(super) fn idle_physical_core(&self, core: usize, now: Nanos) -> Option<usize> {
+        if now < self.all[core].slice_end || !self.has_busy_sibling(core) {
             return None;
         }
         self.taken.iter().position(|&taken| taken == 0)
     }
 
-    /// The thread that goes on elsewhere, and must be placed there now, leaves its processor idle.
-    pub(super) fn move_off(&mut self, core: usize) -> u32 {
+    /// Take the thread off a processor; the caller must place it on another one now.
+    pub(super) fn detach(&mut self, core: usize) -> u32 {
         self.ends.set(core, None);
         self.vacate(core)
     }
@@ -247,29 +261,30 @@ impl Cores {
         std::mem::replace(&mut self.all[core].thread, NONE)
     }
 
-    /// The thread leaves its processor; the one whose turn it is, which must be placed there now.
-    pub(super) fn leave(&mut self, core: usize) -> Option<u32> {
+    /// Take the thread off a processor. Return the next thread in line, which the caller must place
+    /// there now.
+    pub(super) fn release(&mut self, core: usize) -> Option<u32> {
         let thread = self.vacate(core);
         if self.threads[thread as usize].head == NONE {
             self.threads[thread as usize].state = ThreadState::Asleep;
             self.runnable -= 1;
         } else {
             self.threads[thread as usize].state = ThreadState::Waiting;
-            self.line_up(thread);
+            self.enqueue(thread);
         }
         let first = self.first_waiting;
         if first == NONE {
             self.ends.set(core, None);
             return None;
         }
-        self.first_waiting = self.threads[first as usize].behind;
+        self.first_waiting = self.threads[first as usize].next_waiting;
         if self.first_waiting == NONE {
             self.last_waiting = NONE;
         }
         Some(first)
     }
 
-    /// Threads of jobs, and how long these have worked up to `now`.
+    /// Return the number of jobs' threads, and their work up to `now`.
     pub(super) fn jobs_worked(&self, now: Nanos, interrupts: &Station) -> (u64, Nanos) {
         let ahead = |(core, at): (usize, &Core)| {
             let end = if at.request == NONE { 0 } else { at.end };
@@ -279,7 +294,7 @@ impl Cores {
         (self.threads.iter().filter(|thread| thread.of_job).count() as u64, self.jobs_ns - ahead)
     }
 
-    /// Work that is counted already and lies after `now`, interrupts included.
+    /// Return the work that is counted already and lies after `now`, interrupts included.
     pub(super) fn ahead(&self, now: Nanos, interrupts: &Station) -> Nanos {
         let ahead = |(core, at): (usize, &Core)| {
             let end = if at.request == NONE { 0 } else { at.end };

@@ -1,4 +1,4 @@
-//! What each request costs, worked out once for a phase.
+//! Costs of requests on the host, computed once per phase.
 
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_spec::profile::{HostModel, Placement, Submission};
@@ -7,7 +7,7 @@ use tameshi_spec::run::PhaseStream;
 const PAGE_BYTES: u32 = 4096;
 const MILLION: u64 = 1_000_000;
 
-/// Costs of the machine that are the same for every thread, in nanoseconds; shares in millionths.
+/// Costs that are the same for every thread, in nanoseconds; shares in millionths.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) interrupt: Nanos,
@@ -43,20 +43,21 @@ impl Machine {
         }
     }
 
-    /// What a thread costs that comes onto a processor, before it does anything.
+    /// Cost of a context switch.
     pub(super) fn switch_ns(&self) -> Nanos {
         self.context_switch + self.cold_caches
     }
 
-    /// How long work takes beside so many runnable threads, and beside a sibling that works.
-    pub(super) fn stretched(&self, cost: Nanos, runnable: u64, beside_sibling: bool) -> Nanos {
+    /// Return the time that work takes with this number of runnable threads, next to a busy
+    /// sibling.
+    pub(super) fn stretched(&self, cost: Nanos, runnable: u64, has_busy_sibling: bool) -> Nanos {
         let crowd = self.per_thread * runnable.saturating_sub(self.free_threads);
-        let sibling = if beside_sibling { self.sibling_penalty } else { 0 };
+        let sibling = if has_busy_sibling { self.sibling_penalty } else { 0 };
         cost + cost * sibling / MILLION + cost * crowd / MILLION
     }
 }
 
-/// What a thread's requests cost it.
+/// Costs of a thread's requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     read: Nanos,
@@ -68,10 +69,10 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Of a stream on a storage with this device profile behind it.
+    /// Costs of a stream on a storage with this device profile.
     ///
     /// # Panics
-    /// When the host has no such path; the spec was checked.
+    /// The host has no such path; validation refuses such a spec.
     pub(super) fn new(
         model: &HostModel,
         asked: Option<Submission>,
@@ -81,10 +82,10 @@ impl Path {
         Self::at_depth(model, asked, stream.stream.queue_depth, profile)
     }
 
-    /// Of a thread that keeps so many requests outstanding; where the host can't, as one that waits for each.
+    /// Costs of a thread with this queue depth; if the host has no such path, with depth one.
     ///
     /// # Panics
-    /// When the host has no path at all; the spec was checked.
+    /// The host has no path at all; validation refuses such a spec.
     pub(super) fn at_depth(
         model: &HostModel,
         asked: Option<Submission>,
@@ -92,7 +93,7 @@ impl Path {
         profile: Option<&str>,
     ) -> Self {
         let way = model.chosen(asked, queue_depth).or_else(|_| model.chosen(None, 1));
-        let (_, path) = way.expect("the spec was checked: there is a way");
+        let (_, path) = way.expect("validation has found a path");
         let driver = profile.and_then(|name| {
             let named = model.driver.iter().filter(|(prefix, _)| name.starts_with(prefix.as_str()));
             named.max_by_key(|(prefix, _)| prefix.len()).map(|(_, driver)| driver)
@@ -109,7 +110,7 @@ impl Path {
         }
     }
 
-    /// Submitting a command, without the lock.
+    /// Return the cost of submitting a command, without the lock.
     #[inline]
     pub(super) fn submit(&self, kind: CommandKind, length_bytes: u32, page: Nanos) -> Nanos {
         let pages = Nanos::from(length_bytes.div_ceil(PAGE_BYTES).saturating_sub(1)) * page;
@@ -121,7 +122,7 @@ impl Path {
         }
     }
 
-    /// How long a command holds its storage's lock.
+    /// Return the time that a command holds its storage's lock.
     #[inline]
     pub(super) fn hold(&self, kind: CommandKind) -> Nanos {
         match kind {

@@ -1,52 +1,54 @@
-//! Flushes of arrays where the kernel passes on one of an array at a time: Linux's md, as long as it had one `flush_bio`.
+//! Serialised flushes of arrays: Linux's md passed one flush at a time while it had one
+//! `flush_bio`.
 
-use crate::places::places;
+use crate::kernel::device_map::device_map;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::HostModel;
 use tameshi_spec::run::{Node, RunSpec};
 
-/// An array's flushes.
+/// Flushes of an array.
 #[derive(Clone, Debug, Default)]
-struct Turns {
-    /// Since when one flush after the other has it; `None` while nobody has.
+struct FlushTurns {
+    /// Begin of the current run of flushes, one after the other; `None` without a flush.
     since: Option<Nanos>,
     taken_ns: Nanos,
     waiting: VecDeque<u32>,
 }
 
-/// What the kernel does for flushes of arrays.
+/// Flush turns of all arrays.
 #[derive(Debug)]
 pub(super) struct Flushes {
-    /// What it works for each; zero where flushes of an array pass side by side.
+    /// Work of the kernel per flush; zero if flushes of an array pass concurrently.
     time: Nanos,
-    /// Per device; `None`: it is no array of this kernel's.
-    arrays: Vec<Option<Turns>>,
-    /// Whose turn it is, in the order in which the members are told: the time is always the same.
+    /// Per device; `None` if it is no array of this kernel.
+    arrays: Vec<Option<FlushTurns>>,
+    /// Flushes whose turn has begun, with the time at which the members get them. The work is
+    /// constant: they are in order.
     begun: VecDeque<(Nanos, u32)>,
 }
 
 impl Flushes {
     pub(super) fn new(model: &HostModel, run: &RunSpec) -> Self {
         let mut arrays = Vec::new();
-        for (storage, (device, _)) in run.storage.values().zip(places(run)) {
+        for (storage, (device, _)) in run.storage.values().zip(device_map(run)) {
             if device == arrays.len() {
-                arrays.push(storage.model.as_ref().filter(|node| is_array(node)).map(|_| Turns::default()));
+                arrays.push(storage.model.as_ref().filter(|node| is_array(node)).map(|_| FlushTurns::default()));
             }
         }
         let time = model.array_flush.as_ref().map_or(0, |time| time.value.0);
         Self { time, arrays, begun: VecDeque::new() }
     }
 
-    /// What the kernel works for each flush that takes its turn.
+    /// Work of the kernel per flush.
     pub(super) fn time(&self) -> Nanos {
         self.time
     }
 
-    /// A flush comes to a device; whether it takes turns there with others, and [`Self::take`] tells when the members may
-    /// be told.
-    pub(super) fn comes(&mut self, now: Nanos, device: usize, request: u32) -> bool {
+    /// Enqueue a flush of a device; return false if it needs no turn. [`Self::take`] returns it
+    /// when its members may get it.
+    pub(super) fn enqueue(&mut self, now: Nanos, device: usize, request: u32) -> bool {
         let Some(turns) = self.arrays[device].as_mut().filter(|_| self.time > 0) else { return false };
         if turns.since.is_some() {
             turns.waiting.push_back(request);
@@ -57,7 +59,7 @@ impl Flushes {
         true
     }
 
-    /// A device is done with a flush: the turn of the next one.
+    /// End a flush of a device, and begin the turn of the next one.
     pub(super) fn done(&mut self, now: Nanos, device: usize) {
         let Some(turns) = self.arrays[device].as_mut().filter(|_| self.time > 0) else { return };
         match turns.waiting.pop_front() {
@@ -66,26 +68,26 @@ impl Flushes {
         }
     }
 
-    /// Adds how long the turn of a device was taken up to `now`, where flushes take turns.
+    /// Add the time that the turn of a device was taken up to `now`, if its flushes take turns.
     pub(super) fn usage(&self, device: usize, now: Nanos, usage: &mut Usage) {
         let Some(turns) = self.arrays[device].as_ref().filter(|_| self.time > 0) else { return };
         let so_far = turns.since.map_or(0, |since| now.saturating_sub(since));
         usage.add(Resource::FlushTurn, 1, turns.taken_ns + so_far);
     }
 
-    /// When the members may next be told of a flush; [`Nanos::MAX`] when there is none.
+    /// Return when members next get a flush; [`Nanos::MAX`] if there is none.
     #[inline]
     pub(super) fn next(&self) -> Nanos {
         self.begun.front().map_or(Nanos::MAX, |(at, _)| *at)
     }
 
-    /// Takes the flush of which the members may be told next.
+    /// Take the flush that members get next.
     pub(super) fn take(&mut self) -> Option<u32> {
         self.begun.pop_front().map(|(_, request)| request)
     }
 }
 
-/// Whether the kernel makes an array of this, other than what a controller or a link shows it as one drive.
+/// Return whether the kernel itself makes this an array. A controller or a link shows one drive.
 fn is_array(node: &Node) -> bool {
     match node {
         Node::Raid0 { .. } | Node::Raid1 { .. } | Node::Raid10 { .. } | Node::Raid5 { .. } => true,

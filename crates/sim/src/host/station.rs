@@ -1,32 +1,38 @@
-//! Servers that take requests in the order of their arrival, with a service time known at the arrival.
+//! Station of servers: requests in order of arrival, with service times known at arrival.
 
-use crate::due::Due;
+use crate::kernel::ready_tree::ReadyTree;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 
-/// Servers, each with its queue. No call allocates once the queues have grown to what the load needs.
+/// Servers, each with its queue. No call allocates once the queues fit the load.
 #[derive(Debug)]
 pub(super) struct Station {
-    /// Per server the requests with it, and when each ends.
+    /// Per server, its requests, and the end of each.
     queues: Vec<VecDeque<(Nanos, u32)>>,
-    /// Per server when all that it has will be done.
+    /// Per server, the end of its last request.
     free: Vec<Nanos>,
-    ends: Due,
+    ends: ReadyTree,
     busy_ns: Nanos,
 }
 
 impl Station {
+    /// Idle station of *n* servers.
     pub(super) fn new(servers: usize) -> Self {
-        Self { queues: vec![VecDeque::new(); servers], free: vec![0; servers], ends: Due::new(servers), busy_ns: 0 }
+        Self {
+            queues: vec![VecDeque::new(); servers],
+            free: vec![0; servers],
+            ends: ReadyTree::new(servers),
+            busy_ns: 0,
+        }
     }
 
-    /// The server that is free first.
+    /// Return the server that is free first.
     pub(super) fn first_free(&self) -> usize {
         let first = self.free.iter().enumerate().min_by_key(|(_, free)| **free);
         first.map_or(0, |(server, _)| server)
     }
 
-    /// A request arrives at a server.
+    /// Enqueue a request at a server.
     pub(super) fn serve(&mut self, server: usize, now: Nanos, cost: Nanos, request: u32) {
         let end = self.free[server].max(now) + cost;
         self.free[server] = end;
@@ -37,13 +43,13 @@ impl Station {
         self.queues[server].push_back((end, request));
     }
 
-    /// When a request next ends; [`Nanos::MAX`] when there is none.
+    /// Return when a request next ends; [`Nanos::MAX`] if there is none.
     #[inline]
     pub(super) fn next(&self) -> Nanos {
         self.ends.first().0
     }
 
-    /// Takes the request that ends next.
+    /// Take the request that ends next.
     pub(super) fn take(&mut self) -> Option<u32> {
         let (_, server) = self.ends.first();
         let (_, request) = self.queues[server].pop_front()?;
@@ -51,13 +57,13 @@ impl Station {
         Some(request)
     }
 
-    /// When a server will have done all that it has.
+    /// Return when a server ends its last request.
     #[inline]
     pub(super) fn free_at(&self, server: usize) -> Nanos {
         self.free[server]
     }
 
-    /// Servers, and how long they have worked up to `now`.
+    /// Return the number of servers, and their working time up to `now`.
     pub(super) fn worked(&self, now: Nanos) -> (u64, Nanos) {
         let ahead: Nanos = self.free.iter().map(|free| free.saturating_sub(now)).sum();
         (self.free.len() as u64, self.busy_ns - ahead)

@@ -12,7 +12,7 @@ use super::pieces::{Op, Owner, Piece};
 use super::rebuild::{Rebuilding, Spares, Step, Stretch};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
-use crate::fault::{ERROR_AFTER, Rebuilt};
+use crate::faults::loss::{ERROR_AFTER, Rebuilt};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos, Reason};

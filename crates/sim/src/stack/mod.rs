@@ -20,8 +20,8 @@ mod turns;
 
 pub use nodes::{Array, Cache, Linked, Shared};
 
-use crate::chance::Chance;
 use crate::device::{Device, Flash, Hdd, Volume, XPoint};
+use crate::kernel::seed_path::SeedPath;
 use errands::Settings;
 use nodes::{Choice, Layout};
 use rebuild::Spares;
@@ -35,14 +35,14 @@ impl Device {
     /// # Errors
     /// A sentence that names the value no such device can have.
     pub fn new(profile: &profile::Device) -> Result<Self, String> {
-        Self::placed(profile, &Chance::default())
+        Self::placed(profile, &SeedPath::default())
     }
 
     /// The same with the chance of its place in a run.
     ///
     /// # Errors
     /// A sentence that names the value no such device can have.
-    pub fn placed(profile: &profile::Device, chance: &Chance) -> Result<Self, String> {
+    pub fn placed(profile: &profile::Device, chance: &SeedPath) -> Result<Self, String> {
         Ok(match profile {
             profile::Device::Null(_) => Self::Null(Box::default()),
             profile::Device::Hdd(profile) => {
@@ -64,14 +64,14 @@ impl Device {
 /// # Errors
 /// A sentence that names the value no such device can have.
 pub fn node(node: &Node) -> Result<Device, String> {
-    placed(node, &Chance::default())
+    placed(node, &SeedPath::default())
 }
 
 /// The same with the chance of its place in a run.
 ///
 /// # Errors
 /// A sentence that names the value no such device can have.
-pub fn placed(node: &Node, chance: &Chance) -> Result<Device, String> {
+pub fn placed(node: &Node, chance: &SeedPath) -> Result<Device, String> {
     let array = |layout, members: u32, of: &Node, rebuild: Rebuild| -> Result<Device, String> {
         let devices = (0..members).map(|member| placed(of, &chance.within(member))).collect::<Result<Vec<_>, _>>()?;
         Ok(Device::Array(Box::new(Array::new(layout, devices, Spares::new(of, chance), rebuild))))
@@ -135,7 +135,7 @@ fn row_bytes(node: &Node) -> Option<u64> {
 ///
 /// # Errors
 /// A sentence that names the value no such device can have.
-pub fn watched(of: &Node, chance: &Chance) -> Result<Device, String> {
+pub fn watched(of: &Node, chance: &SeedPath) -> Result<Device, String> {
     let device = placed(of, chance)?;
     if matches!(device, Device::Array(_)) {
         return Ok(device);

@@ -15,7 +15,7 @@ use crate::device::null::Null;
 use crate::device::volume::Volume;
 use crate::device::work::Work;
 use crate::device::xpoint::XPoint;
-use crate::fault::Rebuilt;
+use crate::faults::loss::Rebuilt;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, Nanos};

@@ -5,7 +5,7 @@
 //! way at once. Beside other work, a rebuild that is faster than its least rate lets its step end before it starts the next
 //! (`competing`), or sleeps for half a second at a time (`yielding`).
 
-use crate::chance::Chance;
+use crate::kernel::seed_path::SeedPath;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{self, Written};
@@ -167,17 +167,17 @@ pub(super) fn time_of(bytes: u64, bytes_per_second: u64) -> Nanos {
 pub(super) struct Spares {
     /// What each member is.
     pub(super) member: Node,
-    chance: Chance,
+    chance: SeedPath,
     taken: u32,
 }
 
 impl Spares {
-    pub(super) fn new(member: &Node, chance: &Chance) -> Self {
+    pub(super) fn new(member: &Node, chance: &SeedPath) -> Self {
         Self { member: member.clone(), chance: chance.within("spare"), taken: 0 }
     }
 
     /// What the next one is, and its chance: it draws as none before it.
-    pub(super) fn take(&mut self) -> (Node, Chance) {
+    pub(super) fn take(&mut self) -> (Node, SeedPath) {
         self.taken += 1;
         (as_new(&self.member), self.chance.within(self.taken))
     }
@@ -204,7 +204,7 @@ mod tests {
     fn a_new_member_draws_neither_as_the_old_one_nor_as_another_new_one() {
         let profile = include_str!("../../../../python/tameshi/data/profiles/devices/cloud-volume-1tb.toml");
         let device = toml::from_str::<profile::DeviceProfile>(profile).expect("a profile").device;
-        let (node, chance) = (Node::Device { profile: "test".into(), device }, Chance::new(1, "disk"));
+        let (node, chance) = (Node::Device { profile: "test".into(), device }, SeedPath::new(1, "disk"));
         let latency = |mut device: Device| {
             let (mut done, kind) = (vec![], CommandKind::Read);
             device.submit(0, &Command { id: 0, kind, offset_bytes: 0, length_bytes: 4096, fua: false, stream: 0 });

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use tameshi_base::units::{Share, Time};
 use tameshi_base::{CommandKind, Nanos, Reason};
-use tameshi_sim::fault::Rebuilt;
+use tameshi_sim::faults::Rebuilt;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{CleaningPolicy, FlashProfile, Simulated, Written};
 use tameshi_spec::run::RunSpec;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tameshi_base::units::{Rate, Share};
 use tameshi_base::{Command, CommandKind, Nanos, Random, Reason};
-use tameshi_sim::fault::Rebuilt;
+use tameshi_sim::faults::Rebuilt;
 use tameshi_sim::{Breakdown, Device, DeviceCompletion};
 use tameshi_spec::profile::{self, HostLink, Written};
 use tameshi_spec::run::Node;

@@ -7,7 +7,7 @@ use crate::support::{
     with_map_writes, xpoint,
 };
 use tameshi_base::{Command, CommandKind, Nanos};
-use tameshi_sim::fault::Loss;
+use tameshi_sim::faults::Loss;
 use tameshi_sim::{Device, stack};
 use tameshi_spec::profile::{self, FlashProfile};
 use tameshi_spec::run::Node;

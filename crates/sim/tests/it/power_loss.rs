@@ -6,7 +6,7 @@ use crate::support::*;
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::Device;
-use tameshi_sim::fault::Loss;
+use tameshi_sim::faults::Loss;
 use tameshi_spec::profile::FlashProfile;
 use tameshi_spec::study::{CacheKind, ReadBalance, RebuildManner};
 

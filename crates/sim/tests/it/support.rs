@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Control, RunStatus, Writer};
-use tameshi_sim::{Chance, Device, DeviceCompletion, SimError, execute, stack};
+use tameshi_sim::{Device, DeviceCompletion, SeedPath, SimError, execute, stack};
 use tameshi_spec::profile::{
     self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, Idle, LatencyPoint,
     Nand, NullProfile, PowerLossProtection, Scheduling, SlcCache, Sourced, Stalls, VolumeLimit, VolumeProfile,
@@ -478,7 +478,7 @@ pub fn leaf(device: profile::Device) -> Node {
 
 /// The device that a node describes, which faults may befall.
 pub fn watched(node: &Node) -> Result<Device, String> {
-    stack::watched(node, &Chance::default())
+    stack::watched(node, &SeedPath::default())
 }
 
 const CHUNK: Size = Size(64 << 10);

@@ -4,7 +4,7 @@ use crate::support::*;
 use tameshi_base::units::{Rate, Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
-use tameshi_sim::{Chance, Device, DeviceCompletion, stack};
+use tameshi_sim::{Device, DeviceCompletion, SeedPath, stack};
 use tameshi_spec::profile;
 use tameshi_spec::run::{PhaseStream, StorageSpec};
 use tameshi_spec::study::{Event, Member, ReadBalance};
@@ -364,7 +364,7 @@ fn two_storages_and_two_members_do_not_draw_alike() {
     assert_eq!(sums.len(), 2);
     assert_ne!(sums[0], sums[1]);
     // A write waits for the greater of two latencies from 300 to 500 us: 433 and a third in the mean.
-    let mirror = stack::placed(&raid1(2, leaf(volume()), ReadBalance::default()), &Chance::new(1, "disk"));
+    let mirror = stack::placed(&raid1(2, leaf(volume()), ReadBalance::default()), &SeedPath::new(1, "disk"));
     let write = |id| Command { kind: CommandKind::Write, ..random_4k("writes")(id) };
     let done = closed_loop_on(mirror.expect("a device"), 1, 20_000, write);
     let mean = done.iter().map(latency).sum::<Nanos>() as f64 / done.len() as f64;

@@ -15,7 +15,7 @@ use super::layout::{IN_CACHE, Place};
 use super::pieces::Fetched;
 use super::state::Degraded;
 use super::{Flash, Nanos};
-use crate::fault::Rebuilt;
+use crate::faults::loss::Rebuilt;
 use tameshi_base::Reason;
 
 /// Whether a page of data waits to be sensed. Parity is sensed for a page of a channel that died before: what is still under way for

@@ -2,7 +2,7 @@
 
 use super::state::{Controller, Slot, UNUSED};
 use super::{Breakdown, DeviceCompletion, Flash};
-use crate::near::{prefetch, prefetch_all};
+use crate::kernel::prefetch::{prefetch, prefetch_all};
 use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
 

@@ -10,7 +10,7 @@ mod tidy;
 
 use super::hot::Hot;
 use super::victims::{OPEN, Victims};
-use crate::near::{on_large_pages, prefetch};
+use crate::kernel::prefetch::{advise_large_pages, prefetch};
 use cache::Cache;
 pub use cache::CacheShape;
 pub use frontier::Frontier;
@@ -552,7 +552,7 @@ impl Divide {
 /// So many zeros, which are looked up at random.
 fn nowhere(count: usize) -> Vec<u32> {
     let zeros = vec![NONE; count];
-    on_large_pages(&zeros);
+    advise_large_pages(&zeros);
     zeros
 }
 

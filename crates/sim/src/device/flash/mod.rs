@@ -38,9 +38,9 @@ mod writes;
 use super::barrier::Barrier;
 use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
-use crate::agenda::Agenda;
-use crate::fault::Rebuilt;
-use crate::near::prefetch;
+use crate::faults::loss::Rebuilt;
+use crate::kernel::calendar_queue::CalendarQueue;
+use crate::kernel::prefetch::prefetch;
 use die::{Die, Kind, NONE, Pending};
 use endurance::Endurance;
 use ftl::{Frontier, Ftl, Work};
@@ -87,7 +87,7 @@ pub struct Flash {
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
     /// What happens next: to dies by their numbers, behind them to the idle drive, and then to slots.
-    events: Agenda,
+    events: CalendarQueue,
     first_slot: u32,
     /// How often something else happened than a completion.
     woken: u64,
@@ -176,7 +176,7 @@ impl Flash {
             held: 0,
             slots: Vec::new(),
             free_slots: Vec::new(),
-            events: Agenda::new(),
+            events: CalendarQueue::new(),
             first_slot: dies * controllers + 1,
             woken: 0,
             barrier,

@@ -12,8 +12,8 @@
 use super::die::{Die, Kind, NONE};
 use super::ftl::Frontier;
 use super::state::{Relocations, Slot};
-use super::{Agenda, Flash};
-use crate::fault::Loss;
+use super::{CalendarQueue, Flash};
+use crate::faults::loss::Loss;
 use std::collections::BTreeSet;
 use tameshi_base::{Command, CommandKind, Nanos};
 
@@ -137,7 +137,7 @@ impl Flash {
         self.note_whether_full(now);
         self.slots.clear();
         self.free_slots.clear();
-        self.events = Agenda::new();
+        self.events = CalendarQueue::new();
         self.flushes_anew();
         self.relocations = Relocations::default();
         for number in 0..self.controllers.len() {

@@ -4,7 +4,7 @@ use super::die::NONE;
 use super::ftl::{Frontier, Ftl};
 use super::layout::Place;
 use crate::device::completion::{Breakdown, DeviceCompletion};
-use crate::near::prefetch;
+use crate::kernel::prefetch::prefetch;
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// One controller.

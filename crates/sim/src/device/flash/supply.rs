@@ -6,7 +6,7 @@
 
 use super::heat::Heat;
 use crate::device::pace::Pace;
-use crate::power;
+use crate::device::power_draw;
 use tameshi_base::{Nanos, Rate};
 use tameshi_record::{self as record, Resource, Usage};
 use tameshi_spec::profile;
@@ -157,7 +157,7 @@ impl Supply {
         let ahead = self.carried_at.saturating_sub(now);
         let left_nj = self.limit().map_or(0, |limit| {
             limit.carried -= ahead;
-            power::nanojoules(limit.beyond_mw, ahead)
+            power_draw::nanojoules(limit.beyond_mw, ahead)
         });
         self.is_throttled = throttled;
         let Some(limit) = self.limit() else {
@@ -203,8 +203,8 @@ impl Supply {
     /// host's reads.
     pub(super) fn energy_nj(&self, now: Nanos) -> u64 {
         let limited = self.carried(now).into_iter().flatten();
-        let limited = limited.map(|(beyond_mw, carried, on_top)| power::nanojoules(beyond_mw, carried + on_top));
-        power::nanojoules(self.idle_mw, now) + limited.sum::<u64>() + self.free_nj
+        let limited = limited.map(|(beyond_mw, carried, on_top)| power_draw::nanojoules(beyond_mw, carried + on_top));
+        power_draw::nanojoules(self.idle_mw, now) + limited.sum::<u64>() + self.free_nj
     }
 
     /// How warm the drive is at `now`.

@@ -42,7 +42,7 @@ pub(super) struct Times {
     pub(super) atomic_bytes: u64,
     /// Time to write the full buffer to the flash when power fails, and time that the capacitor holds.
     pub(super) protection: Option<(Nanos, Nanos)>,
-    /// Chance of a repeated sense at the end of life, share of life behind it, cycles of a life; and what each takes.
+    /// SeedPath of a repeated sense at the end of life, share of life behind it, cycles of a life; and what each takes.
     pub(super) retry: Option<(f64, f64, f64)>,
     pub(super) repeat: Nanos,
 }

@@ -4,7 +4,7 @@ use super::die::{Kind, NONE, Pending};
 use super::ftl::Frontier;
 use super::state::{Controller, Slot};
 use super::{Breakdown, Flash};
-use crate::near::prefetch_all;
+use crate::kernel::prefetch::prefetch_all;
 use std::ops::Range;
 use tameshi_base::{Command, Nanos};
 

@@ -1,7 +1,7 @@
 //! Power that fails under an array, a near side that is gone, and what the far side lacks afterwards.
 
 use crate::device::Device;
-use crate::fault::{ERROR_AFTER, Loss};
+use crate::faults::loss::{ERROR_AFTER, Loss};
 use crate::stack::nodes::Array;
 use crate::stack::pieces::{Op, Owner};
 use crate::stack::rebuild::{Rebuilding, Stretch};
@@ -138,7 +138,7 @@ fn acknowledged(stretches: impl Iterator<Item = Stretch>) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::kernel::seed_path::SeedPath;
     use tameshi_base::units::{Size, Time};
     use tameshi_base::{Command, CommandKind};
     use tameshi_spec::profile::{self, DeviceProfile};
@@ -155,7 +155,7 @@ mod tests {
         let of = Box::new(Node::Device { profile: "test".into(), device });
         let link = Link { round_trip: Time(10_000), rate: Size(1000) };
         let node = Node::Replica { of, link, acknowledge: Acknowledge::Local };
-        let (mut device, mut done) = (crate::stack::placed(&node, &Chance::default()).expect("a device"), vec![]);
+        let (mut device, mut done) = (crate::stack::placed(&node, &SeedPath::default()).expect("a device"), vec![]);
         for id in 0..10 {
             let (kind, offset_bytes) = (CommandKind::Write, id << 30);
             device.submit(0, &Command { id, kind, offset_bytes, length_bytes: 4096, fua: false, stream: 0 });

@@ -20,7 +20,7 @@ use super::rebuild::time_of;
 use super::slab::Slab;
 use crate::device::work::Work;
 use crate::device::{Breakdown, Device, DeviceCompletion};
-use crate::fault::Loss;
+use crate::faults::loss::Loss;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 pub(super) use table::BLOCK_BYTES;
