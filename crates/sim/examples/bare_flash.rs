@@ -3,13 +3,13 @@
 //!
 //! The loop is the translation layer of a drive alone, without time or record: it draws a block and
 //! looks it up, or writes it and reclaims. `bench/simulated_drive.py` compares the simulated drive
-//! with it. Arguments: a device profile's file, its capacity scale, and kinds as below with millions
-//! of I/Os. Each kind prints a line of JSON with nanoseconds of processor time per I/O, without
-//! preconditioning.
+//! with it. Arguments: a device profile's file, its capacity scale, and kinds as below with
+//! millions of I/Os. Each kind prints a line of JSON with nanoseconds of processor time per I/O,
+//! without preconditioning.
 //!
 //! `timed-` before a kind adds a lower bound for time and record: 256 I/Os outstanding in the
-//! simulator's calendar queue, each with a latency that depends on the place of its data, a histogram
-//! of latencies, and the digest's hash.
+//! simulator's calendar queue, each with a latency that depends on the place of its data, a
+//! histogram of latencies, and the digest's hash.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 

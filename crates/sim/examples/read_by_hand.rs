@@ -1,11 +1,11 @@
 //! Processor time of a random 4 KiB read of one drive, with the model's arithmetic written by hand:
 //! `cargo run --release -p tameshi-sim --example read_by_hand -- [MILLIONS [SCALE]]`.
 //!
-//! The drive is `nvme-tlc-3.84tb` at 1/128 of its capacity, or another scale, written once, at queue
-//! depth 256. The code has a controller turn, a die, a channel, the link, latency parts, a histogram
-//! and the digest. Its advantage over the simulated drive is the price of everything else that may be
-//! there: other jobs, drives, controllers, programs, wear, power limits. Its mean latency must equal
-//! that of `tameshi run` of such a study.
+//! The drive is `nvme-tlc-3.84tb` at 1/128 of its capacity, or another scale, written once, at
+//! queue depth 256. The code has a controller turn, a die, a channel, the link, latency parts, a
+//! histogram and the digest. Its advantage over the simulated drive is the price of everything else
+//! that may be there: other jobs, drives, controllers, programs, wear, power limits. Its mean
+//! latency must equal that of `tameshi run` of such a study.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "it measures")]
 
@@ -59,7 +59,7 @@ struct Drive {
     channels: [u64; 16],
     link: u64,
     next_turn: u64,
-    /// Busy-until times of dies, link, controller and channels.
+    /// Busy time of dies, link, controller and channels.
     busy: [u64; 4],
 }
 

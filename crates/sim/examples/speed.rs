@@ -1,10 +1,10 @@
 //! Processor time per simulated I/O, with recording:
 //! `cargo run --release -p tameshi-sim --example speed -- KIND=MILLIONS …`.
 //!
-//! Without arguments it runs all kinds below. The flash loads are those of `bench/simulated_drive.py`,
-//! with 32 GiB of simulated flash; the peer's writes are on its own drive of 2 GiB. Each kind prints a
-//! line of JSON: nanoseconds of the worker's processor time per I/O, without preconditioning, and the
-//! run's digest. Optimisations must not change the digest.
+//! Without arguments it runs all kinds below. The flash loads are those of
+//! `bench/simulated_drive.py`, with 32 GiB of simulated flash; the peer's writes are on its own
+//! drive of 2 GiB. Each kind prints a line of JSON: nanoseconds of the worker's processor time per
+//! I/O, without preconditioning, and the run's digest. Optimisations must not change the digest.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 
