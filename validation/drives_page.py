@@ -65,11 +65,11 @@ PROMISES = (
     ),
     (
         "Queues within 2 %: M/G/1, M/D/1, M/M/c, mean value analysis, Little's law",
-        f"`{IT}/queueing.rs::the_wait_of_random_reads_is_pollaczek_and_khinchines`, "
-        f"`{IT}/queueing.rs::a_constant_service_waits_half_as_long_as_an_exponential_one`, "
+        f"`{IT}/queueing.rs::wait_of_random_reads_meets_pollaczek_khinchine`, "
+        f"`{IT}/queueing.rs::constant_service_waits_half_as_long_as_exponential`, "
         f"`{IT}/hosts.rs::several_processors_with_random_work_wait_as_m_m_c`, "
-        f"`{IT}/hosts.rs::a_closed_loop_with_think_time_runs_as_mean_value_analysis_says`, "
-        f"`{IT}/queueing.rs::the_mean_number_outstanding_is_throughput_times_response`",
+        f"`{IT}/hosts.rs::closed_loop_with_think_time_meets_mean_value_analysis`, "
+        f"`{IT}/queueing.rs::mean_outstanding_meets_littles_law`",
     ),
     (
         "RAID and seek arithmetic",
@@ -108,7 +108,7 @@ PROMISES = (
     ),
     (
         "Memory: at most eight bytes for each mapping unit of flash, and a constant",
-        "`crates/sim/tests/memory.rs::a_mapping_unit_of_flash_takes_eight_bytes_at_most`",
+        "`crates/sim/tests/memory.rs::flash_mapping_unit_takes_at_most_8_bytes`",
     ),
 )
 MODULES = {

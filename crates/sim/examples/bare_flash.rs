@@ -1,12 +1,15 @@
-//! What an I/O costs a bare map-and-reclaim loop: `cargo run -p tameshi-sim --example bare_flash -- DRIVE SCALE KIND=MILLIONS …`.
+//! Processor time per I/O of a bare map-and-reclaim loop:
+//! `cargo run -p tameshi-sim --example bare_flash -- DRIVE SCALE KIND=MILLIONS …`.
 //!
-//! The translation layer of a drive and nothing else: it draws a block and looks it up, or writes it and reclaims. No time, no
-//! records. `bench/simulated_drive.py` sets the simulated drive beside it. Arguments: a device profile's file, its capacity
-//! scale, kinds as below with millions of I/Os; what was written before is not counted. A line of JSON for each kind, with
-//! nanoseconds of processor time for an I/O.
+//! The loop is the translation layer of a drive alone, without time or record: it draws a block and
+//! looks it up, or writes it and reclaims. `bench/simulated_drive.py` compares the simulated drive
+//! with it. Arguments: a device profile's file, its capacity scale, and kinds as below with
+//! millions of I/Os. Each kind prints a line of JSON with nanoseconds of processor time per I/O,
+//! without preconditioning.
 //!
-//! `timed-` before a kind adds the least that time and a record of it can be: 256 I/Os outstanding in the simulator's own queue of events,
-//! each completing after a time that depends on where its data are, its latency in a histogram, and what it completed in the digest's hash.
+//! `timed-` before a kind adds a lower bound for time and record: 256 I/Os outstanding in the
+//! simulator's calendar queue, each with a latency that depends on the place of its data, a
+//! histogram of latencies, and the digest's hash.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 
@@ -17,10 +20,10 @@ use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::{Device, DeviceProfile, FlashProfile, Written};
 use xxhash_rust::xxh3::Xxh3;
 
-/// I/Os outstanding where time passes, and drawn before their time.
+/// I/Os outstanding in timed kinds, and drawn in advance.
 const DEPTH: u32 = 256;
 const AHEAD: usize = 16;
-/// Name, share of reads in percent, what was written before.
+/// Name, percentage of reads, precondition.
 const KINDS: [(&str, u64, Written); 4] = [
     ("reads", 100, Written::Once),
     ("fresh-writes", 0, Written::Never),
@@ -28,13 +31,13 @@ const KINDS: [(&str, u64, Written); 4] = [
     ("steady-mix", 70, Written::Steady),
 ];
 
-/// Nanoseconds of processor time that this thread has used.
+/// Processor time of this thread in nanoseconds.
 fn processor_ns() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
     text.split_whitespace().next().and_then(|ns| ns.parse().ok()).expect("a number")
 }
 
-/// The drive's flash behind one translation layer.
+/// Translation layer over all flash of the drive.
 fn layer(drive: &FlashProfile) -> (Ftl, u32) {
     let (nand, controller) = (&drive.nand, &drive.controller);
     assert_eq!(controller.count.value, 1, "the loop has one translation layer");
@@ -58,13 +61,13 @@ fn layer(drive: &FlashProfile) -> (Ftl, u32) {
     (Ftl::new(shape, Random::named(1, "victims")).expect("a layer"), logical)
 }
 
-/// A drive's flash and what is asked of it.
+/// Flash of a drive and its load.
 struct Load {
     ftl: Ftl,
     logical: u64,
     random: Random,
     read_percent: u64,
-    /// Units drawn before their time, and the place of the next one.
+    /// Units drawn in advance, and the index of the next one.
     ahead: [u32; AHEAD],
     place: usize,
 }
@@ -84,13 +87,13 @@ impl Load {
         Self { ftl, logical, random, read_percent, ahead, place: 0 }
     }
 
-    /// One I/O; the unit, and where it was found, zero where it was written.
+    /// Carry out one I/O; return the unit and its place, which is zero after a write.
     fn next(&mut self) -> (u32, u32) {
         let unit = self.random.below(self.logical) as u32;
         self.access(unit)
     }
 
-    /// The same, of a unit whose place in the map was brought near to the processor meanwhile.
+    /// Carry out one I/O of a unit whose map entry was prefetched.
     fn next_near(&mut self) -> (u32, u32) {
         let soon = self.random.below(self.logical) as u32;
         self.ftl.prefetch(soon);
@@ -108,7 +111,7 @@ impl Load {
     }
 }
 
-/// Nanoseconds of an I/O.
+/// Nanoseconds per I/O.
 fn bare(mut load: Load, ios: u64) -> f64 {
     let mut found = 0u64;
     let begin = processor_ns();
@@ -119,7 +122,7 @@ fn bare(mut load: Load, ios: u64) -> f64 {
     (processor_ns() - begin) / ios as f64
 }
 
-/// Nanoseconds of an I/O that takes time and is recorded.
+/// Nanoseconds per timed and recorded I/O.
 fn timed(mut load: Load, ios: u64) -> f64 {
     let mut agenda = CalendarQueue::new();
     let mut latencies = Histogram::<u64>::new(3).expect("three digits");

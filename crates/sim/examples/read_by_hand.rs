@@ -1,10 +1,11 @@
-//! What a random read of 4 KiB of one drive costs where nothing else can happen:
+//! Processor time of a random 4 KiB read of one drive, with the model's arithmetic written by hand:
 //! `cargo run --release -p tameshi-sim --example read_by_hand -- [MILLIONS [SCALE]]`.
 //!
-//! The arithmetic of the flash model for one drive (`nvme-tlc-3.84tb` at a 128th of its capacity, or another part, written once, 256
-//! outstanding), written out by hand: a controller's turn, a die, a channel, the link, the parts of the latency, its histogram, the digest. What it takes less
-//! than the simulated drive is the price of everything else that may be there: other jobs, drives, controllers, programs, wear, limits of power.
-//! Its mean latency is the simulated one (`tameshi run` of such a study), or it does something else.
+//! The drive is `nvme-tlc-3.84tb` at 1/128 of its capacity, or another scale, written once, at
+//! queue depth 256. The code has a controller turn, a die, a channel, the link, latency parts, a
+//! histogram and the digest. Its advantage over the simulated drive is the price of everything else
+//! that may be there: other jobs, drives, controllers, programs, wear, power limits. Its mean
+//! latency must equal that of `tameshi run` of such a study.
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "it measures")]
 
@@ -19,9 +20,9 @@ use xxhash_rust::xxh3::Xxh3;
 const DEPTH: u32 = 256;
 const AHEAD: usize = 16;
 const TOGETHER: usize = 50;
-/// Mapping units that the host sees of the whole drive.
+/// Mapping units of the whole drive that the host sees.
 const LOGICAL: u32 = 937_500_000;
-/// Program units of a block: 9 pages on 60 dies that hold data, 16 units in each.
+/// Program units per block: 9 pages on 60 data dies, 16 units each.
 const PAGES: u32 = 9;
 const PER_BLOCK: u32 = PAGES * 60;
 const IN_PROGRAM: u32 = 16;
@@ -35,7 +36,7 @@ const LINK_NS: u64 = 602;
 struct Slot {
     began: u64,
     unit: u32,
-    /// Link, controller, medium.
+    /// Parts: link, controller, medium.
     parts: [u64; 3],
 }
 
@@ -47,7 +48,7 @@ struct Die {
     sensed: u32,
 }
 
-/// The drive, and what is asked of it.
+/// Drive and its load.
 struct Drive {
     logical: u32,
     ftl: Ftl,
@@ -58,7 +59,7 @@ struct Drive {
     channels: [u64; 16],
     link: u64,
     next_turn: u64,
-    /// Dies, link, controller, channels.
+    /// Busy time of dies, link, controller and channels.
     busy: [u64; 4],
 }
 
@@ -84,7 +85,7 @@ impl Drive {
         Self { logical, ftl, random, ahead, place: 0, dies, channels, link: 0, next_turn: 0, busy: [0; 4] }
     }
 
-    /// A read that begins at `now`: when it is over, and where its time goes.
+    /// Carry out a read that begins at `now`; return its end and its parts.
     #[inline(always)]
     fn read(&mut self, now: u64) -> (u64, Slot) {
         let soon = self.random.below(self.logical.into()) as u32;
@@ -93,7 +94,7 @@ impl Drive {
         self.place = (self.place + 1) % AHEAD;
         let program = self.ftl.lookup(unit).expect("it was written") / IN_PROGRAM;
         let (block, rest) = (program / PER_BLOCK, program % PER_BLOCK);
-        // Stripes of fifteen go round the channels but one, which holds their parity, and then the dies.
+        // Stripes of 15 rotate over all channels but that of their parity, and then over the dies.
         let (stripe, place) = (rest / 15, rest % 15);
         let channel = place + u32::from(place >= (stripe / 4 + stripe % 4) % 16);
         let die = &mut self.dies[(channel * 4 + stripe % 4) as usize & 63];

@@ -1,5 +1,7 @@
-//! Simulates runs from their `spec.json`, as a worker does: `cargo run --release -p tameshi-sim --example run_spec -- FILE …`,
-//! with the digest and the seconds each took. For profilers, which want one process without Python.
+//! Simulation of runs from their `spec.json`, as in a worker: digest, status and seconds of each.
+//!
+//! For profilers, which need one process without Python:
+//! `cargo run --release -p tameshi-sim --example run_spec -- FILE …`.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 

@@ -1,9 +1,10 @@
-//! What an I/O costs in the simulated world, recording on: `cargo run --release -p tameshi-sim --example speed -- KIND=MILLIONS …`.
+//! Processor time per simulated I/O, with recording:
+//! `cargo run --release -p tameshi-sim --example speed -- KIND=MILLIONS …`.
 //!
-//! Kinds as below, all of them without arguments. The loads of flash are those of `bench/simulated_drive.py`, with 32 GiB of simulated flash;
-//! the peer's writes are on its own drive of 2 GiB.
-//! A line of JSON for each, with nanoseconds of the worker's processor time for an I/O, what was written before not counted,
-//! and the run's digest, which nothing may change that only makes it faster.
+//! Without arguments it runs all kinds below. The flash loads are those of
+//! `bench/simulated_drive.py`, with 32 GiB of simulated flash; the peer's writes are on its own
+//! drive of 2 GiB. Each kind prints a line of JSON: nanoseconds of the worker's processor time per
+//! I/O, without preconditioning, and the run's digest. Optimisations must not change the digest.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 
@@ -19,7 +20,7 @@ const FLASH: &str = include_str!("../../../python/tameshi/data/profiles/devices/
 const NULL: &str = include_str!("../../../python/tameshi/data/profiles/devices/null.toml");
 const SCALE: u32 = 128;
 
-/// A load on a device.
+/// Load on a device.
 struct Load {
     kind: &'static str,
     profile: &'static str,
@@ -51,7 +52,7 @@ const LOADS: [Load; 13] = [
     load("disk-16x16", DISK, (16, 16, 2)),
 ];
 
-/// A run that issues one I/O for each that may be outstanding, and then so many.
+/// Run that issues one I/O per slot, and then `ios` more.
 fn spec(load: &Load, ios: u64) -> RunSpec {
     let slots = u64::from(load.queue_depth) * u64::from(load.jobs);
     let phase = |name: &str, ios: u64| {
@@ -101,7 +102,7 @@ fn spec(load: &Load, ios: u64) -> RunSpec {
     spec
 }
 
-/// Eight channels of one die, 256 blocks of 256 pages of 4 KiB each; 28 % of all is spare.
+/// Set eight channels of one die, 256 blocks of 256 pages of 4 KiB each, of which 28 % are spare.
 fn give_peers_flash(flash: &mut FlashProfile) {
     flash.simulated.scale = 1;
     (flash.capacity.value, flash.over_provisioning.value.0) = (Size(1474 << 20), 389_000);
@@ -111,7 +112,7 @@ fn give_peers_flash(flash: &mut FlashProfile) {
     controller.dies_per_channel.value = 1;
 }
 
-/// Nanoseconds of processor time that a thread of this process has used.
+/// Processor time of a thread of this process in nanoseconds.
 fn processor_ns(thread: &str) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).expect("Linux tells it");
     text.split_whitespace().next().and_then(|ns| ns.parse().ok()).expect("a number")

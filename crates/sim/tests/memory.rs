@@ -1,4 +1,5 @@
-//! Memory of a simulated flash drive: at most eight bytes for each mapping unit of its flash, and a constant.
+//! Memory of a simulated flash drive: a constant, and at most 8 bytes per mapping unit of its
+//! flash.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,7 +18,7 @@ struct Counting;
 static USED: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is handed on to the system's allocator as it came.
+// SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         MOST.fetch_max(USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size(), Ordering::Relaxed);
@@ -43,7 +44,8 @@ static ALLOCATOR: Counting = Counting;
 
 const PROFILE: &str = include_str!("../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
 
-/// Most bytes that a steady drive takes at a scale while 256 commands are outstanding, and mapping units of its flash.
+/// Peak memory in bytes of a steady drive at a scale, with 256 commands outstanding, and the number
+/// of its mapping units.
 fn most_bytes(scale: u32) -> (f64, f64) {
     let profile: DeviceProfile = toml::from_str(PROFILE).expect("a profile");
     let profile::Device::Flash(mut flash) = profile.device else { panic!("a flash drive") };
@@ -73,7 +75,7 @@ fn most_bytes(scale: u32) -> (f64, f64) {
 }
 
 #[test]
-fn a_mapping_unit_of_flash_takes_eight_bytes_at_most() {
+fn flash_mapping_unit_takes_at_most_8_bytes() {
     let ((small, fewer), (large, more)) = (most_bytes(1152), most_bytes(288));
     let each = (large - small) / (more - fewer);
     assert!(each <= 8.0, "{each} bytes for each unit");
@@ -83,7 +85,7 @@ fn a_mapping_unit_of_flash_takes_eight_bytes_at_most() {
     a_whole_drive_takes_memory_only_where_it_is_written();
 }
 
-/// Bytes of this process that are in memory.
+/// Resident bytes of this process.
 #[cfg(target_os = "linux")]
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").expect("Linux tells it");
@@ -91,7 +93,7 @@ fn resident_bytes() -> u64 {
     pages * 4096
 }
 
-/// Not a test of its own: the other one counts every allocation of the process.
+/// No test of its own: the other test counts every allocation of the process.
 #[cfg(target_os = "linux")]
 fn a_whole_drive_takes_memory_only_where_it_is_written() {
     let profile: DeviceProfile = toml::from_str(PROFILE).expect("a profile");

@@ -1,4 +1,5 @@
-//! Queues of one drive by priority: known shares under saturation, urgent first, nothing set aside, nothing lost.
+//! Priority queues of one drive: shares under saturation, urgent commands first, no reserved
+//! capacity, no lost command.
 
 use crate::stacks::constant;
 use crate::support::*;
@@ -11,7 +12,7 @@ use tameshi_spec::run::{Arbitration, Function, Node, PhaseStream, RunSpec};
 use tameshi_workload::Priority;
 use tameshi_workload::StreamSpec;
 
-/// One at a time, 30 µs each: 33 333 commands a second.
+/// One command at a time, 30 µs each: 33,333 commands per second.
 const SERVICE: u64 = 30_000;
 
 pub fn arbitrated(of: Node, queue_depth: u32, [high, medium, low]: [u32; 3], burst: u32) -> Node {
@@ -20,7 +21,7 @@ pub fn arbitrated(of: Node, queue_depth: u32, [high, medium, low]: [u32; 3], bur
     Node::Partition { of, function: Function { arbitration, ..function } }
 }
 
-/// A run of streams that keep so many reads outstanding each, for a second on one storage.
+/// Run of streams with a queue depth each, for one second on one storage.
 fn beside(node: Node, streams: &[(&str, Option<Priority>, u32)]) -> RunSpec {
     let stream = |priority, queue_depth| StreamSpec { priority, queue_depth, ..StreamSpec::default() };
     let mut spec = spec_of(node, StreamSpec::default(), for_time(SECOND));
@@ -39,7 +40,7 @@ fn of(left: &Left, stream: &str, metric: &str) -> f64 {
 }
 
 #[test]
-fn saturated_classes_get_their_weights_and_together_all_there_is() {
+fn saturated_classes_share_all_throughput_by_weight() {
     for (weights, burst) in [([8, 4, 2], 1), ([8, 4, 2], 16), ([1, 1, 1], 4), ([200, 20, 2], 1)] {
         let streams = [("h", Some(Priority::High), 64), ("m", None, 64), ("l", Some(Priority::Low), 64)];
         let left = run(&beside(arbitrated(constant(), 4, weights, burst), &streams));
@@ -48,14 +49,14 @@ fn saturated_classes_get_their_weights_and_together_all_there_is() {
         for (stream, weight) in ["h", "m", "l"].into_iter().zip(weights) {
             let expected = f64::from(weight) / sum;
             let share = of(&left, stream, "read.count") / all;
-            // What was admitted before the queues filled, and a round that is cut short.
+            // Tolerance: commands admitted before the queues filled, and a round cut short.
             assert!((share - expected).abs() < 0.01 * expected + 0.002, "{stream} of {weights:?}: {share}");
         }
     }
 }
 
 #[test]
-fn who_is_alone_gets_everything_and_streams_of_a_class_share_it_alike() {
+fn lone_class_gets_everything_and_streams_share_it_equally() {
     let all = SECOND as f64 / SERVICE as f64;
     let arbitrated = |burst| arbitrated(constant(), 4, [8, 4, 2], burst);
     for priority in [Priority::Urgent, Priority::High, Priority::Medium, Priority::Low] {
@@ -63,7 +64,7 @@ fn who_is_alone_gets_everything_and_streams_of_a_class_share_it_alike() {
         assert_close(left.sum("read.count") as f64, all, 0.001, "one class");
     }
     for burst in [1, 8] {
-        // A deep queue gets no more of its class than a shallow one that never runs empty.
+        // A deep queue gets no more of its class than a shallow one that is never empty.
         let low = Some(Priority::Low);
         let left = run(&beside(arbitrated(burst), &[("a", low, 256), ("b", low, 32), ("c", low, 32)]));
         for stream in ["a", "b", "c"] {
@@ -73,25 +74,25 @@ fn who_is_alone_gets_everything_and_streams_of_a_class_share_it_alike() {
 }
 
 #[test]
-fn an_urgent_command_waits_for_one_place_and_what_the_drive_holds() {
+fn urgent_command_waits_for_one_slot_and_held_commands() {
     let of_mean = |priority| {
         let streams = [("careful", priority, 1), ("a", Some(Priority::High), 256), ("b", Some(Priority::Low), 256)];
         let left = run(&beside(arbitrated(constant(), 4, [8, 4, 1], 1), &streams));
         of(&left, "careful", "read.latency_sum") / of(&left, "careful", "read.count")
     };
     let service = SERVICE as f64;
-    // It takes the place that frees with the next completion, behind three others.
+    // It takes the slot that the next completion frees, after three others.
     assert_close(of_mean(Some(Priority::Urgent)), 5.0 * service, 0.01, "urgent");
-    // The only one of a class with weight 4 of 13 waits for its class's turn as well.
+    // The only command of a class with weight 4 of 13 waits for its class's turn as well.
     let medium = of_mean(None);
     assert!((6.0 * service..9.0 * service).contains(&medium), "{medium}");
-    // The 256 of its class are before it, and the other class's turns.
+    // The 256 commands of its class go first, and the other class's turns.
     let low = of_mean(Some(Priority::Low));
     assert!(low > 10.0 * service, "{low}");
 }
 
 #[test]
-fn a_drive_whose_streams_are_of_one_class_is_a_drive_with_one_queue() {
+fn streams_of_one_class_equal_one_queue() {
     let card = || leaf(flash(flash_drive(256 << 20)));
     let depth = flash_drive(256 << 20).controller.queue_depth.value;
     let digest = |node| {
@@ -104,7 +105,7 @@ fn a_drive_whose_streams_are_of_one_class_is_a_drive_with_one_queue() {
 }
 
 #[test]
-fn each_function_of_a_drive_arbitrates_for_itself() {
+fn each_function_of_a_drive_arbitrates_separately() {
     let function = |index, arbitration| {
         let Node::Partition { of, function } = partition(constant(), 2, 4) else { panic!("a partition") };
         Node::Partition { of, function: Function { drive: Some("card".into()), index, arbitration, ..function } }
@@ -128,7 +129,7 @@ fn each_function_of_a_drive_arbitrates_for_itself() {
 
 proptest! {
     #[test]
-    fn every_command_completes_once_whatever_waits_in_which_class(
+    fn every_command_of_every_class_completes_once(
         depth in 1..6u32, burst in 0..4u32, arrivals in prop::collection::vec((0..40_000u64, 0..7u16), 1..400),
     ) {
         let node = arbitrated(constant(), depth, [7, 3, 1], 1 << burst);
@@ -148,7 +149,7 @@ proptest! {
         for completed in &done {
             prop_assert_eq!(completed.breakdown.total(), completed.at - completed.submitted);
         }
-        // Those of one stream complete in their order.
+        // Commands of one stream complete in order.
         for stream in 0..7 {
             let of: Vec<u64> = done.iter().filter(|d| d.command.stream == stream).map(|d| d.command.id).collect();
             prop_assert!(of.is_sorted());

@@ -1,4 +1,4 @@
-//! Events on a run's timeline: they happen at their time, and the record tells what they did.
+//! Events on a run's timeline: their times, their effects, and their records.
 
 use crate::support::*;
 use proptest::prelude::*;
@@ -34,14 +34,14 @@ fn with(mut spec: RunSpec, events: &[Event]) -> RunSpec {
     spec
 }
 
-/// A disk of 64 MiB that takes 30 µs per 4 KiB, and nothing else.
+/// Disk of 64 MiB that takes 30 µs per 4 KiB, and nothing else.
 fn plain() -> Node {
     let mut profile = without_overhead(without_seeks(disk()));
     (profile.revolution.value.0, profile.capacity.value.0, profile.cylinders.value) = (0, 64 << 20, 1);
     leaf(hdd(profile))
 }
 
-/// Two of them.
+/// Mirror of two such disks.
 fn mirror() -> Node {
     raid1(2, plain(), ReadBalance::ShortestQueue)
 }
@@ -51,7 +51,7 @@ fn reads() -> StreamSpec {
 }
 
 #[test]
-fn how_busy_a_storage_was_does_not_depend_on_the_interval_in_which_a_member_dies() {
+fn utilization_is_independent_of_interval_of_member_failure() {
     let shares = [SECOND / 100, SECOND / 4, SECOND, 3 * SECOND].map(|interval| {
         let mut spec = spec_of(mirror(), reads(), for_time(3 * SECOND));
         spec.interval = Time(interval);
@@ -63,7 +63,7 @@ fn how_busy_a_storage_was_does_not_depend_on_the_interval_in_which_a_member_dies
 }
 
 #[test]
-fn a_mirror_loses_half_its_reads_with_a_member_and_gets_them_back_after_the_rebuild() {
+fn mirror_reads_halve_at_failure_and_return_after_rebuild() {
     let spec = spec_of(mirror(), reads(), for_time(9 * SECOND));
     let left = run(&with(spec, &[fail(2 * SECOND, Some(1)), replace(4 * SECOND, 1)]));
     assert_eq!((left.events("fail"), left.events("replace")), (vec![2 * SECOND], vec![4 * SECOND]));
@@ -79,7 +79,7 @@ fn a_mirror_loses_half_its_reads_with_a_member_and_gets_them_back_after_the_rebu
 }
 
 #[test]
-fn what_is_dead_does_not_die_again() {
+fn failure_of_dead_member_is_missed() {
     let spec = spec_of(mirror(), reads(), for_time(4 * SECOND));
     let left = run(&with(spec.clone(), &[fail(SECOND, Some(1)), fail(2 * SECOND, Some(1))]));
     assert_eq!((left.events("fail"), left.events("missed")), (vec![SECOND], vec![2 * SECOND]));
@@ -90,7 +90,7 @@ fn what_is_dead_does_not_die_again() {
 }
 
 #[test]
-fn without_events_a_run_is_what_it_was() {
+fn run_without_events_is_unchanged() {
     let spec = spec_of(mirror(), reads(), for_time(2 * SECOND));
     let clean = run(&spec).digest;
     let late = run(&with(spec.clone(), &[fail(5 * SECOND, Some(0))]));
@@ -100,7 +100,7 @@ fn without_events_a_run_is_what_it_was() {
 }
 
 #[test]
-fn nothing_happens_once_the_last_phase_has_ended() {
+fn events_after_the_last_phase_are_missed() {
     let spec = spec_of(mirror(), reads(), for_time(2 * SECOND));
     let clean = run(&spec).digest;
     let late = run(&with(spec.clone(), &[fail(2 * SECOND, None), fail(2 * SECOND + 50_000, Some(0))]));
@@ -111,16 +111,16 @@ fn nothing_happens_once_the_last_phase_has_ended() {
 }
 
 #[test]
-fn commands_that_fail_are_counted_and_in_no_rate() {
+fn failed_commands_are_counted_and_in_no_rate() {
     let left = run(&with(spec_of(mirror(), reads(), for_time(2 * SECOND)), &[fail(SECOND, None)]));
     let (failed, served) = (left.sum("load.failed"), left.sum("read.count"));
-    // Sixteen at a time, ten milliseconds each.
+    // Sixteen commands at a time, 10 ms each.
     assert_close(failed as f64, 16.0 * 100.0, 0.02, "failed");
     assert_close(served as f64, 2e9 / 30e3, 0.01, "served before");
 }
 
 #[test]
-fn what_could_not_be_written_is_committed_by_no_sync() {
+fn failed_writes_are_committed_by_no_sync() {
     let log =
         |sync| StreamSpec { read: Share(0), pattern: Pattern::Sequential, sync: Some(sync), ..StreamSpec::default() };
     let batch = StreamSpec {
@@ -138,13 +138,13 @@ fn what_could_not_be_written_is_committed_by_no_sync() {
         let (half, failed) = commits(&[fail(SECOND / 2, Some(1))]);
         assert_eq!(none, 0);
         assert!(failed > 0 && all > 0);
-        // A batch under way at the time may still have ended.
+        // A batch in flight at that time may still have ended.
         assert!(half.abs_diff(all / 2) <= 8 + all / 50, "{half} of {all}");
     }
 }
 
 #[test]
-fn a_power_cut_tells_what_was_lost() {
+fn power_cut_records_its_losses() {
     let stream = StreamSpec { read: Share(0), queue_depth: 4, ..StreamSpec::default() };
     let cut = [power_cut(SECOND)];
     let volatile = cached(leaf(hdd(disk())), 64 << 20, CacheKind::Volatile);
@@ -157,8 +157,8 @@ fn a_power_cut_tells_what_was_lost() {
 }
 
 #[test]
-fn what_is_sent_once_more_after_a_power_cut_is_told_as_rebuilt() {
-    // The link carries a write in 4.1 ms, and another one comes after 4.17.
+fn resync_after_power_cut_is_recorded_as_rebuilt() {
+    // The link carries a write in 4.1 ms, and another one arrives after 4.17 ms.
     let arrivals = Arrivals::Constant { rate: Rate(240_000) };
     let writes = StreamSpec { read: Share(0), arrivals, ..StreamSpec::default() };
     let node = replica(plain(), 20_000, 1_000_000, Acknowledge::Local);
@@ -166,13 +166,13 @@ fn what_is_sent_once_more_after_a_power_cut_is_told_as_rebuilt() {
     let rebuilt = left.events("rebuilt");
     assert!(rebuilt.len() == 1 && (SECOND + 4 * MS..SECOND + 10 * MS).contains(&rebuilt[0]), "{rebuilt:?}");
     let fields = ["\"member\":1", "\"bytes\":4096", "\"resync\":true"];
-    let told = left.events.lines().find(|line| line.contains("\"rebuilt\"")).expect("it is told");
+    let told = left.events.lines().find(|line| line.contains("\"rebuilt\"")).expect("it is recorded");
     assert!(fields.iter().all(|field| told.contains(field)), "{told}");
     assert!(told.contains(&format!("\"for_ns\":{}", rebuilt[0] - SECOND)), "{told}");
 }
 
 #[test]
-fn a_phase_does_not_wait_for_a_rebuild_to_end() {
+fn phase_does_not_wait_for_a_rebuild() {
     let mut spec = spec_of(mirror(), reads(), for_time(SECOND));
     spec.phases.push(phase("after", StreamSpec { pattern: Pattern::Sequential, ..reads() }, for_time(4 * SECOND)));
     let left = run(&with(spec, &[fail(1, Some(0)), replace(SECOND - MS, 0)]));
@@ -181,7 +181,7 @@ fn a_phase_does_not_wait_for_a_rebuild_to_end() {
     assert!(left.events("rebuilt")[0] > begins[1]);
 }
 
-/// Arrays of four members at most, of the plain disk.
+/// Arrays of at most four such disks.
 fn arrays() -> [Node; 4] {
     let balance = ReadBalance::ShortestQueue;
     let across = replica(plain(), 20_000, 1_000_000_000, tameshi_spec::study::Acknowledge::Both);
@@ -191,7 +191,7 @@ fn arrays() -> [Node; 4] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn every_request_completes_once_whatever_dies_and_is_replaced(
+    fn every_request_completes_once_with_failures_and_replacements(
         seed: u64,
         kind in 0usize..4,
         read in 0u32..=10,

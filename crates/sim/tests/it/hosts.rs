@@ -1,4 +1,4 @@
-//! The host between jobs and devices: known answers of queueing, and what holds for every host.
+//! Host between jobs and devices: known answers of queueing theory, and properties of every host.
 
 use crate::engine::{KEYS, MYSQL_57, model, round_costs, run as run_database, spec as database};
 use crate::support::*;
@@ -22,7 +22,7 @@ fn path(read: Nanos, write: Nanos, complete: Nanos) -> Option<AccessPath> {
     Some(AccessPath { read: time(read), write: time(write), complete: time(complete) })
 }
 
-/// So many processors, without any cost but a submission's.
+/// Host with *n* processors and no cost but that of submission.
 fn host(cores: u32, submit: Nanos) -> HostModel {
     HostModel {
         memory: None,
@@ -60,7 +60,7 @@ fn on(model: HostModel, mut spec: RunSpec) -> RunSpec {
     spec
 }
 
-/// Mean time a read waits, of a run on a device without any cost.
+/// Mean wait of a read, in a run on a device without latency.
 fn wait(left: &Left) -> f64 {
     left.sum("time.queue_ns_sum") as f64 / left.sum("read.count") as f64
 }
@@ -69,14 +69,14 @@ fn iops(left: &Left, seconds: u64) -> f64 {
     left.sum("read.count") as f64 / seconds as f64
 }
 
-/// Poisson reads from so many jobs, together `per_second`.
+/// Poisson reads from *n* jobs, `per_second` in all.
 fn poisson(jobs: u32, per_second: f64) -> StreamSpec {
     let rate = Rate((per_second * 1000.0) as u64);
     let queue_depth = if jobs == 1 { 4096 } else { 16 };
     StreamSpec { jobs, queue_depth, arrivals: Arrivals::Poisson { rate }, ..StreamSpec::default() }
 }
 
-/// A host with every mechanism.
+/// Host with every mechanism.
 fn busy_host() -> HostModel {
     HostModel {
         threads_per_core: sourced(2),
@@ -123,7 +123,8 @@ fn several_processors_with_random_work_wait_as_m_m_c() {
     for (cores, utilisation) in grid(&[(1, 0.5), (2, 0.7), (4, 0.8), (8, 0.85)]) {
         let service = 10_000.0;
         let rate = utilisation * f64::from(cores) / service * 1e9;
-        // So many jobs that hardly ever two requests of one meet: a thread works on one processor at a time.
+        // Many jobs: a thread works on one processor at a time, and requests of one job rarely
+        // meet.
         let jobs = if cores == 1 { 1 } else { 20_000 };
         let seconds = (1_500_000.0 / rate) as u64 + 1;
         let run = run(&on(random(host(cores, 10 * US)), spec(null(), poisson(jobs, rate), for_time(seconds * SECOND))));
@@ -132,11 +133,11 @@ fn several_processors_with_random_work_wait_as_m_m_c() {
     }
 }
 
-/// Throughput per nanosecond by exact mean value analysis: `think`, then stations of mean service times, one of which may
-/// have several servers.
+/// Throughput per nanosecond by exact mean value analysis: think time, then stations with mean
+/// service times, of which one may have several servers.
 fn mean_value_analysis(customers: usize, think: f64, stations: &[(f64, usize)]) -> f64 {
     let mut lengths = vec![0.0; stations.len()];
-    // Per station the probabilities of 0, 1, .. customers there, for those with several servers.
+    // Probabilities of 0, 1, … customers, per station with several servers.
     let mut marginal: Vec<Vec<f64>> = stations.iter().map(|_| vec![1.0]).collect();
     let mut throughput = 0.0;
     for n in 1..=customers {
@@ -164,7 +165,7 @@ fn mean_value_analysis(customers: usize, think: f64, stations: &[(f64, usize)]) 
 }
 
 #[test]
-fn a_closed_loop_with_think_time_runs_as_mean_value_analysis_says() {
+fn closed_loop_with_think_time_meets_mean_value_analysis() {
     for (jobs, cores, submit, hypervisor, think) in [
         (1, 1, 10, 0, 0),
         (4, 1, 10, 0, 50),
@@ -187,7 +188,7 @@ fn a_closed_loop_with_think_time_runs_as_mean_value_analysis_says() {
 
 // slow: whole seconds of a saturated host
 #[test]
-fn a_saturated_host_does_as_much_as_its_processors_can() {
+fn saturated_host_is_limited_by_its_processors() {
     for cores in grid(&[1, 2, 5, 12]) {
         for (jobs, queue_depth) in [(16, 1), (16, 16), (48, 4)] {
             let mut model = host(cores, 10 * US);
@@ -203,7 +204,7 @@ fn a_saturated_host_does_as_much_as_its_processors_can() {
 }
 
 #[test]
-fn a_thread_works_on_one_processor_at_a_time() {
+fn thread_works_on_one_processor_at_a_time() {
     for (jobs, expected) in [(1, 100_000.0), (3, 300_000.0), (8, 400_000.0)] {
         let stream = StreamSpec { jobs, queue_depth: 32, ..StreamSpec::default() };
         let left = run(&on(host(4, 10 * US), spec(null(), stream, for_time(SECOND))));
@@ -212,7 +213,7 @@ fn a_thread_works_on_one_processor_at_a_time() {
 }
 
 #[test]
-fn one_vector_on_one_processor_limits_and_spread_ones_do_not() {
+fn interrupts_on_one_processor_limit_and_spread_ones_do_not() {
     let iops_with = |placement| {
         let mut model = host(8, US);
         model.interrupt = Interrupt { cost: time(4 * US), placement: sourced(placement) };
@@ -225,7 +226,7 @@ fn one_vector_on_one_processor_limits_and_spread_ones_do_not() {
 }
 
 #[test]
-fn a_lock_lets_one_write_in_at_a_time_and_reads_hold_it_for_less() {
+fn storage_lock_serializes_writes_and_reads_hold_it_shorter() {
     for (read, expected) in [(Share::WHOLE, 1_000_000.0), (Share(0), 200_000.0)] {
         let mut model = host(16, US);
         model.lock = Some(Lock { read: time(US), write: time(5 * US) });
@@ -238,13 +239,13 @@ fn a_lock_lets_one_write_in_at_a_time_and_reads_hold_it_for_less() {
     }
 }
 
-/// How busy a resource was of its time.
+/// Utilisation of a resource.
 fn share(left: &Left, resource: &str) -> f64 {
     left.sum(&format!("busy.{resource}_ns")) as f64 / left.sum(&format!("capacity.{resource}_ns")) as f64
 }
 
 #[test]
-fn threads_that_always_have_a_request_to_submit_are_busy_while_processors_idle() {
+fn busy_threads_saturate_while_processors_idle() {
     let stream = StreamSpec { jobs: 2, queue_depth: 16, ..StreamSpec::default() };
     let left = run(&on(host(8, 10 * US), spec(null(), stream, for_time(SECOND))));
     assert_close(share(&left, "threads"), 1.0, 0.001, "each has the next one to submit");
@@ -252,7 +253,7 @@ fn threads_that_always_have_a_request_to_submit_are_busy_while_processors_idle()
 }
 
 #[test]
-fn a_thread_whose_processor_takes_its_interrupts_too_is_at_its_limit_when_both_fill_its_time() {
+fn thread_is_saturated_by_its_work_and_its_interrupts() {
     let mut interrupted = host(8, 6 * US);
     interrupted.interrupt = Interrupt { cost: time(2 * US), placement: sourced(Placement::SubmittingCore) };
     let stream = StreamSpec { queue_depth: 16, ..StreamSpec::default() };
@@ -262,7 +263,7 @@ fn a_thread_whose_processor_takes_its_interrupts_too_is_at_its_limit_when_both_f
 }
 
 #[test]
-fn waiting_for_a_lock_a_processor_or_a_device_is_no_work_of_a_thread() {
+fn waiting_for_lock_processor_or_device_is_no_thread_work() {
     let mut locking = host(16, 0);
     locking.lock = Some(Lock { read: time(5 * US), write: time(5 * US) });
     let stream = StreamSpec { jobs: 4, ..StreamSpec::default() };
@@ -275,7 +276,7 @@ fn waiting_for_a_lock_a_processor_or_a_device_is_no_work_of_a_thread() {
 }
 
 #[test]
-fn siblings_and_crowds_slow_work_down() {
+fn busy_siblings_and_runnable_threads_slow_work_down() {
     let saturated = |model, jobs| {
         let stream = StreamSpec { jobs, ..StreamSpec::default() };
         iops(&run(&on(model, spec(null(), stream, for_time(SECOND)))), 1)
@@ -286,12 +287,12 @@ fn siblings_and_crowds_slow_work_down() {
     assert_close(saturated(siblings, 64), 500_000.0, 0.001, "eight take 16 µs each");
     let mut crowd = host(4, 10 * US);
     crowd.contention = Some(Contention { free_threads: sourced(10), per_thread: sourced(Share(20_000)) });
-    assert_close(saturated(crowd.clone(), 10), 400_000.0, 0.001, "ten disturb nobody");
+    assert_close(saturated(crowd.clone(), 10), 400_000.0, 0.001, "ten have no effect");
     assert_close(saturated(crowd, 60), 200_000.0, 0.02, "fifty more double the work: throughput falls");
 }
 
-/// Reads per second of 16 threads that never sleep on 12 cores of two logical processors each, after writes of 16 others
-/// that lasted so long.
+/// Reads per second of 16 threads that never sleep, on 12 cores with two logical processors each,
+/// after 16 other threads have written for some time.
 fn beside_siblings(seed: u64, writes_ns: Nanos) -> f64 {
     let mut model = host(12, 10 * US);
     (model.threads_per_core, model.sibling_penalty) = (sourced(2), Some(sourced(Share(600_000))));
@@ -311,8 +312,8 @@ fn beside_siblings(seed: u64, writes_ns: Nanos) -> f64 {
 
 // slow: whole seconds of a saturated host
 #[test]
-fn threads_that_never_sleep_work_as_fast_whatever_ran_before() {
-    // Eight have a core each, eight share four.
+fn threads_that_never_sleep_are_unaffected_by_earlier_load() {
+    // Eight threads have a core each, eight share four.
     let expected = (8.0 + 8.0 / 1.6) / 10e-6;
     for seed in grid(&[1, 2, 3, 4]) {
         for writes_ns in grid(&[0, 37 * MS, 100 * MS]) {
@@ -323,7 +324,7 @@ fn threads_that_never_sleep_work_as_fast_whatever_ran_before() {
 }
 
 #[test]
-fn a_hypervisors_thread_limits_its_guest() {
+fn hypervisor_thread_limits_its_guest() {
     let mut model = host(16, US);
     model.hypervisor = Some(Hypervisor { request: time(7770), threads: sourced(1) });
     let stream = StreamSpec { jobs: 8, queue_depth: 32, ..StreamSpec::default() };
@@ -331,7 +332,7 @@ fn a_hypervisors_thread_limits_its_guest() {
     assert_close(iops(&left, 1), 1e9 / 7770.0, 0.001, "one request every 7.77 µs");
 }
 
-/// A drive whose only cost is 40 µs for a flush.
+/// Drive whose only cost is 40 µs per flush.
 const FLUSH: Nanos = 40 * US;
 
 fn flushing() -> Node {
@@ -342,7 +343,7 @@ fn flushing() -> Node {
     leaf(device)
 }
 
-/// So many threads sync each of their writes on a machine without any cost but what its kernel does for an array's flushes.
+/// Run of *n* threads that sync each write, on a host without any cost but that of array flushes.
 fn syncing(node: Node, jobs: u32, array_flush: Option<Nanos>) -> Left {
     let stream = StreamSpec { jobs, read: Share(0), sync: Some(Sync::Fdatasync { every: 1 }), ..StreamSpec::default() };
     let model = HostModel { array_flush: array_flush.map(time), ..host(64, 0) };
@@ -350,8 +351,8 @@ fn syncing(node: Node, jobs: u32, array_flush: Option<Nanos>) -> Left {
 }
 
 #[test]
-fn the_turn_of_an_arrays_flushes_is_taken_while_one_has_it() {
-    // Writes take nothing here: whoever has synced syncs again at once.
+fn flush_turn_is_busy_while_a_flush_has_it() {
+    // Writes take no time here: a thread that has synced syncs again at once.
     for jobs in [1, 50] {
         let left = syncing(raid1(2, flushing(), ReadBalance::default()), jobs, Some(60 * US));
         assert_eq!(left.sum("capacity.flush_turn_ns"), SECOND);
@@ -368,7 +369,7 @@ fn arrays() -> [Node; 4] {
 }
 
 #[test]
-fn flushes_of_an_array_take_turns_and_whoever_comes_waits_for_all_before_it() {
+fn flushes_of_an_array_wait_for_all_earlier_ones() {
     for node in arrays() {
         for (jobs, kernel) in [(1, 60 * US), (7, 60 * US), (50, 60 * US), (50, 960 * US)] {
             let (left, turn) = (syncing(node.clone(), jobs, Some(kernel)), kernel + FLUSH);
@@ -383,7 +384,7 @@ fn flushes_of_an_array_take_turns_and_whoever_comes_waits_for_all_before_it() {
 
 // slow: whole seconds of flushes on each array
 #[test]
-fn flushes_pass_side_by_side_where_no_time_is_told_and_at_what_is_no_array_of_the_kernels() {
+fn flushes_without_kernel_array_pass_concurrently() {
     for node in arrays() {
         for none in [None, Some(0)] {
             let left = syncing(node.clone(), 7, none);
@@ -399,7 +400,7 @@ fn flushes_pass_side_by_side_where_no_time_is_told_and_at_what_is_no_array_of_th
 }
 
 #[test]
-fn reads_and_writes_of_an_array_do_not_wait_for_its_flushes_turns() {
+fn reads_and_writes_do_not_wait_for_flush_turns() {
     let mirror = raid1(2, flushing(), ReadBalance::default());
     let streams = |kernel| {
         let mut spec = spec_of(mirror.clone(), StreamSpec::default(), for_time(SECOND / 100));
@@ -415,7 +416,7 @@ fn reads_and_writes_of_an_array_do_not_wait_for_its_flushes_turns() {
 }
 
 #[test]
-fn a_lone_request_takes_the_sum_of_its_costs() {
+fn lone_request_takes_the_sum_of_its_costs() {
     let mut model = host(4, 0);
     model.synchronous = path(5 * US, 7 * US, 3 * US);
     model.interrupt.cost = time(2 * US);
@@ -425,7 +426,7 @@ fn a_lone_request_takes_the_sum_of_its_costs() {
     let think_time = Time(MS);
     let stream = StreamSpec { think_time, ..StreamSpec::default() };
     let left = run(&on(model, spec(hdd(profile), stream, for_time(SECOND))));
-    // Onto a processor with its caches cold, submit, 30 µs of disk, interrupt, wake up, onto a processor again, take.
+    // Switch with cold caches, submit, 30 µs of disk, interrupt, wake up, switch, complete.
     let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
     assert_eq!(sum, count * (7 + 5 + 30 + 2 + 4 + 7 + 3) * US);
     assert_eq!(left.sum("time.host_ns_sum"), count * 28 * US);
@@ -433,14 +434,14 @@ fn a_lone_request_takes_the_sum_of_its_costs() {
 }
 
 #[test]
-fn a_thread_that_issues_at_once_again_does_not_leave_its_processor_first() {
+fn thread_that_issues_at_once_keeps_its_processor() {
     let mut model = host(1, 0);
     model.synchronous = path(5 * US, 5 * US, 3 * US);
     model.context_switch = time(US);
     let mut profile = without_overhead(without_seeks(disk()));
     profile.revolution.value.0 = 0;
     let left = run(&on(model, spec(hdd(profile), StreamSpec::default(), for_time(SECOND))));
-    // One switch each time: when its read is complete.
+    // One switch per read: at its completion.
     let (count, sum) = (left.sum("read.count") as f64, left.sum("read.latency_sum") as f64);
     assert_close(sum / count, 39_000.0, 1e-4, "onto a processor once");
 }
@@ -461,7 +462,7 @@ fn mixed() -> RunSpec {
 }
 
 #[test]
-fn a_host_without_any_cost_changes_nothing() {
+fn host_without_any_cost_changes_nothing() {
     let (with, without) = (run(&on(host(3, 0), mixed())), run(&mixed()));
     assert_eq!(with.digest, without.digest);
     let kept = |left: &Left| left.series.iter().filter(|row| row.2 != "host").cloned().collect::<Vec<_>>();
@@ -469,7 +470,7 @@ fn a_host_without_any_cost_changes_nothing() {
 }
 
 #[test]
-fn the_parts_add_up_with_every_mechanism_of_a_host() {
+fn latency_parts_add_up_with_every_host_mechanism() {
     parts_add_up(mixed());
     let mirror = raid1(2, leaf(hdd(elevator(with_depth(disk(), 8)))), ReadBalance::default());
     let mut mirrored = mixed();
@@ -493,7 +494,7 @@ fn parts_add_up(spec: RunSpec) {
 }
 
 #[test]
-fn many_jobs_on_a_fast_device_all_complete_and_all_have_their_turn() {
+fn many_jobs_on_a_fast_device_all_make_progress() {
     for (jobs, queue_depth) in [(200, 1), (7, 64)] {
         let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };
         let mut model = busy_host();
@@ -504,7 +505,7 @@ fn many_jobs_on_a_fast_device_all_complete_and_all_have_their_turn() {
 }
 
 #[test]
-fn interrupts_that_fill_a_processor_do_not_keep_its_thread_for_ever() {
+fn interrupts_that_fill_a_processor_do_not_starve_its_thread() {
     let mut model = host(8, US);
     model.interrupt = Interrupt { cost: time(4 * US), placement: sourced(Placement::OneCore) };
     let stream = StreamSpec { jobs: 12, ..StreamSpec::default() };
@@ -516,7 +517,7 @@ fn interrupts_that_fill_a_processor_do_not_keep_its_thread_for_ever() {
 }
 
 #[test]
-fn a_synchronous_job_keeps_one_request_outstanding() {
+fn synchronous_job_keeps_one_request_outstanding() {
     let mut spec =
         on(host(2, US), spec(null(), StreamSpec { queue_depth: 2, ..StreamSpec::default() }, for_time(SECOND)));
     assert!(crate::support::refused(&spec).is_empty(), "libaio is there");
@@ -529,7 +530,7 @@ fn a_synchronous_job_keeps_one_request_outstanding() {
 }
 
 #[test]
-fn a_servers_user_time_is_what_its_engine_computes_and_the_rest_that_processors_work_is_the_kernels() {
+fn server_user_time_is_its_computing_and_system_time_the_rest() {
     let mut spec = database(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
     round_costs(&mut spec);
     model(&mut spec).change_buffer = None;
@@ -540,14 +541,15 @@ fn a_servers_user_time_is_what_its_engine_computes_and_the_rest_that_processors_
     let left = run_database(&on(host, spec));
     let [user, system, busy] = ["process.cpu_user_ns", "process.cpu_system_ns", "busy.cores_ns"].map(|of| left.of(of));
     assert_eq!(user + system, busy);
-    // A statement of one row and one change, four pages got and a commit.
+    // A statement with one row and one change, four page requests and a commit.
     assert_close(user, left.of("transaction.count") * ((50 + 7 + 4 + 10) * US) as f64, 0.001, "user time");
-    // A write and a sync of the log, each submitted, interrupting and changed over to; a little is the page cleaner's.
+    // A write and a sync of the log, each with submission, interrupt and switch, and a little for
+    // the page cleaner.
     assert_close(system, left.of("transaction.count") * (2 * (3 + 1 + 2) * US) as f64, 0.05, "time in the kernel");
 }
 
 #[test]
-fn cold_caches_are_paid_in_user_time_each_time_that_a_thread_comes_onto_a_processor() {
+fn cold_caches_cost_user_time_per_context_switch() {
     let [cold, warm] = [Some(time(8 * US)), None].map(|cold| {
         let mut spec = database(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
         round_costs(&mut spec);
@@ -557,7 +559,7 @@ fn cold_caches_are_paid_in_user_time_each_time_that_a_thread_comes_onto_a_proces
         let left = run_database(&on(host, spec));
         ["process.cpu_user_ns", "process.cpu_system_ns"].map(|of| left.of(of) / left.of("transaction.count"))
     });
-    // A write and a sync of the log: the client comes back from each.
+    // A write and a sync of the log: the client is switched in after each.
     assert_close(cold[0] - warm[0], (2 * 8 * US) as f64, 0.05, "user time of a transaction");
     assert_close(cold[1], warm[1], 0.05, "time in the kernel of a transaction");
 }

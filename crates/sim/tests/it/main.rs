@@ -1,4 +1,4 @@
-//! The simulated world seen from outside: one suite for all devices, known answers, and whole runs.
+//! Tests of the simulated world from outside: a suite for all devices, known answers, whole runs.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read files and start threads")]
 
@@ -13,11 +13,13 @@ mod disk_answers;
 mod disk_streams;
 mod engine;
 mod events;
+mod fast_path;
 mod faults;
 mod flash;
 mod flushes;
 mod hosts;
 mod idle;
+mod latency_parts;
 mod modes;
 mod page_cache;
 mod power;
@@ -38,11 +40,9 @@ mod space;
 mod stacks;
 mod steady;
 mod stock;
-mod straight;
 mod streams;
 mod support;
 mod switched_off;
 mod thermal;
 mod volumes;
-mod why;
 mod write_amplification;

@@ -1,4 +1,4 @@
-//! Laws of queueing that hold whatever the device does, and waits that theory gives.
+//! Laws of queueing theory: those of any device, and known waits.
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Time};
@@ -7,12 +7,12 @@ use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{self, FlashProfile, HostLink, Simulated, Written};
 use tameshi_workload::{Arrivals, StreamSpec};
 
-/// Poisson arrivals of random reads, all over the disk.
+/// Poisson arrivals of random reads on the whole disk.
 fn open_loop(profile: &profile::Device, per_second: f64, count: u64) -> Vec<DeviceCompletion> {
     open_loop_within(u64::MAX, profile, per_second, count)
 }
 
-/// Poisson arrivals of random reads below a place.
+/// Poisson arrivals of random reads below an offset.
 fn open_loop_within(span: u64, profile: &profile::Device, per_second: f64, count: u64) -> Vec<DeviceCompletion> {
     let mut device = Device::new(profile).expect("a device");
     let (mut next, mut gaps) = (random_4k("open loop"), Random::named(5, "gaps"));
@@ -28,7 +28,7 @@ fn open_loop_within(span: u64, profile: &profile::Device, per_second: f64, count
 }
 
 #[test]
-fn the_wait_of_random_reads_is_pollaczek_and_khinchines() {
+fn wait_of_random_reads_meets_pollaczek_khinchine() {
     for utilisation in [0.1, 0.3, 0.5] {
         let profile = hdd(disk());
         let alone = closed_loop(&profile, 1, 200_000, random_4k("moments"));
@@ -44,8 +44,8 @@ fn the_wait_of_random_reads_is_pollaczek_and_khinchines() {
 }
 
 #[test]
-fn a_constant_service_waits_half_as_long_as_an_exponential_one() {
-    // Without seeks and rotation a read takes its transfer, always: M/D/1.
+fn constant_service_waits_half_as_long_as_exponential() {
+    // Without seeks and rotation a read takes its constant transfer time: M/D/1.
     let mut profile = without_overhead(without_seeks(disk()));
     profile.revolution.value.0 = 0;
     for utilisation in [0.3, 0.6, 0.8] {
@@ -56,7 +56,7 @@ fn a_constant_service_waits_half_as_long_as_an_exponential_one() {
     }
 }
 
-/// Drives of which only the link can be busy: 4 KiB take 10.24 us of it, whatever lies before it.
+/// Drives whose only bottleneck is the link: 4 KiB take 10.24 us on it.
 fn behind_slow_links() -> [(&'static str, profile::Device); 2] {
     let link = HostLink { read_rate: sourced(Rate(400 * SECOND)), ..flash_drive(1 << 30).link };
     let mut xpoint = profile::XPointProfile { link: link.clone(), ..xpoint() };
@@ -75,7 +75,7 @@ fn behind_slow_links() -> [(&'static str, profile::Device); 2] {
 
 // slow: 1.5 million requests per point
 #[test]
-fn data_that_cross_a_link_wait_for_it_as_in_a_queue_of_constant_service() {
+fn link_transfers_wait_as_m_d_1() {
     for (name, profile) in behind_slow_links() {
         for utilisation in [0.5, 0.7, 0.85] {
             let service = 10_240.0;
@@ -88,12 +88,12 @@ fn data_that_cross_a_link_wait_for_it_as_in_a_queue_of_constant_service() {
 }
 
 #[test]
-fn reads_that_come_at_once_leave_one_after_the_other_at_the_pace_of_the_link() {
+fn simultaneous_reads_leave_at_the_rate_of_the_link() {
     let mut device = Device::new(&profile::Device::XPoint(xpoint())).expect("a drive");
     let mut done = vec![];
     (0..5).for_each(|id| device.submit(0, &command(id, CommandKind::Read, id * 4096, 4096)));
     device.advance(SECOND, &mut done);
-    // They come off the medium after 7 us; each takes 1.707 us of the link.
+    // They leave the medium after 7 us; each takes 1.707 us on the link.
     for (place, read) in done.iter().enumerate() {
         let expected = 7_000.0 + 4096.0 / 2.4 * (place + 1) as f64;
         assert!((read.at as f64 - expected).abs() < 10.0, "{place}: {} where {expected}", read.at);
@@ -101,7 +101,7 @@ fn reads_that_come_at_once_leave_one_after_the_other_at_the_pace_of_the_link() {
 }
 
 #[test]
-fn the_mean_number_outstanding_is_throughput_times_response() {
+fn mean_outstanding_meets_littles_law() {
     let done = open_loop(&hdd(elevator(disk())), 150.0, 100_000);
     let mut steps: Vec<(Nanos, i64)> = done.iter().flat_map(|d| [(d.submitted, 1), (d.at, -1)]).collect();
     steps.sort_unstable();
@@ -115,14 +115,14 @@ fn the_mean_number_outstanding_is_throughput_times_response() {
 }
 
 #[test]
-fn one_request_after_the_other_fills_the_time_exactly() {
+fn consecutive_requests_fill_the_time_exactly() {
     let left = run(&spec(hdd(disk()), StreamSpec::default(), for_amount(20_000 * 4096)));
     assert_eq!(left.sum("read.count"), 20_000);
     assert_eq!(left.events("phase_end"), [left.sum("read.latency_sum")]);
 }
 
 #[test]
-fn throughput_times_response_is_the_number_of_requests_in_the_loop() {
+fn closed_loop_meets_littles_law() {
     for (jobs, queue_depth) in [(1, 16), (16, 1), (8, 8)] {
         let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };
         let left = run(&spec(hdd(elevator(disk())), stream, for_time(1000 * SECOND)));
@@ -132,7 +132,7 @@ fn throughput_times_response_is_the_number_of_requests_in_the_loop() {
 }
 
 #[test]
-fn think_time_belongs_to_the_loop_and_not_to_the_response() {
+fn think_time_belongs_to_the_loop_and_not_to_latency() {
     let stream = StreamSpec { queue_depth: 8, think_time: Time(50 * MS), ..StreamSpec::default() };
     let left = run(&spec(hdd(elevator(disk())), stream, for_time(1000 * SECOND)));
     let (count, sum) = (left.sum("read.count") as f64, left.sum("read.latency_sum") as f64);
@@ -141,7 +141,7 @@ fn think_time_belongs_to_the_loop_and_not_to_the_response() {
 }
 
 #[test]
-fn an_open_loop_that_asks_too_much_says_what_it_left_unserved() {
+fn overloaded_open_loop_records_unserved_requests() {
     let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
     let stream = StreamSpec { queue_depth: 4, arrivals, ..StreamSpec::default() };
     let left = run(&spec(hdd(disk()), stream, for_time(10 * SECOND)));

@@ -1,4 +1,4 @@
-//! Whole runs: how phases begin and end, what is recorded of them, and what is refused.
+//! Whole runs: begin and end of phases, their records, and refused specs.
 
 use crate::support::*;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 #[test]
-fn a_phase_with_an_amount_moves_it_and_no_more() {
+fn phase_with_an_amount_moves_it_and_no_more() {
     for (jobs, depth, amount) in [(1, 1, 100 * 4096), (1, 32, 100 * 4096), (3, 4, 1_000_000), (7, 2, 4096)] {
         let stream = StreamSpec { jobs, queue_depth: depth, read: Share(500_000), ..StreamSpec::default() };
         for device in [null(), hdd(elevator(disk()))] {
@@ -44,7 +44,7 @@ fn streams_of_one_phase_end_by_their_own_amount_or_duration() {
 }
 
 #[test]
-fn a_phase_with_both_ends_at_whichever_comes_first() {
+fn phase_with_amount_and_time_ends_at_the_first() {
     let until = |seconds, amount| Until { amount: Some(Size(amount)), ..for_time(seconds * SECOND) };
     let early = run(&spec(hdd(disk()), StreamSpec::default(), until(10, 1 << 40)));
     assert!(early.events.contains("\"ended_by\":\"time\""));
@@ -55,7 +55,7 @@ fn a_phase_with_both_ends_at_whichever_comes_first() {
 }
 
 #[test]
-fn a_phase_begins_at_the_end_of_the_one_before_and_its_intervals_stay_within_it() {
+fn phase_intervals_stay_within_consecutive_phases() {
     let stream = StreamSpec { queue_depth: 16, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream.clone(), for_time(5 * SECOND / 2));
     spec.phases[0].ramp = Time(SECOND / 4);
@@ -81,7 +81,7 @@ fn a_phase_begins_at_the_end_of_the_one_before_and_its_intervals_stay_within_it(
 }
 
 #[test]
-fn commits_and_syncs_are_counted_beside_their_writes() {
+fn commits_and_syncs_are_counted_apart_from_writes() {
     let stream = StreamSpec {
         pattern: Pattern::Sequential,
         read: Share(0),
@@ -112,7 +112,7 @@ fn streams_of_one_phase_share_a_storage_or_have_their_own() {
 }
 
 #[test]
-fn a_stopped_run_is_partial_and_its_record_reads_back() {
+fn stopped_run_is_partial_and_its_record_reads_back() {
     let stream = StreamSpec { queue_depth: 8, ..StreamSpec::default() };
     let spec = spec(hdd(disk()), stream.clone(), for_time(100_000 * SECOND));
     let control = Arc::new(Control::default());
@@ -131,7 +131,7 @@ fn a_stopped_run_is_partial_and_its_record_reads_back() {
 }
 
 #[test]
-fn a_run_on_a_free_device_can_be_stopped_too() {
+fn run_on_a_device_without_latency_can_be_stopped() {
     let spec = spec(null(), StreamSpec::default(), for_amount(1 << 60));
     let control = Arc::new(Control::default());
     control.stop();
@@ -148,7 +148,7 @@ fn a_run_on_a_free_device_can_be_stopped_too() {
 }
 
 #[test]
-fn a_loop_without_any_cost_is_refused_instead_of_hanging() {
+fn endless_loop_without_cost_is_refused() {
     let on_null = spec(null(), StreamSpec::default(), for_time(SECOND));
     let Err(SimError::Unsupported(sentences)) = try_run(&on_null, Arc::default()) else { panic!("it is refused") };
     assert!(sentences[0].message.contains("give the phase an `amount`"), "{sentences:?}");
@@ -164,7 +164,7 @@ fn a_loop_without_any_cost_is_refused_instead_of_hanging() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_said_by_key() {
+fn unsupported_keys_are_refused_by_name() {
     let stream = StreamSpec { access: Access::Buffered, queue_depth: 0, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream, for_time(SECOND));
     spec.phases.push(phase("endless", StreamSpec::default(), Until::default()));
@@ -188,7 +188,7 @@ fn what_cannot_be_simulated_is_said_by_key() {
 }
 
 #[test]
-fn a_mix_of_lengths_moves_its_bytes_and_an_amount_ends_it() {
+fn mixed_lengths_move_the_amount_that_ends_the_phase() {
     let mix = [(4096, 750_000), (65_536, 250_000)];
     let mix = mix.map(|(size, share)| SizeShare { size: Size(size), share: Share(share) }).to_vec();
     let stream = StreamSpec { block_size_mix: Some(mix), queue_depth: 4, ..StreamSpec::default() };
@@ -200,7 +200,7 @@ fn a_mix_of_lengths_moves_its_bytes_and_an_amount_ends_it() {
 }
 
 #[test]
-fn starts_that_wait_for_a_slot_slip_and_the_generator_is_not_to_blame() {
+fn late_starts_for_want_of_a_slot_are_slip_without_lag() {
     let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
     let overload = StreamSpec { arrivals: arrivals.clone(), ..StreamSpec::default() };
     let left = run(&spec(hdd(disk()), overload, for_time(SECOND)));
@@ -213,7 +213,7 @@ fn starts_that_wait_for_a_slot_slip_and_the_generator_is_not_to_blame() {
 }
 
 #[test]
-fn durable_writes_cost_nothing_where_no_cache_is_volatile_and_count_as_commits() {
+fn durable_writes_without_volatile_cache_are_free_commits() {
     let plain = StreamSpec { read: Share(0), ..StreamSpec::default() };
     let written = |sync| run(&spec(hdd(disk()), StreamSpec { sync, ..plain.clone() }, for_time(SECOND)));
     let without = written(None);

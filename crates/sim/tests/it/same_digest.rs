@@ -24,7 +24,7 @@ fn mixed() -> RunSpec {
 }
 
 #[test]
-fn the_same_spec_and_seed_give_the_same_digest_and_record() {
+fn same_spec_and_seed_give_same_digest_and_record() {
     let (one, other) = (run(&mixed()), run(&mixed()));
     assert_eq!(one.digest, other.digest);
     assert_eq!(one.digest.len(), 32);
@@ -39,7 +39,7 @@ fn another_seed_gives_another_digest() {
 }
 
 #[test]
-fn the_length_of_intervals_does_not_change_the_digest() {
+fn interval_length_does_not_change_the_digest() {
     let digest = run(&mixed()).digest;
     for nanos in [SECOND / 7, 3 * SECOND, 1000 * SECOND] {
         assert_eq!(run(&RunSpec { interval: Time(nanos), ..mixed() }).digest, digest);
@@ -47,7 +47,7 @@ fn the_length_of_intervals_does_not_change_the_digest() {
 }
 
 #[test]
-fn runs_before_and_beside_a_run_do_not_change_its_digest() {
+fn earlier_and_concurrent_runs_do_not_change_the_digest() {
     let digest = run(&mixed()).digest;
     run(&RunSpec { seed: 9, ..mixed() });
     std::thread::scope(|scope| {
@@ -59,12 +59,14 @@ fn runs_before_and_beside_a_run_do_not_change_its_digest() {
 }
 
 #[test]
-fn the_digest_is_the_one_of_every_machine() {
-    // When a model changes on purpose, this changes with it; when a machine changes it, arithmetic is at fault.
+fn digest_equals_that_of_every_machine() {
+    // A change of a model on purpose changes this digest. If a machine changes it, arithmetic is
+    // wrong.
     assert_eq!(run(&mixed()).digest, "84e9d863a83c1f23cdfda68dcd2d4887");
 }
 
-/// Reads, writes and trims of several lengths at depth 100 on a drive that must reclaim, then reads alone.
+/// Reads, writes and trims of several lengths at depth 100 on a drive with garbage collection, then
+/// reads only.
 fn flash_run(drive: FlashProfile, sync: Option<Sync>) -> RunSpec {
     let mix = [(4096, 400_000), (2048, 200_000), (16_384, 300_000), (6144, 100_000)];
     let mix = mix.map(|(bytes, share)| SizeShare { size: Size(bytes), share: Share(share) });
@@ -85,7 +87,7 @@ fn flash_run(drive: FlashProfile, sync: Option<Sync>) -> RunSpec {
     spec
 }
 
-/// The digest, and in one all numbers of the series but what is told of the flash, of power and of places.
+/// Digest, and the sum of all series except those of flash, power and command slots.
 fn fingerprint(spec: &RunSpec) -> (String, u64) {
     let left = run(spec);
     let of_drive = |metric: &str| metric.starts_with("flash.") || metric.contains("power") || metric.contains("places");
@@ -95,8 +97,8 @@ fn fingerprint(spec: &RunSpec) -> (String, u64) {
 }
 
 #[test]
-fn the_digests_of_flash_are_the_ones_of_every_machine() {
-    // As above: what makes the simulator faster changes nothing here.
+fn digests_of_flash_equal_those_of_every_machine() {
+    // As above: optimisations of the simulator change nothing here.
     let small = || flash_drive(256 << 20);
     let mut hindered = unprotected(small());
     hindered.read_retry = Some(ReadRetry {

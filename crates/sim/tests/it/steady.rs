@@ -12,7 +12,7 @@ fn until_steady(rule: SteadyRule) -> Until {
     Until { steady: Some(SteadyRule { round: Some(Time(2 * SECOND)), ..rule }), ..Until::default() }
 }
 
-/// Never steady: random reads of a disk always vary a little.
+/// Random reads of a disk: they vary a little, and are never steady.
 fn too_strict() -> SteadyRule {
     SteadyRule { range: Share(0), slope: Share(0), rounds: 3, max_rounds: 8, ..SteadyRule::default() }
 }
@@ -23,7 +23,7 @@ fn event(left: &Left, kind: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_phase_ends_with_the_first_steady_window() {
+fn phase_ends_with_the_first_steady_window() {
     let stream = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream, until_steady(SteadyRule::default()));
     spec.phases[0].ramp = Time(SECOND / 2);
@@ -42,7 +42,7 @@ fn a_phase_ends_with_the_first_steady_window() {
 }
 
 #[test]
-fn what_is_never_steady_ends_after_the_most_rounds_and_says_so() {
+fn unsteady_phase_ends_after_the_most_rounds() {
     let left = run(&spec(hdd(disk()), StreamSpec::default(), until_steady(too_strict())));
     assert_eq!(left.events("phase_end"), [8 * 2 * SECOND]);
     assert!(left.events.contains("\"ended_by\":\"rounds\""));
@@ -51,7 +51,7 @@ fn what_is_never_steady_ends_after_the_most_rounds_and_says_so() {
 }
 
 #[test]
-fn latencies_of_the_window_leave_out_every_other_round() {
+fn window_latencies_exclude_other_rounds() {
     let left = run(&spec(hdd(disk()), StreamSpec::default(), until_steady(too_strict())));
     let count = |begin: Nanos, end: Nanos| {
         let rows = left.series.iter().filter(|row| row.3 == "read.count" && row.0 > begin && row.0 <= end);
@@ -67,14 +67,14 @@ fn latencies_of_the_window_leave_out_every_other_round() {
 }
 
 #[test]
-fn a_time_that_comes_first_ends_the_phase_without_a_verdict() {
+fn time_limit_before_steady_state_gives_no_verdict() {
     let until = Until { time: Some(Time(5 * SECOND)), ..until_steady(SteadyRule::default()) };
     let left = run(&spec(hdd(disk()), StreamSpec::default(), until));
     assert!(left.events.contains("\"ended_by\":\"time\"") && event(&left, "steady").is_empty());
     assert_eq!(event(&left, "round").len(), 2);
 }
 
-/// A write and a read phase, repeated.
+/// Rounds of a write phase and a read phase.
 fn repeated(rounds: RoundsSpec) -> RunSpec {
     let stream = |read| StreamSpec { read, queue_depth: 2, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream(Share(0)), for_time(2 * SECOND));
@@ -88,7 +88,7 @@ fn rounds(times: Option<u32>, steady: Option<SteadyRule>, tracked: Vec<u32>) -> 
 }
 
 #[test]
-fn phases_are_repeated_in_order_so_many_times() {
+fn phases_repeat_in_order_n_times() {
     let left = run(&repeated(rounds(Some(3), None, vec![])));
     let order: Vec<u64> = event(&left, "phase_begin").iter().filter_map(|event| event["phase"].as_u64()).collect();
     assert_eq!(order, [0, 1, 0, 1, 0, 1, 2]);
@@ -103,14 +103,14 @@ fn phases_are_repeated_in_order_so_many_times() {
 }
 
 #[test]
-fn each_phase_begins_at_the_end_of_the_one_before_or_when_its_longer_queue_has_drained() {
+fn phases_follow_at_once_or_after_a_longer_queue_drains() {
     let mut repeated = repeated(rounds(Some(3), None, vec![]));
     repeated.phases[1].streams[0].stream.queue_depth = 8;
     repeated.phases[2].streams[0].stream.queue_depth = 1;
     let left = run(&repeated);
     let (begins, ends, drained) = (left.events("phase_begin"), left.events("phase_end"), left.events("phase_drained"));
     assert_eq!(drained.len(), ends.len());
-    // Depths of 2, 8, 2, 8, 2, 8, 1.
+    // Queue depths of 2, 8, 2, 8, 2, 8 and 1.
     for (number, begin) in begins.iter().enumerate().skip(1) {
         let longer = number % 2 == 0;
         assert_eq!(*begin, if longer { drained[number - 1] } else { ends[number - 1] }, "phase {number}");
@@ -124,7 +124,7 @@ fn each_phase_begins_at_the_end_of_the_one_before_or_when_its_longer_queue_has_d
 }
 
 #[test]
-fn between_phases_never_more_is_outstanding_than_the_larger_depth_and_the_device_is_never_idle() {
+fn phase_change_keeps_device_busy_within_the_larger_depth() {
     let stream = |queue_depth| StreamSpec { queue_depth, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream(8), for_time(SECOND));
     spec.phases.push(phase("fewer", stream(2), for_time(SECOND)));
@@ -148,7 +148,7 @@ fn between_phases_never_more_is_outstanding_than_the_larger_depth_and_the_device
 }
 
 #[test]
-fn the_next_phase_begins_at_once_whatever_storage_it_loads() {
+fn next_phase_begins_at_once_on_any_storage() {
     let stream = StreamSpec { queue_depth: 32, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream.clone(), for_time(SECOND));
     let other = spec.storage[0].clone();
@@ -164,11 +164,11 @@ fn the_next_phase_begins_at_once_whatever_storage_it_loads() {
         .map(|event| event["depth"].as_array().expect("classes").iter().filter_map(serde_json::Value::as_u64).sum())
         .collect();
     let [first, second, again] = counts[..] else { panic!("{counts:?}") };
-    assert!(second.abs_diff(first) < 10 && again.abs_diff(first) < 40, "nobody waits for another disk: {counts:?}");
+    assert!(second.abs_diff(first) < 10 && again.abs_diff(first) < 40, "no stream waits for another disk: {counts:?}");
 }
 
 #[test]
-fn a_phase_without_load_lets_what_is_outstanding_complete_and_nothing_more() {
+fn phase_without_load_completes_outstanding_commands_only() {
     let mut spec = repeated(rounds(Some(1), None, vec![]));
     spec.phases[1] = PhaseSpec { streams: vec![], ..spec.phases[1].clone() };
     let left = run(&spec);
@@ -178,7 +178,7 @@ fn a_phase_without_load_lets_what_is_outstanding_complete_and_nothing_more() {
 }
 
 #[test]
-fn rounds_of_phases_end_when_those_that_are_tracked_are_steady() {
+fn rounds_of_phases_end_when_tracked_ones_are_steady() {
     let left = run(&repeated(rounds(None, Some(SteadyRule::default()), vec![1])));
     assert_eq!(left.events("round_begin").len(), 5);
     let steady = event(&left, "steady");
@@ -191,7 +191,7 @@ fn rounds_of_phases_end_when_those_that_are_tracked_are_steady() {
 }
 
 #[test]
-fn an_open_loop_whose_device_falls_behind_is_not_steady() {
+fn overloaded_open_loop_is_not_steady() {
     let arrivals = Arrivals::Constant { rate: Rate(400_000) };
     let stream = StreamSpec { arrivals, queue_depth: 1 << 12, ..StreamSpec::default() };
     let left = run(&spec(hdd(disk()), stream, until_steady(SteadyRule { max_rounds: 6, ..SteadyRule::default() })));

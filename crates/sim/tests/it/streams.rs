@@ -1,4 +1,4 @@
-//! What streams may ask for, carried out in virtual time: patterns, arrivals, pauses.
+//! Streams in virtual time: patterns, arrivals, pauses, and dependencies between streams.
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
@@ -17,7 +17,7 @@ fn ramp(points: &[(u64, u64)], gaps: Gaps) -> Arrivals {
 }
 
 #[test]
-fn every_pattern_runs_and_gives_a_digest_of_its_own_each_time_the_same() {
+fn every_pattern_has_its_own_reproducible_digest() {
     let patterns = [
         (Pattern::Random, 1),
         (Pattern::Random, 16),
@@ -41,7 +41,7 @@ fn every_pattern_runs_and_gives_a_digest_of_its_own_each_time_the_same() {
 }
 
 #[test]
-fn a_hot_part_keeps_the_arm_near_and_runs_keep_it_in_place() {
+fn hot_part_and_sequential_runs_shorten_seeks() {
     let rate = |pattern, run_length| {
         let stream = StreamSpec { pattern, run_length, ..StreamSpec::default() };
         run(&spec(hdd(disk()), stream, for_time(20 * SECOND))).sum("read.count") as f64
@@ -54,7 +54,7 @@ fn a_hot_part_keeps_the_arm_near_and_runs_keep_it_in_place() {
 }
 
 #[test]
-fn a_ramp_asks_for_its_integral_and_bursts_queue() {
+fn rate_ramp_issues_its_integral_and_bursts_queue() {
     for gaps in [Gaps::Even, Gaps::Poisson] {
         let stream =
             StreamSpec { arrivals: ramp(&[(0, 0), (10, 2000)], gaps), queue_depth: 8, ..StreamSpec::default() };
@@ -71,7 +71,7 @@ fn a_ramp_asks_for_its_integral_and_bursts_queue() {
 }
 
 #[test]
-fn in_a_pause_no_interval_counts_anything() {
+fn intervals_in_a_pause_are_empty() {
     let duty = Some(Duty { on: Time(2 * SECOND), off: Time(3 * SECOND) });
     let closed = StreamSpec { duty, block_size: Size(4096), ..StreamSpec::default() };
     let open = StreamSpec { arrivals: Arrivals::Poisson { rate: Rate(50_000) }, queue_depth: 4, ..closed.clone() };
@@ -85,7 +85,7 @@ fn in_a_pause_no_interval_counts_anything() {
 }
 
 #[test]
-fn what_no_job_can_do_is_refused_by_its_key() {
+fn impossible_job_keys_are_refused_by_name() {
     let far = Pattern::HotCold { hot: Share(1), accesses: Share(500_000) };
     let stream = StreamSpec { pattern: far, span: Some(Size(1 << 20)), run_length: 0, ..StreamSpec::default() };
     let sentences = crate::support::refused(&spec(hdd(disk()), stream, for_time(SECOND)));
@@ -108,7 +108,7 @@ fn log(committers: u32, delay: u64) -> StreamSpec {
 }
 
 #[test]
-fn committers_that_share_a_flush_commit_as_many_times_as_there_are_of_them() {
+fn group_commit_shares_one_flush_among_committers() {
     let of = |committers| {
         let left = run(&spec(hdd(disk()), log(committers, 0), for_time(20 * SECOND)));
         let count = |metric: &str| left.sum(metric);
@@ -119,13 +119,13 @@ fn committers_that_share_a_flush_commit_as_many_times_as_there_are_of_them() {
         (count("commit.count") as f64, count("commit.latency_sum") as f64)
     };
     let (alone, together) = (of(1), of(16));
-    // A write takes a turn of the platter either way, sixteen records some 0.4 ms of transfer more.
+    // A write takes a revolution either way, and sixteen records some 0.4 ms of transfer more.
     assert_close(together.0, 16.0 * alone.0, 0.15, "commits");
     assert_close(together.1 / together.0, alone.1 / alone.0, 0.15, "mean commit latency");
 }
 
 #[test]
-fn a_commit_delay_trades_latency_for_fewer_flushes() {
+fn commit_delay_trades_latency_for_fewer_flushes() {
     let of = |delay| {
         let arrivals = Arrivals::Poisson { rate: Rate(100_000) };
         let stream = StreamSpec { arrivals, ..log(64, delay) };
@@ -140,7 +140,7 @@ fn a_commit_delay_trades_latency_for_fewer_flushes() {
 }
 
 #[test]
-fn doublewrite_costs_a_write_and_a_flush_more_for_each_batch() {
+fn doublewrite_adds_a_write_and_a_flush_per_batch() {
     let of = |doublewrite: Option<u64>| {
         let stream = StreamSpec {
             read: Share(0),
@@ -161,7 +161,7 @@ fn doublewrite_costs_a_write_and_a_flush_more_for_each_batch() {
 }
 
 #[test]
-fn a_store_writes_each_byte_once_more_for_each_level_and_waits_for_a_slow_disk() {
+fn lsm_store_rewrites_bytes_per_level_and_waits_for_slow_disk() {
     let tree = LsmTree {
         memtable: Size(4 << 20),
         journal: Size(64 << 20),
@@ -184,18 +184,19 @@ fn a_store_writes_each_byte_once_more_for_each_level_and_waits_for_a_slow_disk()
     let quick = of(flash(flash_drive(1 << 30)));
     let (commits, written) = (quick.sum("commit.count") as f64, quick.sum("write.bytes") as f64);
     let journal = commits * 16_384.0;
-    // To the journal, to a run, and by a merge; what is gathered or merged at the end is missing.
+    // To the journal, to a run, and by a merge. Bytes still in memory or in a merge at the end are
+    // missing.
     assert!((written / journal - 3.0).abs() < 0.1, "{written} bytes for {journal}");
     assert!((quick.sum("read.bytes") as f64 / journal - 1.0).abs() < 0.1);
     assert!((commits / 16_000.0 - 1.0).abs() < 0.04, "{commits} of 2000 a second");
-    // A disk takes less than comes: committers wait for runs and merges.
+    // A disk is slower than the commits: committers wait for runs and merges.
     let slow = of(hdd(elevator(disk())));
     assert!((slow.sum("commit.count") as f64) < 0.7 * commits);
     assert!(slow.sum("load.unserved") > 4000);
 }
 
 #[test]
-fn trims_are_counted_for_themselves() {
+fn trims_are_counted_separately() {
     let arrivals = Arrivals::Constant { rate: Rate(10_000_000) };
     let stream = StreamSpec { trim: Share(300_000), read: Share(500_000), arrivals, ..StreamSpec::default() };
     let left = run(&spec(null(), stream, for_time(SECOND)));
@@ -206,7 +207,7 @@ fn trims_are_counted_for_themselves() {
 }
 
 #[test]
-fn many_streams_at_once_each_keep_their_own_rate_and_histograms() {
+fn concurrent_streams_keep_their_own_rates_and_histograms() {
     let rates = [10, 20, 25, 40, 50, 80, 100];
     let mut spec = spec(null(), StreamSpec::default(), for_time(10 * SECOND));
     spec.phases[0].streams = rates
@@ -227,14 +228,14 @@ fn many_streams_at_once_each_keep_their_own_rate_and_histograms() {
 }
 
 #[test]
-fn a_stream_ends_with_one_sync_and_the_phase_after_it() {
+fn stream_ends_with_one_sync_before_its_phase() {
     let stream = StreamSpec { read: Share(0), sync_at_end: true, queue_depth: 4, ..StreamSpec::default() };
     let left = run(&spec(hdd(disk()), stream, for_amount(100 * 4096)));
     assert_eq!([left.sum("write.count"), left.sum("sync.count"), left.sum("commit.count")], [100, 1, 0]);
 }
 
 #[test]
-fn streams_keep_step_whatever_each_could_do_and_who_ends_holds_nobody_back() {
+fn streams_keep_pace_until_one_of_them_ends() {
     let paced = |weight| StreamSpec { pace: Some(Pace { group: "g".into(), weight }), ..StreamSpec::default() };
     let quick = StreamSpec { pattern: Pattern::Sequential, queue_depth: 4, ..paced(1) };
     let beside = |amount| {
@@ -257,7 +258,7 @@ fn streams_keep_step_whatever_each_could_do_and_who_ends_holds_nobody_back() {
 }
 
 #[test]
-fn stretches_with_gaps_keep_the_arm_moving_forwards() {
+fn strided_ranges_keep_the_arm_moving_forwards() {
     let rate = |pattern| {
         let stream = StreamSpec { pattern, block_size: Size(65_536), ..StreamSpec::default() };
         run(&spec(hdd(disk()), stream, for_time(20 * SECOND))).sum("read.count") as f64
@@ -268,7 +269,7 @@ fn stretches_with_gaps_keep_the_arm_moving_forwards() {
 }
 
 #[test]
-fn a_stream_ends_with_the_first_job_of_the_one_that_it_ends_with() {
+fn stream_ends_with_first_finished_job_of_its_leader() {
     let short = StreamSpec { amount: Some(Size(100 * 4096)), ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), short, for_amount(1 << 50));
     let mut add = |name: &str, stream: StreamSpec| {

@@ -1,4 +1,4 @@
-//! What the tests share: profiles, specs, a driver for a device alone, and reading back what a run left.
+//! Support of the tests: profiles, specs, a driver for a single device, and a reader of records.
 
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tameshi_workload::StreamSpec;
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// Points of a grid that a test tries: the ends and the middle, or all with `TAMESHI_GRID=full`.
+/// Points of a grid: the ends and the middle, or all with `TAMESHI_GRID=full`.
 ///
 /// # Panics
 /// If `TAMESHI_GRID` is neither `small` nor `full`.
@@ -41,7 +41,7 @@ pub fn sourced<T>(value: T) -> Sourced<T> {
     Sourced { value, source: "test".into(), fitted_on: None }
 }
 
-/// The disk of the reference table: 4 KiB pass in 0.03 ms.
+/// Disk of the reference table: 4 KiB transfer in 0.03 ms.
 pub fn disk() -> HddProfile {
     HddProfile {
         capacity: sourced(Size(146_000_000_000)),
@@ -86,14 +86,14 @@ pub fn without_seeks(mut disk: HddProfile) -> HddProfile {
     disk
 }
 
-/// A disk whose every cost is zero.
+/// Disk without any cost.
 pub fn free(disk: HddProfile) -> HddProfile {
     let mut disk = without_overhead(without_seeks(disk));
     (disk.revolution, disk.media_rate) = (sourced(Time(0)), sourced(Rate(u64::MAX)));
     disk
 }
 
-/// A flash drive of 146 GB or less: two controllers of 4 + 1 channels with two dies each.
+/// Flash drive of at most 146 GB: two controllers of 4 + 1 channels with two dies each.
 pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
     let us = |micros: u64| Time(micros * 1000);
     let mb = |megabytes: u64| sourced(Rate(megabytes * SECOND));
@@ -152,7 +152,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
     }
 }
 
-/// Lets a device that nobody asks for anything do what it does before `until`.
+/// Let an idle device work until before `until`.
 pub fn idle_until(device: &mut Device, until: Nanos) {
     let mut done = Vec::new();
     while device.next_wake().is_some_and(|wake| wake < until) {
@@ -161,26 +161,26 @@ pub fn idle_until(device: &mut Device, until: Nanos) {
     assert!(done.is_empty(), "{done:?}");
 }
 
-/// The same where a power cut empties the buffer.
+/// The same without power-loss protection.
 pub fn unprotected(mut drive: FlashProfile) -> FlashProfile {
     drive.buffer.power_loss_protection = None;
     drive
 }
 
-/// The same, and its flushes wait until its map is written, too, which takes so long.
+/// The same, with flushes that also wait until the map is written, which takes the given time.
 pub fn with_map_writes(drive: FlashProfile, time: Nanos) -> FlashProfile {
     let mut drive = unprotected(drive);
     drive.buffer.map_write_time = Some(sourced(Time(time)));
     drive
 }
 
-/// The same behind an interface that can't queue flushes.
+/// The same with an interface that can't queue flushes.
 pub fn flushed_alone(mut drive: FlashProfile) -> FlashProfile {
     drive.controller.flush_alone = Some(sourced(true));
     drive
 }
 
-/// The same with a cache of `bytes`, of blocks that hold one bit in a cell; it idles after a tenth of a second, and then erases as much
+/// The same with an SLC cache of `bytes`. The drive idles after 0.1 s, and then erases as much
 /// flash.
 pub fn with_slc_cache(mut drive: FlashProfile, bytes: u64) -> FlashProfile {
     drive.slc_cache = Some(SlcCache {
@@ -192,7 +192,7 @@ pub fn with_slc_cache(mut drive: FlashProfile, bytes: u64) -> FlashProfile {
     drive
 }
 
-/// A flash drive whose every cost is zero.
+/// Flash drive without any cost.
 pub fn free_flash(mut drive: FlashProfile) -> FlashProfile {
     let nand = &mut drive.nand;
     (nand.read_time, nand.program_time) = (sourced(vec![Time(0); 2]), sourced(vec![Time(0); 2]));
@@ -208,7 +208,7 @@ pub fn flash(profile: FlashProfile) -> profile::Device {
     profile::Device::Flash(profile)
 }
 
-/// A 3D XPoint drive with seven channels.
+/// 3D XPoint drive with seven channels.
 pub fn xpoint() -> XPointProfile {
     XPointProfile {
         capacity: sourced(Size(146_000_000_000)),
@@ -231,7 +231,7 @@ pub fn xpoint() -> XPointProfile {
     }
 }
 
-/// A 3D XPoint drive whose every cost is zero.
+/// 3D XPoint drive without any cost.
 pub fn free_xpoint() -> XPointProfile {
     let most = sourced(Rate(u64::MAX));
     let link = HostLink { read_rate: most.clone(), write_rate: most.clone(), half_duplex: sourced(true), pcie: None };
@@ -247,13 +247,13 @@ pub fn free_xpoint() -> XPointProfile {
     }
 }
 
-/// A distribution that is uniform between two times, in microseconds.
+/// Uniform distribution between two times in microseconds.
 pub fn uniform(least: u64, most: u64) -> Sourced<Vec<LatencyPoint>> {
     let point = |share, us: u64| LatencyPoint { share: Share(share), time: Time(us * 1_000) };
     sourced(vec![point(0, least), point(1_000_000, most)])
 }
 
-/// A volume of 64 commands at a time: 5 us and 1 GB/s for each, 300 to 500 us beside others.
+/// Volume with 64 concurrent commands: 5 us and 1 GB/s each in turn, 300 to 500 us concurrently.
 pub fn volume() -> profile::Device {
     let service = || VolumeService {
         latency: uniform(300, 500),
@@ -292,14 +292,14 @@ pub fn with_limit(device: profile::Device, commands: u64, bytes: u64) -> profile
     })
 }
 
-/// 2 to 4 ms of standstill, 27 ms from one to the next.
+/// Stalls of 2 to 4 ms, one per 27 ms.
 pub fn with_stalls(device: profile::Device) -> profile::Device {
     change(device, |volume| {
         volume.stalls = Some(Stalls { every: sourced(Time(27 * MS)), lasting: uniform(2_000, 4_000) });
     })
 }
 
-/// A volume whose every cost is zero.
+/// Volume without any cost.
 pub fn free_volume(device: profile::Device) -> profile::Device {
     change(device, |volume| {
         for service in [&mut volume.read, &mut volume.write] {
@@ -323,7 +323,7 @@ pub fn command(id: u64, kind: CommandKind, offset_bytes: u64, length_bytes: u32)
     Command { id, kind, offset_bytes, length_bytes, fua: false, stream: 0 }
 }
 
-/// Keeps `depth` commands outstanding until `count` have completed; `next` draws each.
+/// Keep `depth` commands outstanding until `count` have completed; `next` draws each.
 pub fn closed_loop(
     profile: &profile::Device,
     depth: u64,
@@ -333,7 +333,7 @@ pub fn closed_loop(
     closed_loop_on(Device::new(profile).expect("a device"), depth, count, next)
 }
 
-/// The same on a device that is there.
+/// The same on an existing device.
 pub fn closed_loop_on(
     mut device: Device,
     depth: u64,
@@ -357,7 +357,7 @@ pub fn closed_loop_on(
     done
 }
 
-/// 4 KiB at uniformly random places of the whole reference disk.
+/// Commands of 4 KiB at uniformly random offsets of the whole reference disk.
 pub fn random_4k(name: &str) -> impl FnMut(u64) -> Command {
     let mut random = Random::named(11, name);
     move |id| command(id, CommandKind::Read, random.below(146_000_000_000 / 4096) * 4096, 4096)
@@ -376,7 +376,7 @@ pub fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{what}: found {found}, expected {expected}");
 }
 
-/// A run of one phase with one stream on one storage.
+/// Run of one phase with one stream on one storage.
 pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpec {
     let size = device.capacity();
     let model = Some(Node::Device { profile: "test".into(), device });
@@ -419,7 +419,7 @@ pub fn for_amount(bytes: u64) -> Until {
     Until { time: None, amount: Some(Size(bytes)), steady: None }
 }
 
-/// What a run left.
+/// Record of a run.
 pub struct Left {
     pub status: RunStatus,
     pub digest: String,
@@ -471,12 +471,12 @@ pub fn try_run(spec: &RunSpec, control: Arc<Control>) -> Result<Left, SimError> 
     Ok(Left { status, digest, series, events: text("events.jsonl"), histograms: text("histograms/load.hlog") })
 }
 
-/// One drive.
+/// Stack of a single drive.
 pub fn leaf(device: profile::Device) -> Node {
     Node::Device { profile: "test".into(), device }
 }
 
-/// The device that a node describes, which faults may befall.
+/// Device of a node, built to be the target of faults.
 pub fn watched(node: &Node) -> Result<Device, String> {
     stack::watched(node, &SeedPath::default())
 }
@@ -500,20 +500,20 @@ pub fn raid5(members: u32, of: Node) -> Node {
     Node::Raid5 { members, of: Box::new(of), chunk: CHUNK, rebuild: Rebuild::default() }
 }
 
-/// A mirror across a link: round trip in nanoseconds, bytes per second.
+/// Mirror across a link: round trip in nanoseconds, rate in bytes per second.
 pub fn replica(of: Node, round_trip: u64, rate: u64, acknowledge: Acknowledge) -> Node {
     let link = Link { round_trip: Time(round_trip), rate: Size(rate) };
     Node::Replica { of: Box::new(of), link, acknowledge }
 }
 
-/// The first of so many functions of a drive that holds `queue_depth` commands.
+/// First of *n* functions of a drive that holds `queue_depth` commands.
 pub fn partition(of: Node, functions: u32, queue_depth: u32) -> Node {
     let weight = Share(Share::WHOLE.0 / functions);
     let function = Function { drive: None, index: 0, functions, weight, queue_depth, arbitration: None };
     Node::Partition { of: Box::new(of), function }
 }
 
-/// An array that rebuilds at such rates, in bytes per second.
+/// Array that rebuilds at these rates, in bytes per second.
 pub fn with_rebuild(mut node: Node, rate: u64, least: u64, how: RebuildManner) -> Node {
     if let Node::Raid1 { rebuild, .. } | Node::Raid5 { rebuild, .. } | Node::Raid10 { rebuild, .. } = &mut node {
         (rebuild.rate, rebuild.rate_min, rebuild.manner) = (Size(rate), Size(least), how);
@@ -521,7 +521,7 @@ pub fn with_rebuild(mut node: Node, rate: u64, least: u64, how: RebuildManner) -
     node
 }
 
-/// A cache whose controller takes 50 µs, three quarters of which may be dirty.
+/// Cache whose controller takes 50 µs and of which 75 % may be dirty.
 pub fn cached(of: Node, memory: u64, kind: CacheKind) -> Node {
     let cache = Cache { memory: Size(memory), kind, latency: Time(50_000), rate: None, dirty: Share(750_000) };
     Node::Cache { of: Box::new(of), cache }
@@ -543,7 +543,7 @@ pub fn with_zones(mut disk: HddProfile, count: u32, outer: u64, inner: u64) -> H
     disk
 }
 
-/// A run of one phase with one stream on a stack.
+/// Run of one phase with one stream on a stack.
 pub fn spec_of(node: Node, stream: StreamSpec, until: Until) -> RunSpec {
     let mut spec = spec(null(), stream, until);
     spec.storage[0].size = node.capacity();

@@ -1,5 +1,5 @@
-//! One flash drive takes a short way through a phase; with a second storage, which nobody uses, it takes the general one. Both do
-//! the same in the same order, and leave the same record.
+//! Fast path of a phase with one flash drive. An unused second storage forces the general path.
+//! Both do the same in the same order, and leave the same record.
 
 use crate::channels::with_a_dying_channel;
 use crate::support::*;
@@ -9,7 +9,7 @@ use tameshi_spec::profile::{FlashProfile, Simulated, Written};
 use tameshi_spec::run::{PhaseStream, RunSpec, StorageSpec, Until};
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
-/// The same run the general way.
+/// The same run by the general path.
 fn general(spec: &RunSpec) -> RunSpec {
     let mut spec = spec.clone();
     let model = Some(leaf(null()));
@@ -26,7 +26,7 @@ fn assert_both_ways_are_the_same(spec: &RunSpec) {
     assert_eq!(short.series, of_drive);
 }
 
-/// A drive that must reclaim soon.
+/// Drive that must collect garbage soon.
 fn full(drive: FlashProfile) -> FlashProfile {
     FlashProfile { simulated: Simulated { written: Written::Steady, ..Simulated::default() }, ..drive }
 }
@@ -36,7 +36,8 @@ fn with_queue_depth(mut drive: FlashProfile, depth: u32) -> FlashProfile {
     drive
 }
 
-/// Two streams on a drive, of which the second ends with the first; then other reads, while what is outstanding completes.
+/// Two streams on a drive, of which the second ends with the first; then other reads, while
+/// outstanding commands complete.
 fn two_phases(drive: FlashProfile, first: StreamSpec, second: StreamSpec, ios: u64) -> RunSpec {
     let mut spec = spec(flash(drive), first.clone(), for_amount(ios * 4096));
     spec.interval = Time(MS);
@@ -86,7 +87,7 @@ fn streams() -> impl Strategy<Value = StreamSpec> {
             jobs,
             read: Share(read),
             trim: Share(if trims { 50_000 } else { 0 }),
-            // Most loads have none: a flush goes the general way.
+            // Most loads have no flush: flushes take the general path.
             sync: sync.filter(|_| trims && sync_at_end),
             sync_at_end: sync_at_end && read < 1_000_000,
             block_size: Size(length),
@@ -100,7 +101,7 @@ fn streams() -> impl Strategy<Value = StreamSpec> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
-    fn the_short_way_and_the_general_one_are_the_same(
+    fn fast_path_equals_general_path(
         drive in drives(), first in streams(), second in streams(), ios in 300..2000u64,
     ) {
         assert_both_ways_are_the_same(&two_phases(drive, first, second, ios));
@@ -108,11 +109,11 @@ proptest! {
 }
 
 #[test]
-fn depths_on_both_sides_of_a_class_and_jobs_that_complete_together_are_the_same() {
+fn fast_path_equals_general_path_at_depth_class_bounds() {
     for (queue_depth, jobs) in [(1, 2), (63, 1), (64, 1), (32, 2), (8, 8)] {
         for read in [Share(0), Share(700_000), Share::WHOLE] {
             let stream = StreamSpec { queue_depth, jobs, read, ..StreamSpec::default() };
-            // A budget that ends in the middle of what is outstanding.
+            // An amount that ends among outstanding commands.
             let ios = 40 * u64::from(queue_depth * jobs) + 7;
             assert_both_ways_are_the_same(&spec(flash(full(flash_drive(256 << 20))), stream, for_amount(ios * 4096)));
         }
@@ -120,8 +121,8 @@ fn depths_on_both_sides_of_a_class_and_jobs_that_complete_together_are_the_same(
 }
 
 #[test]
-fn intervals_that_end_at_completions_are_the_same() {
-    // The first read of an empty drive takes the electronics' 5 us and the link's 1.28 us.
+fn fast_path_equals_general_path_at_interval_ends() {
+    // The first read of an empty drive takes 5 us in the controller and 1.28 us on the link.
     let stream = StreamSpec { queue_depth: 2, read: Share::WHOLE, ..StreamSpec::default() };
     for nanos in [6_280, 3_140, 1_000_000] {
         let mut spec = spec(flash(flash_drive(256 << 20)), stream.clone(), for_time(100 * 6_280));
@@ -131,6 +132,6 @@ fn intervals_that_end_at_completions_are_the_same() {
 }
 
 #[test]
-fn rebuilds_that_end_the_short_way_are_told_as_the_general_way_tells_them() {
+fn fast_path_records_rebuilds_as_general_path() {
     assert_both_ways_are_the_same(&with_a_dying_channel());
 }

@@ -1,4 +1,4 @@
-//! Where the time went: the parts of every latency, and how busy each resource was.
+//! Parts of every latency, and utilisation of every resource.
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
@@ -18,7 +18,7 @@ fn latencies(left: &Left) -> u64 {
 }
 
 #[test]
-fn the_parts_of_all_latencies_add_up_to_them_exactly() {
+fn parts_of_all_latencies_add_up_exactly() {
     let poisson = Arrivals::Poisson { rate: Rate(150_000) };
     let constant = Arrivals::Constant { rate: Rate(1_000_000) };
     for (arrivals, queue_depth) in [(Arrivals::Closed, 1), (Arrivals::Closed, 16), (poisson, 64), (constant, 4)] {
@@ -37,7 +37,7 @@ fn the_parts_of_all_latencies_add_up_to_them_exactly() {
 }
 
 #[test]
-fn a_lone_request_never_waits_and_a_late_start_is_waiting() {
+fn lone_request_never_waits_and_late_start_is_queueing() {
     let alone = run(&spec(hdd(disk()), StreamSpec::default(), for_time(5 * SECOND)));
     assert_eq!(alone.sum("time.queue_ns_sum"), 0);
     let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
@@ -46,7 +46,7 @@ fn a_lone_request_never_waits_and_a_late_start_is_waiting() {
 }
 
 #[test]
-fn a_lone_read_in_many_pieces_waits_for_none_of_them_and_beside_others_it_does() {
+fn split_read_waits_only_with_concurrent_reads() {
     let waits = |drive: &profile::FlashProfile, block: u64, queue_depth| {
         let mut drive = drive.clone();
         drive.simulated.written = profile::Written::Once;
@@ -68,14 +68,14 @@ fn a_lone_read_in_many_pieces_waits_for_none_of_them_and_beside_others_it_does()
 }
 
 #[test]
-fn a_disk_is_busy_for_as_long_as_its_arm_serves() {
+fn disk_utilization_is_its_service_time() {
     let stream = StreamSpec { think_time: Time(3 * MS), ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream, for_time(7 * SECOND));
     spec.interval = Time(SECOND / 3);
     let left = run(&spec);
     let busy = |left: &Left| left.sum("busy.media_ns") as f64 / left.sum("capacity.media_ns") as f64;
     assert_eq!(left.sum("capacity.media_ns"), 7 * SECOND);
-    // One read may be under way at the end.
+    // One read may be in flight at the end.
     assert_close(left.sum("busy.media_ns") as f64, left.sum("time.media_ns_sum") as f64, 0.003, "busy time");
     assert!((0.4..0.8).contains(&busy(&left)), "{}", busy(&left));
     let mut full = RunSpec { interval: Time(SECOND), ..spec };
@@ -86,7 +86,7 @@ fn a_disk_is_busy_for_as_long_as_its_arm_serves() {
 }
 
 #[test]
-fn intervals_shorter_than_a_command_are_told() {
+fn intervals_shorter_than_a_command_have_utilization() {
     let mut spec = spec(profile::Device::XPoint(xpoint()), StreamSpec::default(), for_time(100_000));
     spec.interval = Time(1000);
     let left = run(&spec);
@@ -95,8 +95,9 @@ fn intervals_shorter_than_a_command_are_told() {
 }
 
 #[test]
-fn the_port_of_a_cache_is_busy_for_as_long_as_bytes_cross_it() {
-    // All reads hit after the first round through a mebibyte: 4 KiB at 40.96 MB/s take 100 µs, the controller 50 µs beside others.
+fn cache_port_is_busy_while_bytes_cross_it() {
+    // All reads hit after the first pass through 1 MiB: 4 KiB at 40.96 MB/s take 100 µs, the
+    // controller 50 µs concurrently with others.
     let with = |queue_depth, rate: Option<u64>| {
         let mut node = cached(leaf(null()), 16 << 20, CacheKind::BatteryBacked);
         if let Node::Cache { cache, .. } = &mut node {
@@ -114,7 +115,7 @@ fn the_port_of_a_cache_is_busy_for_as_long_as_bytes_cross_it() {
 }
 
 #[test]
-fn a_providers_limit_is_used_up_for_itself_and_is_no_link() {
+fn provider_limit_is_a_resource_apart_from_the_link() {
     let stream = StreamSpec { queue_depth: 64, ..StreamSpec::default() };
     let left = run(&spec(with_limit(volume(), 2_000, 400_000_000), stream, for_time(2 * SECOND)));
     assert_eq!((left.sum("capacity.link_ns"), left.sum("capacity.allowance_ns")), (0, 2 * SECOND));
@@ -122,7 +123,7 @@ fn a_providers_limit_is_used_up_for_itself_and_is_no_link() {
 }
 
 #[test]
-fn the_places_of_a_shared_drive_are_taken_for_as_long_as_commands_are_in_it() {
+fn shared_drive_slots_are_busy_while_commands_are_in_it() {
     let with = |queue_depth| {
         let stream = StreamSpec { queue_depth, ..StreamSpec::default() };
         run(&spec_of(partition(leaf(volume()), 2, 4), stream, for_time(2 * SECOND)))
@@ -135,7 +136,7 @@ fn the_places_of_a_shared_drive_are_taken_for_as_long_as_commands_are_in_it() {
 }
 
 #[test]
-fn a_drive_that_is_full_while_others_wait_is_told_by_its_places() {
+fn full_drive_with_waiting_commands_saturates_its_slots() {
     let (mut flash_of_4, mut xpoint_of_4, mut volume_of_4) = (flash_drive(256 << 20), xpoint(), volume());
     flash_of_4.controller.queue_depth = sourced(4);
     xpoint_of_4.queue_depth = sourced(4);
@@ -151,12 +152,12 @@ fn a_drive_that_is_full_while_others_wait_is_told_by_its_places() {
             left.sum("busy.places_ns")
         };
         assert_eq!(with(5), 2 * SECOND, "one waits all the time: {drive:?}");
-        assert_eq!(with(4), 0, "it holds nobody back: {drive:?}");
+        assert_eq!(with(4), 0, "it delays no other command: {drive:?}");
     }
 }
 
 #[test]
-fn a_volume_that_works_in_rounds_is_full_where_a_round_leaves_something() {
+fn volume_in_rounds_is_full_when_a_round_leaves_commands() {
     let mut drive = volume();
     if let profile::Device::Volume(volume) = &mut drive {
         (volume.parallel, volume.rounds) = (sourced(4), Some(sourced(true)));
@@ -170,20 +171,20 @@ fn a_volume_that_works_in_rounds_is_full_where_a_round_leaves_something() {
 }
 
 #[test]
-fn a_link_that_no_request_waits_for_is_none_that_could_be_its_limit() {
+fn link_without_waiting_requests_is_no_limit() {
     let share = |acknowledge, sync| {
         let node = replica(leaf(profile::Device::XPoint(xpoint())), 10_000, 50_000_000, acknowledge);
         let stream = StreamSpec { queue_depth: 4, read: Share(0), sync, ..StreamSpec::default() };
         let left = run(&spec_of(node, stream, for_time(SECOND / 10)));
         left.sum("busy.link_ns") as f64 / left.sum("capacity.link_ns") as f64
     };
-    assert!(share(Acknowledge::Local, None) < 0.9, "what is told is the near side's");
+    assert!(share(Acknowledge::Local, None) < 0.9, "only the near side is recorded");
     assert!(share(Acknowledge::Both, None) > 0.95);
     let sync = Some(Sync::Fdatasync { every: 100 });
     assert!(share(Acknowledge::Local, sync) > 0.95, "a sync waits for what has not crossed yet");
 }
 
-/// Sums of a metric of the storage, from interval to interval.
+/// Running sums of a metric of the storage, per interval.
 fn so_far(left: &Left, metric: &str) -> Vec<u64> {
     let rows = left.series.iter().filter(|row| row.3 == metric);
     rows.scan(0, |all, row| {
@@ -194,8 +195,8 @@ fn so_far(left: &Left, metric: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_was_done_by_a_time_does_not_depend_on_the_length_of_intervals() {
-    // At half load and less, channels, link and port wait between what they do.
+fn totals_do_not_depend_on_interval_length() {
+    // At half load and less, channels, link and port idle between transfers.
     let arrivals = |rate| Arrivals::Poisson { rate: Rate(rate) };
     let mut node = cached(leaf(null()), 16 << 20, CacheKind::BatteryBacked);
     if let Node::Cache { cache, .. } = &mut node {
@@ -217,7 +218,7 @@ fn what_was_done_by_a_time_does_not_depend_on_the_length_of_intervals() {
         let (fine, coarse) = (with(short), with(10 * short));
         let every_tenth: Vec<u64> = fine.iter().skip(9).step_by(10).copied().collect();
         if resource == "link" {
-            // Of two ways each interval has the busier one.
+            // Of two directions, each interval has the busier one.
             assert!(every_tenth.iter().zip(&coarse).all(|(fine, coarse)| fine >= coarse));
         } else {
             assert_eq!(every_tenth, coarse, "{resource}");
