@@ -19,7 +19,8 @@ pub(crate) fn written_at_most(run: &RunSpec) -> Option<u64> {
     visits(run).map(|(phase, times)| Some(written_in_phase(phase)? * times)).sum()
 }
 
-/// Bytes that a phase writes at most: of each stream its amount, or what it asks for in open loop in the phase's time.
+/// Bytes that a phase writes at most: of each stream its amount, or what it asks for in open loop
+/// in the phase's time.
 fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
     if !phase.programs.is_empty() {
         return None;

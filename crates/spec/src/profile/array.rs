@@ -125,7 +125,8 @@ pub struct SourcedCache {
 const CONTROLLER: (u64, u64) = (5 * US, 4 * MS);
 /// Bytes per second of arrays: behind Gigabit Ethernet, or behind some ports of 100 Gbit/s.
 const ARRAY: (u64, u64) = (100_000_000, 90_000_000_000);
-/// Bytes per second up to what the fastest drives write; md's own least is 1000 KB, and its greatest 200 MB.
+/// Bytes per second up to what the fastest drives write; md's own least is 1000 KB, and its
+/// greatest 200 MB.
 const FASTEST_REBUILD: u64 = 20_000_000_000;
 
 /// The first value that no controller's cache can have.

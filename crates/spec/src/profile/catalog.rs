@@ -1,4 +1,4 @@
-//! Profiles that a study can name: found, read, and held against what can be.
+//! Profiles that a study can name: lookup, reading and checks.
 
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile, ProfileError};
 use crate::profile::{device_error, engine_error, host_error, link_error};
@@ -34,8 +34,8 @@ impl Profiles {
         names(&self.links)
     }
 
-    /// The name of the profile of a product in this version: the one whose version is the longest beginning of it; without a
-    /// version the newest.
+    /// The name of the profile of a product in this version: the one whose version is the longest
+    /// beginning of it; without a version the newest.
     pub fn engine_name(&self, product: &str, version: Option<&str>) -> Option<String> {
         let numbers = |version: &str| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>();
         let versions = self.engines.iter().filter_map(|(name, ..)| name.strip_prefix(product)?.strip_prefix('-'));

@@ -1,5 +1,5 @@
-//! Profiles: of devices (a model and its parameters), arrays, links, hosts and engines; each value with unit and source, one TOML
-//! file each.
+//! Profiles: of devices (a model and its parameters), arrays, links, hosts and engines; each value
+//! with unit and source, one TOML file each.
 
 mod array;
 pub mod catalog;
@@ -74,7 +74,7 @@ fn said_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::
 /// A text that says something.
 fn saying<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
-    if text.trim().is_empty() { Err(D::Error::custom(format!("this says nothing, expected {what}"))) } else { Ok(text) }
+    if text.trim().is_empty() { Err(D::Error::custom(format!("empty text, expected {what}"))) } else { Ok(text) }
 }
 
 /// Power draw between idle and fully active.
@@ -129,7 +129,8 @@ impl Device {
         }
     }
 
-    /// Commands that it holds, where its host has queues for them that a controller takes turns with.
+    /// Commands that it holds, where its host has queues for them that a controller takes turns
+    /// with.
     pub(crate) fn queue_depth(&self) -> Option<u32> {
         match self {
             Self::Flash(flash) => Some(flash.controller.queue_depth.value),

@@ -1,4 +1,4 @@
-//! Stacks as they are written become trees of devices; what can't be is told at its place.
+//! Resolving of written stacks to trees of devices; errors have their place.
 
 use crate::errors::{bad_value, one_kind, unknown_name};
 use crate::profile::catalog::Profiles;
@@ -100,7 +100,7 @@ impl Place<'_, '_> {
             return self.conflict(path, "size", message);
         }
         if let Some(key) = crate::resolve::scale::of_storage_only(stack) {
-            return self.conflict(path, key, "this is said of the whole storage, not of a part of a stack");
+            return self.conflict(path, key, "this key belongs to the whole storage, not to a part of a stack");
         }
         self.node(path, stack)
     }
@@ -143,7 +143,7 @@ impl Place<'_, '_> {
             }
             (None, None) => {
                 let accepted = ["device = \"PROFILE\"", "of = { … }"];
-                return self.missing(path, format!("{kind} does not say what its members are"), &accepted);
+                return self.missing(path, format!("{kind} has no members"), &accepted);
             }
         };
         self.only_where_it_counts(path, kind, raid)?;

@@ -9,7 +9,8 @@ use tameshi_base::units::{Share, Size, Time};
 /// Granule to which capacities are rounded down if a stack divides them.
 const GRANULE_BYTES: u64 = 4096;
 
-/// A node of a storage stack: a device or a device made of devices. The members of an array are equal.
+/// A node of a storage stack: a device or a device made of devices. The members of an array are
+/// equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Node {
@@ -149,7 +150,7 @@ pub struct Function {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arbitration {
-    /// Weight of the class of high priority: so many of its commands for each so many of the others, while all wait.
+    /// Weight of the class of high priority: its commands per weight of the others, while all wait.
     pub high: u32,
     /// Weight of the class of medium priority.
     pub medium: u32,

@@ -7,7 +7,8 @@ use crate::run::{RoundsSpec, RunSpec};
 pub struct Step {
     /// Index of the phase.
     pub phase: usize,
-    /// Of a phase that is repeated: the place of its rounds in the spec, and the round's number, from one.
+    /// Of a phase that is repeated: the place of its rounds in the spec, and the round's number,
+    /// from one.
     pub round: Option<(usize, u32)>,
 }
 

@@ -1,4 +1,5 @@
-//! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that name the place.
+//! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that
+//! name the place.
 
 use std::ops::Range;
 use tameshi_base::{InputError, InputErrorKind};
@@ -51,8 +52,8 @@ impl<'t> Source<'t> {
         let name = self.text_at(span);
         let found = if found.contains(&name) { found.to_string() } else { name };
         let message = match first {
-            Some(line) => format!("duplicate key: `{found}` stands in line {} already", line + 1),
-            None => format!("duplicate key: `{found}` stands here for the second time"),
+            Some(line) => format!("duplicate key: `{found}` is in line {} too", line + 1),
+            None => format!("duplicate key: `{found}` is here for the second time"),
         };
         InputError { found, message, accepted: vec!["each key once".into()], ..error }
     }
@@ -76,7 +77,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// An error at the value (or failing that the key, or its nearest parent) of a path in a merged table.
+    /// An error at the value (or failing that the key, or its nearest parent) of a path in a merged
+    /// table.
     pub fn error_at(
         self,
         table: &Table<'t>,
@@ -119,7 +121,8 @@ pub fn nearest(found: &str, accepted: &[String]) -> Option<String> {
     scored.filter(|(distance, name)| *distance <= name.len().max(found.len()) / 3).min().map(|(_, name)| name.clone())
 }
 
-/// The place of a path's value, or of the deepest part of it that is there; in a list, a name is an index.
+/// The place of a path's value, or of the deepest part of it that is there; in a list, a name is an
+/// index.
 pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
     let Some((name, rest)) = path.split_first() else { return 0..0 };
     let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else { return 0..0 };

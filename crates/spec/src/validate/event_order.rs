@@ -1,8 +1,8 @@
 //! True if events can come about: nothing happens behind the run's end, only what has died is
 //! replaced, and what is dead doesn't die again.
 //!
-//! What follows from times alone is refused, and only where no run of the study could do it: phases may end early, and at other levels
-//! of an axis an event may stand at another time.
+//! What follows from times alone is refused, and only where no run of the study could do it: phases
+//! may end early, and at other levels of an axis an event may stand at another time.
 
 use crate::plan::budget::time_at_most;
 use crate::run::node::Node;
@@ -54,12 +54,12 @@ fn never(run: &RunSpec, name: &str) -> Option<Never> {
     }
 }
 
-/// Of events of the run; those of a phase are held against its own time.
+/// For events of the run; those of a phase are compared with the time of the phase.
 fn is_behind_the_end(run: &RunSpec, event: &Event) -> Option<Never> {
     let end = Time(time_at_most(run)?);
     (event.phase.is_none() && event.at >= end && has_no_pauses(run)).then(|| Never {
         key: ["at", ""],
-        message: format!("the run is over after {end}, before this event"),
+        message: format!("the run ends after {end}, before this event"),
         found: event.at.to_string(),
         accepted: format!("less than {end}"),
     })
@@ -168,7 +168,7 @@ fn events(run: &RunSpec) -> impl Iterator<Item = Named<'_>> {
     run.events.iter().enumerate().map(|(place, (name, event))| (place, name.as_str(), event))
 }
 
-/// Return whether two storages are one: functions of a drive are befallen together.
+/// Return whether two storages are one: the functions of a drive fail together.
 fn is_one(run: &RunSpec, storage: &str, other: &str) -> bool {
     let drive = |name: &str| match run.storage.get(name)?.model.as_ref()? {
         Node::Partition { function, .. } => function.drive.clone(),

@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use tameshi_base::{InputError, Size};
 use tameshi_workload::StreamSpec;
 
-/// No stream's part reaches beyond its storage's end. Phases are as the study says, storages are scaled.
+/// No stream's part reaches beyond its storage's end. Phases are as the study says, storages are
+/// scaled.
 pub(crate) fn end_within(
     source: Source<'_>,
     table: &Table<'_>,

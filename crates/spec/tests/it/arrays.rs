@@ -1,4 +1,5 @@
-//! Array profiles: a name stands for the stack of its profile, which the study may change; what can't be is told at its place.
+//! Array profiles: a name stands for the stack of its profile, which the study may change; errors
+//! have their place.
 
 use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
@@ -169,7 +170,7 @@ fn texts(kind: &str) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn every_array_profile_resolves_and_the_disk_array_is_that_of_the_reference_study() {
+fn array_profiles_resolve_to_the_reference_stacks() {
     let real =
         Profiles { devices: texts("devices"), arrays: texts("arrays"), links: texts("links"), ..Profiles::default() };
     let names = real.array_names();
@@ -205,7 +206,7 @@ fn in_wrong_units(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_time_rate_and_chunk_of_each_array_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+fn array_values_off_by_a_thousand_are_refused() {
     let (devices, links, mut refused) = (texts("devices"), texts("links"), 0);
     for (name, file, text) in texts("arrays") {
         // A cache's memory may be anything from 1 MiB to 256 GiB: it is no physical constant.

@@ -16,7 +16,7 @@ fn refused(name: &str, more: &str, kind: InputErrorKind) {
 const LEVELS: &str = "levels = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]";
 
 #[test]
-fn more_runs_than_anybody_needs_are_refused_before_anything_is_expanded() {
+fn too_many_runs_are_refused_before_expansion() {
     refused("repetitions_beyond_number", "[run]\nrepetitions = 1000000000", BadValue);
     let axis = |name: &str, key: &str| format!("[axis.{name}]\nset = \"workload.stream.s.{key}\"\n{LEVELS}\n");
     let axes = axis("a", "queue_depth") + &axis("b", "jobs");
@@ -60,7 +60,7 @@ fn an_axis_that_sets_what_no_run_uses_is_refused() {
 }
 
 #[test]
-fn what_only_the_levels_of_an_axis_bring_is_taken_where_it_is_used() {
+fn keys_of_axis_levels_alone_are_accepted_if_used() {
     let text = SMALL.replace("[storage.disk]\ndevice = \"null\"\n", "").replace("[workload.stream.s]\n", "");
     let axes = "[axis.d]\nset = \"storage.disk.device\"\nlevels = [\"null\"]\n\
                 [axis.q]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n\
@@ -69,7 +69,7 @@ fn what_only_the_levels_of_an_axis_bring_is_taken_where_it_is_used() {
 }
 
 #[test]
-fn a_quick_part_that_names_what_is_not_there_is_refused_without_being_asked_for() {
+fn quick_part_with_absent_names_is_always_refused() {
     refused("quick_part_of_a_phase_that_is_not_there", "[quick]\nphase.pp.until.time = \"1 ms\"", UnknownName);
     let whole = "[quick]\nphase.short = { workload = [\"stream.s\"], until.time = \"1 ms\" }\n";
     planned(&format!("{SMALL}{whole}")).expect("a phase of its own");
@@ -124,7 +124,7 @@ fn a_job_that_submits_synchronously_has_one_request_outstanding() {
         let study = study.replace("[workload.stream.s]", &format!("[workload.stream.s]\n{keys}"));
         planned_in(&format!("{study}[host]\nprofile = \"t4\"\nsubmission = \"synchronous\"\n"), world, &with)
     };
-    let error = plan("queue_depth = 4", World::Simulated).expect_err("three would have nobody to wait for them");
+    let error = plan("queue_depth = 4", World::Simulated).expect_err("a synchronous job has one request outstanding");
     check_golden("depth_of_a_synchronous_job", &error.to_string());
     plan("jobs = 4", World::Simulated).expect("four jobs have four requests");
     plan("queue_depth = 4", World::Measured).expect("a real host is no model's");

@@ -7,7 +7,8 @@ use tameshi_base::InputErrorKind;
 use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
-/// Name of the golden text, what is appended to (or replaced in) the small study, and the kind that it must give.
+/// Name of the golden text, what is appended to (or replaced in) the small study, and the kind that
+/// it must give.
 const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
     ("no_toml", "title = \"t\"", "title = ", InputErrorKind::Syntax),
     ("misspelled_key", "[workload.stream.s]", "[workload.stream.s]\nqueue_dept = 4", InputErrorKind::UnknownKey),
@@ -196,7 +197,7 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
 ];
 
 #[test]
-fn each_mistake_is_told_with_place_key_found_and_accepted() {
+fn errors_have_place_key_found_and_accepted() {
     for (name, from, to, kind) in CASES {
         assert!(SMALL.contains(from), "{name}: the small study holds no `{from}`");
         let error = planned(&SMALL.replacen(from, to, 1)).expect_err(name);
@@ -214,7 +215,7 @@ fn every_kind_of_error_has_a_golden_text() {
 }
 
 #[test]
-fn an_impossible_profile_is_told_at_its_place_in_the_profiles_file() {
+fn profile_error_has_its_place_in_the_profile_file() {
     let hdd = r#"
 description = "a disk whose revolution is in the wrong unit"
 [device.hdd]

@@ -15,7 +15,7 @@ fn a_rate_and_users_who_think_are_refused_together() {
             let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
             planned_in(&study, World::Measured, &profiles())
         };
-        let error = plan("rate = \"10 /s\"\n").expect_err("nobody waits for arrivals who think").to_string();
+        let error = plan("rate = \"10 /s\"\n").expect_err("think time has no effect with a rate").to_string();
         check_golden(&format!("rate_and_{pauses}"), &error);
         plan("").expect("alone they can be");
     }

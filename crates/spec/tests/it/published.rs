@@ -1,4 +1,4 @@
-//! Published figures name metrics, subjects and windows that there are; what there is not is told at its place.
+//! Published figures: their metrics, subjects and windows, and errors of absent ones.
 
 use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
@@ -50,7 +50,7 @@ fn a_figure_may_be_of_all_that_a_study_shows() {
 }
 
 #[test]
-fn a_figure_is_told_at_its_own_place_where_the_quick_part_leaves_out_one_before_it() {
+fn figure_error_has_its_place_after_omitted_figures() {
     let figure =
         |cell: &str, metric: &str| format!("[[published]]\nid = \"S\"\ncell = {cell}\nmetric = \"{metric}\"\n");
     let axis = "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[quick]\naxis.d.levels = [2]\n";

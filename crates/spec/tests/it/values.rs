@@ -46,7 +46,7 @@ fn with(line: &str) -> String {
 }
 
 #[test]
-fn a_value_in_a_wrong_form_is_told_with_the_forms_that_are_taken() {
+fn value_in_a_wrong_form_is_refused_with_the_accepted_forms() {
     for (name, line, kind) in CASES {
         let error = planned(&with(line)).expect_err(name);
         assert_eq!(error.kind, *kind, "{name}: {error}");
@@ -82,7 +82,7 @@ fn what_is_told_of_a_wrong_type_names_nothing_of_rust() {
 }
 
 #[test]
-fn an_offset_beyond_a_storage_that_is_scaled_is_told_by_the_size_that_its_user_knows() {
+fn offset_beyond_a_scaled_storage_names_the_unscaled_size() {
     let mut profiles = profiles();
     profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), FLASH.to_string()));
     let study = with("offset = \"2 TB\"").replacen("device = \"null\"", "device = \"flash\"", 1);

@@ -1,4 +1,5 @@
-//! JSON documents, ingested by some clients while others query them: by key, by an indexed value inside, and by day.
+//! JSON documents, ingested by some clients while others query them: by key, by an indexed value
+//! inside, and by day.
 
 use super::keys::{alphanumeric, between};
 use super::relation::{By, Catalogue, Kind, Limit, Lookup, Read, Shape, Statement, Table, Take, column, text};
@@ -88,7 +89,8 @@ impl Program {
         self.documents.div_ceil(PER_CUSTOMER).max(1)
     }
 
-    /// A document of an order: half to one and a half times the mean size, most of it in its lines' texts.
+    /// A document of an order: half to one and a half times the mean size, most of it in its lines'
+    /// texts.
     fn document(&self, random: &mut Random, id: u64, date: i64, values: &mut Values) {
         let bytes = between(random, self.bytes / 2, self.bytes + self.bytes / 2) as usize;
         let (customer, day) = (random.below(self.customers()), random.below(DAYS));

@@ -1,6 +1,6 @@
 //! Small database in memory that executes statements, without SQL and without storage.
 //!
-//! It is the reference that real servers are held against (the same program with the same seed must get the same
+//! It is the reference for real servers (the same program with the same seed must get the same
 //! replies from both), and serves the tests of the programs themselves. It has one client.
 
 use super::relation::{
@@ -53,7 +53,8 @@ type Key = Vec<Cell>;
 pub struct Memory {
     catalogue: Catalogue,
     tables: Vec<BTreeMap<Key, Row>>,
-    /// Per table, the next row's place where there is no primary key, and its number where the database numbers rows.
+    /// Per table, the next row's place where there is no primary key, and its number where the
+    /// database numbers rows.
     next: Vec<i64>,
     numbers: Vec<i64>,
     undo: Vec<(usize, Key, Option<Row>)>,

@@ -1,7 +1,9 @@
-//! Tables, statements and values as data: SQL drivers turn them into text, a simulated engine into pages.
+//! Tables, statements and values as data: SQL drivers turn them into text, a simulated engine into
+//! pages.
 //!
-//! A program describes itself by a [`Catalogue`]: its tables, and the shape of every statement it will ever send. A
-//! [`Statement`] is then a shape's number and its parameters. What shapes mean is defined by [`super::Memory`].
+//! A program describes itself by a [`Catalogue`]: its tables, and the shape of every statement it
+//! will ever send. A [`Statement`] is then a shape's number and its parameters. What shapes mean is
+//! defined by [`super::Memory`].
 
 /// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +103,8 @@ impl Table {
         self
     }
 
-    /// The column that numbers rows: the primary key, or that of the first index where there is none.
+    /// The column that numbers rows: the primary key, or that of the first index where there is
+    /// none.
     pub fn number_column(&self) -> Option<usize> {
         let columns = if self.primary.is_empty() { &self.indexes.first()?.columns } else { &self.primary };
         if let [only] = columns[..] { Some(only) } else { None }
@@ -201,13 +204,14 @@ pub struct By {
 pub enum Limit {
     /// All.
     None,
-    /// So many.
+    /// At most this many.
     Fixed(u32),
     /// As many as the last parameter says.
     Parameter,
 }
 
-/// Rows of one table. Parameters in order: one for each of `equal`, those of `bounds`, that of `below`, the limit.
+/// Rows of one table. Parameters in order: one for each of `equal`, those of `bounds`, that of
+/// `below`, the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The table.
@@ -265,8 +269,8 @@ pub enum Set {
 /// The shape of a statement: all of it but its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One row of one table or of each of two, joined in one statement; parameters are their keys in order. No row where
-    /// one of them is missing.
+    /// One row of one table or of each of two, joined in one statement; parameters are their keys
+    /// in order. No row where one of them is missing.
     Get {
         /// Lookups.
         lookups: Vec<Lookup>,

@@ -91,7 +91,8 @@ pub enum Step {
 pub enum Outcome {
     /// As it should, with its changes kept.
     Committed,
-    /// As it should, with its changes taken back: TPC-C's New-Order with an item that does not exist.
+    /// As it should, with its changes taken back: TPC-C's New-Order with an item that does not
+    /// exist.
     RolledBack,
     /// A row that must be there was not: the data set is not what it should be.
     Missing(&'static str),

@@ -1,4 +1,5 @@
-//! Calls on files that a stream makes where others read and write, and failures that it goes on after.
+//! Calls on files that a stream makes where others read and write, and failures that it goes on
+//! after.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +13,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileCall {
-    /// `fallocate`: a write gets its range room in the file, a read does and keeps the file's length, a trim gives it back.
+    /// `fallocate`: a write gets its range room in the file, a read does and keeps the file's
+    /// length, a trim gives it back.
     Allocate,
     /// `ftruncate`: a write cuts or extends the file to where the write would begin.
     Truncate,
-    /// Moves a range of another file, the stream's `donor`, here in exchange for what is here, whose data come along
-    /// (`EXT4_IOC_MOVE_EXT`, of ext4 alone): a write of a file that others use, and that holds the same data afterwards.
+    /// Moves a range of another file, the stream's `donor`, here in exchange for what is here,
+    /// whose data come along (`EXT4_IOC_MOVE_EXT`, of ext4 alone): a write of a file that others
+    /// use, and that holds the same data afterwards.
     MoveExtents,
     /// Makes a file of a directory, or opens the one that is there, and closes it.
     Create,

@@ -26,7 +26,8 @@ impl Job {
     /// Job `place.job` of `spec`.
     ///
     /// # Panics
-    /// When the span holds no whole block or there is no queue depth; the resolver refuses such a study.
+    /// When the span holds no whole block or there is no queue depth; the resolver refuses such a
+    /// study.
     pub fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
         Self(match (spec.sync, spec.page_flush) {
             (Some(Sync::GroupCommit { committers, delay }), _) if spec.lsm.is_some() => {
@@ -41,7 +42,8 @@ impl Job {
         })
     }
 
-    /// The job, held back by `pacer` where its stream keeps step with others. Groups and batches do not.
+    /// The job, held back by `pacer` where its stream keeps step with others. Groups and batches do
+    /// not.
     #[must_use]
     pub fn paced(mut self, pacer: Option<Pacer>) -> Self {
         if let Kind::Plain(plain) = &mut self.0 {
@@ -50,7 +52,8 @@ impl Job {
         self
     }
 
-    /// The earliest time at which the job wants to issue; `None` while it waits for a completion or has nothing left.
+    /// The earliest time at which the job wants to issue; `None` while it waits for a completion or
+    /// has nothing left.
     #[inline(always)]
     pub fn next_due(&self) -> Option<Nanos> {
         match &self.0 {
@@ -106,7 +109,8 @@ impl Job {
         }
     }
 
-    /// The command of `slot`, about to complete, has failed: what it was to make durable is no commit.
+    /// The command of `slot`, about to complete, has failed: what it was to make durable is no
+    /// commit.
     pub fn fails(&mut self, slot: u32) {
         match &mut self.0 {
             Kind::Plain(plain) => plain.fails(slot),
@@ -116,8 +120,9 @@ impl Job {
         }
     }
 
-    /// The command of `slot` completed at `now`, and the slot goes on: what [`Job::complete`] and [`Job::issue`] do one after the
-    /// other, for a closed loop in which nothing else follows from a completion. `None`, and nothing has happened, where it may.
+    /// The command of `slot` completed at `now`, and the slot goes on: what [`Job::complete`] and
+    /// [`Job::issue`] do one after the other, for a closed loop in which nothing else follows from
+    /// a completion. `None`, and nothing has happened, where it may.
     ///
     /// # Panics
     /// When the slot has nothing outstanding: a command completed twice.
@@ -129,7 +134,8 @@ impl Job {
         }
     }
 
-    /// The commits of a group that ended with the last completion, each from its own intended start.
+    /// The commits of a group that ended with the last completion, each from its own intended
+    /// start.
     #[inline]
     pub fn commits(&self) -> &[Nanos] {
         match &self.0 {
@@ -156,7 +162,8 @@ impl Job {
         self.source().is_exhausted()
     }
 
-    /// The job starts nothing any more; what it has begun, and the sync at its end, it brings to an end.
+    /// The job starts nothing any more; what it has begun, and the sync at its end, it brings to an
+    /// end.
     pub fn end(&mut self) {
         match &mut self.0 {
             Kind::Plain(plain) => plain.end(),
@@ -209,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_never_has_more_outstanding_than_its_queue_depth() {
+    fn closed_loop_stays_within_its_queue_depth() {
         let mut job = Job::new(&StreamSpec { queue_depth: 3, ..StreamSpec::default() }, place());
         let issued: Vec<u32> = std::iter::from_fn(|| job.issue(0)).map(|issue| issue.slot).collect();
         assert_eq!(issued, [0, 1, 2]);
@@ -283,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_at_the_end_comes_once_when_all_is_done_and_is_no_commit() {
+    fn final_sync_comes_once_and_is_no_commit() {
         for (budget_bytes, duration) in [(Some(5 * 4096), None), (None, Some(tameshi_base::Time(70)))] {
             let spec =
                 StreamSpec { read: Share(0), queue_depth: 3, sync_at_end: true, duration, ..StreamSpec::default() };
@@ -446,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_ready_when_its_start_has_come_and_a_slot_is_free() {
+    fn request_is_ready_at_its_start_with_a_free_slot() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..StreamSpec::default() }, place());
         let first = job.issue(300).expect("due at zero");
@@ -519,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_waits_for_a_trim_goes_to_the_range_that_was_trimmed() {
+    fn write_after_a_trim_goes_to_the_trimmed_range() {
         let sync = Some(Sync::Fdatasync { every: 2 });
         let spec = StreamSpec { trim_first: true, read: Share(300_000), queue_depth: 3, sync, ..StreamSpec::default() };
         let mut job = Job::new(&spec, Placement { budget_bytes: Some(600 * 4096), ..place() });

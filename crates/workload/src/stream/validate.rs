@@ -99,7 +99,7 @@ impl StreamSpec {
                 } else if !points.is_sorted_by_key(|point| point.at) {
                     object(key, "the points go back in time", "points in the order of their times")
                 } else if points.iter().any(|point| point.rate > MOST_RATE) {
-                    object(key, "nothing starts requests this fast", "at most \"1000000000 /s\"")
+                    object(key, "the rate is too high", "at most \"1000000000 /s\"")
                 } else {
                     None
                 }
@@ -118,7 +118,7 @@ impl StreamSpec {
         let Some(Sync::GroupCommit { committers, .. }) = self.sync else { return None };
         let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if committers == 0 {
-            object("sync.group_commit.committers", "a group of nobody commits nothing", "1 or more")
+            object("sync.group_commit.committers", "a group needs at least one committer", "1 or more")
         } else if self.longest().0.saturating_mul(u64::from(committers)) > MOST_COMMAND {
             object("sync.group_commit.committers", "a group's records make no single write", "records of 1 GiB in all")
         } else if self.pattern != Pattern::Sequential {
@@ -175,7 +175,7 @@ impl StreamSpec {
         } else if !(2..=64).contains(&tree.fan_out) {
             object("lsm.fan_out", "nothing is merged like this", "2 to 64")
         } else if !(1..=16).contains(&tree.levels) {
-            object("lsm.levels", "no tree has so many", "1 to 16")
+            object("lsm.levels", "too many levels for a tree", "1 to 16")
         } else if !(1..=1024).contains(&tree.queue_depth) {
             object("lsm.queue_depth", "nothing would be written, or nothing is so deep", "1 to 1024")
         } else if tree.most_runs.is_some_and(|most| most <= tree.fan_out) {
@@ -238,7 +238,7 @@ impl StreamSpec {
         let message = if !whole(self.offset) || !self.lengths().iter().all(|length| whole(length.size)) {
             "a block that is verified has 4 KiB, and this stream's requests lie across such blocks"
         } else if self.trims() {
-            "nobody knows what a trimmed block holds"
+            "the content of a trimmed block is undefined"
         } else {
             return None;
         };
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_job_can_do_is_named_by_its_key_and_what_it_can_is_not() {
+    fn invalid_streams_are_refused_by_key_and_valid_ones_accepted() {
         assert_eq!(key(StreamSpec::default()), None);
         assert_eq!(key(StreamSpec { run_length: 0, ..StreamSpec::default() }), Some("run_length"));
         for (theta_permille, expected) in [(0, true), (1, false), (10_000, false), (10_001, true)] {
@@ -443,7 +443,8 @@ mod tests {
         ] {
             assert_eq!(key(with(tree)), Some(expected));
         }
-        // Four runs of 1, 4 and 16 MiB each, and one of 16 that is being written, behind the journal.
+        // Four runs of 1, 4 and 16 MiB each, and one of 16 that is being written, behind the
+        // journal.
         assert_eq!(with(tree).least_span(), Size((1 << 30) + ((4 + 16 + 64 + 16) << 20)));
     }
 
@@ -489,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_on_files_is_objected_to_where_it_could_not_mean_what_the_stream_says() {
+    fn file_calls_with_conflicting_settings_are_refused() {
         let of = |call, spec: StreamSpec| StreamSpec { call: Some(call), ..spec }.error().map(|found| found.key);
         let plain = StreamSpec::default;
         for call in [FileCall::Allocate, FileCall::Create, FileCall::Stat, FileCall::Delete] {

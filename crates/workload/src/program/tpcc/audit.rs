@@ -85,8 +85,9 @@ pub struct Finding {
     pub holds: Option<bool>,
 }
 
-/// Judges the mix. Each bound is widened by three standard errors of what was counted, so that a short run isn't blamed
-/// for its luck. With one warehouse nothing can be remote, and shares of what is are left out.
+/// Judges the mix. Each bound is widened by three standard errors of what was counted, so that a
+/// short run isn't blamed for its luck. With one warehouse nothing can be remote, and shares of
+/// what is are left out.
 pub fn audit(tally: &Tally, warehouses: u64) -> Vec<Finding> {
     let all: u64 = tally.kinds.iter().sum();
     let judged = |name, clause, value: f64, error: f64, (low, high): (f64, f64)| {

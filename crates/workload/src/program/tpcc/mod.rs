@@ -1,4 +1,5 @@
-//! TPC-C by its specification (revision 5.11), or in tpcc-mysql's manner with the specification's rows.
+//! TPC-C by its specification (revision 5.11), or in tpcc-mysql's manner with the specification's
+//! rows.
 //!
 //! `docs/programs.md` tells which clause stands behind what, and where other tools differ.
 
@@ -53,7 +54,7 @@ impl Sizes {
     }
 }
 
-/// TPC-C on so many warehouses: what all its terminals have in common.
+/// TPC-C on a number of warehouses: the part common to all its terminals.
 #[derive(Clone, Debug)]
 pub struct Tpcc {
     /// Tables, statement shapes, kinds of transactions.

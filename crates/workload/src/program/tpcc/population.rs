@@ -22,7 +22,8 @@ struct Part<'a> {
 const ROWS: u64 = 10_000;
 
 impl Tpcc {
-    /// The parts of the data set: by district what belongs to one, by ten thousand the items and stocks.
+    /// The parts of the data set: by district what belongs to one, by ten thousand the items and
+    /// stocks.
     pub fn chunks(&self) -> Vec<Chunk> {
         let (sizes, districts) = (self.sizes, self.warehouses * self.sizes.districts);
         let mut chunks: Vec<Chunk> = parts(table::ITEM, sizes.items, ROWS).collect();

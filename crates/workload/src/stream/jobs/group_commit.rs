@@ -1,8 +1,9 @@
 //! Group commit: many committers append to one log, and share its writes and flushes.
 //!
-//! A committer that is due leaves its record in the group that forms. While nothing is under way, and once the group is
-//! whole or has waited long enough, one write takes all its records, one flush makes them durable, and each committer's
-//! commit ends with it. Who comes meanwhile forms the next group.
+//! A committer that is due leaves its record in the group that forms. While nothing is under way,
+//! and once the group is whole or has waited long enough, one write takes all its records, one
+//! flush makes them durable, and each committer's commit ends with it. Who comes meanwhile forms
+//! the next group.
 
 use crate::stream::issue::{Completion, Issue, Operation, Placement};
 use crate::stream::source::Source;
@@ -14,7 +15,7 @@ use tameshi_base::{Command, CommandKind, Nanos};
 enum Step {
     /// There is none.
     Idle,
-    /// So many bytes are being written.
+    /// The bytes are being written.
     Writing(u32),
     /// Written then; the flush is due.
     Written(Nanos),
@@ -47,7 +48,7 @@ pub(crate) struct Group {
     submitted: Nanos,
     /// Commits that ended with the last completion.
     commits: Vec<Nanos>,
-    /// Nobody joins for now; and when that last changed.
+    /// Committers are held back; and the time of the last change.
     held: bool,
     held_until: Nanos,
     /// Bytes of the record that was left last, for who asks.
@@ -56,7 +57,7 @@ pub(crate) struct Group {
 
 impl Group {
     pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>, committers: u32, delay: Nanos) -> Self {
-        assert!(committers > 0, "a group of nobody commits nothing");
+        assert!(committers > 0, "a group needs at least one committer");
         let count = committers as usize;
         Self {
             stream: place.stream,
@@ -203,7 +204,7 @@ impl Group {
         u32::from(matches!(self.step, Step::Writing(_) | Step::Flushing))
     }
 
-    /// Nobody starts any more.
+    /// Stop all starts.
     pub(crate) fn end(&mut self) {
         self.source.end();
     }
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn many_committers_share_one_write_and_one_flush_and_each_commits() {
+    fn committers_share_one_write_and_one_flush() {
         let mut job = Job::new(&log(4, 0), place());
         let [(CommandKind::Write, first, 2048)] = issue_all(&mut job, 0)[..] else { panic!("one write of four") };
         assert_eq!(job.outstanding(), 1);
