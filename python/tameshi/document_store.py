@@ -11,7 +11,7 @@ from typing import Any
 
 from tameshi import _core
 from tameshi.model_error import DOCUMENTS, Facts, drive_of
-from tameshi.spec_types import PhaseSpec, PhaseStream, RunSpec, Sync3
+from tameshi.spec_types import PhaseSpec, PhaseStream, RunSpec, SyncGroupCommit
 from tameshi.stats.estimates import MOVING, WindowData
 from tameshi.stats.offered import Offered, offered
 
@@ -41,7 +41,7 @@ def _tree(stream: PhaseStream) -> tuple[int, int] | None:
     if of.lsm is None:
         return None
     jobs = of.jobs or 1
-    group = of.sync.group_commit.committers if isinstance(of.sync, Sync3) else 1
+    group = of.sync.group_commit.committers if isinstance(of.sync, SyncGroupCommit) else 1
     return jobs * group, jobs * _core.size_bytes(of.lsm.memtable)
 
 
