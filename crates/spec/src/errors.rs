@@ -52,7 +52,7 @@ pub(crate) fn stream_error(source: Source<'_>, table: &Table<'_>, stream: &str, 
     bad_value(source, table, &path, error.message.clone(), error.accepted)
 }
 
-/// An error about a name that refers to nothing.
+/// Error of a name that refers to no definition.
 pub(crate) fn unknown_name(
     source: Source<'_>,
     table: &Table<'_>,

@@ -143,7 +143,7 @@ pub fn plan<'t>(
     })
 }
 
-/// Check what only all cells together show, and summarise the study.
+/// Check all cells together, and summarise the study.
 fn check_cells(
     name: &str,
     (source, document): (Source<'_>, &Table<'_>),

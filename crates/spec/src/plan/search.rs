@@ -76,7 +76,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// A mean, a maximum, or a percentile by its name: two digits and those behind the point, `p05`,
+/// A mean, a maximum, or a percentile by its name: two digits and decimals, `p05`,
 /// `p99`, `p999`.
 fn is_estimated(statistic: &str) -> bool {
     let percentile =

@@ -115,7 +115,7 @@ pub(crate) fn read<'p, T>(
     Some(source.parse().and_then(|table| typed(source, &table)))
 }
 
-/// A device profile says nothing of how a run simulates it.
+/// Refuse keys of the simulation in a device profile.
 fn whole_drive(source: Source<'_>, table: &Table<'_>) -> Result<(), InputError> {
     let path = ["device", "flash", SIMULATED];
     if !has_key(table, &path) {

@@ -1,4 +1,4 @@
-//! Limits of the link between a drive and its host, and of the electronics behind it.
+//! Limits of the link between a drive and its host, and of the drive's electronics.
 
 use super::HostLink;
 use super::pcie::pcie_error;
@@ -19,7 +19,7 @@ pub(super) const DEEPEST: u64 = 65_536;
 /// Functions (SR-IOV), virtual ones included: drives have dozens to hundreds of them.
 pub(super) const MOST_FUNCTIONS: u64 = 1_024;
 
-/// The most commands behind a link: one that carries data one way at a time is a disk's.
+/// Return the largest queue of a link: a half-duplex link is a disk's.
 pub(super) fn deepest(link: &HostLink) -> u64 {
     if link.half_duplex.value { DEEPEST_OF_DISKS } else { DEEPEST }
 }

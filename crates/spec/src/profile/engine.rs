@@ -1,4 +1,4 @@
-//! Database engines: what a version of a product spends on processors, and how it keeps its pages.
+//! Database engines: processor costs of a product's version, and its page management.
 
 use super::Sourced;
 use super::range::ProfileError;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
-/// An engine profile file: what it is, and its parameters.
+/// An engine profile file: description and parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineProfile {
@@ -69,7 +69,7 @@ pub struct Innodb {
     /// page; absent: trees have none, and growing rows always have room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_lock: Option<TreeLock>,
-    /// Threads that change each row once more after the commit; absent: nothing is done then.
+    /// Purge threads, which change each row once more after the commit; absent: no purge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
     /// Recovery after a crash or a restart; absent: neither can be simulated.
@@ -147,8 +147,8 @@ pub struct Midpoint {
     pub old_blocks_time: Option<Sourced<Time>>,
 }
 
-/// Commits that share a flush of the log: who comes while one is under way waits, and all who wait
-/// share the next.
+/// Commits that share a flush of the log: a commit that arrives during a flush waits, and all that
+/// wait share the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupCommit {
@@ -322,13 +322,13 @@ pub struct TreeLock {
     pub growing: Sourced<Share>,
 }
 
-/// Threads that go through what transactions have changed after they are committed.
+/// Purge threads: they process the changes of committed transactions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Purge {
     /// Number of purge threads (innodb_purge_threads).
     pub threads: Sourced<u32>,
-    /// Log of a row that is changed again, for what its page says of the transaction.
+    /// Log of a row that is changed again, for the transaction fields of its page.
     pub redo: Sourced<Size>,
 }
 
@@ -482,7 +482,7 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     limits
 }
 
-/// Values of what may be absent.
+/// Limits of optional sections.
 fn of_sections(innodb: &Innodb) -> Vec<Limit> {
     let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
     let (short, middle, whole) = (100_000, 1_000_000, u64::from(Share::WHOLE.0));

@@ -34,7 +34,7 @@ pub struct HddProfile {
     pub scheduling: Sourced<Scheduling>,
     /// Commands the disk holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
-    /// Buffer that goes on reading behind the last read; absent: no read-ahead.
+    /// Read-ahead buffer after the last read; absent: no read-ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Sourced<Size>>,
     /// Zones of falling density from the outside to the inside; absent: the disk is the same
@@ -66,13 +66,13 @@ pub struct Zones {
     pub inner_rate: Sourced<Rate>,
 }
 
-/// In which order a hard disk serves what is queued.
+/// Order in which a hard disk serves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
     /// First come, first served.
     Fcfs,
-    /// The arm sweeps back and forth and serves what lies ahead of it (LOOK).
+    /// The arm sweeps back and forth and serves commands ahead of it (LOOK).
     Elevator,
     /// Shortest positioning time first (SPTF): seek and rotation together.
     ShortestPositioning,

@@ -1,4 +1,4 @@
-//! Hosts: what a machine's processors spend on each request.
+//! Hosts: processor costs of each request.
 
 use super::Sourced;
 use super::range::{COUNT, Limit, MS, ProfileError, RATE, SIZE, TIME, US, or_none, outside};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
-/// A host profile file: what it is, and its costs.
+/// A host profile file: description and costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostProfile {
@@ -18,7 +18,7 @@ pub struct HostProfile {
     pub host: HostModel,
 }
 
-/// A machine's processors, and what its kernel takes of them for each request.
+/// A machine's processors, and the kernel's cost of each request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostModel {
@@ -102,7 +102,7 @@ pub struct AccessPath {
     pub read: Sourced<Time>,
     /// The same for a write, a trim or a flush.
     pub write: Sourced<Time>,
-    /// Taking the completion, up to where the thread's own code goes on.
+    /// Taking the completion, until the thread's own code continues.
     pub complete: Sourced<Time>,
 }
 
@@ -110,8 +110,8 @@ pub struct AccessPath {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interrupt {
-    /// Handler, completion of the request, and waking the thread; interrupts what the processor was
-    /// doing.
+    /// Handler, completion of the request, and waking the thread; interrupts the work that the
+    /// processor was doing.
     pub cost: Sourced<Time>,
     /// Processor that gets the interrupt.
     pub placement: Sourced<Placement>,
@@ -123,9 +123,9 @@ pub struct Interrupt {
 pub enum Placement {
     /// The one that submitted the request: a queue and a vector for each processor.
     SubmittingCore,
-    /// Always the first: one vector, and nothing that moves it.
+    /// Always the first: one vector without balancing.
     OneCore,
-    /// Spread evenly, without regard to who submitted.
+    /// Spread evenly, whichever processor submitted.
     Spread,
 }
 

@@ -1,4 +1,4 @@
-//! Links between hosts: what a replica's writes cross.
+//! Links between hosts, which a replica's writes cross.
 
 use super::Sourced;
 use super::range::{Limit, MS, ProfileError, SIZE, TIME, bad_value, or_none, outside};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Size, Time};
 
-/// A link profile file: what it is, and its figures.
+/// A link profile file: description and figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkProfile {
@@ -49,7 +49,7 @@ pub(crate) fn link_error(link: &Link) -> Option<ProfileError<'static>> {
 /// per second.
 const FAST: u64 = 1_000_000_000;
 const SITE: Time = Time(MS);
-/// One this slow is Fast Ethernet or leads out of the house: what crosses it takes its time.
+/// One this slow is Fast Ethernet or leaves the building.
 const SLOW: u64 = 100_000_000;
 const OUT_OF_THE_HOUSE: Time = Time(200_000);
 

@@ -87,7 +87,7 @@ pub struct Drawn {
     pub active_mw: Sourced<u32>,
 }
 
-/// A device profile file: what it is, and one model's parameters under the model's name.
+/// A device profile file: description, and one model's parameters under the model's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceProfile {
@@ -101,7 +101,7 @@ pub struct DeviceProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Device {
-    /// Completes everything at once: the floor of what is simulated.
+    /// Completes everything at once: the floor of the simulation.
     Null(NullProfile),
     /// A hard disk.
     Hdd(HddProfile),
@@ -148,7 +148,7 @@ impl Device {
         }
     }
 
-    /// Functions that guests can be given; `None` of what is no drive.
+    /// Return the number of functions for guests; `None` for a model that is no drive.
     pub(crate) fn functions(&self) -> Option<u32> {
         let told = match self {
             Self::Null(_) => return None,

@@ -21,10 +21,10 @@ pub(crate) const LANES: [u32; 5] = [1, 2, 4, 8, 16];
 /// many that cross (PCI Express Base Specification 5.0, sections 4.2.1 and 4.2.2).
 const GENERATIONS: [(u64, u64, u64); 5] =
     [(2_500, 8, 10), (5_000, 8, 10), (8_000, 128, 130), (16_000, 128, 130), (32_000, 128, 130)];
-/// Bytes of a packet beside its data: header of four words, sequence number and framing, check (the
-/// same, sections 2.2 and 3.6).
+/// Bytes of a packet besides its data: header of four words, sequence number and framing, check
+/// (the same, sections 2.2 and 3.6).
 const BESIDE: u64 = 24;
-/// Bytes of data in a packet: what most hosts are set to, and the most that any of them is.
+/// Bytes of data in a packet: the common setting of hosts, and the largest.
 const USUAL: u64 = 256;
 const LARGEST: u64 = 512;
 
@@ -68,7 +68,8 @@ impl fmt::Display for Pcie {
     }
 }
 
-/// Lanes or a generation that PCI Express does not have: which key, why, and what it has.
+/// Return the error of lanes or a generation that PCI Express does not have: key, message, accepted
+/// values.
 pub(crate) fn pcie_error(pcie: Pcie) -> Option<(&'static str, &'static str, &'static str)> {
     if !pcie.has_generation() {
         return Some(("generation", "there is no such generation of PCI Express, or none that is modelled", "1 to 5"));

@@ -36,7 +36,7 @@ pub struct VolumeProfile {
     /// absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<VolumeLimit>,
-    /// Times in which nothing moves; absent: none.
+    /// Stalls of the whole volume; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
 }
@@ -45,9 +45,9 @@ pub struct VolumeProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeService {
-    /// Time beside other commands, one draw for each; with `rounds`, one for each round.
+    /// Time in parallel with other commands, one draw for each; with `rounds`, one for each round.
     pub latency: Sourced<Vec<LatencyPoint>>,
-    /// Time that the one processor behind the volume is busy with a command of whatever length.
+    /// Time of the volume's single processor per command of any length.
     pub command_time: Sourced<Time>,
     /// Bytes per second that the same processor moves.
     pub transfer_rate: Sourced<Rate>,

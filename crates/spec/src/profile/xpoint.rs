@@ -26,9 +26,9 @@ pub struct XPointProfile {
     pub read_time: Sourced<Time>,
     /// Time that a channel is busy with writing one access unit.
     pub write_time: Sourced<Time>,
-    /// Time that a read spends in the electronics, beside others.
+    /// Time of a read in the electronics, in parallel with others.
     pub read_overhead: Sourced<Time>,
-    /// Time that a write spends in the electronics, beside others.
+    /// Time of a write in the electronics, in parallel with others.
     pub write_overhead: Sourced<Time>,
     /// Commands that the controller starts per second at most.
     pub command_rate: Sourced<Rate>,
@@ -46,7 +46,7 @@ pub struct XPointProfile {
 
 /// Bytes of a drive of 3D XPoint: a single die has 16 GB, and no drive has had more than some TB.
 const XPOINT: (u64, u64) = (16_000_000_000, 15_000_000_000_000);
-/// Bytes behind a channel of 3D XPoint: half of a die of 128 Gbit, for a drive may show a part of
+/// Bytes per channel of 3D XPoint: half of a die of 128 Gbit, for a drive may show a part of
 /// it, to 64 of twice the size.
 const XPOINT_CHANNEL: (u64, u64) = (8_000_000_000, 64 * 32_000_000_000);
 

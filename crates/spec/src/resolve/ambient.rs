@@ -34,7 +34,7 @@ pub(crate) fn ambient(
     Ok(())
 }
 
-/// Puts the drives of a storage into slots: what these carry bounds either way.
+/// Put the drives of a storage into slots, whose rate bounds both directions.
 pub(crate) fn slot(
     source: Source<'_>,
     table: &Table<'_>,

@@ -33,7 +33,7 @@ impl Profiles {
         catalog::names(&self.arrays)
     }
 
-    /// Reads an array profile: as it is written, and what it is made of.
+    /// Read an array profile: as written, and resolved.
     ///
     /// # Errors
     /// In the profile's own file, or in that of a device or link it names, at the first thing that
@@ -57,7 +57,7 @@ fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, Inpu
     })
 }
 
-/// The table with plain values in place of those with sources; what is no table is left out.
+/// The table with plain values in place of those with sources; other values are left out.
 fn values<'t>(table: &Table<'t>) -> Table<'t> {
     let mut plain = Table::new();
     for (key, value) in table {

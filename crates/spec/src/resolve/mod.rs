@@ -140,7 +140,7 @@ pub(crate) fn resolve_database(
     Ok(Some(database))
 }
 
-/// The model behind a simulated database's engine, if there is one for the product.
+/// Return the model of a simulated database's engine, if the product has one.
 fn engine_model(
     source: Source<'_>,
     table: &Table<'_>,

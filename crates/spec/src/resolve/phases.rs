@@ -35,7 +35,7 @@ impl Expanded {
     }
 }
 
-/// Phases that stand together: repeated as rounds, or between such.
+/// Adjacent phases: repeated as rounds, or between rounds.
 struct Unit<'a> {
     rounds: Option<(&'a str, &'a Rounds)>,
     names: Vec<&'a str>,

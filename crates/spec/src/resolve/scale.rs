@@ -1,4 +1,4 @@
-//! Capacity scale: a flash drive is simulated at an n-th of its capacity, and what a study says in
+//! Capacity scale: a flash drive is simulated at an n-th of its capacity, and sizes of the study in
 //! bytes goes with it.
 //!
 //! Request sizes and times stay. A study that runs database engines or programs is not scaled
@@ -22,10 +22,10 @@ const BYTES_LEFT: u64 = 1 << 30;
 /// a storage that time and memory are there for, if that takes them.
 const UNITS_LEFT: u64 = 8;
 const BYTES_BORNE: u64 = 64 << 30;
-/// The greatest scale that is chosen by itself: up to it rates, means and medians were shown to
+/// The largest default scale: up to it rates, means and medians were shown to
 /// stay (docs/validation/capacity-scale.md).
 const SHOWN: u64 = 256;
-/// The most that cells may have behind them, in percent of their endurance.
+/// Largest wear of cells, in percent of their endurance.
 const MOST_WORN: u32 = 1000;
 /// Granule to which spans and sizes are rounded down.
 const GRANULE_BYTES: u64 = 4096;
@@ -110,7 +110,7 @@ fn nothing_left(source: Source<'_>, table: &Table<'_>, name: &str, model: &Node,
     told(&path, "no block of the device would be visible", format!("\"{least}\" or more"))
 }
 
-/// Gives a flash drive what use has done to it.
+/// Apply wear to a flash drive.
 fn age(
     source: Source<'_>,
     table: &Table<'_>,

@@ -51,7 +51,7 @@ impl Place<'_, '_> {
         Err(error)
     }
 
-    /// The tree of a stack; `path` is where it stands.
+    /// Return the tree of the stack at `path`.
     pub(crate) fn node(self, path: &[&str], stack: &Stack) -> Resolved<Node> {
         if let Some(profile) = &stack.device {
             return self.device(path, profile, "array");
@@ -84,7 +84,7 @@ impl Place<'_, '_> {
         }
     }
 
-    /// The stack that stands under `of`.
+    /// Return the stack under `of`.
     fn inner(self, path: &[&str], stack: &Stack) -> Resolved<Box<Node>> {
         self.part(&joined(path, "of"), stack).map(Box::new)
     }
@@ -105,7 +105,7 @@ impl Place<'_, '_> {
         self.node(path, stack)
     }
 
-    /// A drive; `array` is the key under which the name of an array would stand instead.
+    /// Return a drive; `array` is the key that would name an array instead.
     fn device(self, path: &[&str], profile: &str, array: &str) -> Resolved<Node> {
         if let Some(read) = self.profiles.device(profile) {
             return Ok(Node::Device { profile: profile.to_string(), device: read?.device });
@@ -157,7 +157,7 @@ impl Place<'_, '_> {
         })
     }
 
-    /// Keys that would change nothing are mistakes.
+    /// Refuse keys without effect.
     fn only_where_it_counts(self, path: &[&str], kind: &str, raid: &Raid) -> Resolved<()> {
         let mirrors = kind == "raid1" || kind == "raid10";
         for (given, key, counts, why) in [
@@ -231,7 +231,7 @@ impl Place<'_, '_> {
         };
         let link = Link { round_trip, rate };
         let Some(found) = link_error(&link) else { return Ok(link) };
-        // What the profile says is at fault only beside what is written here.
+        // The profile's value is wrong only together with the study's value.
         let key = match (written.round_trip, written.rate) {
             (None, _) => "rate",
             (_, None) => "round_trip",
@@ -321,7 +321,7 @@ impl Place<'_, '_> {
         Ok(Node::Cache { of, cache })
     }
 
-    /// Nothing, or what is impossible about the part of a stack at `path`.
+    /// Return the error of the stack at `path`, if there is one.
     fn possible(self, path: &[&str], impossible: Option<ProfileError<'_>>) -> Resolved<()> {
         impossible.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
     }

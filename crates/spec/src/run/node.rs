@@ -103,7 +103,7 @@ pub enum Node {
 pub struct Rebuild {
     /// Bytes per second at most.
     pub rate: Size,
-    /// Bytes per second that it goes on with whatever else there is to do.
+    /// Guaranteed rate under other work, in bytes per second.
     pub rate_min: Size,
     /// Treatment of other work.
     pub manner: RebuildManner,
@@ -173,7 +173,7 @@ pub struct Cache {
     /// Bytes per second between host and cache; absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Size>,
-    /// Share of the memory that may hold what is not written back.
+    /// Share of the memory that may hold dirty data.
     pub dirty: Share,
 }
 
@@ -209,7 +209,7 @@ impl Node {
         }
     }
 
-    /// Return whether what one drive holds can be had from others.
+    /// Return whether other drives hold the data of each drive.
     pub fn is_redundant(&self) -> bool {
         match self {
             Self::Device { .. } => false,

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
     /// By axis and level the level that it is compared with (`levels.configuration = { pair =
-    /// "alone" }`); what is not named is not told. Absent, and no `phases` either: of every axis
+    /// "alone" }`); other names are left out. Absent, and no `phases` either: of every axis
     /// each level with the first, of numbers the last.
     pub levels: IndexMap<String, IndexMap<String, Scalar>>,
     /// By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent:
-    /// what phases do is not told.
+    /// phases are left out.
     pub phases: IndexMap<String, Scalar>,
     /// Figures shown besides the rates of programs, the time of scans, and outages.
     pub tell: Vec<Told>,

@@ -137,7 +137,7 @@ pub struct Published {
     /// Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes
     /// together.
     pub metric: String,
-    /// Of what it is where a cell has several that show the metric, such as `tpcc.delivery`;
+    /// Subject, if a cell has several with the metric, such as `tpcc.delivery`;
     /// absent: of any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -169,7 +169,7 @@ pub enum Derived {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
     },
-    /// By what share of the value of another cell it exceeds that one.
+    /// Share of another cell's value by which it exceeds that value.
     GainOver {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,

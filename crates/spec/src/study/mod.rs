@@ -1,4 +1,4 @@
-//! A study as it is written, after its overlays are merged: what each key means, with its default.
+//! A written study with its overlays merged: the meaning and default of each key.
 //!
 //! The documentation comments here are the reference page's text; the JSON schema is derived from
 //! these types.
@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::Time;
 
-/// A study: one question, and what is needed to answer it.
+/// A study: one question with the settings to answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
@@ -54,8 +54,8 @@ pub struct Study {
     /// A partial study that `--quick` merges in: shorter, smaller, fewer repetitions.
     #[serde(default)]
     pub quick: Option<PartialStudy>,
-    /// Storages by name: devices, or devices made of devices. A real path never stands here; it is
-    /// bound by `--on NAME=PATH`.
+    /// Storages by name: devices, or devices made of devices. A real path is never written here; it
+    /// is bound by `--on NAME=PATH`.
     #[serde(default)]
     pub storage: IndexMap<String, Stack>,
     /// Links between hosts by name.
@@ -145,7 +145,7 @@ pub struct Uses {
     pub workload: Option<Vec<String>>,
 }
 
-/// A host by profile, with what the study changes.
+/// A host by profile, with the study's changes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
@@ -201,7 +201,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Each phase until it goes on as it has for a while; its rest is written as like that.
+    /// Each phase until it is steady; the rest is extrapolated.
     #[default]
     Fast,
     /// All of it, every transaction.

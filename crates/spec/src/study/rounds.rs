@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rounds {
     /// The phases of a round, neighbours in the order written.
     pub phases: Vec<String>,
-    /// The axes within the run that stand outside: at each combination of their levels the rounds
+    /// The axes within the run that are outside: at each combination of their levels the rounds
     /// begin anew.
     #[serde(default)]
     pub over: Vec<String>,

@@ -9,7 +9,7 @@ use tameshi_base::units::{Share, Size, Temperature, Time};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stack {
-    /// Bytes used, from its start; needed where a file or a real device stands for it.
+    /// Bytes used, from its start; required if a file or a real device is bound to it.
     pub size: Option<Size>,
     /// True if a measured file stays as it is made, without room of its own, instead of being
     /// written whole before the first run: reads of unwritten parts bring zeros, and writes may
@@ -41,7 +41,7 @@ pub struct Stack {
     /// `partition` is. Absent: in one queue. Simulated world only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
-    /// The name of an array profile, whose stack stands here; what else is said of that stack
+    /// The name of an array profile, whose stack is used; other keys of that stack
     /// changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
@@ -96,10 +96,10 @@ impl Stack {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aged {
-    /// Share of its endurance that the flash has behind it at the run's begin; may be above 100 %.
+    /// Wear of the flash at the run's begin, as a share of its endurance; may be above 100 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worn_percent: Option<u32>,
-    /// Channels that have died behind each controller, what was on them being rebuilt: data go
+    /// Failed channels of each controller, with their data rebuilt: data go
     /// round those that are left, one fewer with each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_channels: Option<u32>,
@@ -129,7 +129,7 @@ pub struct Raid {
     /// Most bytes per second that a rebuild writes; absent: 200 MB, the default of Linux.
     #[serde(default)]
     pub rebuild_rate: Option<Size>,
-    /// Bytes per second that a rebuild goes on with whatever else there is to do; absent: 1000 KB,
+    /// Guaranteed rate of a rebuild under other work, in bytes per second; absent: 1000 KB,
     /// the default of Linux.
     #[serde(default)]
     pub rebuild_rate_min: Option<Size>,
@@ -148,7 +148,7 @@ pub enum ReadBalance {
     ShortestQueue,
     /// Each in turn.
     RoundRobin,
-    /// The member whose last command ended nearest; what Linux does where members rotate.
+    /// The member whose last command ended nearest, as in Linux with rotating members.
     Nearest,
 }
 
@@ -156,8 +156,8 @@ pub enum ReadBalance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RebuildManner {
-    /// Beside other work it goes on one step at a time, so that others get their turns (Linux since
-    /// 4.x).
+    /// During other work it continues one step at a time, so that others get their turns (Linux
+    /// since 4.x).
     #[default]
     Competing,
     /// It sleeps for half a second whenever there is other work (older kernels), and so crawls at
@@ -185,7 +185,7 @@ pub enum Acknowledge {
     /// When both sides have it.
     #[default]
     Both,
-    /// When the near side has it; the far side follows behind.
+    /// After the near side has it; the far side follows later.
     Local,
 }
 
@@ -224,7 +224,7 @@ pub struct Arbitration {
     /// Commands of one stream that its class takes in a row, a power of two up to 64; absent: 1.
     #[serde(default)]
     pub burst: Option<u32>,
-    /// Commands that the drive takes before the others wait their turns; absent: what its profile
+    /// Commands that the drive takes before the others wait their turns; absent: as its profile
     /// says. A partition has its own.
     #[serde(default)]
     pub queue_depth: Option<u32>,
@@ -241,11 +241,11 @@ pub struct OverProvisioned {
 }
 
 /// A controller's cache in front of a storage: it takes writes and writes them back later, and
-/// keeps what was used last.
+/// keeps recently used data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
-    /// The storage behind it.
+    /// The cached storage.
     pub of: Box<Stack>,
     /// Its memory.
     pub memory: Size,
@@ -257,7 +257,7 @@ pub struct Cache {
     /// Bytes per second between host and cache; absent: no limit.
     #[serde(default)]
     pub rate: Option<Size>,
-    /// Share of the memory that may hold what is not written back; absent: 75 %.
+    /// Share of the memory that may hold dirty data; absent: 75 %.
     #[serde(default)]
     pub dirty: Option<Share>,
 }

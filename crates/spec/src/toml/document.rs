@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 pub use super::merge::{merge, nested};
 
-/// A table whose keys and values know where they stand in the source.
+/// A table whose keys and values have their place in the source.
 pub type Table<'t> = DeTable<'t>;
 
 /// A file's name and text, for errors.
@@ -35,7 +35,7 @@ impl<'t> Source<'t> {
         })
     }
 
-    /// The error of a key, or of a table's head, that stands where it stood before.
+    /// Error of a duplicate key or table head.
     fn twice(self, span: Range<usize>) -> InputError {
         let error = self.error(InputErrorKind::Syntax, span.clone(), "", "");
         let before: Vec<&str> = self.text.lines().take(error.line - 1).collect();
@@ -115,7 +115,7 @@ fn key_of(line: &str) -> Option<&str> {
     line.split_once('=').map(|(key, _)| key.trim())
 }
 
-/// The accepted name nearest to what was found, if one is near.
+/// Return the accepted name nearest to the found one, if one is near.
 pub fn nearest(found: &str, accepted: &[String]) -> Option<String> {
     let scored = accepted.iter().map(|name| (strsim::damerau_levenshtein(found, name), name));
     scored.filter(|(distance, name)| *distance <= name.len().max(found.len()) / 3).min().map(|(_, name)| name.clone())
@@ -140,7 +140,7 @@ pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
     }
 }
 
-/// Return whether something stands under a path of tables.
+/// Return whether a path of tables has a value.
 pub fn has_key(table: &Table<'_>, path: &[&str]) -> bool {
     let Some((name, rest)) = path.split_first() else { return true };
     match table.get(*name).map(Spanned::get_ref) {

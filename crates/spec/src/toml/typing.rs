@@ -30,7 +30,7 @@ pub const WITH_VALUES: &[(&str, &str)] = &[
     ("apart_from", "{ apart_from = { axis = \"AXIS\", whatever = \"AXIS\", beyond = \"5 %\" } }"),
 ];
 
-/// As what the TOML library shows a date to a type that wants a table.
+/// Key of a date that the TOML library passes to a type that expects a table.
 const DATE: &str = "$__toml_private_datetime";
 
 impl<'t> Source<'t> {
@@ -130,7 +130,7 @@ impl Misfit<'_> {
         Some(self.error(InputErrorKind::Conflict, sentence.into(), given.join(", "), accepted))
     }
 
-    /// A choice that has values beside its name, and none stand there.
+    /// Error of a choice without its values.
     fn without_values(&self) -> Option<InputError> {
         let wrong = self.message.strip_prefix("invalid type: ")?;
         let (what, of) =

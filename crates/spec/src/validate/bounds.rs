@@ -45,7 +45,7 @@ pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[Axi
     runs(source, document, cells, within.map_or(0, |repetitions| cells.saturating_mul(repetitions)))
 }
 
-/// A study has no more runs than anybody needs.
+/// Check the number of runs of a study.
 pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, cells: u64, runs: u64) -> Checked {
     if runs <= MOST_RUNS {
         return Ok(());
@@ -84,7 +84,7 @@ pub(crate) fn intervals(source: Source<'_>, table: &Table<'_>, study: &Study, ph
     Ok(())
 }
 
-/// Windows end after they begin, and begin before a phase that they are of is over.
+/// Check that windows end after their begin, and begin before the end of their phases.
 pub(crate) fn windows(source: Source<'_>, table: &Table<'_>, study: &Study, phases: &[PhaseSpec]) -> Checked {
     let conflict = |name: &str, key: &str, message: String, accepted: String| {
         let mut error = source.error_at(table, &["window", name, key], InputErrorKind::Conflict, message);

@@ -129,7 +129,7 @@ impl Stage<'_, '_> {
         Ok(Failure { storage, member, channel: of.channel })
     }
 
-    /// A replacement is for one member, and only what others hold can be written anew.
+    /// Check that a replacement names one member, and that redundancy allows its rebuild.
     fn can_be_rebuilt(self, name: &str, member: &Member) -> Result<(), InputError> {
         let path = ["event", name, "replace"];
         if member.member.is_none() {
@@ -165,7 +165,7 @@ pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static s
     }
 }
 
-/// Return whether a world stages such an event by itself.
+/// Return whether a world injects such an event by itself.
 pub(crate) fn is_injected(event: &Event, world: World, has_programs: bool) -> bool {
     event.kinds().iter().all(|kind| injected(world, has_programs).contains(kind))
 }

@@ -23,7 +23,7 @@ pub(crate) fn check(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
     Ok(())
 }
 
-/// Nothing comes at a rate of zero, and of a data set of nothing there is nothing to ask for.
+/// Refuse a rate of zero and an empty data set.
 fn amounts(source: Source<'_>, table: &Table<'_>, program: &ProgramSpec) -> Checked {
     let (one, size) = (|key, amount: u64| (key, amount, "at least 1"), |size: u64| ("size", size, "a size above zero"));
     let rate = ("rate", program.rate().map_or(1, |rate| rate.0), "a rate above zero");

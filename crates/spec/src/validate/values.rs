@@ -1,4 +1,4 @@
-//! Values that parse but can't be, and names that refer to nothing; each error names its place.
+//! Checks of values and names; each error has its place.
 
 use crate::errors::{bad_value, not_zero, one_kind, stream_error, unknown_name};
 use crate::profile::Submission;

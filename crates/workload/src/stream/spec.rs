@@ -14,7 +14,7 @@ pub struct StreamSpec {
     /// The storage the stream works on; without it, the one that `use.storage` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
-    /// In which order offsets are visited.
+    /// Order in which offsets are visited.
     pub pattern: Pattern,
     /// Requests in a row from each drawn offset on, each where the one before it ended; 1: every
     /// offset is drawn.
@@ -182,7 +182,7 @@ impl Default for StreamSpec {
     }
 }
 
-/// In which order offsets are visited.
+/// Order in which offsets are visited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {

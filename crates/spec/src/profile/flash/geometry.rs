@@ -51,7 +51,8 @@ fn buffer_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     conflict(&["flash", "buffer", "size"], message, &size_up_to(most))
 }
 
-/// More blocks in reserve than each controller has beside the data, which no run could simulate.
+/// Error of more reserve blocks than each controller has besides its data: no run could simulate
+/// it.
 fn reserve_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let (nand, cleaning) = (&flash.nand, &flash.cleaning);
     let controllers = u128::from(flash.controller.count.value);

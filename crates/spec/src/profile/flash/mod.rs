@@ -1,4 +1,4 @@
-//! A flash drive's parameters: NAND behind channels, a translation layer, a buffer, a link.
+//! A flash drive's parameters: NAND, channels, translation layer, buffer, link.
 
 mod geometry;
 mod limits;
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Share, Size, Temperature, Time};
 
-/// A flash drive: several controllers behind one address space, each with its own channels, dies
+/// A flash drive: several controllers under one address space, each with its own channels, dies
 /// and translation layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +28,7 @@ pub struct FlashProfile {
     pub atomic_write: Option<Sourced<Size>>,
     /// The flash itself.
     pub nand: Nand,
-    /// Controllers, and the channels behind each.
+    /// Controllers, and the channels of each.
     pub controller: Controller,
     /// Memory that writes complete in.
     pub buffer: Buffer,
@@ -61,12 +61,12 @@ pub struct Simulated {
     pub scale: u32,
     /// Writes before the run.
     pub written: Written,
-    /// Share of its addresses that the storage uses: what was written lies there.
+    /// Share of its addresses that the storage uses and that were written.
     pub used: Share,
-    /// Channels that have died behind each controller.
+    /// Failed channels of each controller.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dead_channels: u32,
-    /// Percent of its endurance behind it, instead of the profile's.
+    /// Wear in percent of its endurance, instead of the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worn_percent: Option<u32>,
 }
@@ -165,11 +165,11 @@ impl Cell {
     }
 }
 
-/// Controllers and what each has behind it.
+/// Controllers with their channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
-    /// Controllers behind the one address space.
+    /// Controllers under the one address space.
     pub count: Sourced<u32>,
     /// Consecutive bytes of the address space that go to one controller.
     pub interleave: Sourced<Size>,
@@ -186,12 +186,12 @@ pub struct Controller {
     pub read_rate: Sourced<Rate>,
     /// Writes that one controller starts per second at most.
     pub write_rate: Sourced<Rate>,
-    /// Time that a read spends in the electronics, beside others.
+    /// Time of a read in the electronics, in parallel with others.
     pub read_overhead: Sourced<Time>,
-    /// Time that a write spends in the electronics before it is acknowledged, beside others.
+    /// Time of a write in the electronics before its acknowledgement, in parallel with others.
     pub write_overhead: Sourced<Time>,
     /// Bytes per second that all controllers together move between host and buffers, both ways
-    /// added up; absent: what the link carries each way.
+    /// added up; absent: the link's rate each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_rate: Option<Sourced<Rate>>,
     /// Commands the drive holds; more wait in the host.
@@ -221,7 +221,7 @@ pub struct Buffer {
     pub map_write_time: Option<Sourced<Time>>,
 }
 
-/// A capacitor, and what it has to carry.
+/// A capacitor and its load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerLossProtection {
@@ -260,7 +260,7 @@ pub struct Cleaning {
     pub separate_relocated: Sourced<bool>,
     /// Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is
     /// written again within this share of as many writes as the drive has mapping units. Needs
-    /// `separate_relocated`; absent: they are not told apart.
+    /// `separate_relocated`; absent: they are not distinguished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separate_hot: Option<Sourced<Share>>,
 }
@@ -320,7 +320,7 @@ pub struct ReadRetry {
     pub at_end_of_life: Sourced<Share>,
     /// Time of a repeated sense, new voltages included.
     pub retry_time: Sourced<Time>,
-    /// Share of its endurance that the flash has behind it at the run's begin.
+    /// Wear of the flash at the run's begin, as a share of its endurance.
     pub worn: Sourced<Share>,
     /// Program and erase cycles beyond its endurance for which repeated reads keep the flash
     /// readable, as a share of the endurance; absent: none.
@@ -328,14 +328,14 @@ pub struct ReadRetry {
     pub extra_life: Option<Sourced<Share>>,
 }
 
-/// Power: what it draws, and the most that it may.
+/// Power draw and its limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
     /// Milliwatts of the idle drive.
     pub idle_mw: Sourced<u32>,
     /// Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait.
-    /// Absent: nothing is held back.
+    /// Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_mw: Option<Sourced<u32>>,
     /// Nanojoules of sensing a page of each plane of a die.
@@ -349,7 +349,7 @@ pub struct Power {
     pub thermal: Option<Thermal>,
 }
 
-/// Heat: how warm what it draws makes it, and what it does about that.
+/// Thermal model: heating by the power draw, and the throttle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Thermal {
