@@ -4,7 +4,7 @@
 //! Over the last five rounds, of each tracked variable: the largest value exceeds the smallest by
 //! 20 % of their mean at most, and the line fitted by least squares rises or falls over the window
 //! by 10 % of it at most. The decision is made in whole numbers, so it is the same on every
-//! machine; what is reported beside it (fit, correlation) is not decided on.
+//! machine; the additional figures (fit, correlation) decide nothing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ impl Round {
         Self { operations, bytes, latency_ns_sum, length_ns: 0 }
     }
 
-    /// Adds what another job, or a later part of the round, did; the length stays.
+    /// Add the work of another job, or of a later part of the round; the length stays.
     pub fn add(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;

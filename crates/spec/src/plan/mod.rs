@@ -16,7 +16,7 @@ use crate::toml::axes::{AxisTable, Combination, combinations, take_axes, take_qu
 use crate::toml::document::{Source, Table, merge};
 use crate::validate::bounds;
 use crate::validate::event_order;
-use crate::validate::events::Stage;
+use crate::validate::events::EventContext;
 use crate::validate::unused_overlays;
 use crate::validate::values;
 use crate::validate::{programs, published};
@@ -274,7 +274,7 @@ fn resolve_cell(
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
         database: resolve_database(source, &cell.table, &study, &engines, &expanded.phases, (world, profiles))?,
         engines,
-        events: Stage {
+        events: EventContext {
             source,
             table: &cell.table,
             study: &study,

@@ -191,7 +191,7 @@ impl Place<'_, '_> {
         let rate = raid.rebuild_rate.unwrap_or(default.rate);
         let rate_min = raid.rebuild_rate_min.unwrap_or(default.rate_min.min(rate));
         let rebuild = Rebuild { rate, rate_min, manner: raid.rebuild.unwrap_or_default() };
-        self.possible(path, rebuild_error(&rebuild))?;
+        self.check(path, rebuild_error(&rebuild))?;
         if rate_min > rate {
             return self.conflict(path, "rebuild_rate_min", "the least rate of a rebuild is above its greatest");
         }
@@ -317,13 +317,13 @@ impl Place<'_, '_> {
         if cache.dirty.0 == 0 {
             return self.bad(path, "dirty", "a cache that may hold no write is none", "more than \"0 %\"");
         }
-        self.possible(path, cache_error(&cache))?;
+        self.check(path, cache_error(&cache))?;
         Ok(Node::Cache { of, cache })
     }
 
-    /// Return the error of the stack at `path`, if there is one.
-    fn possible(self, path: &[&str], impossible: Option<ProfileError<'_>>) -> Resolved<()> {
-        impossible.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
+    /// Fail with the error of the stack at `path`, if there is one.
+    fn check(self, path: &[&str], error: Option<ProfileError<'_>>) -> Resolved<()> {
+        error.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
     }
 }
 

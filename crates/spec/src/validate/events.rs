@@ -1,4 +1,4 @@
-//! Events that a world injects by itself: their targets, and errors of impossible targets.
+//! Events that a world injects by itself: their targets, and errors of invalid targets.
 
 use crate::errors::{bad_value, unknown_name};
 use crate::profile::Device;
@@ -11,7 +11,7 @@ use tameshi_base::{InputError, InputErrorKind};
 
 /// Context of an event: its source and the names that it refers to.
 #[derive(Clone, Copy)]
-pub(crate) struct Stage<'a, 't> {
+pub(crate) struct EventContext<'a, 't> {
     pub(crate) source: Source<'a>,
     pub(crate) table: &'a Table<'t>,
     pub(crate) study: &'a Study,
@@ -21,8 +21,8 @@ pub(crate) struct Stage<'a, 't> {
     pub(crate) has_programs: bool,
 }
 
-impl Stage<'_, '_> {
-    /// Every event, in the study's order; those that the world stages name their storage.
+impl EventContext<'_, '_> {
+    /// Every event, in the study's order; injected ones name their storage.
     pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
         let event = |(name, event): (&String, &Event)| {
             let event =

@@ -1,4 +1,4 @@
-//! One connection of a program, and what it is asked for.
+//! One connection of a program.
 
 use super::relation::{Reply, Statement};
 use super::transaction::{Seeds, Step, Transaction};
@@ -22,7 +22,7 @@ pub enum Client {
     Document(document::Client),
     /// A client of pgbench.
     Pgbench(pgbench::Client),
-    /// Any of the others but a terminal, with a user who thinks.
+    /// Any program but TPC-C, with think time.
     Thinking(Box<Thinking>),
 }
 

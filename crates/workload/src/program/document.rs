@@ -19,7 +19,7 @@ const DAYS: u64 = 365;
 /// Documents that a query returns at most.
 const MOST: u32 = 20;
 
-/// Kinds of operations, as their numbers stand in the catalogue.
+/// Kinds of operations, by their numbers in the catalogue.
 const KINDS: [&str; 4] = ["ingest", "by_key", "by_customer", "by_day"];
 const INGEST: u16 = 0;
 const BY_KEY: u16 = 1;
@@ -145,7 +145,7 @@ impl Client {
         if self.ingests {
             (self.kind, self.key) = (usize::from(INGEST), self.shared.next_key());
         } else {
-            // Half by key, the rest by what is inside.
+            // Half by key, the rest by content.
             self.kind = [BY_KEY, BY_KEY, BY_CUSTOMER, BY_DAY][self.random.below(4) as usize].into();
             self.key = match self.kind as u16 {
                 BY_KEY => self.random.below(self.program.documents.max(1)),

@@ -38,7 +38,7 @@ impl Cell {
         }
     }
 
-    /// The whole number; nothing and text count as zero.
+    /// Return the whole number; NULL and text count as zero.
     pub fn int(&self) -> i64 {
         if let Self::Int(value) = self { *value } else { 0 }
     }
@@ -93,12 +93,12 @@ impl Memory {
         self.catalogue.tables.iter().position(|table| table.name == name).expect("a table of the catalogue")
     }
 
-    /// Keeps what was changed.
+    /// Commit the changes.
     pub fn commit(&mut self) {
         self.undo.clear();
     }
 
-    /// Takes back what was changed since the last commit.
+    /// Roll back the changes since the last commit.
     pub fn roll_back(&mut self) {
         while let Some((table, key, before)) = self.undo.pop() {
             match before {

@@ -1,4 +1,4 @@
-//! Programs: what asks a database for work, as pure logic.
+//! Programs: database workloads as pure logic.
 //!
 //! A [`Program`] knows its data set and its statements; a [`Client`] is one connection of it. The
 //! driver of each world asks a client for its next transaction ([`Client::begin`]), then again and

@@ -75,7 +75,7 @@ impl Program {
         }
     }
 
-    /// Return whether statements stand in a transaction.
+    /// Return whether statements run in a transaction.
     fn in_transaction(&self) -> bool {
         let mixed = matches!(self.spec.mix, OltpMix::ReadWrite | OltpMix::ReadOnly | OltpMix::WriteOnly);
         mixed && !self.spec.skip_trx

@@ -16,7 +16,7 @@ pub enum Kind {
     Decimal {
         /// Digits in all.
         digits: u8,
-        /// Digits behind the point.
+        /// Decimal digits.
         scale: u8,
     },
     /// Characters of a fixed number, each one byte.
@@ -43,7 +43,7 @@ pub struct Column {
     pub name: &'static str,
     /// Content.
     pub kind: Kind,
-    /// True if it may hold nothing.
+    /// True if it may be NULL.
     pub null: bool,
     /// Bytes of a mean value, without the engine's own overhead.
     pub mean_bytes: u32,
@@ -154,12 +154,12 @@ pub fn text(name: &'static str, kind: Kind, mean_bytes: u32) -> Column {
     Column { mean_bytes, ..column(name, kind) }
 }
 
-/// The column, which may also hold nothing.
+/// Return the column as nullable.
 pub fn nullable(column: Column) -> Column {
     Column { null: true, ..column }
 }
 
-/// One row by its whole primary key, and what is read of it.
+/// One row by its whole primary key, and the columns read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// The table.
@@ -184,7 +184,7 @@ pub enum Take {
     Columns(Vec<usize>),
     /// The number of rows.
     Count,
-    /// The sum of a column; nothing where there is no row.
+    /// The sum of a column; NULL without rows.
     Sum(usize),
     /// The values of a column, each once.
     Distinct(usize),
@@ -389,7 +389,7 @@ pub struct Catalogue {
     pub transactions: Vec<&'static str>,
 }
 
-/// A value: nothing, a whole number (also decimals and times, see [`Kind`]), or characters.
+/// A value: NULL, a whole number (also decimals and times, see [`Kind`]), or characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value<'a> {
     /// Nothing.
@@ -433,7 +433,7 @@ impl Values {
         self.slots.is_empty()
     }
 
-    /// Appends nothing.
+    /// Append NULL.
     #[inline]
     pub fn null(&mut self) -> &mut Self {
         self.slots.push(Slot::Null);
@@ -541,7 +541,7 @@ impl Reply {
         self.values.get(row * self.width + column)
     }
 
-    /// A whole number; nothing counts as zero.
+    /// Return a whole number; NULL counts as zero.
     #[inline]
     pub fn int(&self, row: usize, column: usize) -> i64 {
         match self.get(row, column) {
@@ -550,7 +550,7 @@ impl Reply {
         }
     }
 
-    /// Characters; nothing counts as empty.
+    /// Return characters; NULL counts as empty.
     #[inline]
     pub fn text(&self, row: usize, column: usize) -> &str {
         match self.get(row, column) {

@@ -1,4 +1,4 @@
-//! Programs as they stand in a study: `[workload.tpcc]` and its kin.
+//! Programs as written in a study: `[workload.tpcc]` and others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -385,7 +385,7 @@ pub enum YcsbMix {
     B,
     /// Reads only.
     C,
-    /// 95 % reads of what is new, 5 % inserts.
+    /// 95 % reads of new records, 5 % inserts.
     D,
     /// 95 % short scans, 5 % inserts.
     E,
@@ -397,7 +397,7 @@ pub enum YcsbMix {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// Documents that are there at the begin; clients go on ingesting.
+    /// Documents at the begin; clients ingest more.
     pub documents: u64,
     /// Mean size of one.
     pub size: Size,

@@ -22,7 +22,7 @@ const LONGEST_SCAN: u64 = 100;
 /// Number of items over which YCSB scatters Zipf's ranks, whatever the number of records.
 const SCATTERED: u64 = 10_000_000_000;
 
-/// Kinds of operations, as their numbers stand in the catalogue.
+/// Kinds of operations, by their numbers in the catalogue.
 const KINDS: [&str; 5] = ["read", "update", "insert", "scan", "read_modify_write"];
 const READ: u16 = 0;
 const INSERT: u16 = 1;

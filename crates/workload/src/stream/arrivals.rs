@@ -25,7 +25,7 @@ impl Schedule {
     /// loop.
     ///
     /// At a constant rate the jobs interleave evenly; Poisson streams of a share of the rate add up
-    /// to a Poisson stream of the whole. In the pauses of `duty` the schedule stands still.
+    /// to a Poisson stream of the whole. In the pauses of `duty` the schedule is suspended.
     pub fn new(
         arrivals: &Arrivals,
         duty: Option<Duty>,

@@ -1,5 +1,4 @@
-//! Calls on files that a stream makes where others read and write, and failures that it goes on
-//! after.
+//! Calls on files in place of reads and writes, and failures that a stream survives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,7 @@ pub enum FileCall {
     Allocate,
     /// `ftruncate`: a write cuts or extends the file to where the write would begin.
     Truncate,
-    /// Moves a range of another file, the stream's `donor`, here in exchange for what is here,
+    /// Exchanges a range of another file, the stream's `donor`, with the range here,
     /// whose data come along (`EXT4_IOC_MOVE_EXT`, of ext4 alone): a write of a file that others
     /// use, and that holds the same data afterwards.
     MoveExtents,
@@ -30,7 +29,7 @@ pub enum FileCall {
     Delete,
 }
 
-/// Requests whose failures a stream goes on after.
+/// Requests whose failures a stream survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Failing {

@@ -119,7 +119,7 @@ pub struct Completion {
     pub commit: Option<Nanos>,
 }
 
-/// A completion and what its slot starts at the same instant.
+/// A completion and the command that its slot starts at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The operation that ended.

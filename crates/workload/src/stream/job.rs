@@ -1,4 +1,4 @@
-//! One job of a stream: what it issues when, its operations in flight, and the latency of each.
+//! One job of a stream: its commands, its operations in flight, and the latency of each.
 
 use crate::stream::issue::{Completion, Issue, Placement, Turn};
 use crate::stream::jobs::group_commit::Group;
@@ -10,7 +10,7 @@ use crate::stream::source::{Request, Source};
 use crate::stream::spec::{StreamSpec, Sync};
 use tameshi_base::Nanos;
 
-/// One job of a stream. No call allocates; order depends on nothing but the calls.
+/// One job of a stream. No call allocates; the order depends on the calls alone.
 #[derive(Debug)]
 pub struct Job(Kind);
 
@@ -98,7 +98,7 @@ impl Job {
     /// The command of `slot` completed at `now`.
     ///
     /// # Panics
-    /// When the slot has nothing outstanding: a command completed twice.
+    /// If the slot has no command outstanding: a command completed twice.
     #[inline]
     pub fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
         match &mut self.0 {
@@ -125,7 +125,7 @@ impl Job {
     /// a completion. `None`, and nothing has happened, where it may.
     ///
     /// # Panics
-    /// When the slot has nothing outstanding: a command completed twice.
+    /// If the slot has no command outstanding: a command completed twice.
     #[inline(always)]
     pub fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
         match &mut self.0 {
@@ -156,7 +156,7 @@ impl Job {
         }
     }
 
-    /// The job has asked for all that it may move; only what makes it durable remains.
+    /// Return whether the job has issued its whole budget, so that only syncs remain.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
         self.source().is_exhausted()
@@ -173,7 +173,7 @@ impl Job {
         }
     }
 
-    /// Nothing outstanding, nothing to come.
+    /// Return whether no command is outstanding and none will come.
     #[inline]
     pub fn is_done(&self) -> bool {
         match &self.0 {

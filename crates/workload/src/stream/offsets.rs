@@ -58,8 +58,8 @@ struct Blocks {
 }
 
 impl Draw {
-    /// `scatter` is the same for every stream and phase of a run: what is popular in one is so in
-    /// the others.
+    /// `scatter` is the same for every stream and phase of a run: popular blocks of one are popular
+    /// in the others.
     fn new(pattern: &Pattern, blocks: Blocks, (job, jobs): (u32, u32), random: &Random, scatter: Random) -> Self {
         match pattern {
             Pattern::Shuffled => {
@@ -220,7 +220,7 @@ impl Offsets {
         if !self.plain || self.places.0 != length {
             return begins.for_each(|begin| *begin = self.next(length_bytes));
         }
-        // One that is at hand goes on faster than one in memory.
+        // A value in a register is faster than one in memory.
         let mut random = self.random.clone();
         begins.for_each(|begin| *begin = self.begin_bytes + random.below(self.places.1) * length);
         self.random = random;

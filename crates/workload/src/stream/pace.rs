@@ -4,7 +4,7 @@
 //! The counts are shared by all jobs of a phase. Threads may read them while others count, and a
 //! count of others that is too low holds back, so that a stream of one job never exceeds its share
 //! by more than the request that it starts; one of several jobs may by one of each. In virtual time
-//! one job acts at a time, and nothing depends on anything but the calls.
+//! one job acts at a time, and the order depends on the calls alone.
 
 use crate::stream::spec::StreamSpec;
 use std::collections::BTreeMap;

@@ -58,7 +58,7 @@ struct Think {
 }
 
 impl Think {
-    /// The pause of `who` after a request.
+    /// Return the pause of `who` after a request.
     #[inline]
     fn next(&mut self, who: u32) -> Nanos {
         if self.mean == 0 {
@@ -118,7 +118,7 @@ impl Source {
         }
     }
 
-    /// Return the time of the next start; `None` while no slot is free or nothing is left.
+    /// Return the time of the next start; `None` while no slot is free or no request is left.
     #[inline(always)]
     pub(crate) fn due(&self) -> Option<Nanos> {
         if self.unhindered {
@@ -165,7 +165,7 @@ impl Source {
         Some(Start { who, intended, ready, scheduled })
     }
 
-    /// `who` is free again, and starts after thinking.
+    /// Free `who`, which starts again after its think time.
     #[inline(always)]
     pub(crate) fn finish(&mut self, who: u32, now: Nanos) {
         let from = now + self.think.next(who);
@@ -282,7 +282,7 @@ impl Source {
         self.budget_bytes = Some(0);
     }
 
-    /// All that may be moved has been asked for, or the stream's own time is over.
+    /// Return whether the budget is used up, or the stream's own time has ended.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.is_spent() || (!self.unhindered && self.is_over())
@@ -294,13 +294,13 @@ impl Source {
         self.budget_bytes == Some(0)
     }
 
-    /// When an exhausted source has nothing left: at once where its budget is spent, else when its
+    /// Return the end of an exhausted source: at once if its budget is spent, else when its
     /// time is over.
     pub(crate) fn over_at(&self) -> Nanos {
         if self.is_spent() { 0 } else { self.end }
     }
 
-    /// Return whether its own time is over: who is free, or scheduled, next comes too late.
+    /// Return whether its own time has ended: the next free or scheduled start is too late.
     fn is_over(&self) -> bool {
         if self.end == Nanos::MAX {
             return false;

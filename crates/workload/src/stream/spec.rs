@@ -1,4 +1,4 @@
-//! A storage stream as it stands in a study: `[workload.stream.NAME]`.
+//! A storage stream as written in a study: `[workload.stream.NAME]`.
 
 use crate::stream::file_calls::{Donor, Failing, FileCall};
 use crate::stream::priority::Priority;
@@ -91,7 +91,7 @@ pub struct StreamSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
     /// Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved
-    /// its amount or its time is over. It may name itself.
+    /// its amount or its time has ended. It may name itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends_with: Vec<String>,
     /// Calls on files in place of reading and writing (measured world); absent: none.
@@ -100,8 +100,8 @@ pub struct StreamSpec {
     /// Source of extents for `call = "move_extents"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub donor: Option<Donor>,
-    /// Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the
-    /// stream goes on. Absent: the first request that fails ends a measured run.
+    /// Kinds of requests that may fail: they count in `load.failed` only, and the
+    /// stream continues. Absent: the first request that fails ends a measured run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerates: Vec<Failing>,
     /// Past the page cache (O_DIRECT) or through it.
@@ -343,8 +343,8 @@ pub struct Duty {
 }
 
 impl Duty {
-    /// The time of the phase at which so much time at work is over: the first instant at work from
-    /// there on.
+    /// Return the time of the phase at which that much active time has passed: the first instant at
+    /// work from there on.
     pub fn stretched(self, worked: Nanos) -> Nanos {
         let whole = (worked / self.on.0).saturating_mul(self.on.0 + self.off.0);
         whole.saturating_add(worked % self.on.0)
@@ -408,7 +408,7 @@ pub enum Verify {
     /// Not checked.
     Off,
     /// Each 4 KiB carries its offset, the number of its write, the run's own mark and a checksum;
-    /// reads check them, and a journal keeps what was acknowledged.
+    /// reads check them, and a journal records acknowledged writes.
     Checksum,
 }
 

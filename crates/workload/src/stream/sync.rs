@@ -23,7 +23,7 @@ pub enum Sync {
     /// Each write with force unit access; past the page cache, a system's way to ask for it is that
     /// of `dsync`.
     Fua,
-    /// Many committers append to one log: what is waiting goes out in one write, and one
+    /// Many committers append to one log: waiting records go out in one write, and one
     /// `fdatasync` ends their commits together. For a sequential stream of writes; `block_size` or
     /// its mix is a committer's record.
     GroupCommit {
@@ -64,12 +64,12 @@ pub struct PageFlush {
     pub doublewrite: Option<Size>,
 }
 
-/// A log-structured merge tree behind a journal. Each job has a tree of its own.
+/// A log-structured merge tree with a journal. Each job has a tree of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LsmTree {
     /// Bytes of records that memory gathers before they are written as one run; a second part of
-    /// memory takes what comes meanwhile.
+    /// memory takes new records meanwhile.
     pub memtable: Size,
     /// Length of the journal of all jobs, at the begin of the stream's part of the storage; the
     /// runs lie behind it.

@@ -1,7 +1,7 @@
 //! TPC-C by its specification (revision 5.11), or in tpcc-mysql's manner with the specification's
 //! rows.
 //!
-//! `docs/programs.md` tells which clause stands behind what, and where other tools differ.
+//! `docs/programs.md` names the clauses, and the differences of other tools.
 
 mod audit;
 mod delivery;
@@ -61,7 +61,7 @@ pub struct Tpcc {
     pub catalogue: Catalogue,
     /// Warehouses.
     pub warehouses: u64,
-    /// Rows per what.
+    /// Table sizes.
     pub sizes: Sizes,
     /// Rules that it follows.
     pub manner: Manner,

@@ -1,5 +1,4 @@
-//! Tables and statements of TPC-C: clause 1.3, and what the transactions of clause 2 need. tidy:
-//! table
+//! Tables and statements of TPC-C: clause 1.3, and the statements of clause 2. tidy: table
 
 use super::super::relation::{
     Bounds, By, Catalogue, Column, CountJoined, Kind, Limit, Lookup, Read, Set, Shape, Table, Take, column, nullable,

@@ -1,4 +1,4 @@
-//! A terminal: which transaction comes next, and where it stands.
+//! Terminal of TPC-C: choice of the next transaction, and its state.
 
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
@@ -91,7 +91,7 @@ impl Terminal {
         }
     }
 
-    /// The warehouse and the district that the terminal stands at; in tpcc-mysql's manner without
+    /// Return the warehouse and the district of the terminal; in tpcc-mysql's manner without
     /// meaning.
     pub fn home(&self) -> (i64, i64) {
         self.home
@@ -172,7 +172,7 @@ impl Terminal {
         }
     }
 
-    /// The row of the customer who is meant by a last name: of n sorted by first name, the one at
+    /// Return the row of the customer with a last name: of n sorted by first name, the one at
     /// n/2, rounded up (clause 2.5.2.2). `None` if no customer has the name.
     pub(super) fn middle(reply: &Reply) -> Option<usize> {
         (reply.rows() > 0).then(|| reply.rows().div_ceil(2) - 1)

@@ -1,6 +1,6 @@
 //! Group commit: many committers append to one log, and share its writes and flushes.
 //!
-//! A committer that is due leaves its record in the group that forms. While nothing is under way,
+//! A committer that is due leaves its record in the forming group. While no write is in flight,
 //! and once the group is whole or has waited long enough, one write takes all its records, one
 //! flush makes them durable, and each committer's commit ends with it. Who comes meanwhile forms
 //! the next group.
@@ -51,7 +51,7 @@ pub(crate) struct Group {
     /// Committers are held back; and the time of the last change.
     held: bool,
     held_until: Nanos,
-    /// Bytes of the record that was left last, for who asks.
+    /// Bytes of the last record.
     joined_bytes: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ impl Group {
         }
     }
 
-    /// When the group that forms is to be written, if nothing else is under way.
+    /// Return the time at which the forming group is written, if no other write is in flight.
     #[inline]
     fn group_due(&self) -> Option<Nanos> {
         let whole = self.forming.len() == self.committers || self.source.is_exhausted();

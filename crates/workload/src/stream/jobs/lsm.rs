@@ -1,9 +1,9 @@
-//! A log-structured merge tree behind a journal: what a document store, or any engine that writes
+//! A log-structured merge tree with a journal, as in a document store, or any engine that writes
 //! sorted runs, asks of its storage.
 //!
 //! Committers append records to the journal, in groups, and to memory. What fills memory goes to
 //! the storage as one sorted run, in blocks, made durable at its end, while a second part of memory
-//! takes what comes; once that is full as well, committers wait. When a level has as many runs as
+//! takes new records; once that is full as well, committers wait. When a level has as many runs as
 //! its fan-out, all of them are read, and written as one run of the next level. Committers also
 //! wait while the first level has too many. Runs of the last level stay; the oldest of them goes
 //! when there is no place for more than its fan-out.
@@ -54,7 +54,7 @@ struct Block {
     merges: bool,
 }
 
-/// Runs, and what is done to them.
+/// Runs, and the tasks on them.
 #[derive(Debug)]
 struct Tree {
     spec: LsmTree,
@@ -182,7 +182,7 @@ impl Tree {
         this
     }
 
-    /// Room for a run: behind the last one, or at the begin where that is too near to the end.
+    /// Return the offset for a run: after the last one, or at the begin if the end is too near.
     fn place(&mut self, bytes: u64) -> u64 {
         let begin = if self.cursor + bytes > self.length_bytes { 0 } else { self.cursor };
         self.cursor = begin + bytes;
@@ -206,7 +206,7 @@ impl Tree {
         }
     }
 
-    /// The first level that has enough runs is merged, if nothing else is.
+    /// Merge the first level with enough runs, if no merge is running.
     fn merge(&mut self, now: Nanos) {
         let fan_out = self.spec.fan_out as usize;
         let merged = self.levels.len() - 1;
@@ -289,7 +289,7 @@ impl Tree {
         Completion { operation: Operation::of(kind), bytes, latency, service: latency, commit: None }
     }
 
-    /// A run is durable: it takes the place of those that it was made of.
+    /// Replace the inputs of a durable run by the run.
     fn finish(&mut self, task: usize, now: Nanos) {
         let Some(Task { inputs, output, level, .. }) = self.tasks[task].take() else { return };
         if level > 0 {

@@ -21,7 +21,7 @@ enum Step {
     Flush,
 }
 
-/// The region that batches are written to first, one behind the other.
+/// The doublewrite region, to which batches are written first, one after the other.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     begin_bytes: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Pages {
     /// When the batch should have begun.
     intended: Nanos,
     free_slots: Vec<u32>,
-    /// Per slot: when it was submitted, what, and how long.
+    /// Per slot: submission time, kind and length.
     slots: Vec<(Nanos, CommandKind, u32)>,
 }
 

@@ -76,7 +76,7 @@ impl Ahead {
 pub(crate) struct Plain {
     stream: u16,
     source: Source,
-    /// Requests drawn before their time, for who looks ahead.
+    /// Requests drawn before their time, for look-ahead.
     ahead: Ahead,
     sync_every: Option<u32>,
     /// Each write is durable at its own completion.
@@ -103,9 +103,9 @@ pub(crate) struct Plain {
 /// The sync that ends a stream which asks for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// It asks for none, or it is over.
+    /// No sync at the end, or it has ended.
     None,
-    /// When nothing is left.
+    /// At the end.
     ToCome,
     /// In flight.
     UnderWay,
@@ -221,7 +221,7 @@ impl Plain {
         }
     }
 
-    /// The next request: nothing that happens meanwhile changes it.
+    /// Return the next request, which no later event changes.
     #[inline(always)]
     fn next_request(&mut self) -> Request {
         match self.ahead.pop() {
