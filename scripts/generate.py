@@ -72,16 +72,20 @@ def main(types: Path, folder: Path) -> None:
 
 
 def named(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with a name for each variant and each type of sourced value, instead of numbers."""
+    """The schema with a name for each variant and each type of sourced value."""
     definitions = schema.get("$defs", {})
     renamed = {
         name: "Sourced" + value_name(table["properties"]["value"])
         for name, table in definitions.items()
         if re.fullmatch(r"Sourced\d*", name)
     }
-    schema = with_references(schema, {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()})
+    schema = with_references(
+        schema, {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
+    )
     found = schema.get("$defs", {})
-    schema["$defs"] = dict(sorted((renamed.get(name, name), table) for name, table in found.items()))
+    schema["$defs"] = dict(
+        sorted((renamed.get(name, name), table) for name, table in found.items())
+    )
     for name, table in schema["$defs"].items():
         title_variants(name, table, schema["$defs"].keys())
     return schema
@@ -97,6 +101,7 @@ def value_name(value: dict[str, Any]) -> str:
 
 
 def pascal(word: str) -> str:
+    """A word in the case of classes."""
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]", word))
 
 

@@ -70,9 +70,7 @@ def prepare(
     """
     events = tuple(bindings.event)
     plans = {
-        world: plan(
-            study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells
-        )
+        world: plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
         for world in worlds
     }
     examined = {world: examine(planned, world, bindings) for world, planned in plans.items()}

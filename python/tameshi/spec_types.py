@@ -11,391 +11,38 @@ StorageBytesAdditionalProperty = TypeAliasType(
 )
 
 
-class Told(StrEnum):
-    life = 'life'
-    latency = 'latency'
-
-
-class Varies(StrEnum):
-    across = 'across'
-    within = 'within'
-
-
-class MoreThan(BaseModel):
+class Absolute(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
-
-
-class Derived1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    more_than: MoreThan
-
-
-class RatioTo(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
-
-
-class Derived2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    ratio_to: RatioTo
-
-
-class GainOver(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
-
-
-class Derived3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    gain_over: GainOver
-
-
-class Share(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
-    ]
-
-
-class Time(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str,
+    range: Annotated[
+        int | None,
+        Field(description='Largest minus smallest value, at most; absent: anything.', ge=0),
+    ] = None
+    slope: Annotated[
+        int | None,
         Field(
-            description='a time such as "250 ms", "5 s", "90 min"',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-
-
-class Method(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Its name and version.')]
-    deviations: Annotated[
-        list[str] | None,
-        Field(
-            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a virtual disk, the\nquick part …) are added to them.'
-        ),
-    ] = []
-
-
-class Spacing(StrEnum):
-    constant = 'constant'
-    poisson = 'poisson'
-
-
-class Limit(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    metric: Annotated[
-        str,
-        Field(
-            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.'
-        ),
-    ]
-    below: Annotated[
-        str,
-        Field(description='It must stay below this.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
-    ]
-
-
-class World(StrEnum):
-    simulated = 'simulated'
-    emulated = 'emulated'
-    measured = 'measured'
-
-
-class Start(StrEnum):
-    as_is = 'as-is'
-    cold = 'cold'
-    warm = 'warm'
-
-
-class Size(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str,
-        Field(
-            description='a size such as "4 KiB", "256 MiB", "800 GB"',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-
-
-class Sourced(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        str,
-        Field(
-            description='The value, with its unit.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        str,
-        Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[int, Field(description='The value, with its unit.', ge=0)]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Rate(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[str, Field(description='a rate such as "500 /s"', pattern='^[0-9._]+ ?/s$')]
-
-
-class Scheduling(StrEnum):
-    fcfs = 'fcfs'
-    elevator = 'elevator'
-    shortest_positioning = 'shortest_positioning'
-
-
-class Drawn(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
-    active_mw: Annotated[Sourced3, Field(description='Milliwatts while all of its medium works.')]
-
-
-class Sourced6(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Cell(StrEnum):
-    slc = 'slc'
-    mlc = 'mlc'
-    tlc = 'tlc'
-    qlc = 'qlc'
-
-
-class Sourced8(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[list[Time], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced9(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[bool, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class PowerLossProtection(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    flush_time: Annotated[
-        Sourced2, Field(description='Time that writing the full buffer to the flash takes.')
-    ]
-    hold_up: Annotated[Sourced2, Field(description='Time that the capacitor holds the drive up.')]
-
-
-class Pcie(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    generation: Annotated[int, Field(description='Generation, 1 to 5.', ge=0)]
-    lanes: Annotated[int, Field(description='Lanes: 1, 2, 4, 8 or 16.', ge=0)]
-
-
-class Choices(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    drawn: Annotated[int, Field(description='Blocks drawn.', ge=0)]
-
-
-class CleaningPolicy1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    choices: Choices
-
-
-class SlcCache(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[Sourced, Field(description="Bytes of the host's data that it holds at most.")]
-    read_time: Annotated[Sourced2, Field(description='Sensing a page of it.')]
-    program_time: Annotated[Sourced2, Field(description='Programming a page of it.')]
-
-
-class Idle(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    after: Annotated[
-        Sourced2, Field(description='It idles once it has held no command for so long.')
-    ]
-    erased: Annotated[
-        Sourced | None,
-        Field(
-            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.'
+            description='Rise or fall of the fitted line over the window, at most; absent: anything.',
+            ge=0,
         ),
     ] = None
 
 
-class ReadRetry(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    at_end_of_life: Annotated[
-        Sourced6,
-        Field(
-            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
-        ),
-    ]
-    retry_time: Annotated[
-        Sourced2, Field(description='Time of a repeated sense, new voltages included.')
-    ]
-    worn: Annotated[
-        Sourced6,
-        Field(
-            description="Share of its endurance that the flash has behind it at the run's begin."
-        ),
-    ]
-    extra_life: Annotated[
-        Sourced6 | None,
-        Field(
-            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;\nabsent: none.'
-        ),
-    ] = None
-
-
-class Written(StrEnum):
-    never = 'never'
-    once = 'once'
-    steady = 'steady'
-
-
-class LatencyPoint(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    share: Annotated[str, Field(description='Share of all draws.', pattern='^[0-9._]+ ?%$')]
-    time: Annotated[
-        str,
-        Field(
-            description='The time that these take at most.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-
-
-class ReadBalance(StrEnum):
-    shortest_queue = 'shortest_queue'
-    round_robin = 'round_robin'
-    nearest = 'nearest'
-
-
-class RebuildManner(StrEnum):
-    competing = 'competing'
-    yielding = 'yielding'
-
-
-class Link(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    round_trip: Annotated[
-        str,
-        Field(
-            description="Time of one round trip of an empty message, both ends' work included.",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-    rate: Annotated[
-        str,
-        Field(
-            description='Bytes per second each way.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
+class Access(StrEnum):
+    direct = 'direct'
+    buffered = 'buffered'
 
 
 class Acknowledge(StrEnum):
     both = 'both'
     local = 'local'
+
+
+class Adaptive(StrEnum):
+    redo_rate = 'redo_rate'
+    age = 'age'
+    growth = 'growth'
 
 
 class Arbitration(BaseModel):
@@ -417,127 +64,210 @@ class Arbitration(BaseModel):
     ]
 
 
+class Background(StrEnum):
+    each_second = 'each_second'
+
+
 class CacheKind(StrEnum):
     battery_backed = 'battery_backed'
     volatile = 'volatile'
 
 
-class AccessPath(BaseModel):
+class Cell(StrEnum):
+    slc = 'slc'
+    mlc = 'mlc'
+    tlc = 'tlc'
+    qlc = 'qlc'
+
+
+class Choices(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    read: Annotated[
-        Sourced2, Field(description="From the call to the device's doorbell, for a read.")
-    ]
-    write: Annotated[Sourced2, Field(description='The same for a write, a trim or a flush.')]
-    complete: Annotated[
-        Sourced2,
-        Field(description="Taking the completion, up to where the thread's own code goes on."),
-    ]
+    drawn: Annotated[int, Field(description='Blocks drawn.', ge=0)]
 
 
-class Placement(StrEnum):
-    submitting_core = 'submitting_core'
-    one_core = 'one_core'
-    spread = 'spread'
-
-
-class Lock(BaseModel):
+class CleaningPolicyChoices(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    read: Annotated[Sourced2, Field(description="For a read: a single request queue's lock.")]
-    write: Annotated[Sourced2, Field(description="For a write: that, and a file's own lock.")]
+    choices: Choices
 
 
-class Contention(BaseModel):
+class Delivery(StrEnum):
+    at_once = 'at_once'
+    deferred = 'deferred'
+
+
+class Distribution(StrEnum):
+    fixed = 'fixed'
+    exponential = 'exponential'
+    uniform = 'uniform'
+
+
+class Donor(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    free_threads: Annotated[
-        Sourced3,
-        Field(
-            description='So many threads disturb each other no more than the costs already hold.'
-        ),
-    ]
-    per_thread: Annotated[
-        Sourced6, Field(description='How much longer all work takes for each thread beyond them.')
-    ]
-
-
-class Driver(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    read: Annotated[Sourced2, Field(description='To a read.')]
-    write: Annotated[Sourced2, Field(description='To a write or trim.')]
-
-
-class Hypervisor(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    request: Annotated[
-        Sourced2,
-        Field(
-            description="For each request, on a thread of the hypervisor's own and a processor that the guest does not see."
-        ),
-    ]
-    threads: Annotated[Sourced3, Field(description='Such threads.')]
-
-
-class Submission(StrEnum):
-    synchronous = 'synchronous'
-    libaio = 'libaio'
-    io_uring = 'io_uring'
-    overlapped = 'overlapped'
-
-
-class Processor(RootModel[int]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[int, Field(ge=0)]
-
-
-class Strided(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    run: Annotated[
+    storage: Annotated[
         str,
-        Field(
-            description='Length of a stretch; within it each request begins where the one before it ended.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
+        Field(description='A storage that lies on the same file system and is at least as long.'),
     ]
-    skip: Annotated[
-        str | None,
-        Field(
-            description='What is left out behind each.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ] = '0 B'
-    backwards: Annotated[
+    in_place: Annotated[
         bool | None,
         Field(
-            description="From the span's end to its begin, each request lying before the one that came first."
+            description="Whether the donor gets room for each request's range within the request, and gives it back there; otherwise for all\nranges before the run."
         ),
     ] = False
 
 
-class Pattern1(BaseModel):
+class Doublewrite(StrEnum):
+    on = 'on'
+    off = 'off'
+    atomic = 'atomic'
+
+
+class DumpedShare(StrEnum):
+    held = 'held'
+    pool = 'pool'
+
+
+class Failing(StrEnum):
+    read = 'read'
+    write = 'write'
+    trim = 'trim'
+    sync = 'sync'
+
+
+class Failure(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    strided: Strided
+    storage: Annotated[
+        str | None, Field(description='Name of the storage; absent: the one in use.')
+    ] = None
+    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+    channel: Annotated[
+        int | None,
+        Field(
+            description="Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.",
+            ge=0,
+        ),
+    ] = None
+
+
+class FileCall(StrEnum):
+    allocate = 'allocate'
+    truncate = 'truncate'
+    move_extents = 'move_extents'
+    create = 'create'
+    stat = 'stat'
+    delete = 'delete'
+
+
+class FlushMethod(StrEnum):
+    fsync = 'fsync'
+    O_DSYNC = 'O_DSYNC'
+    O_DIRECT = 'O_DIRECT'
+    O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
+
+
+class FreePages(StrEnum):
+    user_batches = 'user_batches'
+    single_pages = 'single_pages'
+    page_cleaner = 'page_cleaner'
+
+
+class Gaps(StrEnum):
+    even = 'even'
+    poisson = 'poisson'
+
+
+class LocatedRefusal(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    code: Annotated[str, Field(description='Identifier of the reason.')]
+    file: Annotated[str, Field(description='Study file.')]
+    line: Annotated[
+        int, Field(description='Line, from one; zero if the study does not contain the key.', ge=0)
+    ]
+    column: Annotated[int, Field(description='Column in characters, from one.', ge=0)]
+    key: Annotated[str, Field(description='Dotted path of the key.')]
+    found: Annotated[
+        str, Field(description='Value that the world refuses; empty if the place shows it.')
+    ]
+    accepted: Annotated[list[str], Field(description='Values that the world accepts.')]
+    message: Annotated[str, Field(description='One clause: the cause and the remedy.')]
+    text: Annotated[
+        str, Field(description='The whole error as shown in a terminal, with the source line.')
+    ]
+
+
+class Manner(StrEnum):
+    specification = 'specification'
+    tpcc_mysql = 'tpcc-mysql'
+
+
+class Member(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage; absent: the one in use.')
+    ] = None
+    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+
+
+class Method(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Its name and version.')]
+    deviations: Annotated[
+        list[str] | None,
+        Field(
+            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a virtual disk, the\nquick part …) are added to them.'
+        ),
+    ] = []
+
+
+class Mode(StrEnum):
+    fast = 'fast'
+    exact = 'exact'
+
+
+class OltpMix(StrEnum):
+    read_write = 'read_write'
+    read_only = 'read_only'
+    write_only = 'write_only'
+    point_select = 'point_select'
+    update_index = 'update_index'
+    update_non_index = 'update_non_index'
+    insert = 'insert'
+    delete = 'delete'
+
+
+class Pace(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    group: Annotated[str, Field(description='Those that name the same group keep step.')]
+    weight: Annotated[
+        int,
+        Field(
+            description="The stream's share of the group's requests is its weight's share of all weights.",
+            ge=0,
+        ),
+    ]
 
 
 class Zipf(BaseModel):
@@ -550,7 +280,7 @@ class Zipf(BaseModel):
     ]
 
 
-class Pattern2(BaseModel):
+class PatternZipf(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -558,56 +288,107 @@ class Pattern2(BaseModel):
     zipf: Zipf
 
 
-class Pareto(BaseModel):
+class Pcie(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    hot: Annotated[
+    generation: Annotated[int, Field(description='Generation, 1 to 5.', ge=0)]
+    lanes: Annotated[int, Field(description='Lanes: 1, 2, 4, 8 or 16.', ge=0)]
+
+
+class PgbenchMix(StrEnum):
+    tpcb_like = 'tpcb_like'
+    simple_update = 'simple_update'
+    select_only = 'select_only'
+
+
+class Placement(StrEnum):
+    submitting_core = 'submitting_core'
+    one_core = 'one_core'
+    spread = 'spread'
+
+
+class Popularity(StrEnum):
+    special = 'special'
+    uniform = 'uniform'
+    gaussian = 'gaussian'
+    pareto = 'pareto'
+    zipfian = 'zipfian'
+
+
+class Priority(StrEnum):
+    urgent = 'urgent'
+    high = 'high'
+    medium = 'medium'
+    low = 'low'
+
+
+class PsMode(StrEnum):
+    auto = 'auto'
+    disable = 'disable'
+
+
+class Rate(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[str, Field(description='a rate such as "500 /s"', pattern='^[0-9._]+ ?/s$')]
+
+
+class ReadBalance(StrEnum):
+    shortest_queue = 'shortest_queue'
+    round_robin = 'round_robin'
+    nearest = 'nearest'
+
+
+class RebuildManner(StrEnum):
+    competing = 'competing'
+    yielding = 'yielding'
+
+
+class TrackedItem(RootModel[int]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[int, Field(ge=0)]
+
+
+class RowLocks(StrEnum):
+    to_the_end = 'to_the_end'
+
+
+class Scheduling(StrEnum):
+    fcfs = 'fcfs'
+    elevator = 'elevator'
+    shortest_positioning = 'shortest_positioning'
+
+
+class Shape(StrEnum):
+    lines = 'lines'
+    steps = 'steps'
+
+
+class Share(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class Size(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
         str,
         Field(
-            description='Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.',
-            pattern='^[0-9._]+ ?%$',
+            description='a size such as "4 KiB", "256 MiB", "800 GB"',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-
-
-class Pattern3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    pareto: Pareto
-
-
-class HotCold(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hot: Annotated[
-        str, Field(description='Share of the span that is hot.', pattern='^[0-9._]+ ?%$')
-    ]
-    accesses: Annotated[
-        str, Field(description='Share of the accesses that go there.', pattern='^[0-9._]+ ?%$')
-    ]
-
-
-class Pattern4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hot_cold: HotCold
-
-
-class Zone(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    accesses: Annotated[str, Field(description='Share of the accesses.', pattern='^[0-9._]+ ?%$')]
-    span: Annotated[str, Field(description='Share of the span.', pattern='^[0-9._]+ ?%$')]
 
 
 class SizeShare(BaseModel):
@@ -625,11 +406,404 @@ class SizeShare(BaseModel):
     share: Annotated[str, Field(description='Share of the requests.', pattern='^[0-9._]+ ?%$')]
 
 
-class Priority(StrEnum):
-    urgent = 'urgent'
-    high = 'high'
-    medium = 'medium'
-    low = 'low'
+class SourcedAdaptive(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedBackground(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Background, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedBoolean(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[bool, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedCell(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Cell, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedCleaningPolicy(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        Literal['greedy'] | Literal['fifo'] | CleaningPolicyChoices | Literal['random'] | Literal['cost_benefit'],
+        Field(description='The value, with its unit.'),
+    ]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedDumpedShare(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[DumpedShare, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedFlushMethod(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedFreePages(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FreePages, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedPcie(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Pcie, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedPlacement(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Placement, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedRate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?/s$')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedRowLocks(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[RowLocks, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedScheduling(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Scheduling, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedShare(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedSize(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str,
+        Field(
+            description='The value, with its unit.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedUint32(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[int, Field(description='The value, with its unit.', ge=0)]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Spacing(StrEnum):
+    constant = 'constant'
+    poisson = 'poisson'
+
+
+class Start(StrEnum):
+    as_is = 'as-is'
+    cold = 'cold'
+    warm = 'warm'
+
+
+class Processor(RootModel[int]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[int, Field(ge=0)]
+
+
+class Submission(StrEnum):
+    synchronous = 'synchronous'
+    libaio = 'libaio'
+    io_uring = 'io_uring'
+    overlapped = 'overlapped'
+
+
+class Submission2(StrEnum):
+    auto = 'auto'
+    io_uring = 'io_uring'
+    io_uring_polled = 'io_uring_polled'
+    plain_calls = 'plain_calls'
+
+
+class Fdatasync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
+
+
+class SyncFdatasync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    fdatasync: Fdatasync
+
+
+class Fsync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
+
+
+class SyncFsync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    fsync: Fsync
+
+
+class Time(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str,
+        Field(
+            description='a time such as "250 ms", "5 s", "90 min"',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+
+
+class Told(StrEnum):
+    life = 'life'
+    latency = 'latency'
+
+
+class TreeLock(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    growing: Annotated[
+        SourcedShare,
+        Field(
+            description='Share of the updates that make a row grow which find too little room in its page and need the lock.'
+        ),
+    ]
+
+
+class Undo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    segments: Annotated[
+        SourcedUint32,
+        Field(description='How many there are (innodb_rollback_segments), in all tablespaces.'),
+    ]
+    one_log: Annotated[
+        SourcedBoolean | None,
+        Field(
+            description='Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.'
+        ),
+    ] = None
+
+
+class Variable(StrEnum):
+    iops = 'iops'
+    bandwidth = 'bandwidth'
+    latency = 'latency'
+
+
+class Varies(StrEnum):
+    across = 'across'
+    within = 'within'
+
+
+class Verify(StrEnum):
+    off = 'off'
+    checksum = 'checksum'
+
+
+class VolumeLimit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    command_rate: Annotated[SourcedRate, Field(description='Commands per second.')]
+    byte_rate: Annotated[SourcedRate, Field(description='Bytes per second.')]
+
+
+class Waits(StrEnum):
+    none = 'none'
+    specification = 'specification'
+
+
+class Window(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    phase: Annotated[
+        str | None, Field(description='The phase it lies in; absent: each of them.')
+    ] = None
+    from_: Annotated[
+        str | None,
+        Field(
+            alias='from',
+            description='Its begin, from the begin of the phase.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+    to: Annotated[Time | None, Field(description='Its end; absent: the end of the phase.')] = None
+
+
+class World(StrEnum):
+    simulated = 'simulated'
+    emulated = 'emulated'
+    measured = 'measured'
+
+
+class Written(StrEnum):
+    never = 'never'
+    once = 'once'
+    steady = 'steady'
+
+
+class YcsbMix(StrEnum):
+    A = 'A'
+    B = 'B'
+    C = 'C'
+    D = 'D'
+    E = 'E'
+    F = 'F'
+
+
+class Zone(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    accesses: Annotated[str, Field(description='Share of the accesses.', pattern='^[0-9._]+ ?%$')]
+    span: Annotated[str, Field(description='Share of the span.', pattern='^[0-9._]+ ?%$')]
+
+
+class Zones(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    count: Annotated[SourcedUint32, Field(description='How many.')]
+    outer_rate: Annotated[
+        SourcedRate,
+        Field(
+            description='Bytes per second that pass under the head in the outermost zone, where the first bytes lie.'
+        ),
+    ]
+    inner_rate: Annotated[SourcedRate, Field(description='The same in the innermost zone.')]
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    levels: Annotated[
+        dict[str, dict[str, str]] | None,
+        Field(
+            description='By axis and level the level that it is compared with (`levels.configuration = { pair = "alone" }`); what is not named is not\ntold. Absent, and no `phases` either: of every axis each level with the first, of numbers the last.'
+        ),
+    ] = {}
+    phases: Annotated[
+        dict[str, str] | None,
+        Field(
+            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.'
+        ),
+    ] = {}
+    tell: Annotated[
+        list[Told] | None,
+        Field(
+            description='What is told besides the rates of programs, the time of scans, and outages.'
+        ),
+    ] = []
 
 
 class Constant(BaseModel):
@@ -642,7 +816,7 @@ class Constant(BaseModel):
     ]
 
 
-class Arrivals1(BaseModel):
+class ArrivalsConstant(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -663,7 +837,7 @@ class Poisson(BaseModel):
     ]
 
 
-class Arrivals2(BaseModel):
+class ArrivalsPoisson(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -686,7 +860,7 @@ class Bursts(BaseModel):
     ]
 
 
-class Arrivals4(BaseModel):
+class ArrivalsBursts(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -694,30 +868,255 @@ class Arrivals4(BaseModel):
     bursts: Bursts
 
 
-class RatePoint(BaseModel):
+class AxisSummary(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    at: Annotated[
+    name: Annotated[str, Field(description='Its name.')]
+    varies: Annotated[Varies, Field(description='Across runs or within a run.')]
+    levels: Annotated[list[str], Field(description='Labels of its levels.')]
+
+
+class Cache(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    memory: Annotated[
+        str,
+        Field(description='Its memory.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'),
+    ]
+    kind: Annotated[CacheKind, Field(description='What it keeps when power fails.')]
+    latency: Annotated[
         str,
         Field(
-            description="Time from the phase's begin.", pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'
+            description='Time of the controller per command.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ]
     rate: Annotated[
-        str, Field(description='Requests per second from there.', pattern='^[0-9._]+ ?/s$')
+        Size | None, Field(description='Bytes per second between host and cache; absent: no limit.')
+    ] = None
+    dirty: Annotated[
+        str,
+        Field(
+            description='Share of the memory that may hold what is not written back.',
+            pattern='^[0-9._]+ ?%$',
+        ),
     ]
 
 
-class Shape(StrEnum):
-    lines = 'lines'
-    steps = 'steps'
+class ChangeBuffer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    most: Annotated[SourcedShare, Field(description='Its largest share of the pool.')]
+    per_leaf: Annotated[
+        SourcedUint32, Field(description='Changes that one leaf takes before it must be read.')
+    ]
+    bitmap: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is\nbuffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.'
+        ),
+    ] = None
 
 
-class Gaps(StrEnum):
-    even = 'even'
-    poisson = 'poisson'
+class CheckpointAge(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hasty_part: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages are flushed as fast as they can be when less than one such part of it is left.'
+        ),
+    ]
+    waiting_part: Annotated[
+        SourcedUint32, Field(description='Changes wait when less than one such part of it is left.')
+    ]
+
+
+class Cleaning(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    policy: Annotated[SourcedCleaningPolicy, Field(description='Which block is reclaimed next.')]
+    reserve_blocks: Annotated[
+        SourcedUint32,
+        Field(
+            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.'
+        ),
+    ]
+    separate_relocated: Annotated[
+        SourcedBoolean, Field(description='Whether relocated data go to blocks of their own.')
+    ]
+    separate_hot: Annotated[
+        SourcedShare | None,
+        Field(
+            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as\nmany writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart."
+        ),
+    ] = None
+
+
+class Contention(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    free_threads: Annotated[
+        SourcedUint32,
+        Field(
+            description='So many threads disturb each other no more than the costs already hold.'
+        ),
+    ]
+    per_thread: Annotated[
+        SourcedShare,
+        Field(description='How much longer all work takes for each thread beyond them.'),
+    ]
+
+
+class MoreThan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class DerivedMoreThan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    more_than: MoreThan
+
+
+class RatioTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class DerivedRatioTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ratio_to: RatioTo
+
+
+class GainOver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class DerivedGainOver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    gain_over: GainOver
+
+
+class SameUpTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    axis: Annotated[str, Field(description='The numeric axis.')]
+    whatever: Annotated[str, Field(description='The axis that makes no difference.')]
+    within: Annotated[
+        str,
+        Field(
+            description='How far its levels may lie apart, relative to the largest value.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class DerivedSameUpTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    same_up_to: SameUpTo
+
+
+class ApartFrom(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    axis: Annotated[str, Field(description='The numeric axis.')]
+    whatever: Annotated[str, Field(description='The axis that makes a difference.')]
+    beyond: Annotated[
+        str,
+        Field(
+            description='How far its levels lie apart at least, relative to the largest value.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class DerivedApartFrom(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    apart_from: ApartFrom
+
+
+class Document(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    documents: Annotated[
+        int,
+        Field(description='Documents that are there at the begin; clients go on ingesting.', ge=0),
+    ]
+    size: Annotated[
+        str,
+        Field(
+            description='Mean size of one.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    clients: Annotated[
+        int,
+        Field(description='Connections: the first half of them ingests, the others query.', ge=0),
+    ]
+    rate: Annotated[
+        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class Drawn(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[SourcedUint32, Field(description='Milliwatts of the idle drive.')]
+    active_mw: Annotated[
+        SourcedUint32, Field(description='Milliwatts while all of its medium works.')
+    ]
 
 
 class Duty(BaseModel):
@@ -733,57 +1132,85 @@ class Duty(BaseModel):
     ]
 
 
-class Distribution(StrEnum):
-    fixed = 'fixed'
-    exponential = 'exponential'
-    uniform = 'uniform'
-
-
-class Pace(BaseModel):
+class Engine(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    group: Annotated[str, Field(description='Those that name the same group keep step.')]
-    weight: Annotated[
-        int,
+    version: Annotated[str | None, Field(description='Version, as far as it matters: `"5.5"`.')] = (
+        None
+    )
+    buffer_pool: Annotated[
+        Size | None,
+        Field(description='Memory for pages: innodb_buffer_pool_size, shared_buffers, cache_size.'),
+    ] = None
+    redo_log: Annotated[
+        Size | None, Field(description='Total size of the redo log or write-ahead log.')
+    ] = None
+    flush_method: Annotated[
+        str | None, Field(description='How files are written: O_DIRECT, fsync …')
+    ] = None
+    doublewrite: Annotated[
+        Doublewrite | None, Field(description='Protection against torn pages.')
+    ] = None
+    commit: Annotated[
+        str | None,
         Field(
-            description="The stream's share of the group's requests is its weight's share of all weights.",
-            ge=0,
+            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the product's own values."
+        ),
+    ] = None
+    dsn: Annotated[
+        str | None,
+        Field(
+            description='A server that runs already, as a connection string without its secret; it is sampled and never configured.'
+        ),
+    ] = None
+    options: Annotated[
+        dict[str, str] | None,
+        Field(description='Any further option of the product, by its own name.'),
+    ] = {}
+
+
+class Failover(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage, a replica; absent: the one in use.')
+    ] = None
+    down: Annotated[
+        str | None,
+        Field(
+            description='How long it takes until the standby starts its server: noticing and deciding.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class Function(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    drive: Annotated[
+        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
+    ] = None
+    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
+    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
+    weight: Annotated[
+        str,
+        Field(
+            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
         ),
     ]
-
-
-class Fdatasync(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
-
-
-class Sync1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    fdatasync: Fdatasync
-
-
-class Fsync(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
-
-
-class Sync2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    fsync: Fsync
+    queue_depth: Annotated[
+        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
+    ]
+    arbitration: Annotated[
+        Arbitration | None,
+        Field(description='How the queues of this function take turns; absent: it has one.'),
+    ] = None
 
 
 class GroupCommit(BaseModel):
@@ -791,38 +1218,123 @@ class GroupCommit(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    committers: Annotated[
-        int, Field(description='Committers per job; each has one commit at a time.', ge=0)
+    most: Annotated[
+        SourcedSize, Field(description='Log that one flush takes at most: the log buffer.')
     ]
-    delay: Annotated[
+
+
+class HostLink(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read_rate: Annotated[SourcedRate, Field(description='Bytes per second towards the host.')]
+    write_rate: Annotated[SourcedRate, Field(description='Bytes per second towards the drive.')]
+    half_duplex: Annotated[
+        SourcedBoolean,
+        Field(
+            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
+        ),
+    ]
+    pcie: Annotated[
+        SourcedPcie | None,
+        Field(
+            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express."
+        ),
+    ] = None
+
+
+class KeyUpdate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    tables: Annotated[int, Field(description='Number of tables.', ge=0)]
+    rows: Annotated[int, Field(description='Rows over all tables.', ge=0)]
+    row_size: Annotated[
+        str,
+        Field(
+            description='Bytes of a row.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'
+        ),
+    ]
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    rate: Annotated[
+        Rate | None, Field(description='Updates per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
         str | None,
         Field(
-            description='How long the first of a group waits for more; a group that is whole does not wait.',
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class Kill(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    down: Annotated[
+        str | None,
+        Field(
+            description='How long it stays away before it is started again.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
 
 
-class Sync3(BaseModel):
+class LatencyPoint(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    group_commit: GroupCommit
-
-
-class PageFlush(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    batch: Annotated[int, Field(description='Pages of `block_size` in a batch.', ge=0)]
-    doublewrite: Annotated[
-        Size | None,
+    share: Annotated[str, Field(description='Share of all draws.', pattern='^[0-9._]+ ?%$')]
+    time: Annotated[
+        str,
         Field(
-            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,\nas a whole, and made durable before any page goes to its place. Absent: none."
+            description='The time that these take at most.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
-    ] = None
+    ]
+
+
+class Limit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    metric: Annotated[
+        str,
+        Field(
+            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.'
+        ),
+    ]
+    below: Annotated[
+        str,
+        Field(description='It must stay below this.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
+    ]
+
+
+class Link(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    round_trip: Annotated[
+        str,
+        Field(
+            description="Time of one round trip of an empty message, both ends' work included.",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+    rate: Annotated[
+        str,
+        Field(
+            description='Bytes per second each way.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
 
 
 class LsmTree(BaseModel):
@@ -873,1039 +1385,12 @@ class LsmTree(BaseModel):
     ] = None
 
 
-class FileCall(StrEnum):
-    allocate = 'allocate'
-    truncate = 'truncate'
-    move_extents = 'move_extents'
-    create = 'create'
-    stat = 'stat'
-    delete = 'delete'
-
-
-class Donor(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str,
-        Field(description='A storage that lies on the same file system and is at least as long.'),
-    ]
-    in_place: Annotated[
-        bool | None,
-        Field(
-            description="Whether the donor gets room for each request's range within the request, and gives it back there; otherwise for all\nranges before the run."
-        ),
-    ] = False
-
-
-class Failing(StrEnum):
-    read = 'read'
-    write = 'write'
-    trim = 'trim'
-    sync = 'sync'
-
-
-class Access(StrEnum):
-    direct = 'direct'
-    buffered = 'buffered'
-
-
-class Submission2(StrEnum):
-    auto = 'auto'
-    io_uring = 'io_uring'
-    io_uring_polled = 'io_uring_polled'
-    plain_calls = 'plain_calls'
-
-
-class Verify(StrEnum):
-    off = 'off'
-    checksum = 'checksum'
-
-
-class Manner(StrEnum):
-    specification = 'specification'
-    tpcc_mysql = 'tpcc-mysql'
-
-
-class Waits(StrEnum):
-    none = 'none'
-    specification = 'specification'
-
-
-class Delivery(StrEnum):
-    at_once = 'at_once'
-    deferred = 'deferred'
-
-
-class OltpMix(StrEnum):
-    read_write = 'read_write'
-    read_only = 'read_only'
-    write_only = 'write_only'
-    point_select = 'point_select'
-    update_index = 'update_index'
-    update_non_index = 'update_non_index'
-    insert = 'insert'
-    delete = 'delete'
-
-
-class Popularity(StrEnum):
-    special = 'special'
-    uniform = 'uniform'
-    gaussian = 'gaussian'
-    pareto = 'pareto'
-    zipfian = 'zipfian'
-
-
-class PsMode(StrEnum):
-    auto = 'auto'
-    disable = 'disable'
-
-
-class KeyUpdate(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    tables: Annotated[int, Field(description='Number of tables.', ge=0)]
-    rows: Annotated[int, Field(description='Rows over all tables.', ge=0)]
-    row_size: Annotated[
-        str,
-        Field(
-            description='Bytes of a row.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'
-        ),
-    ]
-    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
-    rate: Annotated[
-        Rate | None, Field(description='Updates per second in open loop; absent: closed loop.')
-    ] = None
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-
-
-class Scan(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[
-        str,
-        Field(
-            description='Size of the table.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    clients: Annotated[int | None, Field(description='Connections that scan at once.', ge=0)] = 1
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-
-
-class YcsbMix(StrEnum):
-    A = 'A'
-    B = 'B'
-    C = 'C'
-    D = 'D'
-    E = 'E'
-    F = 'F'
-
-
-class Document(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    documents: Annotated[
-        int,
-        Field(description='Documents that are there at the begin; clients go on ingesting.', ge=0),
-    ]
-    size: Annotated[
-        str,
-        Field(
-            description='Mean size of one.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    clients: Annotated[
-        int,
-        Field(description='Connections: the first half of them ingests, the others query.', ge=0),
-    ]
-    rate: Annotated[
-        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
-    ] = None
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-
-
-class PgbenchMix(StrEnum):
-    tpcb_like = 'tpcb_like'
-    simple_update = 'simple_update'
-    select_only = 'select_only'
-
-
-class Absolute(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    range: Annotated[
-        int | None,
-        Field(description='Largest minus smallest value, at most; absent: anything.', ge=0),
-    ] = None
-    slope: Annotated[
-        int | None,
-        Field(
-            description='Rise or fall of the fitted line over the window, at most; absent: anything.',
-            ge=0,
-        ),
-    ] = None
-
-
-class Variable(StrEnum):
-    iops = 'iops'
-    bandwidth = 'bandwidth'
-    latency = 'latency'
-
-
-class TrackedItem(RootModel[int]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[int, Field(ge=0)]
-
-
-class Doublewrite(StrEnum):
-    on = 'on'
-    off = 'off'
-    atomic = 'atomic'
-
-
-class Midpoint(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    old: Annotated[
-        Sourced6, Field(description="The old part's share of the list (innodb_old_blocks_pct).")
-    ]
-    least: Annotated[Sourced3, Field(description='From so many pages on the list has an old part.')]
-    old_blocks_time: Annotated[
-        Sourced2 | None,
-        Field(
-            description='How long a page stays in the old part after its first use; absent: to its next use.'
-        ),
-    ] = None
-
-
-class FreePages(StrEnum):
-    user_batches = 'user_batches'
-    single_pages = 'single_pages'
-    page_cleaner = 'page_cleaner'
-
-
-class Background(StrEnum):
-    each_second = 'each_second'
-
-
-class Adaptive(StrEnum):
-    redo_rate = 'redo_rate'
-    age = 'age'
-    growth = 'growth'
-
-
-class FlushMethod(StrEnum):
-    fsync = 'fsync'
-    O_DSYNC = 'O_DSYNC'
-    O_DIRECT = 'O_DIRECT'
-    O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
-
-
-class GroupCommitModel(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    most: Annotated[Sourced, Field(description='Log that one flush takes at most: the log buffer.')]
-
-
-class CheckpointAge(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hasty_part: Annotated[
-        Sourced3,
-        Field(
-            description='Pages are flushed as fast as they can be when less than one such part of it is left.'
-        ),
-    ]
-    waiting_part: Annotated[
-        Sourced3, Field(description='Changes wait when less than one such part of it is left.')
-    ]
-
-
-class RowLocks(StrEnum):
-    to_the_end = 'to_the_end'
-
-
-class Undo(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    segments: Annotated[
-        Sourced3,
-        Field(description='How many there are (innodb_rollback_segments), in all tablespaces.'),
-    ]
-    one_log: Annotated[
-        Sourced9 | None,
-        Field(
-            description='Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.'
-        ),
-    ] = None
-
-
-class ReadAhead(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    area: Annotated[
-        Sourced3,
-        Field(
-            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.'
-        ),
-    ]
-    threshold: Annotated[
-        Sourced3,
-        Field(
-            description='Pages of an area that must have been used in order (innodb_read_ahead_threshold).'
-        ),
-    ]
-
-
-class ReadThreads(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    number: Annotated[Sourced3, Field(description='How many there are (innodb_read_io_threads).')]
-    page: Annotated[
-        Sourced2, Field(description='Taking a page in: its checksum, its latch and the lists.')
-    ]
-
-
-class ChangeBuffer(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    most: Annotated[Sourced6, Field(description='Its largest share of the pool.')]
-    per_leaf: Annotated[
-        Sourced3, Field(description='Changes that one leaf takes before it must be read.')
-    ]
-    bitmap: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is\nbuffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.'
-        ),
-    ] = None
-
-
-class TreeLock(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    growing: Annotated[
-        Sourced6,
-        Field(
-            description='Share of the updates that make a row grow which find too little room in its page and need the lock.'
-        ),
-    ]
-
-
-class Purge(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    threads: Annotated[Sourced3, Field(description='How many there are (innodb_purge_threads).')]
-    redo: Annotated[
-        Sourced,
-        Field(
-            description='Log of a row that is changed again, for what its page says of the transaction.'
-        ),
-    ]
-
-
-class EngineRecovery(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    start: Annotated[
-        Sourced2, Field(description='From the start of its process to the first read of the log.')
-    ]
-    read: Annotated[Sourced, Field(description='Bytes of log that are read at once.')]
-    apply: Annotated[
-        Sourced2,
-        Field(
-            description='Processor time of a log record: parsing it, and applying it to its page.'
-        ),
-    ]
-    page_reads: Annotated[Sourced3, Field(description='Pages that are read at once.')]
-
-
-class DumpedShare(StrEnum):
-    held = 'held'
-    pool = 'pool'
-
-
-class Mode(StrEnum):
-    fast = 'fast'
-    exact = 'exact'
-
-
-class Failure(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str | None, Field(description='Name of the storage; absent: the one in use.')
-    ] = None
-    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
-    channel: Annotated[
-        int | None,
-        Field(
-            description="Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.",
-            ge=0,
-        ),
-    ] = None
-
-
-class Member(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str | None, Field(description='Name of the storage; absent: the one in use.')
-    ] = None
-    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
-
-
-class Kill(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    down: Annotated[
-        str | None,
-        Field(
-            description='How long it stays away before it is started again.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-
-
-class Restart(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    down: Annotated[
-        str | None,
-        Field(
-            description='How long it stays away, once it is down, before it is started again.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-
-
-class Failover(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str | None, Field(description='Name of the storage, a replica; absent: the one in use.')
-    ] = None
-    down: Annotated[
-        str | None,
-        Field(
-            description='How long it takes until the standby starts its server: noticing and deciding.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-
-
-class LocatedRefusal(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    code: Annotated[str, Field(description='Identifier of the reason.')]
-    file: Annotated[str, Field(description='Study file.')]
-    line: Annotated[
-        int, Field(description='Line, from one; zero if the study does not contain the key.', ge=0)
-    ]
-    column: Annotated[int, Field(description='Column in characters, from one.', ge=0)]
-    key: Annotated[str, Field(description='Dotted path of the key.')]
-    found: Annotated[
-        str, Field(description='Value that the world refuses; empty if the place shows it.')
-    ]
-    accepted: Annotated[list[str], Field(description='Values that the world accepts.')]
-    message: Annotated[str, Field(description='One clause: the cause and the remedy.')]
-    text: Annotated[
-        str, Field(description='The whole error as shown in a terminal, with the source line.')
-    ]
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    levels: Annotated[
-        dict[str, dict[str, str]] | None,
-        Field(
-            description='By axis and level the level that it is compared with (`levels.configuration = { pair = "alone" }`); what is not named is not\ntold. Absent, and no `phases` either: of every axis each level with the first, of numbers the last.'
-        ),
-    ] = {}
-    phases: Annotated[
-        dict[str, str] | None,
-        Field(
-            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.'
-        ),
-    ] = {}
-    tell: Annotated[
-        list[Told] | None,
-        Field(
-            description='What is told besides the rates of programs, the time of scans, and outages.'
-        ),
-    ] = []
-
-
-class AxisSummary(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Its name.')]
-    varies: Annotated[Varies, Field(description='Across runs or within a run.')]
-    levels: Annotated[list[str], Field(description='Labels of its levels.')]
-
-
-class SameUpTo(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    axis: Annotated[str, Field(description='The numeric axis.')]
-    whatever: Annotated[str, Field(description='The axis that makes no difference.')]
-    within: Annotated[
-        str,
-        Field(
-            description='How far its levels may lie apart, relative to the largest value.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ]
-
-
-class Derived4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    same_up_to: SameUpTo
-
-
-class ApartFrom(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    axis: Annotated[str, Field(description='The numeric axis.')]
-    whatever: Annotated[str, Field(description='The axis that makes a difference.')]
-    beyond: Annotated[
-        str,
-        Field(
-            description='How far its levels lie apart at least, relative to the largest value.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ]
-
-
-class Derived5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    apart_from: ApartFrom
-
-
-class Window(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    phase: Annotated[
-        str | None, Field(description='The phase it lies in; absent: each of them.')
-    ] = None
-    from_: Annotated[
-        str | None,
-        Field(
-            alias='from',
-            description='Its begin, from the begin of the phase.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-    to: Annotated[Time | None, Field(description='Its end; absent: the end of the phase.')] = None
-
-
-class Search(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    stream: Annotated[str, Field(description='Name of the stream whose rate is varied.')]
-    arrivals: Annotated[Spacing | None, Field(description='How requests lie at a rate.')] = (
-        'poisson'
-    )
-    shares: Annotated[
-        list[Share] | None,
-        Field(
-            description='The curve: rates as shares of the closed-loop maximum.',
-            validate_default=True,
-        ),
-    ] = ['10 %', '30 %', '50 %', '70 %', '80 %', '90 %', '95 %']
-    limit: Annotated[
-        Limit | None,
-        Field(description='The latency that must not be exceeded; absent: only the curve.'),
-    ] = None
-    within: Annotated[
-        str | None,
-        Field(
-            description='How narrow the bracket around the answer becomes, as a share of it.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ] = '2 %'
-    runs_at_most: Annotated[int | None, Field(description='Most runs of the bisection.', ge=0)] = 16
-    budget: Annotated[
-        Time | None,
-        Field(
-            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends most; absent: none."
-        ),
-    ] = None
-
-
 class NullProfile(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-
-
-class Sourced4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?/s$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Scheduling, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Zones(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    count: Annotated[Sourced3, Field(description='How many.')]
-    outer_rate: Annotated[
-        Sourced4,
-        Field(
-            description='Bytes per second that pass under the head in the outermost zone, where the first bytes lie.'
-        ),
-    ]
-    inner_rate: Annotated[Sourced4, Field(description='The same in the innermost zone.')]
-
-
-class Sourced7(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Cell, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Controller(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    count: Annotated[Sourced3, Field(description='Controllers behind the one address space.')]
-    interleave: Annotated[
-        Sourced,
-        Field(description='Consecutive bytes of the address space that go to one controller.'),
-    ]
-    data_channels: Annotated[
-        Sourced3, Field(description='Channels of each controller that hold data.')
-    ]
-    parity_channels: Annotated[
-        Sourced3,
-        Field(
-            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.'
-        ),
-    ]
-    dies_per_channel: Annotated[Sourced3, Field(description='Dies on a channel.')]
-    channel_rate: Annotated[Sourced4, Field(description="Bytes per second on a channel's bus.")]
-    read_rate: Annotated[
-        Sourced4, Field(description='Reads that one controller starts per second at most.')
-    ]
-    write_rate: Annotated[
-        Sourced4, Field(description='Writes that one controller starts per second at most.')
-    ]
-    read_overhead: Annotated[
-        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
-    ]
-    write_overhead: Annotated[
-        Sourced2,
-        Field(
-            description='Time that a write spends in the electronics before it is acknowledged, beside others.'
-        ),
-    ]
-    transfer_rate: Annotated[
-        Sourced4 | None,
-        Field(
-            description='Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link\ncarries each way.'
-        ),
-    ] = None
-    queue_depth: Annotated[
-        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
-    ]
-    flush_alone: Annotated[
-        Sourced9 | None,
-        Field(
-            description="Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes\nafter it waits for its end; absent: no."
-        ),
-    ] = None
-    functions: Annotated[
-        Sourced3 | None,
-        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
-    ] = None
-
-
-class Buffer(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[Sourced, Field(description='Bytes of it.')]
-    power_loss_protection: Annotated[
-        PowerLossProtection | None,
-        Field(
-            description='What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.'
-        ),
-    ] = None
-    map_write_time: Annotated[
-        Sourced2 | None,
-        Field(
-            description='Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.'
-        ),
-    ] = None
-
-
-class Sourced10(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Pcie, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced11(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        Literal['greedy'] | Literal['fifo'] | CleaningPolicy1 | Literal['random'] | Literal['cost_benefit'],
-        Field(description='The value, with its unit.'),
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced12(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(degC|°C)$')
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Simulated(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    scale: Annotated[int, Field(description='The drive has one n-th of its capacity.', ge=0)]
-    written: Annotated[Written, Field(description='What was written before the run.')]
-    used: Annotated[
-        str,
-        Field(
-            description='Share of its addresses that the storage uses: what was written lies there.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ]
-    dead_channels: Annotated[
-        int | None, Field(description='Channels that have died behind each controller.', ge=0)
-    ] = None
-    worn_percent: Annotated[
-        int | None,
-        Field(description="Percent of its endurance behind it, instead of the profile's.", ge=0),
-    ] = None
-
-
-class Sourced13(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[list[LatencyPoint], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class VolumeLimit(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    command_rate: Annotated[Sourced4, Field(description='Commands per second.')]
-    byte_rate: Annotated[Sourced4, Field(description='Bytes per second.')]
-
-
-class Stalls(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    every: Annotated[
-        Sourced2,
-        Field(
-            description='Mean time from the end of one to the begin of the next, exponentially distributed.'
-        ),
-    ]
-    lasting: Annotated[Sourced13, Field(description='How long each lasts.')]
-
-
-class Rebuild(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    rate: Annotated[
-        str,
-        Field(
-            description='Bytes per second at most.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    rate_min: Annotated[
-        str,
-        Field(
-            description='Bytes per second that it goes on with whatever else there is to do.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    manner: Annotated[RebuildManner, Field(description='How it treats other work in between.')]
-
-
-class Function(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    drive: Annotated[
-        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
-    ] = None
-    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
-    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
-    weight: Annotated[
-        str,
-        Field(
-            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
-        ),
-    ]
-    queue_depth: Annotated[
-        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
-    ]
-    arbitration: Annotated[
-        Arbitration | None,
-        Field(description='How the queues of this function take turns; absent: it has one.'),
-    ] = None
-
-
-class Cache(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    memory: Annotated[
-        str,
-        Field(description='Its memory.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'),
-    ]
-    kind: Annotated[CacheKind, Field(description='What it keeps when power fails.')]
-    latency: Annotated[
-        str,
-        Field(
-            description='Time of the controller per command.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-    rate: Annotated[
-        Size | None, Field(description='Bytes per second between host and cache; absent: no limit.')
-    ] = None
-    dirty: Annotated[
-        str,
-        Field(
-            description='Share of the memory that may hold what is not written back.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ]
-
-
-class Sourced14(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Placement, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Pattern5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    zoned: list[Zone]
-
-
-class Ramp(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    points: Annotated[
-        list[RatePoint],
-        Field(
-            description='The rate at given times of the phase, in order; two at one time are a step.'
-        ),
-    ]
-    shape: Annotated[Shape | None, Field(description='How the rate gets from point to point.')] = (
-        'lines'
-    )
-    gaps: Annotated[Gaps | None, Field(description='How requests lie at that rate.')] = 'even'
-
-
-class Arrivals3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    ramp: Ramp
-
-
-class ProgramSpec3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    key_update: KeyUpdate
-
-
-class ProgramSpec4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    scan: Scan
-
-
-class ProgramSpec6(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    document: Document
-
-
-class Tpcc(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    warehouses: Annotated[
-        int | None, Field(description='Size of the data set: warehouses.', ge=0)
-    ] = None
-    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
-    manner: Annotated[
-        Manner | None, Field(description='By the specification, or as the well-known tool does it.')
-    ] = 'specification'
-    waits: Annotated[
-        Waits | None,
-        Field(
-            description='Keying and think times; without them a connection starts its next transaction at once.'
-        ),
-    ] = 'none'
-    delivery: Annotated[
-        Delivery | None,
-        Field(
-            description='Deliveries at once, or queued and carried out in the background (manner `specification` only).'
-        ),
-    ] = 'at_once'
-    rate: Annotated[
-        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
-    ] = None
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
 
 
 class Oltp(BaseModel):
@@ -2015,24 +1500,104 @@ class Oltp(BaseModel):
     ] = 0.8
 
 
-class Ycsb(BaseModel):
+class PageFlush(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    mix: Annotated[YcsbMix, Field(description='A to F.')]
-    records: Annotated[int, Field(description='Records.', ge=0)]
-    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
-    rate: Annotated[
-        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
-    ] = None
-    think_time: Annotated[
-        str | None,
+    batch: Annotated[int, Field(description='Pages of `block_size` in a batch.', ge=0)]
+    doublewrite: Annotated[
+        Size | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,\nas a whole, and made durable before any page goes to its place. Absent: none."
         ),
     ] = None
+
+
+class Strided(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    run: Annotated[
+        str,
+        Field(
+            description='Length of a stretch; within it each request begins where the one before it ended.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    skip: Annotated[
+        str | None,
+        Field(
+            description='What is left out behind each.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ] = '0 B'
+    backwards: Annotated[
+        bool | None,
+        Field(
+            description="From the span's end to its begin, each request lying before the one that came first."
+        ),
+    ] = False
+
+
+class PatternStrided(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    strided: Strided
+
+
+class Pareto(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot: Annotated[
+        str,
+        Field(
+            description='Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class PatternPareto(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    pareto: Pareto
+
+
+class HotCold(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot: Annotated[
+        str, Field(description='Share of the span that is hot.', pattern='^[0-9._]+ ?%$')
+    ]
+    accesses: Annotated[
+        str, Field(description='Share of the accesses that go there.', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class PatternHotCold(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot_cold: HotCold
+
+
+class PatternZoned(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    zoned: list[Zone]
 
 
 class Pgbench(BaseModel):
@@ -2063,43 +1628,653 @@ class Pgbench(BaseModel):
     ] = None
 
 
-class Engine(BaseModel):
+class PoolDump(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    version: Annotated[str | None, Field(description='Version, as far as it matters: `"5.5"`.')] = (
+    at_shutdown: Annotated[
+        SourcedBoolean,
+        Field(description='Pages are listed at shutdown (innodb_buffer_pool_dump_at_shutdown).'),
+    ]
+    at_startup: Annotated[
+        SourcedBoolean,
+        Field(
+            description='They are read back after the start (innodb_buffer_pool_load_at_startup).'
+        ),
+    ]
+    share: Annotated[
+        SourcedShare,
+        Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).'),
+    ]
+    of: Annotated[SourcedDumpedShare, Field(description='What that is a share of.')]
+    finished_only: Annotated[
+        SourcedBoolean,
+        Field(
+            description='A server that is shut down before it has read all pages back keeps the older list.'
+        ),
+    ]
+    page_reads: Annotated[SourcedUint32, Field(description='Pages that are read back at once.')]
+
+
+class ProgramSpecOltp(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    oltp: Oltp
+
+
+class ProgramSpecKeyUpdate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    key_update: KeyUpdate
+
+
+class ProgramSpecDocument(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    document: Document
+
+
+class ProgramSpecPgbench(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    pgbench: Pgbench
+
+
+class Published(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    id: Annotated[str, Field(description='Identity in the lists of published figures.')]
+    cell: Annotated[dict[str, str], Field(description='Level of each axis.')]
+    phase: Annotated[
+        str | None, Field(description='Phase it belongs to; absent: the only one.')
+    ] = None
+    metric: Annotated[
+        str,
+        Field(
+            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.'
+        ),
+    ]
+    subject: Annotated[
+        str | None,
+        Field(
+            description='Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.'
+        ),
+    ] = None
+    per: Annotated[
+        str | None, Field(description='Another metric of the same cell that it is divided by.')
+    ] = None
+    window: Annotated[
+        str | None, Field(description='Window it is taken over; absent: the phase.')
+    ] = None
+    derived: Annotated[
+        Literal['most'] | DerivedMoreThan | DerivedRatioTo | DerivedGainOver | Literal['ramp_included'] | DerivedSameUpTo | DerivedApartFrom | None,
+        Field(
+            description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
+        ),
+    ] = None
+
+
+class Purge(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    threads: Annotated[
+        SourcedUint32, Field(description='How many there are (innodb_purge_threads).')
+    ]
+    redo: Annotated[
+        SourcedSize,
+        Field(
+            description='Log of a row that is changed again, for what its page says of the transaction.'
+        ),
+    ]
+
+
+class RatePoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at: Annotated[
+        str,
+        Field(
+            description="Time from the phase's begin.", pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'
+        ),
+    ]
+    rate: Annotated[
+        str, Field(description='Requests per second from there.', pattern='^[0-9._]+ ?/s$')
+    ]
+
+
+class ReadAhead(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    area: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.'
+        ),
+    ]
+    threshold: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages of an area that must have been used in order (innodb_read_ahead_threshold).'
+        ),
+    ]
+
+
+class Rebuild(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    rate: Annotated[
+        str,
+        Field(
+            description='Bytes per second at most.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    rate_min: Annotated[
+        str,
+        Field(
+            description='Bytes per second that it goes on with whatever else there is to do.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    manner: Annotated[RebuildManner, Field(description='How it treats other work in between.')]
+
+
+class Restart(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    down: Annotated[
+        str | None,
+        Field(
+            description='How long it stays away, once it is down, before it is started again.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class Scan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[
+        str,
+        Field(
+            description='Size of the table.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    clients: Annotated[int | None, Field(description='Connections that scan at once.', ge=0)] = 1
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class Search(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    stream: Annotated[str, Field(description='Name of the stream whose rate is varied.')]
+    arrivals: Annotated[Spacing | None, Field(description='How requests lie at a rate.')] = (
+        'poisson'
+    )
+    shares: Annotated[
+        list[Share] | None,
+        Field(
+            description='The curve: rates as shares of the closed-loop maximum.',
+            validate_default=True,
+        ),
+    ] = ['10 %', '30 %', '50 %', '70 %', '80 %', '90 %', '95 %']
+    limit: Annotated[
+        Limit | None,
+        Field(description='The latency that must not be exceeded; absent: only the curve.'),
+    ] = None
+    within: Annotated[
+        str | None,
+        Field(
+            description='How narrow the bracket around the answer becomes, as a share of it.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '2 %'
+    runs_at_most: Annotated[int | None, Field(description='Most runs of the bisection.', ge=0)] = 16
+    budget: Annotated[
+        Time | None,
+        Field(
+            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends most; absent: none."
+        ),
+    ] = None
+
+
+class Simulated(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    scale: Annotated[int, Field(description='The drive has one n-th of its capacity.', ge=0)]
+    written: Annotated[Written, Field(description='What was written before the run.')]
+    used: Annotated[
+        str,
+        Field(
+            description='Share of its addresses that the storage uses: what was written lies there.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+    dead_channels: Annotated[
+        int | None, Field(description='Channels that have died behind each controller.', ge=0)
+    ] = None
+    worn_percent: Annotated[
+        int | None,
+        Field(description="Percent of its endurance behind it, instead of the profile's.", ge=0),
+    ] = None
+
+
+class SourcedLatencyPoints(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[LatencyPoint], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedTemperature(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(degC|°C)$')
+    ]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedTime(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str,
+        Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
+    ]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class SourcedTimes(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[Time], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Stalls(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[
+        SourcedTime,
+        Field(
+            description='Mean time from the end of one to the begin of the next, exponentially distributed.'
+        ),
+    ]
+    lasting: Annotated[SourcedLatencyPoints, Field(description='How long each lasts.')]
+
+
+class Summary(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Stem of its file.')]
+    title: Annotated[str, Field(description='Its title.')]
+    question: Annotated[str, Field(description='Its question.')]
+    answer: Annotated[Answer | None, Field(description='What its answer compares and tells.')] = (
         None
     )
-    buffer_pool: Annotated[
-        Size | None,
-        Field(description='Memory for pages: innodb_buffer_pool_size, shared_buffers, cache_size.'),
-    ] = None
-    redo_log: Annotated[
-        Size | None, Field(description='Total size of the redo log or write-ahead log.')
-    ] = None
-    flush_method: Annotated[
-        str | None, Field(description='How files are written: O_DIRECT, fsync …')
-    ] = None
-    doublewrite: Annotated[
-        Doublewrite | None, Field(description='Protection against torn pages.')
-    ] = None
-    commit: Annotated[
+    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
+    published: Annotated[
+        list[Published], Field(description='Published figures that its cells reproduce.')
+    ]
+    windows: Annotated[
+        dict[str, Window], Field(description='Windows besides each phase and `all`.')
+    ]
+    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
+        False
+    )
+    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
+        None
+    )
+    search: Annotated[Search | None, Field(description='What is searched for.')] = None
+
+
+class GroupCommitSync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    committers: Annotated[
+        int, Field(description='Committers per job; each has one commit at a time.', ge=0)
+    ]
+    delay: Annotated[
         str | None,
         Field(
-            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the product's own values."
+            description='How long the first of a group waits for more; a group that is whole does not wait.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class SyncGroupCommit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    group_commit: Annotated[GroupCommitSync, Field(title='GroupCommitSync')]
+
+
+class Thermal(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ambient: Annotated[SourcedTemperature, Field(description='Temperature around the drive.')]
+    resistance_mk_per_w: Annotated[
+        SourcedUint32,
+        Field(
+            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.'
+        ),
+    ]
+    capacity_mj_per_k: Annotated[
+        SourcedUint32,
+        Field(description='Heat capacity: millijoules that make it warmer by one kelvin.'),
+    ]
+    throttle: Annotated[
+        SourcedTemperature, Field(description='Temperature at which it is throttled.')
+    ]
+    release: Annotated[
+        SourcedTemperature, Field(description='Temperature at which it is throttled no longer.')
+    ]
+    limit_mw: Annotated[
+        SourcedUint32,
+        Field(
+            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too."
+        ),
+    ]
+
+
+class Tpcc(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    warehouses: Annotated[
+        int | None, Field(description='Size of the data set: warehouses.', ge=0)
+    ] = None
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    manner: Annotated[
+        Manner | None, Field(description='By the specification, or as the well-known tool does it.')
+    ] = 'specification'
+    waits: Annotated[
+        Waits | None,
+        Field(
+            description='Keying and think times; without them a connection starts its next transaction at once.'
+        ),
+    ] = 'none'
+    delivery: Annotated[
+        Delivery | None,
+        Field(
+            description='Deliveries at once, or queued and carried out in the background (manner `specification` only).'
+        ),
+    ] = 'at_once'
+    rate: Annotated[
+        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+    ] = None
+
+
+class VolumeService(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    latency: Annotated[
+        SourcedLatencyPoints,
+        Field(
+            description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
+        ),
+    ]
+    command_time: Annotated[
+        SourcedTime,
+        Field(
+            description='Time that the one processor behind the volume is busy with a command of whatever length.'
+        ),
+    ]
+    transfer_rate: Annotated[
+        SourcedRate, Field(description='Bytes per second that the same processor moves.')
+    ]
+    alone: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;\nonly with `rounds`. Absent: none.'
         ),
     ] = None
-    dsn: Annotated[
+
+
+class XPointProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
+    access_unit: Annotated[
+        SourcedSize,
+        Field(
+            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
+        ),
+    ]
+    channels: Annotated[
+        SourcedUint32, Field(description='Channels, each serving one access at a time.')
+    ]
+    read_time: Annotated[
+        SourcedTime, Field(description='Time that a channel is busy with reading one access unit.')
+    ]
+    write_time: Annotated[
+        SourcedTime, Field(description='Time that a channel is busy with writing one access unit.')
+    ]
+    read_overhead: Annotated[
+        SourcedTime, Field(description='Time that a read spends in the electronics, beside others.')
+    ]
+    write_overhead: Annotated[
+        SourcedTime,
+        Field(description='Time that a write spends in the electronics, beside others.'),
+    ]
+    command_rate: Annotated[
+        SourcedRate, Field(description='Commands that the controller starts per second at most.')
+    ]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    queue_depth: Annotated[
+        SourcedUint32, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    functions: Annotated[
+        SourcedUint32 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+    power: Annotated[
+        Drawn | None, Field(description='What the drive draws; absent: not known.')
+    ] = None
+
+
+class Ycsb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    mix: Annotated[YcsbMix, Field(description='A to F.')]
+    records: Annotated[int, Field(description='Records.', ge=0)]
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    rate: Annotated[
+        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
         str | None,
         Field(
-            description='A server that runs already, as a connection string without its secret; it is sampled and never configured.'
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
-    options: Annotated[
-        dict[str, str] | None,
-        Field(description='Any further option of the product, by its own name.'),
-    ] = {}
+
+
+class AccessPath(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[
+        SourcedTime, Field(description="From the call to the device's doorbell, for a read.")
+    ]
+    write: Annotated[SourcedTime, Field(description='The same for a write, a trim or a flush.')]
+    complete: Annotated[
+        SourcedTime,
+        Field(description="Taking the completion, up to where the thread's own code goes on."),
+    ]
+
+
+class Ramp(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    points: Annotated[
+        list[RatePoint],
+        Field(
+            description='The rate at given times of the phase, in order; two at one time are a step.'
+        ),
+    ]
+    shape: Annotated[Shape | None, Field(description='How the rate gets from point to point.')] = (
+        'lines'
+    )
+    gaps: Annotated[Gaps | None, Field(description='How requests lie at that rate.')] = 'even'
+
+
+class ArrivalsRamp(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ramp: Ramp
+
+
+class Controller(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    count: Annotated[SourcedUint32, Field(description='Controllers behind the one address space.')]
+    interleave: Annotated[
+        SourcedSize,
+        Field(description='Consecutive bytes of the address space that go to one controller.'),
+    ]
+    data_channels: Annotated[
+        SourcedUint32, Field(description='Channels of each controller that hold data.')
+    ]
+    parity_channels: Annotated[
+        SourcedUint32,
+        Field(
+            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.'
+        ),
+    ]
+    dies_per_channel: Annotated[SourcedUint32, Field(description='Dies on a channel.')]
+    channel_rate: Annotated[SourcedRate, Field(description="Bytes per second on a channel's bus.")]
+    read_rate: Annotated[
+        SourcedRate, Field(description='Reads that one controller starts per second at most.')
+    ]
+    write_rate: Annotated[
+        SourcedRate, Field(description='Writes that one controller starts per second at most.')
+    ]
+    read_overhead: Annotated[
+        SourcedTime, Field(description='Time that a read spends in the electronics, beside others.')
+    ]
+    write_overhead: Annotated[
+        SourcedTime,
+        Field(
+            description='Time that a write spends in the electronics before it is acknowledged, beside others.'
+        ),
+    ]
+    transfer_rate: Annotated[
+        SourcedRate | None,
+        Field(
+            description='Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link\ncarries each way.'
+        ),
+    ] = None
+    queue_depth: Annotated[
+        SourcedUint32, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    flush_alone: Annotated[
+        SourcedBoolean | None,
+        Field(
+            description="Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes\nafter it waits for its end; absent: no."
+        ),
+    ] = None
+    functions: Annotated[
+        SourcedUint32 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+
+
+class DeviceNull(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    null: NullProfile
+
+
+class DeviceXpoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    xpoint: XPointProfile
+
+
+class Driver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[SourcedTime, Field(description='To a read.')]
+    write: Annotated[SourcedTime, Field(description='To a write or trim.')]
 
 
 class EngineCosts(BaseModel):
@@ -2107,134 +2282,61 @@ class EngineCosts(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    clock: Annotated[Sourced4, Field(description='Cycles per second at which the times hold.')]
+    clock: Annotated[SourcedRate, Field(description='Cycles per second at which the times hold.')]
     statement: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description='A statement besides its pages and rows: protocol, parsing, locks of tables, and the client on the same host.'
         ),
     ]
-    commit: Annotated[Sourced2, Field(description='A commit besides its writes.')]
+    commit: Annotated[SourcedTime, Field(description='A commit besides its writes.')]
     page_get: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(description='Finding and latching a page in the buffer pool, and searching it.'),
     ]
-    row: Annotated[Sourced2, Field(description='Reading a row or changing it.')]
+    row: Annotated[SourcedTime, Field(description='Reading a row or changing it.')]
     scan_row: Annotated[
-        Sourced2 | None, Field(description='Reading the next row of a scan; absent: as any row.')
+        SourcedTime | None, Field(description='Reading the next row of a scan; absent: as any row.')
     ] = None
     change: Annotated[
-        Sourced2, Field(description='What changing a row adds: undo, redo, its lock.')
+        SourcedTime, Field(description='What changing a row adds: undo, redo, its lock.')
     ]
     page_read: Annotated[
-        Sourced2, Field(description='Taking a page in: checksum, freeing a frame, the lists.')
+        SourcedTime, Field(description='Taking a page in: checksum, freeing a frame, the lists.')
     ]
     page_write: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(description='Writing a page: checksum, copy to the doublewrite buffer, the lists.'),
     ]
     page_copy: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(description="Copying a page to or from the host's page cache, with the call."),
     ]
     round_trip: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description="From an answer's end to the next statement of the same client, without any processor here: network and the client's own\nmachine."
         ),
     ]
 
 
-class PoolRules(BaseModel):
+class EngineRecovery(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    size: Annotated[Sourced, Field(description="Its size where a study doesn't say.")]
-    usable: Annotated[
-        Sourced6,
+    start: Annotated[
+        SourcedTime,
+        Field(description='From the start of its process to the first read of the log.'),
+    ]
+    read: Annotated[SourcedSize, Field(description='Bytes of log that are read at once.')]
+    apply: Annotated[
+        SourcedTime,
         Field(
-            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
+            description='Processor time of a log record: parsing it, and applying it to its page.'
         ),
     ]
-    midpoint: Annotated[
-        Midpoint | None,
-        Field(
-            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.'
-        ),
-    ] = None
-    search_depth: Annotated[
-        Sourced3,
-        Field(
-            description='Pages at the end of the LRU list among which a clean one is looked for.'
-        ),
-    ]
-    look: Annotated[
-        Sourced2 | None,
-        Field(
-            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
-        ),
-    ] = None
-
-
-class Sourced15(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[FreePages, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced16(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Background, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced17(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced18(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced19(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[RowLocks, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced20(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[DumpedShare, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    page_reads: Annotated[SourcedUint32, Field(description='Pages that are read at once.')]
 
 
 class Event(BaseModel):
@@ -2285,48 +2387,83 @@ class Event(BaseModel):
     ] = None
 
 
-class Published(BaseModel):
+class Flushing(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    id: Annotated[str, Field(description='Identity in the lists of published figures.')]
-    cell: Annotated[dict[str, str], Field(description='Level of each axis.')]
-    phase: Annotated[
-        str | None, Field(description='Phase it belongs to; absent: the only one.')
-    ] = None
-    metric: Annotated[
-        str,
+    free_pages: Annotated[
+        SourcedFreePages | None,
         Field(
-            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.'
+            description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
+        ),
+    ] = None
+    lru_scan_depth: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.'
+        ),
+    ] = None
+    background: Annotated[
+        SourcedBackground | None,
+        Field(
+            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
+        ),
+    ] = None
+    io_capacity: Annotated[
+        SourcedUint32, Field(description='Pages per second in the background (innodb_io_capacity).')
+    ]
+    io_capacity_max: Annotated[
+        SourcedUint32,
+        Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
+    ]
+    adaptive: Annotated[
+        SourcedAdaptive | None,
+        Field(
+            description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
+        ),
+    ] = None
+    most_dirty: Annotated[
+        SourcedShare,
+        Field(description='Share of dirty pages from which they are flushed at the capacity.'),
+    ]
+    neighbours: Annotated[
+        SourcedBoolean, Field(description='Dirty pages of the same 64 are flushed along.')
+    ]
+    doublewrite: Annotated[
+        SourcedBoolean, Field(description='Pages written twice unless a study says otherwise.')
+    ]
+    batch: Annotated[
+        SourcedUint32, Field(description='Pages of a batch in the doublewrite buffer.')
+    ]
+    single_slots: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.'
+        ),
+    ] = None
+    retry: Annotated[
+        SourcedTime,
+        Field(
+            description='How long a user thread sleeps when it found no page, from its second try on.'
         ),
     ]
-    subject: Annotated[
-        str | None,
+    sync_each_file: Annotated[
+        SourcedBoolean | None,
         Field(
-            description='Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.'
+            description='Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.'
         ),
     ] = None
-    per: Annotated[
-        str | None, Field(description='Another metric of the same cell that it is divided by.')
-    ] = None
-    window: Annotated[
-        str | None, Field(description='Window it is taken over; absent: the phase.')
-    ] = None
-    derived: Annotated[
-        Literal['most'] | Derived1 | Derived2 | Derived3 | Literal['ramp_included'] | Derived4 | Derived5 | None,
+    latched_writes: Annotated[
+        SourcedBoolean | None,
         Field(
-            description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
+            description='Whether who changes a page that is being written waits until it is; absent: it is changed at once.'
         ),
     ] = None
-
-
-class Device1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    null: NullProfile
+    method: Annotated[
+        SourcedFlushMethod,
+        Field(description='How data files are written unless a study says otherwise.'),
+    ]
 
 
 class HddProfile(BaseModel):
@@ -2334,35 +2471,39 @@ class HddProfile(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
     revolution: Annotated[
-        Sourced2, Field(description='Time of one revolution: 4 ms at 15 000 per minute.')
+        SourcedTime, Field(description='Time of one revolution: 4 ms at 15 000 per minute.')
     ]
     seek_min: Annotated[
-        Sourced2, Field(description='Seek to the next cylinder, settling included.')
+        SourcedTime, Field(description='Seek to the next cylinder, settling included.')
     ]
     seek_average: Annotated[
-        Sourced2, Field(description='Mean seek between two uniformly random places.')
+        SourcedTime, Field(description='Mean seek between two uniformly random places.')
     ]
-    cylinders: Annotated[Sourced3, Field(description='Cylinders that the capacity is spread over.')]
+    cylinders: Annotated[
+        SourcedUint32, Field(description='Cylinders that the capacity is spread over.')
+    ]
     command_overhead: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description="Time that the controller and the link take for a command before the mechanics; overlaps with other commands' mechanics."
         ),
     ]
     media_rate: Annotated[
-        Sourced4,
+        SourcedRate,
         Field(
             description='Bytes per second that pass under the head: the same everywhere, or the mean where the disk has zones.'
         ),
     ]
-    scheduling: Annotated[Sourced5, Field(description='In which order queued commands are served.')]
+    scheduling: Annotated[
+        SourcedScheduling, Field(description='In which order queued commands are served.')
+    ]
     queue_depth: Annotated[
-        Sourced3, Field(description='Commands the disk holds; more wait in the host.')
+        SourcedUint32, Field(description='Commands the disk holds; more wait in the host.')
     ]
     read_ahead: Annotated[
-        Sourced | None,
+        SourcedSize | None,
         Field(
             description='Buffer that goes on reading behind the last read; absent: no read-ahead.'
         ),
@@ -2374,13 +2515,13 @@ class HddProfile(BaseModel):
         ),
     ] = None
     age_limit: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description='After so long in the disk a command is served whatever the schedule says; absent: 500 ms.'
         ),
     ] = None
     write_cache: Annotated[
-        Sourced | None,
+        SourcedSize | None,
         Field(
             description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.'
         ),
@@ -2390,175 +2531,32 @@ class HddProfile(BaseModel):
     )
 
 
-class Nand(BaseModel):
+class Hypervisor(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    cell: Annotated[Sourced7, Field(description='Bits in a cell.')]
-    page: Annotated[Sourced, Field(description='Bytes of a page.')]
-    pages_per_block: Annotated[Sourced3, Field(description='Pages of an erase block.')]
-    planes: Annotated[
-        Sourced3,
-        Field(description='Planes of a die that work together: a program writes one page in each.'),
-    ]
-    read_time: Annotated[
-        Sourced8,
+    request: Annotated[
+        SourcedTime,
         Field(
-            description='Sensing a page: one time for each bit of a cell (lower, upper …), in the order of the pages.'
+            description="For each request, on a thread of the hypervisor's own and a processor that the guest does not see."
         ),
     ]
-    program_time: Annotated[
-        Sourced8, Field(description='Programming a page: one time for each bit of a cell.')
-    ]
-    erase_time: Annotated[Sourced2, Field(description='Erasing a block.')]
-    suspend_time: Annotated[
-        Sourced2 | None,
-        Field(
-            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.'
-        ),
-    ] = None
-    endurance_cycles: Annotated[
-        Sourced3, Field(description='Program and erase cycles that a block is good for.')
-    ]
+    threads: Annotated[SourcedUint32, Field(description='Such threads.')]
 
 
-class HostLink(BaseModel):
+class Idle(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
-    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
-    half_duplex: Annotated[
-        Sourced9,
+    after: Annotated[
+        SourcedTime, Field(description='It idles once it has held no command for so long.')
+    ]
+    erased: Annotated[
+        SourcedSize | None,
         Field(
-            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
-        ),
-    ]
-    pcie: Annotated[
-        Sourced10 | None,
-        Field(
-            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express."
-        ),
-    ] = None
-
-
-class Cleaning(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    policy: Annotated[Sourced11, Field(description='Which block is reclaimed next.')]
-    reserve_blocks: Annotated[
-        Sourced3,
-        Field(
-            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.'
-        ),
-    ]
-    separate_relocated: Annotated[
-        Sourced9, Field(description='Whether relocated data go to blocks of their own.')
-    ]
-    separate_hot: Annotated[
-        Sourced6 | None,
-        Field(
-            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as\nmany writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart."
-        ),
-    ] = None
-
-
-class Thermal(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    ambient: Annotated[Sourced12, Field(description='Temperature around the drive.')]
-    resistance_mk_per_w: Annotated[
-        Sourced3,
-        Field(
-            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.'
-        ),
-    ]
-    capacity_mj_per_k: Annotated[
-        Sourced3, Field(description='Heat capacity: millijoules that make it warmer by one kelvin.')
-    ]
-    throttle: Annotated[Sourced12, Field(description='Temperature at which it is throttled.')]
-    release: Annotated[
-        Sourced12, Field(description='Temperature at which it is throttled no longer.')
-    ]
-    limit_mw: Annotated[
-        Sourced3,
-        Field(
-            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too."
-        ),
-    ]
-
-
-class XPointProfile(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    access_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
-        ),
-    ]
-    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
-    read_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
-    ]
-    write_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
-    ]
-    read_overhead: Annotated[
-        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
-    ]
-    write_overhead: Annotated[
-        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
-    ]
-    command_rate: Annotated[
-        Sourced4, Field(description='Commands that the controller starts per second at most.')
-    ]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    queue_depth: Annotated[
-        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
-    ]
-    functions: Annotated[
-        Sourced3 | None,
-        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
-    ] = None
-    power: Annotated[
-        Drawn | None, Field(description='What the drive draws; absent: not known.')
-    ] = None
-
-
-class VolumeService(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    latency: Annotated[
-        Sourced13,
-        Field(
-            description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
-        ),
-    ]
-    command_time: Annotated[
-        Sourced2,
-        Field(
-            description='Time that the one processor behind the volume is busy with a command of whatever length.'
-        ),
-    ]
-    transfer_rate: Annotated[
-        Sourced4, Field(description='Bytes per second that the same processor moves.')
-    ]
-    alone: Annotated[
-        Sourced2 | None,
-        Field(
-            description='Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;\nonly with `rounds`. Absent: none.'
+            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.'
         ),
     ] = None
 
@@ -2569,12 +2567,269 @@ class Interrupt(BaseModel):
         frozen=True,
     )
     cost: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
         ),
     ]
-    placement: Annotated[Sourced14, Field(description='Which processor it comes to.')]
+    placement: Annotated[SourcedPlacement, Field(description='Which processor it comes to.')]
+
+
+class Lock(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[SourcedTime, Field(description="For a read: a single request queue's lock.")]
+    write: Annotated[SourcedTime, Field(description="For a write: that, and a file's own lock.")]
+
+
+class Midpoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    old: Annotated[
+        SourcedShare, Field(description="The old part's share of the list (innodb_old_blocks_pct).")
+    ]
+    least: Annotated[
+        SourcedUint32, Field(description='From so many pages on the list has an old part.')
+    ]
+    old_blocks_time: Annotated[
+        SourcedTime | None,
+        Field(
+            description='How long a page stays in the old part after its first use; absent: to its next use.'
+        ),
+    ] = None
+
+
+class Nand(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[SourcedCell, Field(description='Bits in a cell.')]
+    page: Annotated[SourcedSize, Field(description='Bytes of a page.')]
+    pages_per_block: Annotated[SourcedUint32, Field(description='Pages of an erase block.')]
+    planes: Annotated[
+        SourcedUint32,
+        Field(description='Planes of a die that work together: a program writes one page in each.'),
+    ]
+    read_time: Annotated[
+        SourcedTimes,
+        Field(
+            description='Sensing a page: one time for each bit of a cell (lower, upper …), in the order of the pages.'
+        ),
+    ]
+    program_time: Annotated[
+        SourcedTimes, Field(description='Programming a page: one time for each bit of a cell.')
+    ]
+    erase_time: Annotated[SourcedTime, Field(description='Erasing a block.')]
+    suspend_time: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.'
+        ),
+    ] = None
+    endurance_cycles: Annotated[
+        SourcedUint32, Field(description='Program and erase cycles that a block is good for.')
+    ]
+
+
+class PoolRules(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[SourcedSize, Field(description="Its size where a study doesn't say.")]
+    usable: Annotated[
+        SourcedShare,
+        Field(
+            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
+        ),
+    ]
+    midpoint: Annotated[
+        Midpoint | None,
+        Field(
+            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.'
+        ),
+    ] = None
+    search_depth: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages at the end of the LRU list among which a clean one is looked for.'
+        ),
+    ]
+    look: Annotated[
+        SourcedTime | None,
+        Field(
+            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
+        ),
+    ] = None
+
+
+class Power(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[SourcedUint32, Field(description='Milliwatts of the idle drive.')]
+    limit_mw: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
+        ),
+    ] = None
+    read_nj: Annotated[
+        SourcedUint32, Field(description='Nanojoules of sensing a page of each plane of a die.')
+    ]
+    program_nj: Annotated[
+        SourcedUint32, Field(description='Nanojoules of programming a page of each plane of a die.')
+    ]
+    erase_nj: Annotated[
+        SourcedUint32, Field(description='Nanojoules of erasing a block of each plane of a die.')
+    ]
+    thermal: Annotated[
+        Thermal | None, Field(description='How warm that makes the drive; absent: not modelled.')
+    ] = None
+
+
+class PowerLossProtection(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    flush_time: Annotated[
+        SourcedTime, Field(description='Time that writing the full buffer to the flash takes.')
+    ]
+    hold_up: Annotated[
+        SourcedTime, Field(description='Time that the capacitor holds the drive up.')
+    ]
+
+
+class ProgramSpecTpcc(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    tpcc: Tpcc
+
+
+class ProgramSpecScan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    scan: Scan
+
+
+class ProgramSpecYcsb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ycsb: Ycsb
+
+
+class ReadRetry(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at_end_of_life: Annotated[
+        SourcedShare,
+        Field(
+            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
+        ),
+    ]
+    retry_time: Annotated[
+        SourcedTime, Field(description='Time of a repeated sense, new voltages included.')
+    ]
+    worn: Annotated[
+        SourcedShare,
+        Field(
+            description="Share of its endurance that the flash has behind it at the run's begin."
+        ),
+    ]
+    extra_life: Annotated[
+        SourcedShare | None,
+        Field(
+            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;\nabsent: none.'
+        ),
+    ] = None
+
+
+class ReadThreads(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    number: Annotated[
+        SourcedUint32, Field(description='How many there are (innodb_read_io_threads).')
+    ]
+    page: Annotated[
+        SourcedTime, Field(description='Taking a page in: its checksum, its latch and the lists.')
+    ]
+
+
+class SlcCache(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[
+        SourcedSize, Field(description="Bytes of the host's data that it holds at most.")
+    ]
+    read_time: Annotated[SourcedTime, Field(description='Sensing a page of it.')]
+    program_time: Annotated[SourcedTime, Field(description='Programming a page of it.')]
+
+
+class SteadyRule(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    round: Annotated[
+        Time | None,
+        Field(description='Length of a round; only for a phase that is divided into rounds.'),
+    ] = None
+    rounds: Annotated[
+        int | None,
+        Field(
+            description='Rounds in the window that is judged, and that estimates are then taken over.',
+            ge=0,
+        ),
+    ] = 5
+    range: Annotated[
+        str | None,
+        Field(
+            description='Largest minus smallest value, as a share of the mean, at most.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '20 %'
+    slope: Annotated[
+        str | None,
+        Field(
+            description='Rise or fall of the fitted line over the window, as a share of the mean, at most.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '10 %'
+    absolute: Annotated[
+        Absolute | None,
+        Field(
+            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.'
+        ),
+    ] = None
+    max_rounds: Annotated[
+        int | None,
+        Field(
+            description='After so many rounds it ends anyway, and the verdict says that steady state was not attained.',
+            ge=0,
+        ),
+    ] = 25
+    track: Annotated[
+        list[Variable] | None, Field(description='What must be steady, of every stream at once.')
+    ] = ['iops', 'bandwidth', 'latency']
 
 
 class StreamSpec(BaseModel):
@@ -2589,7 +2844,7 @@ class StreamSpec(BaseModel):
         ),
     ] = None
     pattern: Annotated[
-        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | Pattern5 | None,
+        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | PatternStrided | PatternZipf | PatternPareto | PatternHotCold | PatternZoned | None,
         Field(description='In which order offsets are visited.', validate_default=True),
     ] = 'random'
     run_length: Annotated[
@@ -2645,7 +2900,7 @@ class StreamSpec(BaseModel):
         int | None, Field(description='Jobs, each with a thread and a queue of its own.', ge=0)
     ] = 1
     arrivals: Annotated[
-        Literal['closed'] | Arrivals1 | Arrivals2 | Arrivals3 | Arrivals4 | None,
+        Literal['closed'] | ArrivalsConstant | ArrivalsPoisson | ArrivalsRamp | ArrivalsBursts | None,
         Field(description='When requests start.', validate_default=True),
     ] = 'closed'
     duty: Annotated[
@@ -2676,7 +2931,7 @@ class StreamSpec(BaseModel):
         Field(description='Keeping step with other streams of the phase; absent: each for itself.'),
     ] = None
     sync: Annotated[
-        Sync1 | Sync2 | Literal['dsync'] | Literal['fua'] | Sync3 | None,
+        SyncFdatasync | SyncFsync | Literal['dsync'] | Literal['fua'] | SyncGroupCommit | None,
         Field(description='Making writes durable; absent: never.'),
     ] = None
     sync_at_end: Annotated[
@@ -2788,276 +3043,17 @@ class StreamSpec(BaseModel):
     ] = 'off'
 
 
-class ProgramSpec1(BaseModel):
+class Until(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    tpcc: Tpcc
-
-
-class ProgramSpec2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    oltp: Oltp
-
-
-class ProgramSpec5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    ycsb: Ycsb
-
-
-class ProgramSpec7(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    pgbench: Pgbench
-
-
-class SteadyRule(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    round: Annotated[
-        Time | None,
-        Field(description='Length of a round; only for a phase that is divided into rounds.'),
+    time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
+    amount: Annotated[
+        Size | None,
+        Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
     ] = None
-    rounds: Annotated[
-        int | None,
-        Field(
-            description='Rounds in the window that is judged, and that estimates are then taken over.',
-            ge=0,
-        ),
-    ] = 5
-    range: Annotated[
-        str | None,
-        Field(
-            description='Largest minus smallest value, as a share of the mean, at most.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ] = '20 %'
-    slope: Annotated[
-        str | None,
-        Field(
-            description='Rise or fall of the fitted line over the window, as a share of the mean, at most.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ] = '10 %'
-    absolute: Annotated[
-        Absolute | None,
-        Field(
-            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.'
-        ),
-    ] = None
-    max_rounds: Annotated[
-        int | None,
-        Field(
-            description='After so many rounds it ends anyway, and the verdict says that steady state was not attained.',
-            ge=0,
-        ),
-    ] = 25
-    track: Annotated[
-        list[Variable] | None, Field(description='What must be steady, of every stream at once.')
-    ] = ['iops', 'bandwidth', 'latency']
-
-
-class RoundsSpec(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Name in the study.')]
-    levels: Annotated[
-        dict[str, str],
-        Field(description='The level of each axis within the run that stands outside the rounds.'),
-    ]
-    first: Annotated[int, Field(description='Index of the first phase.', ge=0)]
-    phases: Annotated[int, Field(description='Number of phases.', ge=0)]
-    times: Annotated[int | None, Field(description='So often.', ge=0)] = None
-    steady: Annotated[SteadyRule | None, Field(description='Until steady state.')] = None
-    tracked: Annotated[
-        list[TrackedItem] | None, Field(description='Indices of the phases that must be steady.')
-    ] = None
-
-
-class Flushing(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    free_pages: Annotated[
-        Sourced15 | None,
-        Field(
-            description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
-        ),
-    ] = None
-    lru_scan_depth: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.'
-        ),
-    ] = None
-    background: Annotated[
-        Sourced16 | None,
-        Field(
-            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
-        ),
-    ] = None
-    io_capacity: Annotated[
-        Sourced3, Field(description='Pages per second in the background (innodb_io_capacity).')
-    ]
-    io_capacity_max: Annotated[
-        Sourced3,
-        Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
-    ]
-    adaptive: Annotated[
-        Sourced17 | None,
-        Field(
-            description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
-        ),
-    ] = None
-    most_dirty: Annotated[
-        Sourced6,
-        Field(description='Share of dirty pages from which they are flushed at the capacity.'),
-    ]
-    neighbours: Annotated[
-        Sourced9, Field(description='Dirty pages of the same 64 are flushed along.')
-    ]
-    doublewrite: Annotated[
-        Sourced9, Field(description='Pages written twice unless a study says otherwise.')
-    ]
-    batch: Annotated[Sourced3, Field(description='Pages of a batch in the doublewrite buffer.')]
-    single_slots: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.'
-        ),
-    ] = None
-    retry: Annotated[
-        Sourced2,
-        Field(
-            description='How long a user thread sleeps when it found no page, from its second try on.'
-        ),
-    ]
-    sync_each_file: Annotated[
-        Sourced9 | None,
-        Field(
-            description='Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.'
-        ),
-    ] = None
-    latched_writes: Annotated[
-        Sourced9 | None,
-        Field(
-            description='Whether who changes a page that is being written waits until it is; absent: it is changed at once.'
-        ),
-    ] = None
-    method: Annotated[
-        Sourced18, Field(description='How data files are written unless a study says otherwise.')
-    ]
-
-
-class PoolDump(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    at_shutdown: Annotated[
-        Sourced9,
-        Field(description='Pages are listed at shutdown (innodb_buffer_pool_dump_at_shutdown).'),
-    ]
-    at_startup: Annotated[
-        Sourced9,
-        Field(
-            description='They are read back after the start (innodb_buffer_pool_load_at_startup).'
-        ),
-    ]
-    share: Annotated[
-        Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
-    ]
-    of: Annotated[Sourced20, Field(description='What that is a share of.')]
-    finished_only: Annotated[
-        Sourced9,
-        Field(
-            description='A server that is shut down before it has read all pages back keeps the older list.'
-        ),
-    ]
-    page_reads: Annotated[Sourced3, Field(description='Pages that are read back at once.')]
-
-
-class Summary(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Stem of its file.')]
-    title: Annotated[str, Field(description='Its title.')]
-    question: Annotated[str, Field(description='Its question.')]
-    answer: Annotated[Answer | None, Field(description='What its answer compares and tells.')] = (
-        None
-    )
-    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
-    published: Annotated[
-        list[Published], Field(description='Published figures that its cells reproduce.')
-    ]
-    windows: Annotated[
-        dict[str, Window], Field(description='Windows besides each phase and `all`.')
-    ]
-    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
-        False
-    )
-    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
-        None
-    )
-    search: Annotated[Search | None, Field(description='What is searched for.')] = None
-
-
-class Device2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hdd: HddProfile
-
-
-class Device4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    xpoint: XPointProfile
-
-
-class Power(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
-    limit_mw: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
-        ),
-    ] = None
-    read_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of sensing a page of each plane of a die.')
-    ]
-    program_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of programming a page of each plane of a die.')
-    ]
-    erase_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of erasing a block of each plane of a die.')
-    ]
-    thermal: Annotated[
-        Thermal | None, Field(description='How warm that makes the drive; absent: not modelled.')
-    ] = None
+    steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
 
 
 class VolumeProfile(BaseModel):
@@ -3065,12 +3061,12 @@ class VolumeProfile(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
     parallel: Annotated[
-        Sourced3, Field(description='Commands that the volume works on at a time; more wait.')
+        SourcedUint32, Field(description='Commands that the volume works on at a time; more wait.')
     ]
     rounds: Annotated[
-        Sourced9 | None,
+        SourcedBoolean | None,
         Field(
             description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent:\neach is taken as soon as there is room.'
         ),
@@ -3078,13 +3074,13 @@ class VolumeProfile(BaseModel):
     read: Annotated[VolumeService, Field(description='What a read takes.')]
     write: Annotated[VolumeService, Field(description='What a write takes.')]
     flush: Annotated[
-        Sourced13,
+        SourcedLatencyPoints,
         Field(
             description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
         ),
     ]
     after_flush: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description='Time that the processor is busy longer with the first write after a flush; absent: none.'
         ),
@@ -3100,28 +3096,120 @@ class VolumeProfile(BaseModel):
     ] = None
 
 
+class Buffer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[SourcedSize, Field(description='Bytes of it.')]
+    power_loss_protection: Annotated[
+        PowerLossProtection | None,
+        Field(
+            description='What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.'
+        ),
+    ] = None
+    map_write_time: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.'
+        ),
+    ] = None
+
+
+class DeviceHdd(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hdd: HddProfile
+
+
+class DeviceVolume(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    volume: VolumeProfile
+
+
+class FlashProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
+    over_provisioning: Annotated[
+        SourcedShare,
+        Field(
+            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
+        ),
+    ]
+    mapping_unit: Annotated[
+        SourcedSize,
+        Field(
+            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
+        ),
+    ]
+    atomic_write: Annotated[
+        SourcedSize | None,
+        Field(
+            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
+        ),
+    ] = None
+    nand: Annotated[Nand, Field(description='The flash itself.')]
+    controller: Annotated[
+        Controller, Field(description='Controllers, and the channels behind each.')
+    ]
+    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
+    slc_cache: Annotated[
+        SlcCache | None,
+        Field(
+            description='Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.'
+        ),
+    ] = None
+    idle: Annotated[
+        Idle | None,
+        Field(
+            description='What the drive does by itself while no command is there; absent: nothing.'
+        ),
+    ] = None
+    read_retry: Annotated[
+        ReadRetry | None,
+        Field(description='What reads cost more as the flash wears; absent: nothing.'),
+    ] = None
+    power: Annotated[
+        Power | None,
+        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
+    ] = None
+    simulated: Annotated[
+        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
+    ] = None
+
+
 class HostModel(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    sockets: Annotated[Sourced3, Field(description='Processor sockets.')]
-    cores_per_socket: Annotated[Sourced3, Field(description='Cores of each.')]
+    sockets: Annotated[SourcedUint32, Field(description='Processor sockets.')]
+    cores_per_socket: Annotated[SourcedUint32, Field(description='Cores of each.')]
     threads_per_core: Annotated[
-        Sourced3,
+        SourcedUint32,
         Field(description='Logical processors of each core: 2 with simultaneous multithreading.'),
     ]
     memory: Annotated[
-        Sourced | None,
+        SourcedSize | None,
         Field(
             description='Memory; absent: it is not known, and a database whose files go through the page cache needs `host.memory`.'
         ),
     ] = None
     clock: Annotated[
-        Sourced4, Field(description='Cycles per second; the costs below hold at this clock.')
+        SourcedRate, Field(description='Cycles per second; the costs below hold at this clock.')
     ]
     sibling_penalty: Annotated[
-        Sourced6 | None,
+        SourcedShare | None,
         Field(
             description='How much longer work takes while another logical processor of the same core works; absent: not at all.'
         ),
@@ -3141,7 +3229,7 @@ class HostModel(BaseModel):
         AccessPath | None, Field(description="Windows' overlapped I/O with completion ports.")
     ] = None
     page: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description='For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.'
         ),
@@ -3150,25 +3238,25 @@ class HostModel(BaseModel):
         Interrupt, Field(description='What tells the host that a request is complete.')
     ]
     context_switch: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description='Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.'
         ),
     ]
     cold_caches: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description='What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.'
         ),
     ] = None
     wake_up: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description="From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no\nprocessor time."
         ),
     ]
     time_slice: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
             description='How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the\nsame core to a core that is idle.'
         ),
@@ -3180,7 +3268,7 @@ class HostModel(BaseModel):
         ),
     ] = None
     array_flush: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description="What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:\none flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one\n`flush_bio`). Takes no processor time. Absent: they pass side by side."
         ),
@@ -3204,34 +3292,28 @@ class HostModel(BaseModel):
         ),
     ] = None
     variation: Annotated[
-        Sourced6 | None,
+        SourcedShare | None,
         Field(
             description='Share of each cost that varies at random, exponentially distributed about its mean; absent: costs are constant.'
         ),
     ] = None
 
 
-class PhaseStream(BaseModel):
+class HostSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    name: Annotated[str, Field(description='Name in the study.')]
-    storage: Annotated[str, Field(description='Name of the storage it works on.')]
-    stream: Annotated[StreamSpec, Field(description='What it does.')]
-
-
-class Until(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
-    amount: Annotated[
-        Size | None,
-        Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
+    profile: Annotated[str, Field(description='Name of the profile.')]
+    model: Annotated[HostModel, Field(description='Its processors and costs.')]
+    cores: Annotated[int | None, Field(description="Cores instead of the profile's.", ge=0)] = None
+    memory: Annotated[Size | None, Field(description="Memory instead of the profile's.")] = None
+    submission: Annotated[
+        Submission | None,
+        Field(
+            description='How requests are submitted; absent: each stream in the first way that keeps enough outstanding.'
+        ),
     ] = None
-    steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
 
 
 class Innodb(BaseModel):
@@ -3243,16 +3325,16 @@ class Innodb(BaseModel):
     pool: Annotated[PoolRules, Field(description='The buffer pool.')]
     flushing: Annotated[Flushing, Field(description='How pages are flushed.')]
     redo_log: Annotated[
-        Sourced, Field(description="The redo log's size where a study doesn't say.")
+        SourcedSize, Field(description="The redo log's size where a study doesn't say.")
     ]
     redo_extra: Annotated[
-        Sourced6,
+        SourcedShare,
         Field(
             description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages."
         ),
     ]
     group_commit: Annotated[
-        GroupCommitModel | None,
+        GroupCommit | None,
         Field(
             description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.'
         ),
@@ -3264,7 +3346,7 @@ class Innodb(BaseModel):
         ),
     ] = None
     row_locks: Annotated[
-        Sourced19 | None,
+        SourcedRowLocks | None,
         Field(description='How long the lock of a row is kept; absent: nobody waits for a row.'),
     ] = None
     undo: Annotated[
@@ -3310,85 +3392,76 @@ class Innodb(BaseModel):
     ] = None
 
 
-class Device5(BaseModel):
+class PhaseStream(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    volume: VolumeProfile
+    name: Annotated[str, Field(description='Name in the study.')]
+    storage: Annotated[str, Field(description='Name of the storage it works on.')]
+    stream: Annotated[StreamSpec, Field(description='What it does.')]
 
 
-class FlashProfile(BaseModel):
+class RoundsSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    over_provisioning: Annotated[
-        Sourced6,
-        Field(
-            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
-        ),
+    name: Annotated[str, Field(description='Name in the study.')]
+    levels: Annotated[
+        dict[str, str],
+        Field(description='The level of each axis within the run that stands outside the rounds.'),
     ]
-    mapping_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
-        ),
-    ]
-    atomic_write: Annotated[
-        Sourced | None,
-        Field(
-            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
-        ),
-    ] = None
-    nand: Annotated[Nand, Field(description='The flash itself.')]
-    controller: Annotated[
-        Controller, Field(description='Controllers, and the channels behind each.')
-    ]
-    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
-    slc_cache: Annotated[
-        SlcCache | None,
-        Field(
-            description='Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.'
-        ),
-    ] = None
-    idle: Annotated[
-        Idle | None,
-        Field(
-            description='What the drive does by itself while no command is there; absent: nothing.'
-        ),
-    ] = None
-    read_retry: Annotated[
-        ReadRetry | None,
-        Field(description='What reads cost more as the flash wears; absent: nothing.'),
-    ] = None
-    power: Annotated[
-        Power | None,
-        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
-    ] = None
-    simulated: Annotated[
-        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
+    first: Annotated[int, Field(description='Index of the first phase.', ge=0)]
+    phases: Annotated[int, Field(description='Number of phases.', ge=0)]
+    times: Annotated[int | None, Field(description='So often.', ge=0)] = None
+    steady: Annotated[SteadyRule | None, Field(description='Until steady state.')] = None
+    tracked: Annotated[
+        list[TrackedItem] | None, Field(description='Indices of the phases that must be steady.')
     ] = None
 
 
-class HostSpec(BaseModel):
+class DeviceFlash(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    flash: FlashProfile
+
+
+class EngineModelInnodb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    innodb: Innodb
+
+
+class EngineModel(RootModel[EngineModelInnodb]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[EngineModelInnodb, Field(description='An engine model and its parameters.')]
+
+
+class DeviceNode(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     profile: Annotated[str, Field(description='Name of the profile.')]
-    model: Annotated[HostModel, Field(description='Its processors and costs.')]
-    cores: Annotated[int | None, Field(description="Cores instead of the profile's.", ge=0)] = None
-    memory: Annotated[Size | None, Field(description="Memory instead of the profile's.")] = None
-    submission: Annotated[
-        Submission | None,
-        Field(
-            description='How requests are submitted; absent: each stream in the first way that keeps enough outstanding.'
-        ),
-    ] = None
+    device: Annotated[
+        DeviceNull | DeviceHdd | DeviceFlash | DeviceXpoint | DeviceVolume,
+        Field(description='Its parameters.'),
+    ]
+
+
+class NodeDevice(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    device: Annotated[DeviceNode, Field(title='DeviceNode')]
 
 
 class PhaseSpec(BaseModel):
@@ -3408,7 +3481,7 @@ class PhaseSpec(BaseModel):
     ]
     streams: Annotated[list[PhaseStream], Field(description='Streams that run at once.')]
     programs: Annotated[
-        list[ProgramSpec1 | ProgramSpec2 | ProgramSpec3 | ProgramSpec4 | ProgramSpec5 | ProgramSpec6 | ProgramSpec7] | None,
+        list[ProgramSpecTpcc | ProgramSpecOltp | ProgramSpecKeyUpdate | ProgramSpecScan | ProgramSpecYcsb | ProgramSpecDocument | ProgramSpecPgbench] | None,
         Field(description='Programs that drive the database meanwhile.'),
     ] = None
     ramp: Annotated[
@@ -3419,29 +3492,6 @@ class PhaseSpec(BaseModel):
         ),
     ]
     until: Annotated[Until, Field(description='When it ends.')]
-
-
-class EngineModel1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    innodb: Innodb
-
-
-class EngineModel(RootModel[EngineModel1]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[EngineModel1, Field(description='An engine model and its parameters.')]
-
-
-class Device3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    flash: FlashProfile
 
 
 class DatabaseSpec(BaseModel):
@@ -3468,25 +3518,6 @@ class DatabaseSpec(BaseModel):
         Mode | None,
         Field(description='How much of the run is simulated; absent where a real server runs.'),
     ] = None
-
-
-class DeviceModel(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    profile: Annotated[str, Field(description='Name of the profile.')]
-    device: Annotated[
-        Device1 | Device2 | Device3 | Device4 | Device5, Field(description='Its parameters.')
-    ]
-
-
-class Node1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    device: DeviceModel
 
 
 class Plan(BaseModel):
@@ -3520,6 +3551,198 @@ class Plan(BaseModel):
         dict[str, StorageBytesAdditionalProperty],
         Field(description='Bytes that each storage needs.'),
     ]
+
+
+class Raid0(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[int, Field(description='Number of members.', ge=0)]
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='What each of them is.'),
+    ]
+    chunk: Annotated[
+        str,
+        Field(
+            description='Bytes on one member before the next.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+
+
+class NodeRaid0(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid0: Raid0
+
+
+class Raid1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[int, Field(description='Number of members.', ge=0)]
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='What each of them is.'),
+    ]
+    read: Annotated[ReadBalance, Field(description='Which member serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+
+
+class NodeRaid1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid1: Raid1
+
+
+class Raid10(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[
+        int,
+        Field(
+            description='Number of members, an even one; `2i` and `2i + 1` mirror each other.', ge=0
+        ),
+    ]
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='What each of them is.'),
+    ]
+    chunk: Annotated[
+        str,
+        Field(
+            description='Bytes on one mirror before the next.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    read: Annotated[ReadBalance, Field(description='Which member of a mirror serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+
+
+class NodeRaid10(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid10: Raid10
+
+
+class Raid5(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[int, Field(description='Number of members.', ge=0)]
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='What each of them is.'),
+    ]
+    chunk: Annotated[
+        str,
+        Field(
+            description='Bytes on one member before the next.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+
+
+class NodeRaid5(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid5: Raid5
+
+
+class Replica(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='The storage on either side.'),
+    ]
+    link: Annotated[Link, Field(description='What lies between.')]
+    acknowledge: Annotated[Acknowledge, Field(description='When a write counts as done.')]
+
+
+class NodeReplica(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    replica: Replica
+
+
+class Partition(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='The drive.'),
+    ]
+    function: Annotated[Function, Field(description='Which of its functions.')]
+
+
+class NodePartition(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    partition: Partition
+
+
+class OverProvisioned(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='The device.'),
+    ]
+    visible: Annotated[str, Field(description='Share that is visible.', pattern='^[0-9._]+ ?%$')]
+
+
+class NodeOverProvisioned(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    over_provisioned: OverProvisioned
+
+
+class CacheNode(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='The storage.'),
+    ]
+    cache: Annotated[Cache, Field(description='The cache.')]
+
+
+class NodeCache(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cache: Annotated[CacheNode, Field(title='CacheNode')]
 
 
 class RunSpec(BaseModel):
@@ -3589,216 +3812,22 @@ class StorageSpec(BaseModel):
         ),
     ]
     scale: Annotated[
-        Optional[int],
+        int | None,
         Field(
             description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.',
             ge=0,
         ),
     ] = None
     sparse: Annotated[
-        Optional[bool], Field(description='Whether a file is not written before the run.')
+        bool | None, Field(description='Whether a file is not written before the run.')
     ] = None
     model: Annotated[
-        Optional[Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"]],
+        Optional[Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"]],
         Field(description='The model behind the name; absent where a real thing is bound to it.'),
     ] = None
 
 
-class Raid0(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    members: Annotated[int, Field(description='Number of members.', ge=0)]
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
-    ]
-    chunk: Annotated[
-        str,
-        Field(
-            description='Bytes on one member before the next.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-
-
-class Node2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    raid0: Raid0
-
-
-class Raid1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    members: Annotated[int, Field(description='Number of members.', ge=0)]
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
-    ]
-    read: Annotated[ReadBalance, Field(description='Which member serves a read.')]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
-
-
-class Node3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    raid1: Raid1
-
-
-class Raid10(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    members: Annotated[
-        int,
-        Field(
-            description='Number of members, an even one; `2i` and `2i + 1` mirror each other.', ge=0
-        ),
-    ]
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
-    ]
-    chunk: Annotated[
-        str,
-        Field(
-            description='Bytes on one mirror before the next.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    read: Annotated[ReadBalance, Field(description='Which member of a mirror serves a read.')]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
-
-
-class Node4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    raid10: Raid10
-
-
-class Raid5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    members: Annotated[int, Field(description='Number of members.', ge=0)]
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
-    ]
-    chunk: Annotated[
-        str,
-        Field(
-            description='Bytes on one member before the next.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
-
-
-class Node5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    raid5: Raid5
-
-
-class Replica(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='The storage on either side.'),
-    ]
-    link: Annotated[Link, Field(description='What lies between.')]
-    acknowledge: Annotated[Acknowledge, Field(description='When a write counts as done.')]
-
-
-class Node6(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    replica: Replica
-
-
-class Partition(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='The drive.'),
-    ]
-    function: Annotated[Function, Field(description='Which of its functions.')]
-
-
-class Node7(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    partition: Partition
-
-
-class OverProvisioned(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='The device.'),
-    ]
-    visible: Annotated[str, Field(description='Share that is visible.', pattern='^[0-9._]+ ?%$')]
-
-
-class Node8(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    over_provisioned: OverProvisioned
-
-
-class CacheModel(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='The storage.'),
-    ]
-    cache: Annotated[Cache, Field(description='The cache.')]
-
-
-class Node9(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cache: CacheModel
-
-
 Plan.model_rebuild()
-RunSpec.model_rebuild()
-StorageSpec.model_rebuild()
 Raid0.model_rebuild()
 Raid1.model_rebuild()
 Raid10.model_rebuild()
@@ -3806,4 +3835,6 @@ Raid5.model_rebuild()
 Replica.model_rebuild()
 Partition.model_rebuild()
 OverProvisioned.model_rebuild()
-CacheModel.model_rebuild()
+CacheNode.model_rebuild()
+RunSpec.model_rebuild()
+StorageSpec.model_rebuild()

@@ -275,7 +275,7 @@ pub struct Checked<'a> {
 
 /// End of the rounds, as the record shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told<'a> {
+pub struct Findings<'a> {
     /// True if the last window is steady.
     pub attained: bool,
     /// Rounds made.
@@ -359,14 +359,14 @@ impl Detector {
 
     /// Return the findings about the window, as the record shows them, if a round brought a
     /// verdict.
-    pub fn verdict(&self, state: State) -> Option<Told<'_>> {
-        (state != State::Unsettled).then(|| self.told(state == State::Attained))
+    pub fn verdict(&self, state: State) -> Option<Findings<'_>> {
+        (state != State::Unsettled).then(|| self.findings(state == State::Attained))
     }
 
     /// Return the state or the end of the rounds, as the record shows it.
-    pub fn told(&self, attained: bool) -> Told<'_> {
+    pub fn findings(&self, attained: bool) -> Findings<'_> {
         let (first, last) = self.window();
-        Told { attained, rounds: last, first, last, checks: self.checks() }
+        Findings { attained, rounds: last, first, last, checks: self.checks() }
     }
 
     fn last(&self, subject: usize) -> &[Round] {

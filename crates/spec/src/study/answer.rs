@@ -17,13 +17,13 @@ pub struct Answer {
     /// phases are left out.
     pub phases: IndexMap<String, Scalar>,
     /// Figures shown besides the rates of programs, the time of scans, and outages.
-    pub tell: Vec<Told>,
+    pub tell: Vec<AnswerFigure>,
 }
 
 /// Figure that an answer may show besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum AnswerFigure {
     /// Lifetime of the drives at this rate of writing.
     Life,
     /// Mean latency of all reads and writes of storage streams.

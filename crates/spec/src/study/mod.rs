@@ -14,7 +14,7 @@ mod stack;
 pub mod summary;
 mod until;
 
-pub use answer::{Answer, Told};
+pub use answer::{Answer, AnswerFigure};
 pub use engine::{Doublewrite, Engine, Engines};
 pub use event::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
