@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_settles_is_given_up_after_the_most_rounds() {
+    fn unsettled_rounds_end_at_max_rounds() {
         let halving: Vec<u64> = (0..25).map(|place| if place % 2 == 0 { 100 } else { 200 }).collect();
         assert_eq!(state(&halving[..24]), State::Unsettled);
         assert_eq!(state(&halving), State::GivenUp);

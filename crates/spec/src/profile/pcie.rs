@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_carry_what_their_coding_and_packets_leave() {
+    fn pcie_rate_excludes_coding_and_packet_headers() {
         // 5 Gbit/s, 8 of 10 bits, 256 of 280 bytes, 8 lanes; and 16 Gbit/s, 128 of 130 bits, 4
         // lanes.
         assert!((carries(2, 8) - 4.0 * 256.0 / 280.0).abs() < 1e-6);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_and_a_slot_agree_on_what_both_have() {
+    fn drive_and_slot_train_to_the_common_link() {
         let (drive, slot) = (Pcie { generation: 4, lanes: 4 }, Pcie { generation: 3, lanes: 16 });
         assert_eq!(drive.trained_with(slot), Pcie { generation: 3, lanes: 4 });
         assert_eq!(drive.to_string(), "PCI Express 4.0 x4");

@@ -41,12 +41,12 @@ impl<'t> Source<'t> {
     pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
         let document = Spanned::new(0..self.text.len(), table.clone());
         let document = Tables(toml::Deserializer::from(document));
-        T::deserialize(document).map_err(|error| told(self, table, &error))
+        T::deserialize(document).map_err(|error| typing_error(self, table, &error))
     }
 }
 
 /// The error of a merged table that its type does not take.
-fn told(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
+fn typing_error(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
     let span = error.span().unwrap_or(0..0);
     let misfit = Misfit { source, key: path_at(table, &span), span, message: error.message() };
     misfit

@@ -72,7 +72,7 @@ fn a_named_array_and_its_stack_written_out_are_the_same_run() {
 }
 
 #[test]
-fn a_study_changes_what_it_says_of_the_stack_and_keeps_the_rest() {
+fn study_overrides_parts_of_an_array_profile() {
     let changed =
         "array = \"mirrors\"\ncache.memory = \"32 MiB\"\ncache.of.raid10 = { members = 4, chunk = \"128 KiB\" }";
     let written =
@@ -90,7 +90,7 @@ fn a_study_changes_what_it_says_of_the_stack_and_keeps_the_rest() {
 }
 
 #[test]
-fn what_no_array_can_be_is_told_with_its_place() {
+fn invalid_array_is_refused_at_its_place() {
     use InputErrorKind::{BadValue, Conflict, UnknownName, WrongType};
     for (name, storage, kind) in [
         ("unknown_array", "array = \"mirors\"", UnknownName),
@@ -120,7 +120,7 @@ fn what_no_array_can_be_is_told_with_its_place() {
 }
 
 #[test]
-fn a_profile_that_can_be_no_array_is_told_in_its_own_file() {
+fn invalid_array_profile_is_refused_in_its_file() {
     for (name, from, to) in [
         ("array_profile_with_a_value_without_a_source", "{ value = 6, source = \"test\" }", "6"),
         ("array_profile_with_an_empty_source", "{ value = 6, source = \"test\" }", "{ value = 6, source = \"\" }"),

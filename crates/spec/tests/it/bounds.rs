@@ -45,7 +45,7 @@ fn a_window_in_which_nothing_lies_is_refused() {
 }
 
 #[test]
-fn an_axis_that_sets_what_no_run_uses_is_refused() {
+fn axis_without_effect_is_refused() {
     let set = |key: &str, levels: &str| format!("[axis.x]\nset = \"{key}\"\nlevels = {levels}");
     refused("axis_of_a_stream_that_is_not_there", &set("workload.stream.t.queue_depth", "[1, 2]"), UnknownName);
     let other = "[workload.stream.other]\n".to_string() + &set("workload.stream.other.queue_depth", "[1, 2]");
@@ -76,7 +76,7 @@ fn quick_part_with_absent_names_is_always_refused() {
 }
 
 #[test]
-fn a_seed_that_is_too_large_is_told_the_limit() {
+fn seed_above_the_limit_is_refused() {
     refused("seed_beyond_number", "[run]\nseed = 18446744073709551616", BadValue);
 }
 
@@ -89,7 +89,7 @@ fn a_model_that_does_not_exist_is_named_beside_one_that_does() {
 }
 
 #[test]
-fn a_share_that_shows_no_block_is_told_at_the_share() {
+fn visible_share_without_a_block_is_refused() {
     let mut profiles = profiles();
     let flash = crate::errors::FLASH.to_string();
     profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), flash));

@@ -317,7 +317,7 @@ byte_rate = { value = "125000000 /s", source = "test" }
 "#;
 
 #[test]
-fn an_impossible_volume_is_told_with_the_reason() {
+fn invalid_volume_is_refused_with_the_reason() {
     for (name, from, to) in [
         ("volume_that_serves_nothing", "parallel = { value = 64", "parallel = { value = 0"),
         (
@@ -371,7 +371,7 @@ fn an_impossible_volume_is_told_with_the_reason() {
 }
 
 #[test]
-fn an_impossible_flash_drive_is_told_with_the_reason() {
+fn invalid_flash_drive_is_refused_with_the_reason() {
     for (name, from, to) in [
         ("flash_without_channels", "data_channels = { value = 16,", "data_channels = { value = 0,"),
         ("flash_with_negative_spare", "\"25 %\"", "\"-7 %\""),
@@ -430,7 +430,7 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
 }
 
 #[test]
-fn values_of_nowhere_and_two_models_in_one_profile_are_told() {
+fn profile_without_sources_or_with_two_models_is_refused() {
     for (name, from, to) in [
         (
             "flash_with_an_empty_source",
@@ -456,7 +456,7 @@ fn values_of_nowhere_and_two_models_in_one_profile_are_told() {
 }
 
 #[test]
-fn an_impossible_xpoint_drive_is_told_with_the_reason() {
+fn invalid_xpoint_drive_is_refused_with_the_reason() {
     let drive = include_str!("../../../../profiles/devices/optane-p4800x-375g.toml");
     for (name, from, to) in [
         ("xpoint_read_in_milliseconds", "\"5 us\"", "\"5 ms\""),
@@ -508,7 +508,7 @@ complete = { value = "1 us", source = "test" }
 "#;
 
 #[test]
-fn a_host_that_cannot_be_is_told_at_its_place() {
+fn invalid_host_is_refused_at_its_place() {
     let study = |host: &str| format!("{SMALL}\n[host]\n{host}\n");
     let with =
         |text: String| Profiles { hosts: vec![("h".into(), "profiles/hosts/h.toml".into(), text)], ..profiles() };
@@ -543,7 +543,7 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
 }
 
 #[test]
-fn an_engine_that_cannot_be_is_told_at_its_place() {
+fn invalid_engine_is_refused_at_its_place() {
     const ENGINE: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
     let study = format!(
         "{}\n[engine.mysql]\n",

@@ -131,7 +131,7 @@ fn replacing_the_living_and_failing_the_dead_are_refused() {
 }
 
 #[test]
-fn what_may_come_about_in_some_run_is_planned() {
+fn events_possible_in_some_run_are_planned() {
     let of_the_run = "fail = { member = 1 }";
     let everything = "phase = \"p\"\nfail = {}";
     for events in [
@@ -223,7 +223,7 @@ fn events_possible_at_some_level_are_planned() {
 }
 
 #[test]
-fn a_channel_or_everything_that_fails_may_be_what_is_replaced() {
+fn replacement_after_failed_channel_or_storage_is_planned() {
     let everything = "phase = \"p\"\nfail = {}";
     planned(&with_events(&[("1 ms", everything), ("2 ms", REPLACED)])).expect("the run tells why it does not happen");
     let error = on_cards("device = \"card\"", "{ channel = 3 }\n[event.f]\nat = \"2 ms\"\nfail = { channel = 3 }");

@@ -148,7 +148,7 @@ fn through_the_page_cache_any_length_goes() {
 }
 
 #[test]
-fn a_run_spec_reads_back_what_it_wrote() {
+fn run_spec_survives_a_json_round_trip() {
     for world in [World::Simulated, World::Measured] {
         let text = SMALL.replacen("device = \"null\"", "device = \"null\"\nsize = \"1 MiB\"", 1);
         let run = planned_in(&text, world, &profiles()).expect("plans").runs.remove(0);
@@ -223,7 +223,7 @@ fn search_runs_a_closed_loop_maximum_then_open_loop_rates() {
 }
 
 #[test]
-fn a_study_without_a_quick_part_is_whole() {
+fn study_without_a_quick_part_plans_all_cells() {
     for (part, reduced) in [("", false), ("[quick]\nrun.seed = 2\n", true)] {
         let source = Source { file: "t.toml", text: &with(part) };
         let request = Request { quick: true, ..Request::new(World::Simulated) };

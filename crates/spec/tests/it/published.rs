@@ -12,7 +12,7 @@ fn with(figure: &str) -> String {
 const TPCC: &str = "title = \"t\"\nquestion = \"q?\"\n[storage.disk]\nsize = \"1 GiB\"\n[engine.sqlite]\n[workload.tpcc]\nwarehouses = 1\nclients = 1\n[phase.p]\nworkload = [\"tpcc\"]\nuntil = { time = \"1 s\" }\n[[published]]\nid = \"S1\"\ncell = {}\nmetric = \"transaction.rate\"\n";
 
 #[test]
-fn a_figure_of_what_is_not_there_is_refused_at_its_place() {
+fn figure_with_absent_names_is_refused_at_its_place() {
     for (name, figure) in [
         ("published_metric_that_does_not_exist", "metric = \"read.iopss\""),
         ("published_metric_of_all_that_does_not_exist", "metric = \"all.latency.p99\""),

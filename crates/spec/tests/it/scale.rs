@@ -142,7 +142,7 @@ fn default_scale_leaves_room_for_each_stream() {
 }
 
 #[test]
-fn a_scale_that_was_given_is_told_where_it_leaves_too_little() {
+fn given_scale_that_leaves_too_little_is_refused() {
     let zones = "span = \"4 MiB\"\npattern.zoned = [{ accesses = \"90 %\", span = \"1 %\" }, { accesses = \"10 %\", span = \"99 %\" }]";
     for (name, stream) in [
         ("scale_that_leaves_a_tree_no_room", STORE),
@@ -171,7 +171,7 @@ fn no_scale_is_chosen_by_itself_that_results_were_not_shown_at() {
 }
 
 #[test]
-fn a_stack_of_flash_is_scaled_whole_and_knows_what_is_visible() {
+fn flash_stack_is_scaled_with_its_visible_size() {
     let storage = "written = \"steady\"\nraid0 = { members = 2, of = { over_provisioned = { of = { device = \"flash\" }, visible = \"80 %\" } } }";
     let run = run(storage, "");
     let simulated = flash_of(&run);

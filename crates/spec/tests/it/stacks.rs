@@ -17,7 +17,7 @@ fn node(storage: &str) -> Node {
 }
 
 #[test]
-fn a_stack_holds_what_arithmetic_says() {
+fn stack_capacity_matches_arithmetic() {
     let (gib, mib) = (1u64 << 30, 1u64 << 20);
     for (storage, bytes) in [
         ("raid0 = { members = 3, device = \"null\" }", 3 * gib),
@@ -104,7 +104,7 @@ fn as_many_functions_as_the_drive_has_can_be_given() {
 }
 
 #[test]
-fn what_no_stack_can_be_is_told_with_its_place() {
+fn invalid_stack_is_refused_at_its_place() {
     use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
     let shared = "partition = { of = { device = \"null\" }, functions = 2, drive = \"card\", weight = \"60 %\" }";
     let twice = format!("{shared}\n[storage.other]\n{shared}\n[use]\nstorage = \"disk\"\nlog = \"other\"");

@@ -56,7 +56,7 @@ fn choice_without_values_is_a_word() {
 }
 
 #[test]
-fn a_list_in_the_quick_part_is_told_where_it_stands() {
+fn list_in_the_quick_part_is_refused_at_its_place() {
     let text = SMALL.replacen("[storage.disk]", "quick.run = []\n[storage.disk]", 1);
     let request = Request { quick: true, ..Request::new(World::Simulated) };
     let error =

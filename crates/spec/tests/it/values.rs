@@ -56,7 +56,7 @@ fn value_in_a_wrong_form_is_refused_with_the_accepted_forms() {
 }
 
 #[test]
-fn what_is_told_of_a_wrong_type_names_nothing_of_rust() {
+fn wrong_type_error_has_no_rust_names() {
     let lines = include_str!("worked_example.toml").lines().filter_map(|line| line.split_once(" = "));
     let mut told = 0;
     for wrong in ["\"word\"", "-3", "2.5", "true", "[]", "[1]", "{}", "{ a = 1 }"] {
@@ -92,7 +92,7 @@ fn offset_beyond_a_scaled_storage_names_the_unscaled_size() {
 }
 
 #[test]
-fn a_storage_too_small_for_a_block_is_told_by_its_own_size() {
+fn storage_smaller_than_a_block_is_refused_at_its_size() {
     let study = with("").replacen("device = \"null\"", "device = \"null\"\nsize = \"1 KiB\"", 1);
     let error = planned_in(&study, World::Simulated, &profiles()).expect_err("1 KiB");
     assert_eq!((error.key.as_str(), error.found.as_str()), ("storage.disk.size", "\"1 KiB\""));

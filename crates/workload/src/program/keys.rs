@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn text_has_its_length_and_uses_its_whole_alphabet_evenly() {
+    fn text_has_its_length_and_an_even_alphabet() {
         let mut random = Random::named(1, "text");
         let mut text = String::new();
         alphanumeric(&mut random, 620_000, &mut text);

@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_come_whole_and_on_time_whoever_carries_them() {
+    fn bursts_are_complete_and_on_time_for_any_number_of_jobs() {
         let arrivals = Arrivals::Bursts { requests: 5, every: Time(SECOND) };
         for jobs in [1, 2, 7] {
             let found = instants(&arrivals, None, jobs, 3 * SECOND);
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_holds_whatever_mix_of_lengths_rides_on_it() {
+    fn rate_is_independent_of_request_lengths() {
         // Reported of others: with a mix of lengths a rate came out two or four times too high.
         use crate::stream::spec::{SizeShare, StreamSpec};
         use crate::{Job, Placement};

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_comes_after_so_many_requests_of_a_slot() {
+    fn think_pause_follows_every_nth_request_of_a_slot() {
         let spec = StreamSpec { think_time: tameshi_base::Time(1000), think_every: 3, ..StreamSpec::default() };
         let (mut job, mut now, mut starts) = (Job::new(&spec, place()), 0, vec![]);
         for _ in 0..7 {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_ahead_tells_what_comes_and_changes_nothing() {
+    fn look_ahead_predicts_requests_without_effect() {
         let spec = StreamSpec { read: Share(500_000), trim: Share(100_000), ..StreamSpec::default() };
         let of = |issue: Issue| issue.command.map(|command| (command.kind, command.offset_bytes, command.length_bytes));
         let (mut plain, mut seen) = (Job::new(&spec, place()), Job::new(&spec, place()));

@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_without_a_block_is_told() {
+    fn zone_without_a_block_is_refused() {
         let percent = |n: u32| Share(n * 10_000);
         let pattern = Pattern::HotCold { hot: percent(1), accesses: percent(90) };
         assert!(!pattern.fits(99));

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_nothing_left_holds_nobody_back() {
+    fn finished_stream_holds_no_other_back() {
         let ended = StreamSpec { duration: Some(Time(1_000_000)), ..stream(1) };
         for (streams, budget) in [([stream(1), stream(1)], Some(10 * 4096)), ([ended, stream(1)], None)] {
             let mut jobs = jobs(&streams, &[budget, None]);

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_verified_comes_in_whole_blocks_and_is_not_trimmed() {
+    fn verified_streams_use_whole_blocks_and_no_trims() {
         let stream = StreamSpec { verify: Verify::Checksum, ..StreamSpec::default() };
         assert_eq!(key(stream.clone()), None);
         assert_eq!(key(StreamSpec { block_size: Size(2300), ..stream.clone() }), Some("verify"));
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_lies_behind_a_journal_and_its_runs_are_whole_blocks() {
+    fn lsm_tree_follows_its_journal_with_runs_of_whole_blocks() {
         let sync = Some(Sync::GroupCommit { committers: 8, delay: Time(0) });
         let tree = LsmTree {
             memtable: Size(1 << 20),

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_while_a_group_is_under_way_forms_the_next() {
+    fn committers_during_a_write_form_the_next_group() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..log(64, 0) }, place());
         let ms = 1_000_000;
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_gathers_more_and_a_whole_group_does_not_wait() {
+    fn delay_gathers_committers_and_a_full_group_starts_at_once() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..log(3, 1_500_000) }, place());
         assert_eq!(issue_all(&mut job, 0), []);

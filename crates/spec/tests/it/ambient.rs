@@ -57,7 +57,7 @@ fn a_study_says_how_warm_it_is_around_the_drive() {
 }
 
 #[test]
-fn heat_that_no_drive_has_is_told_with_the_reason() {
+fn invalid_thermal_values_are_refused_with_the_reason() {
     for (name, from, to) in [
         ("thermal_below_zero", "\"35 degC\"", "\"-3 degC\""),
         ("thermal_in_kelvin", "\"80 degC\"", "\"353 K\""),
