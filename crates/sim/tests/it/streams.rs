@@ -92,7 +92,7 @@ fn what_no_job_can_do_is_refused_by_its_key() {
     assert_eq!(
         sentences,
         [
-            "workload.stream.load.run_length: a run of no requests never begins",
+            "workload.stream.load.run_length: a run needs at least one request",
             "workload.stream.load.pattern.hot_cold: a part of the 256 blocks is accessed but too small to hold one",
         ]
     );

@@ -411,7 +411,7 @@ pub(crate) fn engine_error(engine: &EngineModel) -> Option<ProfileError<'static>
     let found = limits(innodb).into_iter().find(|(value, _, least, most, _)| !(least..=most).contains(&value));
     let (_, [section, key], least, most, spell) = found?;
     let path = place(section, key);
-    let message = format!("{} is outside the range of any engine", key.replace('_', " "));
+    let message = format!("{}: outside the range of any engine", key.replace('_', " "));
     let accepted = format!("{} to {}", spell(least), spell(most));
     Some(ProfileError { path, kind: InputErrorKind::BadValue, message, accepted })
 }

@@ -42,7 +42,7 @@ pub(super) fn outside<'a>(what: &str, limits: Vec<Limit<'a>>) -> Option<ProfileE
     Some(ProfileError {
         path,
         kind: InputErrorKind::BadValue,
-        message: format!("{key} is outside the range of any {what}"),
+        message: format!("{key}: outside the range of any {what}"),
         accepted,
     })
 }

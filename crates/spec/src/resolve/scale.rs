@@ -123,7 +123,7 @@ fn age(
     };
     if aged.worn_percent.is_some_and(|percent| percent > MOST_WORN) {
         let path = ["storage", name, "aged", "worn_percent"];
-        let message = "wear is beyond the endurance of the flash: 100 % is all of it";
+        let message = "wear is out of range: 100 is the whole endurance";
         let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
         error.accepted = vec![format!("0 to {MOST_WORN}")];
         return Err(error);
