@@ -45,6 +45,11 @@ class Adaptive(StrEnum):
     growth = 'growth'
 
 
+class AnswerFigure(StrEnum):
+    life = 'life'
+    latency = 'latency'
+
+
 class Arbitration(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -53,7 +58,7 @@ class Arbitration(BaseModel):
     high: Annotated[
         int,
         Field(
-            description='Weight of the class of high priority: so many of its commands for each so many of the others, while all wait.',
+            description='Weight of the class of high priority: its commands per weight of the others, while all wait.',
             ge=0,
         ),
     ]
@@ -119,7 +124,7 @@ class Donor(BaseModel):
     in_place: Annotated[
         bool | None,
         Field(
-            description="Whether the donor gets room for each request's range within the request, and gives it back there; otherwise for all\nranges before the run."
+            description="True if the donor gets room for each request's range within the request, and loses it there;\notherwise it gets room for all ranges before the run."
         ),
     ] = False
 
@@ -150,11 +155,13 @@ class Failure(BaseModel):
     storage: Annotated[
         str | None, Field(description='Name of the storage; absent: the one in use.')
     ] = None
-    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+    member: Annotated[int | None, Field(description='Member of the storage, from zero.', ge=0)] = (
+        None
+    )
     channel: Annotated[
         int | None,
         Field(
-            description="Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.",
+            description='Flash channel of the member, from zero over all its controllers; absent: the whole member.',
             ge=0,
         ),
     ] = None
@@ -222,7 +229,9 @@ class Member(BaseModel):
     storage: Annotated[
         str | None, Field(description='Name of the storage; absent: the one in use.')
     ] = None
-    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+    member: Annotated[int | None, Field(description='Member of the storage, from zero.', ge=0)] = (
+        None
+    )
 
 
 class Method(BaseModel):
@@ -234,7 +243,7 @@ class Method(BaseModel):
     deviations: Annotated[
         list[str] | None,
         Field(
-            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a virtual disk, the\nquick part …) are added to them.'
+            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a\nvirtual disk, the quick part …) are added to them.'
         ),
     ] = []
 
@@ -412,8 +421,10 @@ class SourcedAdaptive(BaseModel):
         frozen=True,
     )
     value: Annotated[Adaptive, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedBackground(BaseModel):
@@ -422,8 +433,10 @@ class SourcedBackground(BaseModel):
         frozen=True,
     )
     value: Annotated[Background, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedBoolean(BaseModel):
@@ -432,8 +445,10 @@ class SourcedBoolean(BaseModel):
         frozen=True,
     )
     value: Annotated[bool, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedCell(BaseModel):
@@ -442,8 +457,10 @@ class SourcedCell(BaseModel):
         frozen=True,
     )
     value: Annotated[Cell, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedCleaningPolicy(BaseModel):
@@ -455,8 +472,10 @@ class SourcedCleaningPolicy(BaseModel):
         Literal['greedy'] | Literal['fifo'] | CleaningPolicyChoices | Literal['random'] | Literal['cost_benefit'],
         Field(description='The value, with its unit.'),
     ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedDumpedShare(BaseModel):
@@ -465,8 +484,10 @@ class SourcedDumpedShare(BaseModel):
         frozen=True,
     )
     value: Annotated[DumpedShare, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedFlushMethod(BaseModel):
@@ -475,8 +496,10 @@ class SourcedFlushMethod(BaseModel):
         frozen=True,
     )
     value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedFreePages(BaseModel):
@@ -485,8 +508,10 @@ class SourcedFreePages(BaseModel):
         frozen=True,
     )
     value: Annotated[FreePages, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedPcie(BaseModel):
@@ -495,8 +520,10 @@ class SourcedPcie(BaseModel):
         frozen=True,
     )
     value: Annotated[Pcie, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedPlacement(BaseModel):
@@ -505,8 +532,10 @@ class SourcedPlacement(BaseModel):
         frozen=True,
     )
     value: Annotated[Placement, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedRate(BaseModel):
@@ -515,8 +544,10 @@ class SourcedRate(BaseModel):
         frozen=True,
     )
     value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?/s$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedRowLocks(BaseModel):
@@ -525,8 +556,10 @@ class SourcedRowLocks(BaseModel):
         frozen=True,
     )
     value: Annotated[RowLocks, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedScheduling(BaseModel):
@@ -535,8 +568,10 @@ class SourcedScheduling(BaseModel):
         frozen=True,
     )
     value: Annotated[Scheduling, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedShare(BaseModel):
@@ -545,8 +580,10 @@ class SourcedShare(BaseModel):
         frozen=True,
     )
     value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedSize(BaseModel):
@@ -561,8 +598,10 @@ class SourcedSize(BaseModel):
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedUint32(BaseModel):
@@ -571,8 +610,10 @@ class SourcedUint32(BaseModel):
         frozen=True,
     )
     value: Annotated[int, Field(description='The value, with its unit.', ge=0)]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class Spacing(StrEnum):
@@ -593,18 +634,18 @@ class Processor(RootModel[int]):
     root: Annotated[int, Field(ge=0)]
 
 
+class StreamSubmission(StrEnum):
+    auto = 'auto'
+    io_uring = 'io_uring'
+    io_uring_polled = 'io_uring_polled'
+    plain_calls = 'plain_calls'
+
+
 class Submission(StrEnum):
     synchronous = 'synchronous'
     libaio = 'libaio'
     io_uring = 'io_uring'
     overlapped = 'overlapped'
-
-
-class Submission2(StrEnum):
-    auto = 'auto'
-    io_uring = 'io_uring'
-    io_uring_polled = 'io_uring_polled'
-    plain_calls = 'plain_calls'
 
 
 class Fdatasync(BaseModel):
@@ -652,11 +693,6 @@ class Time(RootModel[str]):
     ]
 
 
-class Told(StrEnum):
-    life = 'life'
-    latency = 'latency'
-
-
 class TreeLock(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -665,7 +701,7 @@ class TreeLock(BaseModel):
     growing: Annotated[
         SourcedShare,
         Field(
-            description='Share of the updates that make a row grow which find too little room in its page and need the lock.'
+            description='Share of the updates that make a row grow which find too little room in its page and need\nthe lock.'
         ),
     ]
 
@@ -677,12 +713,14 @@ class Undo(BaseModel):
     )
     segments: Annotated[
         SourcedUint32,
-        Field(description='How many there are (innodb_rollback_segments), in all tablespaces.'),
+        Field(
+            description='Number of rollback segments (innodb_rollback_segments), in all tablespaces.'
+        ),
     ]
     one_log: Annotated[
         SourcedBoolean | None,
         Field(
-            description='Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.'
+            description='True if inserts and updates share one undo log; absent: each kind has its own.'
         ),
     ] = None
 
@@ -771,7 +809,7 @@ class Zones(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    count: Annotated[SourcedUint32, Field(description='How many.')]
+    count: Annotated[SourcedUint32, Field(description='Number of zones.')]
     outer_rate: Annotated[
         SourcedRate,
         Field(
@@ -789,19 +827,19 @@ class Answer(BaseModel):
     levels: Annotated[
         dict[str, dict[str, str]] | None,
         Field(
-            description='By axis and level the level that it is compared with (`levels.configuration = { pair = "alone" }`); what is not named is not\ntold. Absent, and no `phases` either: of every axis each level with the first, of numbers the last.'
+            description='By axis and level the level that it is compared with (`levels.configuration = { pair =\n"alone" }`); other names are left out. Absent, and no `phases` either: of every axis\neach level with the first, of numbers the last.'
         ),
     ] = {}
     phases: Annotated[
         dict[str, str] | None,
         Field(
-            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.'
+            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent:\nphases are left out.'
         ),
     ] = {}
     tell: Annotated[
-        list[Told] | None,
+        list[AnswerFigure] | None,
         Field(
-            description='What is told besides the rates of programs, the time of scans, and outages.'
+            description='Figures shown besides the rates of programs, the time of scans, and outages.'
         ),
     ] = []
 
@@ -887,7 +925,7 @@ class Cache(BaseModel):
         str,
         Field(description='Its memory.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'),
     ]
-    kind: Annotated[CacheKind, Field(description='What it keeps when power fails.')]
+    kind: Annotated[CacheKind, Field(description='Content kept over a power failure.')]
     latency: Annotated[
         str,
         Field(
@@ -900,10 +938,7 @@ class Cache(BaseModel):
     ] = None
     dirty: Annotated[
         str,
-        Field(
-            description='Share of the memory that may hold what is not written back.',
-            pattern='^[0-9._]+ ?%$',
-        ),
+        Field(description='Share of the memory that may hold dirty data.', pattern='^[0-9._]+ ?%$'),
     ]
 
 
@@ -919,7 +954,7 @@ class ChangeBuffer(BaseModel):
     bitmap: Annotated[
         SourcedUint32 | None,
         Field(
-            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is\nbuffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.'
+            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf\nthat comes in needs it, what is buffered is marked in it, and who finds the buffer full\nmerges some of it; absent: none of that is modelled.'
         ),
     ] = None
 
@@ -945,20 +980,22 @@ class Cleaning(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    policy: Annotated[SourcedCleaningPolicy, Field(description='Which block is reclaimed next.')]
+    policy: Annotated[
+        SourcedCleaningPolicy, Field(description='Policy to choose the next block to reclaim.')
+    ]
     reserve_blocks: Annotated[
         SourcedUint32,
         Field(
-            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.'
+            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep\nstep.'
         ),
     ]
     separate_relocated: Annotated[
-        SourcedBoolean, Field(description='Whether relocated data go to blocks of their own.')
+        SourcedBoolean, Field(description='True if relocated data go to blocks of their own.')
     ]
     separate_hot: Annotated[
         SourcedShare | None,
         Field(
-            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as\nmany writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart."
+            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is\nwritten again within this share of as many writes as the drive has mapping units. Needs\n`separate_relocated`; absent: they are not distinguished."
         ),
     ] = None
 
@@ -970,13 +1007,10 @@ class Contention(BaseModel):
     )
     free_threads: Annotated[
         SourcedUint32,
-        Field(
-            description='So many threads disturb each other no more than the costs already hold.'
-        ),
+        Field(description='Threads up to which the other costs already hold the contention.'),
     ]
     per_thread: Annotated[
-        SourcedShare,
-        Field(description='How much longer all work takes for each thread beyond them.'),
+        SourcedShare, Field(description='Slowdown of all work per thread beyond them.')
     ]
 
 
@@ -1038,7 +1072,7 @@ class SameUpTo(BaseModel):
     within: Annotated[
         str,
         Field(
-            description='How far its levels may lie apart, relative to the largest value.',
+            description='Largest distance between its levels, relative to the largest value.',
             pattern='^[0-9._]+ ?%$',
         ),
     ]
@@ -1062,7 +1096,7 @@ class ApartFrom(BaseModel):
     beyond: Annotated[
         str,
         Field(
-            description='How far its levels lie apart at least, relative to the largest value.',
+            description='Least distance between its levels, relative to the largest value.',
             pattern='^[0-9._]+ ?%$',
         ),
     ]
@@ -1082,8 +1116,7 @@ class Document(BaseModel):
         frozen=True,
     )
     documents: Annotated[
-        int,
-        Field(description='Documents that are there at the begin; clients go on ingesting.', ge=0),
+        int, Field(description='Documents at the begin; clients ingest more.', ge=0)
     ]
     size: Annotated[
         str,
@@ -1102,7 +1135,7 @@ class Document(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
@@ -1148,7 +1181,7 @@ class Engine(BaseModel):
         Size | None, Field(description='Total size of the redo log or write-ahead log.')
     ] = None
     flush_method: Annotated[
-        str | None, Field(description='How files are written: O_DIRECT, fsync …')
+        str | None, Field(description='Method to write files: O_DIRECT, fsync …')
     ] = None
     doublewrite: Annotated[
         Doublewrite | None, Field(description='Protection against torn pages.')
@@ -1156,13 +1189,13 @@ class Engine(BaseModel):
     commit: Annotated[
         str | None,
         Field(
-            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the product's own values."
+            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the\nproduct's own values."
         ),
     ] = None
     dsn: Annotated[
         str | None,
         Field(
-            description='A server that runs already, as a connection string without its secret; it is sampled and never configured.'
+            description='A server that runs already, as a connection string without its secret; it is sampled and\nnever configured.'
         ),
     ] = None
     options: Annotated[
@@ -1182,7 +1215,7 @@ class Failover(BaseModel):
     down: Annotated[
         str | None,
         Field(
-            description='How long it takes until the standby starts its server: noticing and deciding.',
+            description='Time until the standby starts its server: detection and decision.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
@@ -1196,7 +1229,7 @@ class Function(BaseModel):
     drive: Annotated[
         str | None, Field(description='Name of the drive; absent: it serves this function alone.')
     ] = None
-    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
+    index: Annotated[int, Field(description='Index of the function, from zero.', ge=0)]
     functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
     weight: Annotated[
         str,
@@ -1209,7 +1242,9 @@ class Function(BaseModel):
     ]
     arbitration: Annotated[
         Arbitration | None,
-        Field(description='How the queues of this function take turns; absent: it has one.'),
+        Field(
+            description='Arbitration between the queues of this function; absent: it has one queue.'
+        ),
     ] = None
 
 
@@ -1233,13 +1268,13 @@ class HostLink(BaseModel):
     half_duplex: Annotated[
         SourcedBoolean,
         Field(
-            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
+            description='True if data move one way at a time (SATA), false if both ways at once (PCI Express, SAS).'
         ),
     ]
     pcie: Annotated[
         SourcedPcie | None,
         Field(
-            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express."
+            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI\nExpress."
         ),
     ] = None
 
@@ -1264,7 +1299,7 @@ class KeyUpdate(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
@@ -1278,7 +1313,7 @@ class Kill(BaseModel):
     down: Annotated[
         str | None,
         Field(
-            description='How long it stays away before it is started again.',
+            description='Time before the server is started again.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
@@ -1307,7 +1342,7 @@ class Limit(BaseModel):
     metric: Annotated[
         str,
         Field(
-            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.'
+            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the\npoint: `read.latency.p999`.'
         ),
     ]
     below: Annotated[
@@ -1345,19 +1380,19 @@ class LsmTree(BaseModel):
     memtable: Annotated[
         str,
         Field(
-            description='Bytes of records that memory gathers before they are written as one run; a second part of memory takes what comes\nmeanwhile.',
+            description='Bytes of records that memory gathers before they are written as one run; a second part of\nmemory takes new records meanwhile.',
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
     journal: Annotated[
         str,
         Field(
-            description="Length of the journal of all jobs, at the begin of the stream's part of the storage; the runs lie behind it.",
+            description="Length of the journal of all jobs, at the begin of the stream's part of the storage; the\nruns lie behind it.",
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
     fan_out: Annotated[
-        int, Field(description='So many runs of a level are merged into one of the next.', ge=0)
+        int, Field(description='Runs of a level that are merged into one of the next.', ge=0)
     ]
     levels: Annotated[
         int, Field(description='Levels of runs; those of the last are not merged.', ge=0)
@@ -1379,7 +1414,7 @@ class LsmTree(BaseModel):
     most_runs: Annotated[
         int | None,
         Field(
-            description='With so many runs in the first level committers wait for merges; absent: never.',
+            description='Runs in the first level from which on committers wait for merges; absent: never.',
             ge=0,
         ),
     ] = None
@@ -1398,7 +1433,7 @@ class Oltp(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    mix: Annotated[OltpMix, Field(description="Which of sysbench's scripts.")]
+    mix: Annotated[OltpMix, Field(description='Script of sysbench.')]
     clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
     tables: Annotated[int, Field(description='Number of tables.', ge=0)]
     rows: Annotated[int, Field(description='Rows per table.', ge=0)]
@@ -1408,12 +1443,13 @@ class Oltp(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
     popularity: Annotated[
-        Popularity | None, Field(description="Which keys are popular: sysbench's `--rand-type`.")
+        Popularity | None,
+        Field(description="Distribution of popular keys: sysbench's `--rand-type`."),
     ] = 'special'
     range_size: Annotated[int | None, Field(description='Rows in a range select.', ge=0)] = 100
     point_selects: Annotated[
@@ -1457,7 +1493,7 @@ class Oltp(BaseModel):
     auto_inc: Annotated[
         bool | None,
         Field(
-            description='Rows are numbered by the database, or else by the client: then `insert` begins with empty tables.'
+            description='Rows are numbered by the database, or else by the client: then `insert` begins with empty\ntables.'
         ),
     ] = True
     secondary: Annotated[
@@ -1474,7 +1510,7 @@ class Oltp(BaseModel):
         ),
     ] = 'innodb'
     reconnect: Annotated[
-        int | None, Field(description='Connect anew after so many transactions; 0: never.', ge=0)
+        int | None, Field(description='Reconnect after this many transactions; 0: never.', ge=0)
     ] = 0
     db_ps_mode: Annotated[
         PsMode | None,
@@ -1484,7 +1520,7 @@ class Oltp(BaseModel):
     ] = 'auto'
     rand_spec_iter: Annotated[
         int | None,
-        Field(description='How many draws `gaussian` and `special` take the mean of.', ge=0),
+        Field(description='Number of draws that `gaussian` and `special` average.', ge=0),
     ] = 12
     rand_spec_pct: Annotated[
         int | None, Field(description='Share of the keys that `special` favours, in percent.', ge=0)
@@ -1509,7 +1545,7 @@ class PageFlush(BaseModel):
     doublewrite: Annotated[
         Size | None,
         Field(
-            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,\nas a whole, and made durable before any page goes to its place. Absent: none."
+            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is\nwritten there first, as a whole, and made durable before any page goes to its place. Absent:\nnone."
         ),
     ] = None
 
@@ -1529,7 +1565,7 @@ class Strided(BaseModel):
     skip: Annotated[
         str | None,
         Field(
-            description='What is left out behind each.',
+            description='Omitted part after each.',
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ] = '0 B'
@@ -1605,9 +1641,7 @@ class Pgbench(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    mix: Annotated[PgbenchMix | None, Field(description='Which of its built-in scripts.')] = (
-        'tpcb_like'
-    )
+    mix: Annotated[PgbenchMix | None, Field(description='Built-in script.')] = 'tpcb_like'
     clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
     scale: Annotated[
         int | None,
@@ -1622,7 +1656,7 @@ class Pgbench(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
@@ -1644,10 +1678,9 @@ class PoolDump(BaseModel):
         ),
     ]
     share: Annotated[
-        SourcedShare,
-        Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).'),
+        SourcedShare, Field(description='Share of pages listed (innodb_buffer_pool_dump_pct).')
     ]
-    of: Annotated[SourcedDumpedShare, Field(description='What that is a share of.')]
+    of: Annotated[SourcedDumpedShare, Field(description='Base of the share.')]
     finished_only: Annotated[
         SourcedBoolean,
         Field(
@@ -1702,13 +1735,13 @@ class Published(BaseModel):
     metric: Annotated[
         str,
         Field(
-            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.'
+            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes\ntogether.'
         ),
     ]
     subject: Annotated[
         str | None,
         Field(
-            description='Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.'
+            description='Subject, if a cell has several with the metric, such as `tpcc.delivery`;\nabsent: of any.'
         ),
     ] = None
     per: Annotated[
@@ -1720,7 +1753,7 @@ class Published(BaseModel):
     derived: Annotated[
         Literal['most'] | DerivedMoreThan | DerivedRatioTo | DerivedGainOver | Literal['ramp_included'] | DerivedSameUpTo | DerivedApartFrom | None,
         Field(
-            description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
+            description="Derivation from several cells; absent: the figure is the metric's value in the cell that\n`cell` names."
         ),
     ] = None
 
@@ -1731,12 +1764,12 @@ class Purge(BaseModel):
         frozen=True,
     )
     threads: Annotated[
-        SourcedUint32, Field(description='How many there are (innodb_purge_threads).')
+        SourcedUint32, Field(description='Number of purge threads (innodb_purge_threads).')
     ]
     redo: Annotated[
         SourcedSize,
         Field(
-            description='Log of a row that is changed again, for what its page says of the transaction.'
+            description='Log of a row that is changed again, for the transaction fields of its page.'
         ),
     ]
 
@@ -1765,7 +1798,7 @@ class ReadAhead(BaseModel):
     area: Annotated[
         SourcedUint32,
         Field(
-            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.'
+            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its\npages.'
         ),
     ]
     threshold: Annotated[
@@ -1791,11 +1824,11 @@ class Rebuild(BaseModel):
     rate_min: Annotated[
         str,
         Field(
-            description='Bytes per second that it goes on with whatever else there is to do.',
+            description='Guaranteed rate under other work, in bytes per second.',
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-    manner: Annotated[RebuildManner, Field(description='How it treats other work in between.')]
+    manner: Annotated[RebuildManner, Field(description='Treatment of other work.')]
 
 
 class Restart(BaseModel):
@@ -1806,7 +1839,7 @@ class Restart(BaseModel):
     down: Annotated[
         str | None,
         Field(
-            description='How long it stays away, once it is down, before it is started again.',
+            description='Time before the server is started again, after it is down.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
@@ -1828,7 +1861,7 @@ class Scan(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
@@ -1840,7 +1873,7 @@ class Search(BaseModel):
         frozen=True,
     )
     stream: Annotated[str, Field(description='Name of the stream whose rate is varied.')]
-    arrivals: Annotated[Spacing | None, Field(description='How requests lie at a rate.')] = (
+    arrivals: Annotated[Spacing | None, Field(description='Spacing of requests at a rate.')] = (
         'poisson'
     )
     shares: Annotated[
@@ -1857,7 +1890,7 @@ class Search(BaseModel):
     within: Annotated[
         str | None,
         Field(
-            description='How narrow the bracket around the answer becomes, as a share of it.',
+            description='Final width of the bracket around the answer, as a share of it.',
             pattern='^[0-9._]+ ?%$',
         ),
     ] = '2 %'
@@ -1865,7 +1898,7 @@ class Search(BaseModel):
     budget: Annotated[
         Time | None,
         Field(
-            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends most; absent: none."
+            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends\nmost; absent: none."
         ),
     ] = None
 
@@ -1876,20 +1909,20 @@ class Simulated(BaseModel):
         frozen=True,
     )
     scale: Annotated[int, Field(description='The drive has one n-th of its capacity.', ge=0)]
-    written: Annotated[Written, Field(description='What was written before the run.')]
+    written: Annotated[Written, Field(description='Writes before the run.')]
     used: Annotated[
         str,
         Field(
-            description='Share of its addresses that the storage uses: what was written lies there.',
+            description='Share of its addresses that the storage uses and that were written.',
             pattern='^[0-9._]+ ?%$',
         ),
     ]
     dead_channels: Annotated[
-        int | None, Field(description='Channels that have died behind each controller.', ge=0)
+        int | None, Field(description='Failed channels of each controller.', ge=0)
     ] = None
     worn_percent: Annotated[
         int | None,
-        Field(description="Percent of its endurance behind it, instead of the profile's.", ge=0),
+        Field(description="Wear in percent of its endurance, instead of the profile's.", ge=0),
     ] = None
 
 
@@ -1899,8 +1932,10 @@ class SourcedLatencyPoints(BaseModel):
         frozen=True,
     )
     value: Annotated[list[LatencyPoint], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedTemperature(BaseModel):
@@ -1911,8 +1946,10 @@ class SourcedTemperature(BaseModel):
     value: Annotated[
         str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(degC|°C)$')
     ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedTime(BaseModel):
@@ -1924,8 +1961,10 @@ class SourcedTime(BaseModel):
         str,
         Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
     ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class SourcedTimes(BaseModel):
@@ -1934,8 +1973,10 @@ class SourcedTimes(BaseModel):
         frozen=True,
     )
     value: Annotated[list[Time], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
 
 
 class Stalls(BaseModel):
@@ -1949,7 +1990,7 @@ class Stalls(BaseModel):
             description='Mean time from the end of one to the begin of the next, exponentially distributed.'
         ),
     ]
-    lasting: Annotated[SourcedLatencyPoints, Field(description='How long each lasts.')]
+    lasting: Annotated[SourcedLatencyPoints, Field(description='Duration of each stall.')]
 
 
 class Summary(BaseModel):
@@ -1960,7 +2001,7 @@ class Summary(BaseModel):
     name: Annotated[str, Field(description='Stem of its file.')]
     title: Annotated[str, Field(description='Its title.')]
     question: Annotated[str, Field(description='Its question.')]
-    answer: Annotated[Answer | None, Field(description='What its answer compares and tells.')] = (
+    answer: Annotated[Answer | None, Field(description='Comparison and figures of its answer.')] = (
         None
     )
     axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
@@ -1970,13 +2011,13 @@ class Summary(BaseModel):
     windows: Annotated[
         dict[str, Window], Field(description='Windows besides each phase and `all`.')
     ]
-    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
+    quick: Annotated[bool | None, Field(description='True if only the quick part was planned.')] = (
         False
     )
     method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
         None
     )
-    search: Annotated[Search | None, Field(description='What is searched for.')] = None
+    search: Annotated[Search | None, Field(description='Search.')] = None
 
 
 class GroupCommitSync(BaseModel):
@@ -1990,7 +2031,7 @@ class GroupCommitSync(BaseModel):
     delay: Annotated[
         str | None,
         Field(
-            description='How long the first of a group waits for more; a group that is whole does not wait.',
+            description='Longest wait of the first committer of a group for more; a complete group does not wait.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
@@ -2013,7 +2054,7 @@ class Thermal(BaseModel):
     resistance_mk_per_w: Annotated[
         SourcedUint32,
         Field(
-            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.'
+            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what\nis around it.'
         ),
     ]
     capacity_mj_per_k: Annotated[
@@ -2029,7 +2070,7 @@ class Thermal(BaseModel):
     limit_mw: Annotated[
         SourcedUint32,
         Field(
-            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too."
+            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits,\nthe host's reads too."
         ),
     ]
 
@@ -2055,7 +2096,7 @@ class Tpcc(BaseModel):
     delivery: Annotated[
         Delivery | None,
         Field(
-            description='Deliveries at once, or queued and carried out in the background (manner `specification` only).'
+            description='Deliveries at once, or queued and carried out in the background (manner `specification`\nonly).'
         ),
     ] = 'at_once'
     rate: Annotated[
@@ -2071,14 +2112,12 @@ class VolumeService(BaseModel):
     latency: Annotated[
         SourcedLatencyPoints,
         Field(
-            description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
+            description='Time in parallel with other commands, one draw for each; with `rounds`, one for each round.'
         ),
     ]
     command_time: Annotated[
         SourcedTime,
-        Field(
-            description='Time that the one processor behind the volume is busy with a command of whatever length.'
-        ),
+        Field(description="Time of the volume's single processor per command of any length."),
     ]
     transfer_rate: Annotated[
         SourcedRate, Field(description='Bytes per second that the same processor moves.')
@@ -2086,7 +2125,7 @@ class VolumeService(BaseModel):
     alone: Annotated[
         SourcedTime | None,
         Field(
-            description='Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;\nonly with `rounds`. Absent: none.'
+            description='Time that a round takes longer in which this command is the only one, because its server\nsleeps and must be woken; only with `rounds`. Absent: none.'
         ),
     ] = None
 
@@ -2113,11 +2152,12 @@ class XPointProfile(BaseModel):
         SourcedTime, Field(description='Time that a channel is busy with writing one access unit.')
     ]
     read_overhead: Annotated[
-        SourcedTime, Field(description='Time that a read spends in the electronics, beside others.')
+        SourcedTime,
+        Field(description='Time of a read in the electronics, in parallel with others.'),
     ]
     write_overhead: Annotated[
         SourcedTime,
-        Field(description='Time that a write spends in the electronics, beside others.'),
+        Field(description='Time of a write in the electronics, in parallel with others.'),
     ]
     command_rate: Annotated[
         SourcedRate, Field(description='Commands that the controller starts per second at most.')
@@ -2130,9 +2170,7 @@ class XPointProfile(BaseModel):
         SourcedUint32 | None,
         Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
     ] = None
-    power: Annotated[
-        Drawn | None, Field(description='What the drive draws; absent: not known.')
-    ] = None
+    power: Annotated[Drawn | None, Field(description='Power draw; absent: not known.')] = None
 
 
 class Ycsb(BaseModel):
@@ -2149,7 +2187,7 @@ class Ycsb(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
@@ -2166,7 +2204,7 @@ class AccessPath(BaseModel):
     write: Annotated[SourcedTime, Field(description='The same for a write, a trim or a flush.')]
     complete: Annotated[
         SourcedTime,
-        Field(description="Taking the completion, up to where the thread's own code goes on."),
+        Field(description="Taking the completion, until the thread's own code continues."),
     ]
 
 
@@ -2181,10 +2219,8 @@ class Ramp(BaseModel):
             description='The rate at given times of the phase, in order; two at one time are a step.'
         ),
     ]
-    shape: Annotated[Shape | None, Field(description='How the rate gets from point to point.')] = (
-        'lines'
-    )
-    gaps: Annotated[Gaps | None, Field(description='How requests lie at that rate.')] = 'even'
+    shape: Annotated[Shape | None, Field(description='Shape of the rate between points.')] = 'lines'
+    gaps: Annotated[Gaps | None, Field(description='Spacing of requests at that rate.')] = 'even'
 
 
 class ArrivalsRamp(BaseModel):
@@ -2200,7 +2236,7 @@ class Controller(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    count: Annotated[SourcedUint32, Field(description='Controllers behind the one address space.')]
+    count: Annotated[SourcedUint32, Field(description='Controllers under the one address space.')]
     interleave: Annotated[
         SourcedSize,
         Field(description='Consecutive bytes of the address space that go to one controller.'),
@@ -2211,7 +2247,7 @@ class Controller(BaseModel):
     parity_channels: Annotated[
         SourcedUint32,
         Field(
-            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.'
+            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across\nthe channels.'
         ),
     ]
     dies_per_channel: Annotated[SourcedUint32, Field(description='Dies on a channel.')]
@@ -2223,18 +2259,19 @@ class Controller(BaseModel):
         SourcedRate, Field(description='Writes that one controller starts per second at most.')
     ]
     read_overhead: Annotated[
-        SourcedTime, Field(description='Time that a read spends in the electronics, beside others.')
+        SourcedTime,
+        Field(description='Time of a read in the electronics, in parallel with others.'),
     ]
     write_overhead: Annotated[
         SourcedTime,
         Field(
-            description='Time that a write spends in the electronics before it is acknowledged, beside others.'
+            description='Time of a write in the electronics before its acknowledgement, in parallel with others.'
         ),
     ]
     transfer_rate: Annotated[
         SourcedRate | None,
         Field(
-            description='Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link\ncarries each way.'
+            description="Bytes per second that all controllers together move between host and buffers, both ways\nadded up; absent: the link's rate each way."
         ),
     ] = None
     queue_depth: Annotated[
@@ -2243,7 +2280,7 @@ class Controller(BaseModel):
     flush_alone: Annotated[
         SourcedBoolean | None,
         Field(
-            description="Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes\nafter it waits for its end; absent: no."
+            description="True if a flush can't be queued, as with Serial ATA: it waits for all earlier commands,\nreads too, and later commands wait for it; absent: no."
         ),
     ] = None
     functions: Annotated[
@@ -2286,7 +2323,7 @@ class EngineCosts(BaseModel):
     statement: Annotated[
         SourcedTime,
         Field(
-            description='A statement besides its pages and rows: protocol, parsing, locks of tables, and the client on the same host.'
+            description='A statement besides its pages and rows: protocol, parsing, locks of tables, and the client\non the same host.'
         ),
     ]
     commit: Annotated[SourcedTime, Field(description='A commit besides its writes.')]
@@ -2299,7 +2336,7 @@ class EngineCosts(BaseModel):
         SourcedTime | None, Field(description='Reading the next row of a scan; absent: as any row.')
     ] = None
     change: Annotated[
-        SourcedTime, Field(description='What changing a row adds: undo, redo, its lock.')
+        SourcedTime, Field(description='Additional time to change a row: undo, redo, its lock.')
     ]
     page_read: Annotated[
         SourcedTime, Field(description='Taking a page in: checksum, freeing a frame, the lists.')
@@ -2315,7 +2352,7 @@ class EngineCosts(BaseModel):
     round_trip: Annotated[
         SourcedTime,
         Field(
-            description="From an answer's end to the next statement of the same client, without any processor here: network and the client's own\nmachine."
+            description="From an answer's end to the next statement of the same client, without any processor here:\nnetwork and the client's own machine."
         ),
     ]
 
@@ -2363,7 +2400,7 @@ class Event(BaseModel):
     power_cut: Annotated[
         Member | None,
         Field(
-            description='Power fails, and a database on the storage is started again. Under a measured one its file system is shut down.'
+            description='Power fails, and a database on the storage is started again. Under a measured one its file\nsystem is shut down.'
         ),
     ] = None
     kill: Annotated[
@@ -2379,7 +2416,7 @@ class Event(BaseModel):
     failover: Annotated[
         Failover | None,
         Field(
-            description='The machine under the database is gone, and the one at the other side of its replica takes over.'
+            description='The machine under the database is gone, and the one at the other side of its replica takes\nover.'
         ),
     ] = None
     command: Annotated[
@@ -2395,19 +2432,19 @@ class Flushing(BaseModel):
     free_pages: Annotated[
         SourcedFreePages | None,
         Field(
-            description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
+            description='Thread that makes free pages if there are none; absent: no thread flushes for free pages,\nand a requester waits until pages are flushed from the list of dirty pages, the oldest\nfirst.'
         ),
     ] = None
     lru_scan_depth: Annotated[
         SourcedUint32 | None,
         Field(
-            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.'
+            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does\nnot look there.'
         ),
     ] = None
     background: Annotated[
         SourcedBackground | None,
         Field(
-            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
+            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly\nfull, or somebody needs them clean.'
         ),
     ] = None
     io_capacity: Annotated[
@@ -2420,7 +2457,7 @@ class Flushing(BaseModel):
     adaptive: Annotated[
         SourcedAdaptive | None,
         Field(
-            description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
+            description="Pages flushed per second to advance the log's checkpoint; absent: none\n(innodb_adaptive_flushing = OFF)."
         ),
     ] = None
     most_dirty: Annotated[
@@ -2439,31 +2476,28 @@ class Flushing(BaseModel):
     single_slots: Annotated[
         SourcedUint32 | None,
         Field(
-            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.'
+            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer;\nabsent: there are none.'
         ),
     ] = None
     retry: Annotated[
         SourcedTime,
         Field(
-            description='How long a user thread sleeps when it found no page, from its second try on.'
+            description='Sleep of a user thread that found no free page, from its second try on.'
         ),
     ]
     sync_each_file: Annotated[
         SourcedBoolean | None,
         Field(
-            description='Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.'
+            description='True if a batch ends with a sync of each file that it wrote, one after the other; absent:\nwith one sync for all files.'
         ),
     ] = None
     latched_writes: Annotated[
         SourcedBoolean | None,
         Field(
-            description='Whether who changes a page that is being written waits until it is; absent: it is changed at once.'
+            description='True if a change of a page that is being written waits for the write; absent: the page is\nchanged at once.'
         ),
     ] = None
-    method: Annotated[
-        SourcedFlushMethod,
-        Field(description='How data files are written unless a study says otherwise.'),
-    ]
+    method: Annotated[SourcedFlushMethod, Field(description='Default method to write data files.')]
 
 
 class HddProfile(BaseModel):
@@ -2487,13 +2521,13 @@ class HddProfile(BaseModel):
     command_overhead: Annotated[
         SourcedTime,
         Field(
-            description="Time that the controller and the link take for a command before the mechanics; overlaps with other commands' mechanics."
+            description="Time that the controller and the link take for a command before the mechanics; overlaps with\nother commands' mechanics."
         ),
     ]
     media_rate: Annotated[
         SourcedRate,
         Field(
-            description='Bytes per second that pass under the head: the same everywhere, or the mean where the disk has zones.'
+            description='Bytes per second that pass under the head: the same everywhere, or the mean where the disk\nhas zones.'
         ),
     ]
     scheduling: Annotated[
@@ -2504,14 +2538,12 @@ class HddProfile(BaseModel):
     ]
     read_ahead: Annotated[
         SourcedSize | None,
-        Field(
-            description='Buffer that goes on reading behind the last read; absent: no read-ahead.'
-        ),
+        Field(description='Read-ahead buffer after the last read; absent: no read-ahead.'),
     ] = None
     zones: Annotated[
         Zones | None,
         Field(
-            description='Zones of falling density from the outside to the inside; absent: the disk is the same everywhere.'
+            description='Zones of falling density from the outside to the inside; absent: the disk is the same\neverywhere.'
         ),
     ] = None
     age_limit: Annotated[
@@ -2523,12 +2555,10 @@ class HddProfile(BaseModel):
     write_cache: Annotated[
         SourcedSize | None,
         Field(
-            description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.'
+            description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium.\nAbsent: writes end on it.'
         ),
     ] = None
-    power: Annotated[Drawn | None, Field(description='What the disk draws; absent: not known.')] = (
-        None
-    )
+    power: Annotated[Drawn | None, Field(description='Power draw; absent: not known.')] = None
 
 
 class Hypervisor(BaseModel):
@@ -2539,7 +2569,7 @@ class Hypervisor(BaseModel):
     request: Annotated[
         SourcedTime,
         Field(
-            description="For each request, on a thread of the hypervisor's own and a processor that the guest does not see."
+            description="For each request, on a thread of the hypervisor's own and a processor that the guest does\nnot see."
         ),
     ]
     threads: Annotated[SourcedUint32, Field(description='Such threads.')]
@@ -2556,7 +2586,7 @@ class Idle(BaseModel):
     erased: Annotated[
         SourcedSize | None,
         Field(
-            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.'
+            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains\nenough; absent: none.'
         ),
     ] = None
 
@@ -2569,10 +2599,10 @@ class Interrupt(BaseModel):
     cost: Annotated[
         SourcedTime,
         Field(
-            description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
+            description='Handler, completion of the request, and waking the thread; interrupts the work that the\nprocessor was doing.'
         ),
     ]
-    placement: Annotated[SourcedPlacement, Field(description='Which processor it comes to.')]
+    placement: Annotated[SourcedPlacement, Field(description='Processor that gets the interrupt.')]
 
 
 class Lock(BaseModel):
@@ -2593,12 +2623,12 @@ class Midpoint(BaseModel):
         SourcedShare, Field(description="The old part's share of the list (innodb_old_blocks_pct).")
     ]
     least: Annotated[
-        SourcedUint32, Field(description='From so many pages on the list has an old part.')
+        SourcedUint32, Field(description='Number of pages from which on the list has an old part.')
     ]
     old_blocks_time: Annotated[
         SourcedTime | None,
         Field(
-            description='How long a page stays in the old part after its first use; absent: to its next use.'
+            description='Time for which a page stays in the old part after its first use; absent: to its next use.'
         ),
     ] = None
 
@@ -2628,7 +2658,7 @@ class Nand(BaseModel):
     suspend_time: Annotated[
         SourcedTime | None,
         Field(
-            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.'
+            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent:\nreads wait for its end.'
         ),
     ] = None
     endurance_cycles: Annotated[
@@ -2645,13 +2675,13 @@ class PoolRules(BaseModel):
     usable: Annotated[
         SourcedShare,
         Field(
-            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
+            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash\nindex, system pages."
         ),
     ]
     midpoint: Annotated[
         Midpoint | None,
         Field(
-            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.'
+            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go\nthere with each use.'
         ),
     ] = None
     search_depth: Annotated[
@@ -2663,7 +2693,7 @@ class PoolRules(BaseModel):
     look: Annotated[
         SourcedTime | None,
         Field(
-            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
+            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is\nlooked for; absent: no time."
         ),
     ] = None
 
@@ -2677,7 +2707,7 @@ class Power(BaseModel):
     limit_mw: Annotated[
         SourcedUint32 | None,
         Field(
-            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
+            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait.\nAbsent: no limit.'
         ),
     ] = None
     read_nj: Annotated[
@@ -2690,7 +2720,7 @@ class Power(BaseModel):
         SourcedUint32, Field(description='Nanojoules of erasing a block of each plane of a die.')
     ]
     thermal: Annotated[
-        Thermal | None, Field(description='How warm that makes the drive; absent: not modelled.')
+        Thermal | None, Field(description='Thermal model; absent: not modelled.')
     ] = None
 
 
@@ -2739,7 +2769,7 @@ class ReadRetry(BaseModel):
     at_end_of_life: Annotated[
         SourcedShare,
         Field(
-            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
+            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows\nwith the square of the wear.'
         ),
     ]
     retry_time: Annotated[
@@ -2747,14 +2777,12 @@ class ReadRetry(BaseModel):
     ]
     worn: Annotated[
         SourcedShare,
-        Field(
-            description="Share of its endurance that the flash has behind it at the run's begin."
-        ),
+        Field(description="Wear of the flash at the run's begin, as a share of its endurance."),
     ]
     extra_life: Annotated[
         SourcedShare | None,
         Field(
-            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;\nabsent: none.'
+            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash\nreadable, as a share of the endurance; absent: none.'
         ),
     ] = None
 
@@ -2765,7 +2793,7 @@ class ReadThreads(BaseModel):
         frozen=True,
     )
     number: Annotated[
-        SourcedUint32, Field(description='How many there are (innodb_read_io_threads).')
+        SourcedUint32, Field(description='Number of read threads (innodb_read_io_threads).')
     ]
     page: Annotated[
         SourcedTime, Field(description='Taking a page in: its checksum, its latch and the lists.')
@@ -2817,18 +2845,19 @@ class SteadyRule(BaseModel):
     absolute: Annotated[
         Absolute | None,
         Field(
-            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.'
+            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked\nvariable.'
         ),
     ] = None
     max_rounds: Annotated[
         int | None,
         Field(
-            description='After so many rounds it ends anyway, and the verdict says that steady state was not attained.',
+            description='Round after which it ends anyway; the verdict then says that steady state was not attained.',
             ge=0,
         ),
     ] = 25
     track: Annotated[
-        list[Variable] | None, Field(description='What must be steady, of every stream at once.')
+        list[Variable] | None,
+        Field(description='Variables that must be steady, of every stream at once.'),
     ] = ['iops', 'bandwidth', 'latency']
 
 
@@ -2845,12 +2874,12 @@ class StreamSpec(BaseModel):
     ] = None
     pattern: Annotated[
         Literal['random'] | Literal['shuffled'] | Literal['sequential'] | PatternStrided | PatternZipf | PatternPareto | PatternHotCold | PatternZoned | None,
-        Field(description='In which order offsets are visited.', validate_default=True),
+        Field(description='Order in which offsets are visited.', validate_default=True),
     ] = 'random'
     run_length: Annotated[
         int | None,
         Field(
-            description='Requests in a row from each drawn offset on, each where the one before it ended; 1: every offset is drawn.',
+            description='Requests in a row from each drawn offset on, each where the one before it ended; 1: every\noffset is drawn.',
             ge=0,
         ),
     ] = 1
@@ -2868,25 +2897,25 @@ class StreamSpec(BaseModel):
     block_size_mix: Annotated[
         list[SizeShare] | None,
         Field(
-            description='A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length\n(sequential: where the one before it ended).'
+            description='A mix of lengths instead of one: share of requests by length. Each request begins at a\nmultiple of its own length (sequential: where the one before it ended).'
         ),
     ] = None
     write_block_size_mix: Annotated[
         list[SizeShare] | None,
         Field(
-            description='The lengths of writes where they differ from those of reads, which then have `block_size` or `block_size_mix`.'
+            description='The lengths of writes where they differ from those of reads, which then have `block_size` or\n`block_size_mix`.'
         ),
     ] = None
     align: Annotated[
         Size | None,
         Field(
-            description="What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length."
+            description="Alignment of drawn offsets, from the begin of the stream's part on; absent: the request's\nown length."
         ),
     ] = None
     priority: Annotated[
         Priority | None,
         Field(
-            description="Which of a drive's queues the stream's requests wait in, where its storage has `arbitration` (simulated world); absent: `medium`."
+            description="Drive queue of the stream's requests, if its storage has `arbitration` (simulated world);\nabsent: `medium`."
         ),
     ] = None
     queue_depth: Annotated[
@@ -2906,18 +2935,18 @@ class StreamSpec(BaseModel):
     duty: Annotated[
         Duty | None,
         Field(
-            description='When the stream pauses; absent: never. Neither loop starts anything in a pause, and time stands still in it for `arrivals`.'
+            description='When the stream pauses; absent: never. Neither loop starts anything in a pause, and time\nstands still in it for `arrivals`.'
         ),
     ] = None
     think_time: Annotated[
         str | None,
         Field(
-            description='Mean pause between a completion and the next request of the same slot (closed loop; refused in open loop).',
+            description='Mean pause between a completion and the next request of the same slot (closed loop; refused\nin open loop).',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
     think_distribution: Annotated[
-        Distribution | None, Field(description='How the pauses are distributed.')
+        Distribution | None, Field(description='Distribution of the pauses.')
     ] = 'fixed'
     think_every: Annotated[
         int | None,
@@ -2937,25 +2966,25 @@ class StreamSpec(BaseModel):
     sync_at_end: Annotated[
         bool | None,
         Field(
-            description='Whether the stream ends with one more sync, once all it may move is moved or its time is over: the kind that `sync`\nhas, else an `fsync`. A phase that ends before it leaves it out.'
+            description='True if the stream ends with one more sync, once all it may move is moved or its time is\nover: the kind that `sync` has, else an `fsync`. A phase that ends before it leaves it out.'
         ),
     ] = None
     page_flush: Annotated[
         PageFlush | None,
         Field(
-            description='Writes come in batches of pages, each batch durable before the next; absent: each write for itself.'
+            description='Writes come in batches of pages, each batch durable before the next; absent: each write for\nitself.'
         ),
     ] = None
     lsm: Annotated[
         LsmTree | None,
         Field(
-            description='The log is the journal of a log-structured merge tree, whose runs are written and merged behind it; absent: a log alone.'
+            description='The log is the journal of a log-structured merge tree, whose runs are written and merged\nbehind it; absent: a log alone.'
         ),
     ] = None
     offset: Annotated[
         str | None,
         Field(
-            description="Where the stream's part of the storage begins.",
+            description="Offset of the stream's part of the storage.",
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ] = '0 B'
@@ -2968,26 +2997,26 @@ class StreamSpec(BaseModel):
     amount: Annotated[
         Size | None,
         Field(
-            description="Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A stream with an amount\nor a duration of its own takes no part in the phase's amount."
+            description="Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A\nstream with an amount or a duration of its own takes no part in the phase's amount."
         ),
     ] = None
     delay: Annotated[
         str | None,
         Field(
-            description="How long after the phase's begin the stream begins.",
+            description="Delay of the stream after the phase's begin.",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
     duration: Annotated[
         Time | None,
         Field(
-            description="How long it issues requests, from its own begin; absent: to the phase's end."
+            description="Time for which it issues requests, from its own begin; absent: to the phase's end."
         ),
     ] = None
     ends_with: Annotated[
         list[str] | None,
         Field(
-            description='Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved its amount or its time is\nover. It may name itself.'
+            description='Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved\nits amount or its time has ended. It may name itself.'
         ),
     ] = None
     call: Annotated[
@@ -2997,37 +3026,38 @@ class StreamSpec(BaseModel):
         ),
     ] = None
     donor: Annotated[
-        Donor | None, Field(description='Where `call = "move_extents"` gets extents from.')
+        Donor | None, Field(description='Source of extents for `call = "move_extents"`.')
     ] = None
     tolerates: Annotated[
         list[Failing] | None,
         Field(
-            description='Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the stream goes on. Absent: the\nfirst request that fails ends a measured run.'
+            description='Kinds of requests that may fail: they count in `load.failed` only, and the\nstream continues. Absent: the first request that fails ends a measured run.'
         ),
     ] = None
     access: Annotated[
         Access | None, Field(description='Past the page cache (O_DIRECT) or through it.')
     ] = 'direct'
     submission: Annotated[
-        Submission2 | None, Field(description='How requests reach the system (measured world).')
+        StreamSubmission | None,
+        Field(description='Way in which requests reach the system (measured world).'),
     ] = 'auto'
     processors: Annotated[
         list[Processor] | None,
         Field(
-            description="Processors, by their numbers, that the stream's threads run on (measured world); absent: any."
+            description="Processors, by their numbers, that the stream's threads run on (measured world); absent:\nany."
         ),
     ] = None
     compressible: Annotated[
         str | None,
         Field(
-            description='How well the written data compresses: the share of each 4 KiB that is one byte repeated.',
+            description='Compressibility of written data: the share of each 4 KiB that is one byte repeated.',
             pattern='^[0-9._]+ ?%$',
         ),
     ] = '0 %'
     duplicate: Annotated[
         str | None,
         Field(
-            description='How much of the written data repeats: the share of writes whose content is one of sixteen.',
+            description='Duplication of written data: the share of writes whose content is one of sixteen.',
             pattern='^[0-9._]+ ?%$',
         ),
     ] = '0 %'
@@ -3035,11 +3065,11 @@ class StreamSpec(BaseModel):
         str | None, Field(description='Share of requests that are trims.', pattern='^[0-9._]+ ?%$')
     ] = '0 %'
     trim_first: Annotated[
-        bool | None, Field(description='Whether each write waits for a trim of its range.')
+        bool | None, Field(description='True if each write waits for a trim of its range.')
     ] = None
     verify: Annotated[
         Verify | None,
-        Field(description='Whether written blocks carry a checksum that reads check.'),
+        Field(description='True if written blocks carry a checksum that reads check.'),
     ] = 'off'
 
 
@@ -3051,7 +3081,7 @@ class Until(BaseModel):
     time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
     amount: Annotated[
         Size | None,
-        Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
+        Field(description='After this many bytes moved, split evenly over the jobs of the phase.'),
     ] = None
     steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
 
@@ -3068,15 +3098,15 @@ class VolumeProfile(BaseModel):
     rounds: Annotated[
         SourcedBoolean | None,
         Field(
-            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent:\neach is taken as soon as there is room.'
+            description='True if commands are taken in rounds: all that wait together, and more only after the last\nof them completes. A virtual disk served by one thread behaves so. A flush is taken in a\nround too, as a write of no bytes. Absent: each is taken when there is room.'
         ),
     ] = None
-    read: Annotated[VolumeService, Field(description='What a read takes.')]
-    write: Annotated[VolumeService, Field(description='What a write takes.')]
+    read: Annotated[VolumeService, Field(description='Service of a read.')]
+    write: Annotated[VolumeService, Field(description='Service of a write.')]
     flush: Annotated[
         SourcedLatencyPoints,
         Field(
-            description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
+            description='Time of a flush, which ends no sooner than everything before it; a write with force unit\naccess takes it too.'
         ),
     ]
     after_flush: Annotated[
@@ -3088,11 +3118,11 @@ class VolumeProfile(BaseModel):
     limit: Annotated[
         VolumeLimit | None,
         Field(
-            description='Rates that all commands together come to in the long run at most, as a provider sets them; absent: none.'
+            description='Rates that all commands together come to in the long run at most, as a provider sets them;\nabsent: none.'
         ),
     ] = None
     stalls: Annotated[
-        Stalls | None, Field(description='Times in which nothing moves; absent: none.')
+        Stalls | None, Field(description='Stalls of the whole volume; absent: none.')
     ] = None
 
 
@@ -3105,13 +3135,13 @@ class Buffer(BaseModel):
     power_loss_protection: Annotated[
         PowerLossProtection | None,
         Field(
-            description='What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.'
+            description='Protection that writes the buffer to flash on power failure; absent: the content is lost,\nand a flush waits for the flash.'
         ),
     ] = None
     map_write_time: Annotated[
         SourcedTime | None,
         Field(
-            description='Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.'
+            description='Without that, what it takes to write what has changed of the map once the data are in the\nflash, before a flush is over; absent: nothing.'
         ),
     ] = None
 
@@ -3153,16 +3183,14 @@ class FlashProfile(BaseModel):
     atomic_write: Annotated[
         SourcedSize | None,
         Field(
-            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
+            description='Bytes that a single write may have and still be stored whole or not at all when power fails;\nabsent: one mapping unit.'
         ),
     ] = None
     nand: Annotated[Nand, Field(description='The flash itself.')]
-    controller: Annotated[
-        Controller, Field(description='Controllers, and the channels behind each.')
-    ]
+    controller: Annotated[Controller, Field(description='Controllers, and the channels of each.')]
     buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
     link: Annotated[HostLink, Field(description='Between host and drive.')]
-    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
+    cleaning: Annotated[Cleaning, Field(description='Space reclamation.')]
     slc_cache: Annotated[
         SlcCache | None,
         Field(
@@ -3171,17 +3199,14 @@ class FlashProfile(BaseModel):
     ] = None
     idle: Annotated[
         Idle | None,
-        Field(
-            description='What the drive does by itself while no command is there; absent: nothing.'
-        ),
+        Field(description='Background work while the drive has no command; absent: none.'),
     ] = None
     read_retry: Annotated[
         ReadRetry | None,
-        Field(description='What reads cost more as the flash wears; absent: nothing.'),
+        Field(description='Additional cost of reads as the flash wears; absent: none.'),
     ] = None
     power: Annotated[
-        Power | None,
-        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
+        Power | None, Field(description='Power draw and its limit; absent: not modelled.')
     ] = None
     simulated: Annotated[
         Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
@@ -3202,7 +3227,7 @@ class HostModel(BaseModel):
     memory: Annotated[
         SourcedSize | None,
         Field(
-            description='Memory; absent: it is not known, and a database whose files go through the page cache needs `host.memory`.'
+            description='Memory; absent: it is not known, and a database whose files go through the page cache needs\n`host.memory`.'
         ),
     ] = None
     clock: Annotated[
@@ -3211,7 +3236,7 @@ class HostModel(BaseModel):
     sibling_penalty: Annotated[
         SourcedShare | None,
         Field(
-            description='How much longer work takes while another logical processor of the same core works; absent: not at all.'
+            description='Slowdown of work while another logical processor of the same core works; absent: none.'
         ),
     ] = None
     synchronous: Annotated[
@@ -3231,70 +3256,68 @@ class HostModel(BaseModel):
     page: Annotated[
         SourcedTime | None,
         Field(
-            description='For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.'
+            description='For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent:\nnothing.'
         ),
     ] = None
     interrupt: Annotated[
-        Interrupt, Field(description='What tells the host that a request is complete.')
+        Interrupt, Field(description='Notification of the host that a request is complete.')
     ]
     context_switch: Annotated[
         SourcedTime,
         Field(
-            description='Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.'
+            description='Taking a thread off a processor and putting another one on, each time that a thread which\nwaited runs again.'
         ),
     ]
     cold_caches: Annotated[
         SourcedTime | None,
         Field(
-            description='What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.'
+            description='Further cost to the thread of a context switch: it finds cold caches and its own work takes\nlonger; absent: none.'
         ),
     ] = None
     wake_up: Annotated[
         SourcedTime,
         Field(
-            description="From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no\nprocessor time."
+            description="From the interrupt's end until a thread that waits can run: idle states, the scheduler on\nanother processor. Takes no processor time."
         ),
     ]
     time_slice: Annotated[
         SourcedTime,
         Field(
-            description='How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the\nsame core to a core that is idle.'
+            description='Longest time for which a thread works before a waiting thread gets its turn, or before it\nmoves from a shared core to an idle one.'
         ),
     ]
     lock: Annotated[
         Lock | None,
         Field(
-            description='What all threads hold in turn for each request to a storage; absent: nothing.'
+            description='Lock that threads hold in turn for each request to a storage; absent: none.'
         ),
     ] = None
     array_flush: Annotated[
         SourcedTime | None,
         Field(
-            description="What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:\none flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one\n`flush_bio`). Takes no processor time. Absent: they pass side by side."
+            description="Work of the kernel for each flush of one of its arrays (`raid0` to `raid10`), from its turn\nuntil the members get the flush. One flush of an array runs at a time, up to the members'\nanswers, while others wait (md of Linux, while it had one `flush_bio`). Takes no processor\ntime. Absent: flushes run side by side."
         ),
     ] = None
     contention: Annotated[
         Contention | None,
-        Field(
-            description='How work slows down where many threads want to run; absent: not at all.'
-        ),
+        Field(description='Slowdown of work if many threads want to run; absent: none.'),
     ] = None
     driver: Annotated[
         dict[str, Driver] | None,
         Field(
-            description="Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name."
+            description="Drivers that translate flash addresses on the host's processors, by the beginning of the\ndevice profile's name."
         ),
     ] = None
     hypervisor: Annotated[
         Hypervisor | None,
         Field(
-            description="The hypervisor between this host, a guest, and its storage; absent: there is none, or its queues are the guest's own."
+            description="The hypervisor between this host, a guest, and its storage; absent: there is none, or its\nqueues are the guest's own."
         ),
     ] = None
     variation: Annotated[
         SourcedShare | None,
         Field(
-            description='Share of each cost that varies at random, exponentially distributed about its mean; absent: costs are constant.'
+            description='Share of each cost that varies at random, exponentially distributed about its mean; absent:\ncosts are constant.'
         ),
     ] = None
 
@@ -3311,7 +3334,7 @@ class HostSpec(BaseModel):
     submission: Annotated[
         Submission | None,
         Field(
-            description='How requests are submitted; absent: each stream in the first way that keeps enough outstanding.'
+            description='Way to submit requests; absent: each stream uses the first way that keeps enough\noutstanding.'
         ),
     ] = None
 
@@ -3323,36 +3346,38 @@ class Innodb(BaseModel):
     )
     cpu: Annotated[EngineCosts, Field(description='Processor time of its work.')]
     pool: Annotated[PoolRules, Field(description='The buffer pool.')]
-    flushing: Annotated[Flushing, Field(description='How pages are flushed.')]
+    flushing: Annotated[Flushing, Field(description='Page flushing.')]
     redo_log: Annotated[
         SourcedSize, Field(description="The redo log's size where a study doesn't say.")
     ]
     redo_extra: Annotated[
         SourcedShare,
         Field(
-            description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages."
+            description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page\nsplits, space management, undo pages."
         ),
     ]
     group_commit: Annotated[
         GroupCommit | None,
         Field(
-            description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.'
+            description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one\nafter the other.'
         ),
     ] = None
     checkpoint_age: Annotated[
         CheckpointAge | None,
         Field(
-            description='How full the log may be before pages are flushed as fast as they can be, and changes wait; absent: it never fills.'
+            description='Fill levels of the log at which pages are flushed at full speed and changes wait; absent:\nthe log never fills.'
         ),
     ] = None
     row_locks: Annotated[
         SourcedRowLocks | None,
-        Field(description='How long the lock of a row is kept; absent: nobody waits for a row.'),
+        Field(
+            description='Time for which row locks are held; absent: no transaction waits for a row.'
+        ),
     ] = None
     undo: Annotated[
         Undo | None,
         Field(
-            description='Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.'
+            description='Rollback segments and their undo logs; absent: nothing notes what rows were, neither on\npages nor in the log.'
         ),
     ] = None
     read_ahead: Annotated[
@@ -3361,7 +3386,7 @@ class Innodb(BaseModel):
     read_threads: Annotated[
         ReadThreads | None,
         Field(
-            description='Threads that take in the pages nobody reads for itself; absent: those are there as soon as the storage has read them.'
+            description='Threads that take in pages read ahead; absent: a page read ahead is there as soon as the\nstorage has read it.'
         ),
     ] = None
     change_buffer: Annotated[
@@ -3371,24 +3396,21 @@ class Innodb(BaseModel):
     tree_lock: Annotated[
         TreeLock | None,
         Field(
-            description='The lock of a tree, under which pages are split and a row grows that has no room in its page; absent: trees have none, and\ngrowing rows always have room.'
+            description='The lock of a tree, under which pages are split and a row grows that has no room in its\npage; absent: trees have none, and growing rows always have room.'
         ),
     ] = None
     purge: Annotated[
         Purge | None,
         Field(
-            description='Threads that change each row once more after the commit; absent: nothing is done then.'
+            description='Purge threads, which change each row once more after the commit; absent: no purge.'
         ),
     ] = None
     recovery: Annotated[
         EngineRecovery | None,
-        Field(
-            description='How it comes back after a crash or a restart; absent: neither can be simulated.'
-        ),
+        Field(description='Recovery after a crash or a restart; absent: neither can be simulated.'),
     ] = None
     pool_dump: Annotated[
-        PoolDump | None,
-        Field(description='What it keeps of its pool over a restart; absent: nothing.'),
+        PoolDump | None, Field(description='Part of the pool kept over a restart; absent: none.')
     ] = None
 
 
@@ -3399,7 +3421,7 @@ class PhaseStream(BaseModel):
     )
     name: Annotated[str, Field(description='Name in the study.')]
     storage: Annotated[str, Field(description='Name of the storage it works on.')]
-    stream: Annotated[StreamSpec, Field(description='What it does.')]
+    stream: Annotated[StreamSpec, Field(description='Description of the stream.')]
 
 
 class RoundsSpec(BaseModel):
@@ -3410,7 +3432,7 @@ class RoundsSpec(BaseModel):
     name: Annotated[str, Field(description='Name in the study.')]
     levels: Annotated[
         dict[str, str],
-        Field(description='The level of each axis within the run that stands outside the rounds.'),
+        Field(description='The level of each axis within the run that is outside the rounds.'),
     ]
     first: Annotated[int, Field(description='Index of the first phase.', ge=0)]
     phases: Annotated[int, Field(description='Number of phases.', ge=0)]
@@ -3499,7 +3521,7 @@ class DatabaseSpec(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    engine: Annotated[str, Field(description='Its engine, which stands in `engines`.')]
+    engine: Annotated[str, Field(description='Its engine, a key of `engines`.')]
     storage: Annotated[str, Field(description='Name of the storage under its data.')]
     seed: Annotated[
         int, Field(description='Seed of its data set, the same for all repetitions.', ge=0)
@@ -3511,12 +3533,11 @@ class DatabaseSpec(BaseModel):
     model: Annotated[
         EngineModel | None,
         Field(
-            description="The engine's model; absent where a real server runs, or where no model stands behind the product."
+            description="The engine's model; absent if a real server runs, or if there is no model of the\nproduct."
         ),
     ] = None
     mode: Annotated[
-        Mode | None,
-        Field(description='How much of the run is simulated; absent where a real server runs.'),
+        Mode | None, Field(description='Mode of the simulation; absent if a real server runs.')
     ] = None
 
 
@@ -3543,7 +3564,7 @@ class Plan(BaseModel):
     bytes_written_at_most: Annotated[
         int | None,
         Field(
-            description='Upper bound on bytes written by the runs, without the layout of the targets; null if a phase has no limit.',
+            description='Upper bound on bytes written by the runs, without the layout of the targets; null if a phase\nhas no limit.',
             ge=0,
         ),
     ] = None
@@ -3561,7 +3582,7 @@ class Raid0(BaseModel):
     members: Annotated[int, Field(description='Number of members.', ge=0)]
     of: Annotated[
         Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
-        Field(description='What each of them is.'),
+        Field(description='Each member.'),
     ]
     chunk: Annotated[
         str,
@@ -3588,10 +3609,10 @@ class Raid1(BaseModel):
     members: Annotated[int, Field(description='Number of members.', ge=0)]
     of: Annotated[
         Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
-        Field(description='What each of them is.'),
+        Field(description='Each member.'),
     ]
-    read: Annotated[ReadBalance, Field(description='Which member serves a read.')]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+    read: Annotated[ReadBalance, Field(description='Member that serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='Rebuild of a replaced member.')]
 
 
 class NodeRaid1(BaseModel):
@@ -3615,7 +3636,7 @@ class Raid10(BaseModel):
     ]
     of: Annotated[
         Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
-        Field(description='What each of them is.'),
+        Field(description='Each member.'),
     ]
     chunk: Annotated[
         str,
@@ -3624,8 +3645,8 @@ class Raid10(BaseModel):
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-    read: Annotated[ReadBalance, Field(description='Which member of a mirror serves a read.')]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+    read: Annotated[ReadBalance, Field(description='Member of a mirror that serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='Rebuild of a replaced member.')]
 
 
 class NodeRaid10(BaseModel):
@@ -3644,7 +3665,7 @@ class Raid5(BaseModel):
     members: Annotated[int, Field(description='Number of members.', ge=0)]
     of: Annotated[
         Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
-        Field(description='What each of them is.'),
+        Field(description='Each member.'),
     ]
     chunk: Annotated[
         str,
@@ -3653,7 +3674,7 @@ class Raid5(BaseModel):
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+    rebuild: Annotated[Rebuild, Field(description='Rebuild of a replaced member.')]
 
 
 class NodeRaid5(BaseModel):
@@ -3673,7 +3694,7 @@ class Replica(BaseModel):
         Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
         Field(description='The storage on either side.'),
     ]
-    link: Annotated[Link, Field(description='What lies between.')]
+    link: Annotated[Link, Field(description='Link to the standby.')]
     acknowledge: Annotated[Acknowledge, Field(description='When a write counts as done.')]
 
 
@@ -3694,7 +3715,7 @@ class Partition(BaseModel):
         Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
         Field(description='The drive.'),
     ]
-    function: Annotated[Function, Field(description='Which of its functions.')]
+    function: Annotated[Function, Field(description='Function of the drive.')]
 
 
 class NodePartition(BaseModel):
@@ -3752,11 +3773,11 @@ class RunSpec(BaseModel):
     )
     schema_version: Annotated[int, Field(description='Version of this form.', ge=0)]
     study: Annotated[str, Field(description="The study's name: its file's stem.")]
-    world: Annotated[World, Field(description='Where it runs.')]
+    world: Annotated[World, Field(description='World of the run.')]
     cell: Annotated[
         dict[str, str], Field(description='The level of each axis that varies across runs.')
     ]
-    repetition: Annotated[int, Field(description='Which repetition of the cell, from zero.', ge=0)]
+    repetition: Annotated[int, Field(description='Repetition of the cell, from zero.', ge=0)]
     seed: Annotated[
         int, Field(description='Seed of everything random in the run; repetitions differ.', ge=0)
     ]
@@ -3774,15 +3795,13 @@ class RunSpec(BaseModel):
     host: Annotated[
         HostSpec | None,
         Field(
-            description='The machine that the jobs run on, where it is simulated; absent: one that costs nothing.'
+            description='The machine that the jobs run on, if it is simulated; absent: a machine without costs.'
         ),
     ] = None
-    phases: Annotated[list[PhaseSpec], Field(description='What happens, in order.')]
+    phases: Annotated[list[PhaseSpec], Field(description='Phases, in order.')]
     rounds: Annotated[
         Optional[list[RoundsSpec]],
-        Field(
-            description='Which of the phases are repeated together, in order and apart from one another.'
-        ),
+        Field(description='Groups of phases that are repeated together, in order and disjoint.'),
     ] = None
     engines: Annotated[
         Optional[dict[str, Engine]], Field(description='Engines that the run uses, by product.')
@@ -3794,7 +3813,7 @@ class RunSpec(BaseModel):
     events: Annotated[
         Optional[dict[str, Event]],
         Field(
-            description='Things that happen during the run, by name; what the simulated world stages names its storage.'
+            description='Events of the run, by name; an event that the simulated world injects names its\nstorage.'
         ),
     ] = None
 
@@ -3814,16 +3833,16 @@ class StorageSpec(BaseModel):
     scale: Annotated[
         int | None,
         Field(
-            description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.',
+            description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets,\nspans and amounts.',
             ge=0,
         ),
     ] = None
     sparse: Annotated[
-        bool | None, Field(description='Whether a file is not written before the run.')
+        bool | None, Field(description='True if a file is not written before the run.')
     ] = None
     model: Annotated[
         Optional[Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"]],
-        Field(description='The model behind the name; absent where a real thing is bound to it.'),
+        Field(description='The model of the storage; absent if a real target is bound to it.'),
     ] = None
 
 
