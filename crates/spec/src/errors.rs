@@ -23,7 +23,7 @@ pub(crate) fn not_zero(
     path: &[&str],
     accepted: &str,
 ) -> Result<(), InputError> {
-    if value > 0 { Ok(()) } else { Err(bad_value(source, table, path, "zero can't stand here", accepted)) }
+    if value > 0 { Ok(()) } else { Err(bad_value(source, table, path, "must be greater than zero", accepted)) }
 }
 
 /// Exactly one kind of a thing that has kinds.
@@ -38,7 +38,7 @@ pub(crate) fn one_kind(
     let (kind, message) = match given {
         [_] => return Ok(()),
         [] if what == "storage" => return Ok(()), // bound to a real thing; simulating it needs a model, which `resolve` says
-        [] => (InputErrorKind::MissingKey, format!("this {what} says of no kind what it is")),
+        [] => (InputErrorKind::MissingKey, format!("no {what} kind given")),
         several => (InputErrorKind::Conflict, format!("this {what} is {} at once", several.join(" and "))),
     };
     let mut error = source.error_at(table, path, kind, message);
@@ -52,7 +52,7 @@ pub(crate) fn stream_error(source: Source<'_>, table: &Table<'_>, stream: &str, 
     bad_value(source, table, &path, error.message.clone(), error.accepted)
 }
 
-/// An error about a name that refers to nothing.
+/// Error of a name that refers to no definition.
 pub(crate) fn unknown_name(
     source: Source<'_>,
     table: &Table<'_>,

@@ -1,8 +1,8 @@
 //! Studies, the runs that they resolve to, and profiles.
 //!
-//! A study's text passes through [`toml`] (tables with places, overlays, types), [`resolve`] (names become models) and
-//! [`validate`] to [`plan`], which returns [`run::RunSpec`]s and [`refusal::LocatedRefusal`]s. No module reads a file:
-//! texts come in, plain types go out.
+//! A study's text passes through [`toml`] (tables with places, overlays, types), [`resolve`] (names
+//! become models) and [`validate`] to [`plan`], which returns [`run::RunSpec`]s and
+//! [`refusal::LocatedRefusal`]s. No module reads a file: texts come in, plain types go out.
 
 mod errors;
 pub mod plan;

@@ -93,7 +93,8 @@ pub struct LocatedRefusal {
     pub text: String,
 }
 
-/// Tables of one cell: the study with the levels of its axes merged in, and the levels within the run.
+/// Tables of one cell: the study with the levels of its axes merged in, and the levels within the
+/// run.
 pub(crate) struct CellTables<'a, 't> {
     pub(crate) table: &'a Table<'t>,
     pub(crate) within: Vec<&'a Table<'t>>,
@@ -130,7 +131,8 @@ impl CellTables<'_, '_> {
     }
 }
 
-/// Refusals that follow from the study and the world alone. `bound_events` happen by commands of the user.
+/// Refusals that follow from the study and the world alone. `bound_events` happen by commands of
+/// the user.
 pub(crate) fn of_study(study: &Study, world: World, has_programs: bool, bound_events: &[String]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut refuse = |code, path: &[&str], message: &str| refusals.push(Refusal::new(code, path, message));

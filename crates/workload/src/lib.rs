@@ -1,8 +1,8 @@
 //! Workloads: pure logic without clock, file or thread.
 //!
-//! A [`StreamSpec`] describes a storage stream as the user wrote it; a [`Job`] is one job of it in flight. The driver of
-//! each world owns the clock: it asks a job for its next due time, issues commands, and reports completions. A
-//! [`program`] is the logic of a database workload.
+//! A [`StreamSpec`] describes a storage stream as the user wrote it; a [`Job`] is one job of it in
+//! flight. The driver of each world owns the clock: it asks a job for its next due time, issues
+//! commands, and reports completions. A [`program`] is the logic of a database workload.
 
 pub mod program;
 pub mod schedule;

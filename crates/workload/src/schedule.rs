@@ -1,6 +1,6 @@
 //! Schedule of a run: its phases in order, and rounds of phases that repeat until they are steady.
 
-use crate::steady::{Detector, Round, RoundValues, State, SteadyRule, Subject, Told};
+use crate::steady::{Detector, Findings, Round, RoundValues, State, SteadyRule, Subject};
 use std::ops::Range;
 
 /// One visit of a phase.
@@ -96,7 +96,7 @@ pub struct Judgement<'a> {
     /// Values of the tracked streams in the round.
     pub values: Vec<RoundValues<'a>>,
     /// Checks of the last window, if no round follows.
-    pub verdict: Option<Told<'a>>,
+    pub verdict: Option<Findings<'a>>,
 }
 
 /// Add a round to a detector and judge it.

@@ -1,8 +1,10 @@
-//! Steady state as SNIA's Solid State Storage Performance Test Specification defines it (PTS 2.0.2, section 2.1.24).
+//! Steady state as SNIA's Solid State Storage Performance Test Specification defines it (PTS 2.0.2,
+//! section 2.1.24).
 //!
-//! Over the last five rounds, of each tracked variable: the largest value exceeds the smallest by 20 % of their mean at
-//! most, and the line fitted by least squares rises or falls over the window by 10 % of it at most. The decision is made
-//! in whole numbers, so it is the same on every machine; what is reported beside it (fit, correlation) is not decided on.
+//! Over the last five rounds, of each tracked variable: the largest value exceeds the smallest by
+//! 20 % of their mean at most, and the line fitted by least squares rises or falls over the window
+//! by 10 % of it at most. The decision is made in whole numbers, so it is the same on every
+//! machine; the additional figures (fit, correlation) decide nothing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,10 +24,11 @@ pub struct SteadyRule {
     pub range: Share,
     /// Rise or fall of the fitted line over the window, as a share of the mean, at most.
     pub slope: Share,
-    /// Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.
+    /// Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked
+    /// variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub absolute: Option<Absolute>,
-    /// After so many rounds it ends anyway, and the verdict says that steady state was not attained.
+    /// Round after which it ends anyway; the verdict then says that steady state was not attained.
     pub max_rounds: u32,
     /// Variables that must be steady, of every stream at once.
     pub track: Track,
@@ -146,7 +149,7 @@ impl Round {
         Self { operations, bytes, latency_ns_sum, length_ns: 0 }
     }
 
-    /// Adds what another job, or a later part of the round, did; the length stays.
+    /// Add the work of another job, or of a later part of the round; the length stays.
     pub fn add(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;
@@ -177,14 +180,16 @@ pub struct Check {
     pub correlation: f64,
 }
 
-/// Judges a window of values in thousandths of their unit by the limits of `rule`; what is reported is in units.
+/// Judges a window of values in thousandths of their unit by the limits of `rule`; what is reported
+/// is in units.
 pub fn check(values: &[u64], rule: &SteadyRule) -> Check {
     let (range, slope) = (rule.range, rule.slope);
     let count = values.len() as i128;
     let value = |index: usize| i128::from(values[index]);
     let sum: i128 = values.iter().map(|&value| i128::from(value)).sum();
     let excursion = i128::from(values.iter().max().copied().unwrap_or(0) - values.iter().min().copied().unwrap_or(0));
-    // Least squares over the rounds 0, 1, .. n-1: slope = covariance / variance, both multiplied by n².
+    // Least squares over the rounds 0, 1, .. n-1: slope = covariance / variance, both multiplied by
+    // n².
     let places = count * (count - 1) / 2;
     let variance = count * (count * (count - 1) * (2 * count - 1) / 6) - places * places;
     let covariance = count * (0..values.len()).map(|index| index as i128 * value(index)).sum::<i128>() - places * sum;
@@ -270,7 +275,7 @@ pub struct Checked<'a> {
 
 /// End of the rounds, as the record shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told<'a> {
+pub struct Findings<'a> {
     /// True if the last window is steady.
     pub attained: bool,
     /// Rounds made.
@@ -354,14 +359,14 @@ impl Detector {
 
     /// Return the findings about the window, as the record shows them, if a round brought a
     /// verdict.
-    pub fn verdict(&self, state: State) -> Option<Told<'_>> {
-        (state != State::Unsettled).then(|| self.told(state == State::Attained))
+    pub fn verdict(&self, state: State) -> Option<Findings<'_>> {
+        (state != State::Unsettled).then(|| self.findings(state == State::Attained))
     }
 
     /// Return the state or the end of the rounds, as the record shows it.
-    pub fn told(&self, attained: bool) -> Told<'_> {
+    pub fn findings(&self, attained: bool) -> Findings<'_> {
         let (first, last) = self.window();
-        Told { attained, rounds: last, first, last, checks: self.checks() }
+        Findings { attained, rounds: last, first, last, checks: self.checks() }
     }
 
     fn last(&self, subject: usize) -> &[Round] {
@@ -393,7 +398,8 @@ mod tests {
         rounds.iter().map(|&operations| detector.add(&[round(operations)])).last().expect("rounds")
     }
 
-    /// By hand: 100, 102, 104, 106, 108 has mean 104, range 8 of 20.8 allowed, and rises by exactly 2 a round.
+    /// By hand: 100, 102, 104, 106, 108 has mean 104, range 8 of 20.8 allowed, and rises by exactly
+    /// 2 a round.
     #[test]
     fn a_straight_line_is_fitted_exactly() {
         let line = pts(&[100, 102, 104, 106, 108]);
@@ -404,8 +410,8 @@ mod tests {
         assert!((line.range_allowed - 20.8).abs() < 1e-12);
     }
 
-    /// By hand: over the places -2 .. 2 the slope is (-2·95 - 103 + 99 + 2·107) / 10 = 2.0, the mean 100.4, and the
-    /// correlation 20 / √(10 · 87.2).
+    /// By hand: over the places -2 .. 2 the slope is (-2·95 - 103 + 99 + 2·107) / 10 = 2.0, the
+    /// mean 100.4, and the correlation 20 / √(10 · 87.2).
     #[test]
     fn a_fit_through_scattered_rounds_is_the_one_found_by_hand() {
         let found = pts(&[95, 103, 98, 99, 107]);
@@ -461,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_settles_is_given_up_after_the_most_rounds() {
+    fn unsettled_rounds_end_at_max_rounds() {
         let halving: Vec<u64> = (0..25).map(|place| if place % 2 == 0 { 100 } else { 200 }).collect();
         assert_eq!(state(&halving[..24]), State::Unsettled);
         assert_eq!(state(&halving), State::GivenUp);

@@ -13,7 +13,7 @@ from tameshi.analysis.model_error import DOCUMENTS, Facts, drive_of
 from tameshi.analysis.stats.estimates import MOVING, WindowData
 from tameshi.analysis.stats.offered import Offered, offered
 from tameshi.core import compiled
-from tameshi.core.spec_types import PhaseSpec, PhaseStream, RunSpec, Sync3
+from tameshi.core.spec_types import PhaseSpec, PhaseStream, RunSpec, SyncGroupCommit
 
 PROFILE = "merge tree"
 STEADY_ARRIVALS = ("poisson", "constant")
@@ -41,7 +41,7 @@ def _tree(stream: PhaseStream) -> tuple[int, int] | None:
     if of.lsm is None:
         return None
     jobs = of.jobs or 1
-    group = of.sync.group_commit.committers if isinstance(of.sync, Sync3) else 1
+    group = of.sync.group_commit.committers if isinstance(of.sync, SyncGroupCommit) else 1
     return jobs * group, jobs * compiled.size_bytes(of.lsm.memtable)
 
 

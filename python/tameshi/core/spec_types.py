@@ -11,1052 +11,6 @@ StorageBytesAdditionalProperty = TypeAliasType(
 )
 
 
-class Told(StrEnum):
-    life = 'life'
-    latency = 'latency'
-
-
-class Varies(StrEnum):
-    across = 'across'
-    within = 'within'
-
-
-class MoreThan(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
-
-
-class Derived1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    more_than: MoreThan
-
-
-class RatioTo(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
-
-
-class Derived2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    ratio_to: RatioTo
-
-
-class GainOver(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
-
-
-class Derived3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    gain_over: GainOver
-
-
-class Share(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
-    ]
-
-
-class Time(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str,
-        Field(
-            description='a time such as "250 ms", "5 s", "90 min"',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-
-
-class Method(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Its name and version.')]
-    deviations: Annotated[
-        list[str] | None,
-        Field(
-            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a virtual disk, the\nquick part …) are added to them.'
-        ),
-    ] = []
-
-
-class Spacing(StrEnum):
-    constant = 'constant'
-    poisson = 'poisson'
-
-
-class Limit(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    metric: Annotated[
-        str,
-        Field(
-            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.'
-        ),
-    ]
-    below: Annotated[
-        str,
-        Field(description='It must stay below this.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
-    ]
-
-
-class World(StrEnum):
-    simulated = 'simulated'
-    emulated = 'emulated'
-    measured = 'measured'
-
-
-class Start(StrEnum):
-    as_is = 'as-is'
-    cold = 'cold'
-    warm = 'warm'
-
-
-class Size(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str,
-        Field(
-            description='a size such as "4 KiB", "256 MiB", "800 GB"',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-
-
-class Sourced(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        str,
-        Field(
-            description='The value, with its unit.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        str,
-        Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[int, Field(description='The value, with its unit.', ge=0)]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Rate(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[str, Field(description='a rate such as "500 /s"', pattern='^[0-9._]+ ?/s$')]
-
-
-class Scheduling(StrEnum):
-    fcfs = 'fcfs'
-    elevator = 'elevator'
-    shortest_positioning = 'shortest_positioning'
-
-
-class Drawn(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
-    active_mw: Annotated[Sourced3, Field(description='Milliwatts while all of its medium works.')]
-
-
-class Sourced6(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Cell(StrEnum):
-    slc = 'slc'
-    mlc = 'mlc'
-    tlc = 'tlc'
-    qlc = 'qlc'
-
-
-class Sourced8(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[list[Time], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced9(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[bool, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class PowerLossProtection(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    flush_time: Annotated[
-        Sourced2, Field(description='Time that writing the full buffer to the flash takes.')
-    ]
-    hold_up: Annotated[Sourced2, Field(description='Time that the capacitor holds the drive up.')]
-
-
-class Pcie(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    generation: Annotated[int, Field(description='Generation, 1 to 5.', ge=0)]
-    lanes: Annotated[int, Field(description='Lanes: 1, 2, 4, 8 or 16.', ge=0)]
-
-
-class Choices(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    drawn: Annotated[int, Field(description='Blocks drawn.', ge=0)]
-
-
-class CleaningPolicy1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    choices: Choices
-
-
-class SlcCache(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[Sourced, Field(description="Bytes of the host's data that it holds at most.")]
-    read_time: Annotated[Sourced2, Field(description='Sensing a page of it.')]
-    program_time: Annotated[Sourced2, Field(description='Programming a page of it.')]
-
-
-class Idle(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    after: Annotated[
-        Sourced2, Field(description='It idles once it has held no command for so long.')
-    ]
-    erased: Annotated[
-        Sourced | None,
-        Field(
-            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.'
-        ),
-    ] = None
-
-
-class ReadRetry(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    at_end_of_life: Annotated[
-        Sourced6,
-        Field(
-            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
-        ),
-    ]
-    retry_time: Annotated[
-        Sourced2, Field(description='Time of a repeated sense, new voltages included.')
-    ]
-    worn: Annotated[
-        Sourced6,
-        Field(
-            description="Share of its endurance that the flash has behind it at the run's begin."
-        ),
-    ]
-    extra_life: Annotated[
-        Sourced6 | None,
-        Field(
-            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;\nabsent: none.'
-        ),
-    ] = None
-
-
-class Written(StrEnum):
-    never = 'never'
-    once = 'once'
-    steady = 'steady'
-
-
-class LatencyPoint(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    share: Annotated[str, Field(description='Share of all draws.', pattern='^[0-9._]+ ?%$')]
-    time: Annotated[
-        str,
-        Field(
-            description='The time that these take at most.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-
-
-class ReadBalance(StrEnum):
-    shortest_queue = 'shortest_queue'
-    round_robin = 'round_robin'
-    nearest = 'nearest'
-
-
-class RebuildManner(StrEnum):
-    competing = 'competing'
-    yielding = 'yielding'
-
-
-class Link(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    round_trip: Annotated[
-        str,
-        Field(
-            description="Time of one round trip of an empty message, both ends' work included.",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-    rate: Annotated[
-        str,
-        Field(
-            description='Bytes per second each way.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-
-
-class Acknowledge(StrEnum):
-    both = 'both'
-    local = 'local'
-
-
-class Arbitration(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    high: Annotated[
-        int,
-        Field(
-            description='Weight of the class of high priority: so many of its commands for each so many of the others, while all wait.',
-            ge=0,
-        ),
-    ]
-    medium: Annotated[int, Field(description='Weight of the class of medium priority.', ge=0)]
-    low: Annotated[int, Field(description='Weight of the class of low priority.', ge=0)]
-    burst: Annotated[
-        int, Field(description='Commands of one stream that its class takes in a row.', ge=0)
-    ]
-
-
-class CacheKind(StrEnum):
-    battery_backed = 'battery_backed'
-    volatile = 'volatile'
-
-
-class AccessPath(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    read: Annotated[
-        Sourced2, Field(description="From the call to the device's doorbell, for a read.")
-    ]
-    write: Annotated[Sourced2, Field(description='The same for a write, a trim or a flush.')]
-    complete: Annotated[
-        Sourced2,
-        Field(description="Taking the completion, up to where the thread's own code goes on."),
-    ]
-
-
-class Placement(StrEnum):
-    submitting_core = 'submitting_core'
-    one_core = 'one_core'
-    spread = 'spread'
-
-
-class Lock(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    read: Annotated[Sourced2, Field(description="For a read: a single request queue's lock.")]
-    write: Annotated[Sourced2, Field(description="For a write: that, and a file's own lock.")]
-
-
-class Contention(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    free_threads: Annotated[
-        Sourced3,
-        Field(
-            description='So many threads disturb each other no more than the costs already hold.'
-        ),
-    ]
-    per_thread: Annotated[
-        Sourced6, Field(description='How much longer all work takes for each thread beyond them.')
-    ]
-
-
-class Driver(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    read: Annotated[Sourced2, Field(description='To a read.')]
-    write: Annotated[Sourced2, Field(description='To a write or trim.')]
-
-
-class Hypervisor(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    request: Annotated[
-        Sourced2,
-        Field(
-            description="For each request, on a thread of the hypervisor's own and a processor that the guest does not see."
-        ),
-    ]
-    threads: Annotated[Sourced3, Field(description='Such threads.')]
-
-
-class Submission(StrEnum):
-    synchronous = 'synchronous'
-    libaio = 'libaio'
-    io_uring = 'io_uring'
-    overlapped = 'overlapped'
-
-
-class Processor(RootModel[int]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[int, Field(ge=0)]
-
-
-class Strided(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    run: Annotated[
-        str,
-        Field(
-            description='Length of a stretch; within it each request begins where the one before it ended.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    skip: Annotated[
-        str | None,
-        Field(
-            description='What is left out behind each.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ] = '0 B'
-    backwards: Annotated[
-        bool | None,
-        Field(
-            description="From the span's end to its begin, each request lying before the one that came first."
-        ),
-    ] = False
-
-
-class Pattern1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    strided: Strided
-
-
-class Zipf(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    theta_permille: Annotated[
-        int, Field(description='Exponent θ in thousandths, 1 to 10000; 1200 is θ = 1.2.', ge=0)
-    ]
-
-
-class Pattern2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    zipf: Zipf
-
-
-class Pareto(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hot: Annotated[
-        str,
-        Field(
-            description='Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ]
-
-
-class Pattern3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    pareto: Pareto
-
-
-class HotCold(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hot: Annotated[
-        str, Field(description='Share of the span that is hot.', pattern='^[0-9._]+ ?%$')
-    ]
-    accesses: Annotated[
-        str, Field(description='Share of the accesses that go there.', pattern='^[0-9._]+ ?%$')
-    ]
-
-
-class Pattern4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hot_cold: HotCold
-
-
-class Zone(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    accesses: Annotated[str, Field(description='Share of the accesses.', pattern='^[0-9._]+ ?%$')]
-    span: Annotated[str, Field(description='Share of the span.', pattern='^[0-9._]+ ?%$')]
-
-
-class SizeShare(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[
-        str,
-        Field(
-            description='Length of the request.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    share: Annotated[str, Field(description='Share of the requests.', pattern='^[0-9._]+ ?%$')]
-
-
-class Priority(StrEnum):
-    urgent = 'urgent'
-    high = 'high'
-    medium = 'medium'
-    low = 'low'
-
-
-class Constant(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    rate: Annotated[
-        str, Field(description='Requests per second of the whole stream.', pattern='^[0-9._]+ ?/s$')
-    ]
-
-
-class Arrivals1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    constant: Constant
-
-
-class Poisson(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    rate: Annotated[
-        str,
-        Field(
-            description='Mean requests per second of the whole stream.', pattern='^[0-9._]+ ?/s$'
-        ),
-    ]
-
-
-class Arrivals2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    poisson: Poisson
-
-
-class Bursts(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    requests: Annotated[int, Field(description='Requests of the whole stream in a burst.', ge=0)]
-    every: Annotated[
-        str,
-        Field(
-            description='From the begin of one burst to that of the next.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-
-
-class Arrivals4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    bursts: Bursts
-
-
-class RatePoint(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    at: Annotated[
-        str,
-        Field(
-            description="Time from the phase's begin.", pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'
-        ),
-    ]
-    rate: Annotated[
-        str, Field(description='Requests per second from there.', pattern='^[0-9._]+ ?/s$')
-    ]
-
-
-class Shape(StrEnum):
-    lines = 'lines'
-    steps = 'steps'
-
-
-class Gaps(StrEnum):
-    even = 'even'
-    poisson = 'poisson'
-
-
-class Duty(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    on: Annotated[
-        str, Field(description='Time at work.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
-    ]
-    off: Annotated[
-        str, Field(description='Pause after it.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
-    ]
-
-
-class Distribution(StrEnum):
-    fixed = 'fixed'
-    exponential = 'exponential'
-    uniform = 'uniform'
-
-
-class Pace(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    group: Annotated[str, Field(description='Those that name the same group keep step.')]
-    weight: Annotated[
-        int,
-        Field(
-            description="The stream's share of the group's requests is its weight's share of all weights.",
-            ge=0,
-        ),
-    ]
-
-
-class Fdatasync(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
-
-
-class Sync1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    fdatasync: Fdatasync
-
-
-class Fsync(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
-
-
-class Sync2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    fsync: Fsync
-
-
-class GroupCommit(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    committers: Annotated[
-        int, Field(description='Committers per job; each has one commit at a time.', ge=0)
-    ]
-    delay: Annotated[
-        str | None,
-        Field(
-            description='How long the first of a group waits for more; a group that is whole does not wait.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-
-
-class Sync3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    group_commit: GroupCommit
-
-
-class PageFlush(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    batch: Annotated[int, Field(description='Pages of `block_size` in a batch.', ge=0)]
-    doublewrite: Annotated[
-        Size | None,
-        Field(
-            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,\nas a whole, and made durable before any page goes to its place. Absent: none."
-        ),
-    ] = None
-
-
-class LsmTree(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    memtable: Annotated[
-        str,
-        Field(
-            description='Bytes of records that memory gathers before they are written as one run; a second part of memory takes what comes\nmeanwhile.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    journal: Annotated[
-        str,
-        Field(
-            description="Length of the journal of all jobs, at the begin of the stream's part of the storage; the runs lie behind it.",
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    fan_out: Annotated[
-        int, Field(description='So many runs of a level are merged into one of the next.', ge=0)
-    ]
-    levels: Annotated[
-        int, Field(description='Levels of runs; those of the last are not merged.', ge=0)
-    ]
-    block_size: Annotated[
-        str,
-        Field(
-            description='Length of each read and write of a run.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    queue_depth: Annotated[
-        int,
-        Field(
-            description='Blocks outstanding per job, of a run that is written from memory and of a merge each.',
-            ge=0,
-        ),
-    ]
-    most_runs: Annotated[
-        int | None,
-        Field(
-            description='With so many runs in the first level committers wait for merges; absent: never.',
-            ge=0,
-        ),
-    ] = None
-
-
-class FileCall(StrEnum):
-    allocate = 'allocate'
-    truncate = 'truncate'
-    move_extents = 'move_extents'
-    create = 'create'
-    stat = 'stat'
-    delete = 'delete'
-
-
-class Donor(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str,
-        Field(description='A storage that lies on the same file system and is at least as long.'),
-    ]
-    in_place: Annotated[
-        bool | None,
-        Field(
-            description="Whether the donor gets room for each request's range within the request, and gives it back there; otherwise for all\nranges before the run."
-        ),
-    ] = False
-
-
-class Failing(StrEnum):
-    read = 'read'
-    write = 'write'
-    trim = 'trim'
-    sync = 'sync'
-
-
-class Access(StrEnum):
-    direct = 'direct'
-    buffered = 'buffered'
-
-
-class Submission2(StrEnum):
-    auto = 'auto'
-    io_uring = 'io_uring'
-    io_uring_polled = 'io_uring_polled'
-    plain_calls = 'plain_calls'
-
-
-class Verify(StrEnum):
-    off = 'off'
-    checksum = 'checksum'
-
-
-class Manner(StrEnum):
-    specification = 'specification'
-    tpcc_mysql = 'tpcc-mysql'
-
-
-class Waits(StrEnum):
-    none = 'none'
-    specification = 'specification'
-
-
-class Delivery(StrEnum):
-    at_once = 'at_once'
-    deferred = 'deferred'
-
-
-class OltpMix(StrEnum):
-    read_write = 'read_write'
-    read_only = 'read_only'
-    write_only = 'write_only'
-    point_select = 'point_select'
-    update_index = 'update_index'
-    update_non_index = 'update_non_index'
-    insert = 'insert'
-    delete = 'delete'
-
-
-class Popularity(StrEnum):
-    special = 'special'
-    uniform = 'uniform'
-    gaussian = 'gaussian'
-    pareto = 'pareto'
-    zipfian = 'zipfian'
-
-
-class PsMode(StrEnum):
-    auto = 'auto'
-    disable = 'disable'
-
-
-class KeyUpdate(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    tables: Annotated[int, Field(description='Number of tables.', ge=0)]
-    rows: Annotated[int, Field(description='Rows over all tables.', ge=0)]
-    row_size: Annotated[
-        str,
-        Field(
-            description='Bytes of a row.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'
-        ),
-    ]
-    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
-    rate: Annotated[
-        Rate | None, Field(description='Updates per second in open loop; absent: closed loop.')
-    ] = None
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-
-
-class Scan(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[
-        str,
-        Field(
-            description='Size of the table.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    clients: Annotated[int | None, Field(description='Connections that scan at once.', ge=0)] = 1
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-
-
-class YcsbMix(StrEnum):
-    A = 'A'
-    B = 'B'
-    C = 'C'
-    D = 'D'
-    E = 'E'
-    F = 'F'
-
-
-class Document(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    documents: Annotated[
-        int,
-        Field(description='Documents that are there at the begin; clients go on ingesting.', ge=0),
-    ]
-    size: Annotated[
-        str,
-        Field(
-            description='Mean size of one.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    clients: Annotated[
-        int,
-        Field(description='Connections: the first half of them ingests, the others query.', ge=0),
-    ]
-    rate: Annotated[
-        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
-    ] = None
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-
-
-class PgbenchMix(StrEnum):
-    tpcb_like = 'tpcb_like'
-    simple_update = 'simple_update'
-    select_only = 'select_only'
-
-
 class Absolute(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1075,50 +29,14 @@ class Absolute(BaseModel):
     ] = None
 
 
-class Variable(StrEnum):
-    iops = 'iops'
-    bandwidth = 'bandwidth'
-    latency = 'latency'
+class Access(StrEnum):
+    direct = 'direct'
+    buffered = 'buffered'
 
 
-class TrackedItem(RootModel[int]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[int, Field(ge=0)]
-
-
-class Doublewrite(StrEnum):
-    on = 'on'
-    off = 'off'
-    atomic = 'atomic'
-
-
-class Midpoint(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    old: Annotated[
-        Sourced6, Field(description="The old part's share of the list (innodb_old_blocks_pct).")
-    ]
-    least: Annotated[Sourced3, Field(description='From so many pages on the list has an old part.')]
-    old_blocks_time: Annotated[
-        Sourced2 | None,
-        Field(
-            description='How long a page stays in the old part after its first use; absent: to its next use.'
-        ),
-    ] = None
-
-
-class FreePages(StrEnum):
-    user_batches = 'user_batches'
-    single_pages = 'single_pages'
-    page_cleaner = 'page_cleaner'
-
-
-class Background(StrEnum):
-    each_second = 'each_second'
+class Acknowledge(StrEnum):
+    both = 'both'
+    local = 'local'
 
 
 class Adaptive(StrEnum):
@@ -1127,148 +45,94 @@ class Adaptive(StrEnum):
     growth = 'growth'
 
 
-class FlushMethod(StrEnum):
-    fsync = 'fsync'
-    O_DSYNC = 'O_DSYNC'
-    O_DIRECT = 'O_DIRECT'
-    O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
+class AnswerFigure(StrEnum):
+    life = 'life'
+    latency = 'latency'
 
 
-class GroupCommitModel(BaseModel):
+class Arbitration(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    most: Annotated[Sourced, Field(description='Log that one flush takes at most: the log buffer.')]
-
-
-class CheckpointAge(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hasty_part: Annotated[
-        Sourced3,
+    high: Annotated[
+        int,
         Field(
-            description='Pages are flushed as fast as they can be when less than one such part of it is left.'
+            description='Weight of the class of high priority: its commands per weight of the others, while all wait.',
+            ge=0,
         ),
     ]
-    waiting_part: Annotated[
-        Sourced3, Field(description='Changes wait when less than one such part of it is left.')
+    medium: Annotated[int, Field(description='Weight of the class of medium priority.', ge=0)]
+    low: Annotated[int, Field(description='Weight of the class of low priority.', ge=0)]
+    burst: Annotated[
+        int, Field(description='Commands of one stream that its class takes in a row.', ge=0)
     ]
 
 
-class RowLocks(StrEnum):
-    to_the_end = 'to_the_end'
+class Background(StrEnum):
+    each_second = 'each_second'
 
 
-class Undo(BaseModel):
+class CacheKind(StrEnum):
+    battery_backed = 'battery_backed'
+    volatile = 'volatile'
+
+
+class Cell(StrEnum):
+    slc = 'slc'
+    mlc = 'mlc'
+    tlc = 'tlc'
+    qlc = 'qlc'
+
+
+class Choices(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    segments: Annotated[
-        Sourced3,
-        Field(description='How many there are (innodb_rollback_segments), in all tablespaces.'),
-    ]
-    one_log: Annotated[
-        Sourced9 | None,
-        Field(
-            description='Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.'
-        ),
-    ] = None
+    drawn: Annotated[int, Field(description='Blocks drawn.', ge=0)]
 
 
-class ReadAhead(BaseModel):
+class CleaningPolicyChoices(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    area: Annotated[
-        Sourced3,
-        Field(
-            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.'
-        ),
-    ]
-    threshold: Annotated[
-        Sourced3,
-        Field(
-            description='Pages of an area that must have been used in order (innodb_read_ahead_threshold).'
-        ),
-    ]
+    choices: Choices
 
 
-class ReadThreads(BaseModel):
+class Delivery(StrEnum):
+    at_once = 'at_once'
+    deferred = 'deferred'
+
+
+class Distribution(StrEnum):
+    fixed = 'fixed'
+    exponential = 'exponential'
+    uniform = 'uniform'
+
+
+class Donor(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    number: Annotated[Sourced3, Field(description='How many there are (innodb_read_io_threads).')]
-    page: Annotated[
-        Sourced2, Field(description='Taking a page in: its checksum, its latch and the lists.')
+    storage: Annotated[
+        str,
+        Field(description='A storage that lies on the same file system and is at least as long.'),
     ]
-
-
-class ChangeBuffer(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    most: Annotated[Sourced6, Field(description='Its largest share of the pool.')]
-    per_leaf: Annotated[
-        Sourced3, Field(description='Changes that one leaf takes before it must be read.')
-    ]
-    bitmap: Annotated[
-        Sourced3 | None,
+    in_place: Annotated[
+        bool | None,
         Field(
-            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is\nbuffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.'
+            description="True if the donor gets room for each request's range within the request, and loses it there;\notherwise it gets room for all ranges before the run."
         ),
-    ] = None
+    ] = False
 
 
-class TreeLock(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    growing: Annotated[
-        Sourced6,
-        Field(
-            description='Share of the updates that make a row grow which find too little room in its page and need the lock.'
-        ),
-    ]
-
-
-class Purge(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    threads: Annotated[Sourced3, Field(description='How many there are (innodb_purge_threads).')]
-    redo: Annotated[
-        Sourced,
-        Field(
-            description='Log of a row that is changed again, for what its page says of the transaction.'
-        ),
-    ]
-
-
-class EngineRecovery(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    start: Annotated[
-        Sourced2, Field(description='From the start of its process to the first read of the log.')
-    ]
-    read: Annotated[Sourced, Field(description='Bytes of log that are read at once.')]
-    apply: Annotated[
-        Sourced2,
-        Field(
-            description='Processor time of a log record: parsing it, and applying it to its page.'
-        ),
-    ]
-    page_reads: Annotated[Sourced3, Field(description='Pages that are read at once.')]
+class Doublewrite(StrEnum):
+    on = 'on'
+    off = 'off'
+    atomic = 'atomic'
 
 
 class DumpedShare(StrEnum):
@@ -1276,9 +140,11 @@ class DumpedShare(StrEnum):
     pool = 'pool'
 
 
-class Mode(StrEnum):
-    fast = 'fast'
-    exact = 'exact'
+class Failing(StrEnum):
+    read = 'read'
+    write = 'write'
+    trim = 'trim'
+    sync = 'sync'
 
 
 class Failure(BaseModel):
@@ -1289,70 +155,43 @@ class Failure(BaseModel):
     storage: Annotated[
         str | None, Field(description='Name of the storage; absent: the one in use.')
     ] = None
-    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+    member: Annotated[int | None, Field(description='Member of the storage, from zero.', ge=0)] = (
+        None
+    )
     channel: Annotated[
         int | None,
         Field(
-            description="Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.",
+            description='Flash channel of the member, from zero over all its controllers; absent: the whole member.',
             ge=0,
         ),
     ] = None
 
 
-class Member(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str | None, Field(description='Name of the storage; absent: the one in use.')
-    ] = None
-    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+class FileCall(StrEnum):
+    allocate = 'allocate'
+    truncate = 'truncate'
+    move_extents = 'move_extents'
+    create = 'create'
+    stat = 'stat'
+    delete = 'delete'
 
 
-class Kill(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    down: Annotated[
-        str | None,
-        Field(
-            description='How long it stays away before it is started again.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
+class FlushMethod(StrEnum):
+    fsync = 'fsync'
+    O_DSYNC = 'O_DSYNC'
+    O_DIRECT = 'O_DIRECT'
+    O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
 
 
-class Restart(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    down: Annotated[
-        str | None,
-        Field(
-            description='How long it stays away, once it is down, before it is started again.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
+class FreePages(StrEnum):
+    user_batches = 'user_batches'
+    single_pages = 'single_pages'
+    page_cleaner = 'page_cleaner'
 
 
-class Failover(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    storage: Annotated[
-        str | None, Field(description='Name of the storage, a replica; absent: the one in use.')
-    ] = None
-    down: Annotated[
-        str | None,
-        Field(
-            description='How long it takes until the standby starts its server: noticing and deciding.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
+class Gaps(StrEnum):
+    even = 'even'
+    poisson = 'poisson'
 
 
 class LocatedRefusal(BaseModel):
@@ -1377,87 +216,543 @@ class LocatedRefusal(BaseModel):
     ]
 
 
-class Answer(BaseModel):
+class Manner(StrEnum):
+    specification = 'specification'
+    tpcc_mysql = 'tpcc-mysql'
+
+
+class Member(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    levels: Annotated[
-        dict[str, dict[str, str]] | None,
+    storage: Annotated[
+        str | None, Field(description='Name of the storage; absent: the one in use.')
+    ] = None
+    member: Annotated[int | None, Field(description='Member of the storage, from zero.', ge=0)] = (
+        None
+    )
+
+
+class Method(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Its name and version.')]
+    deviations: Annotated[
+        list[str] | None,
         Field(
-            description='By axis and level the level that it is compared with (`levels.configuration = { pair = "alone" }`); what is not named is not\ntold. Absent, and no `phases` either: of every axis each level with the first, of numbers the last.'
-        ),
-    ] = {}
-    phases: Annotated[
-        dict[str, str] | None,
-        Field(
-            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.'
-        ),
-    ] = {}
-    tell: Annotated[
-        list[Told] | None,
-        Field(
-            description='What is told besides the rates of programs, the time of scans, and outages.'
+            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a\nvirtual disk, the quick part …) are added to them.'
         ),
     ] = []
 
 
-class AxisSummary(BaseModel):
+class Mode(StrEnum):
+    fast = 'fast'
+    exact = 'exact'
+
+
+class OltpMix(StrEnum):
+    read_write = 'read_write'
+    read_only = 'read_only'
+    write_only = 'write_only'
+    point_select = 'point_select'
+    update_index = 'update_index'
+    update_non_index = 'update_non_index'
+    insert = 'insert'
+    delete = 'delete'
+
+
+class Pace(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    name: Annotated[str, Field(description='Its name.')]
-    varies: Annotated[Varies, Field(description='Across runs or within a run.')]
-    levels: Annotated[list[str], Field(description='Labels of its levels.')]
-
-
-class SameUpTo(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    axis: Annotated[str, Field(description='The numeric axis.')]
-    whatever: Annotated[str, Field(description='The axis that makes no difference.')]
-    within: Annotated[
-        str,
+    group: Annotated[str, Field(description='Those that name the same group keep step.')]
+    weight: Annotated[
+        int,
         Field(
-            description='How far its levels may lie apart, relative to the largest value.',
-            pattern='^[0-9._]+ ?%$',
+            description="The stream's share of the group's requests is its weight's share of all weights.",
+            ge=0,
         ),
     ]
 
 
-class Derived4(BaseModel):
+class Zipf(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    same_up_to: SameUpTo
+    theta_permille: Annotated[
+        int, Field(description='Exponent θ in thousandths, 1 to 10000; 1200 is θ = 1.2.', ge=0)
+    ]
 
 
-class ApartFrom(BaseModel):
+class PatternZipf(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    axis: Annotated[str, Field(description='The numeric axis.')]
-    whatever: Annotated[str, Field(description='The axis that makes a difference.')]
-    beyond: Annotated[
+    zipf: Zipf
+
+
+class Pcie(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    generation: Annotated[int, Field(description='Generation, 1 to 5.', ge=0)]
+    lanes: Annotated[int, Field(description='Lanes: 1, 2, 4, 8 or 16.', ge=0)]
+
+
+class PgbenchMix(StrEnum):
+    tpcb_like = 'tpcb_like'
+    simple_update = 'simple_update'
+    select_only = 'select_only'
+
+
+class Placement(StrEnum):
+    submitting_core = 'submitting_core'
+    one_core = 'one_core'
+    spread = 'spread'
+
+
+class Popularity(StrEnum):
+    special = 'special'
+    uniform = 'uniform'
+    gaussian = 'gaussian'
+    pareto = 'pareto'
+    zipfian = 'zipfian'
+
+
+class Priority(StrEnum):
+    urgent = 'urgent'
+    high = 'high'
+    medium = 'medium'
+    low = 'low'
+
+
+class PsMode(StrEnum):
+    auto = 'auto'
+    disable = 'disable'
+
+
+class Rate(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[str, Field(description='a rate such as "500 /s"', pattern='^[0-9._]+ ?/s$')]
+
+
+class ReadBalance(StrEnum):
+    shortest_queue = 'shortest_queue'
+    round_robin = 'round_robin'
+    nearest = 'nearest'
+
+
+class RebuildManner(StrEnum):
+    competing = 'competing'
+    yielding = 'yielding'
+
+
+class TrackedItem(RootModel[int]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[int, Field(ge=0)]
+
+
+class RowLocks(StrEnum):
+    to_the_end = 'to_the_end'
+
+
+class Scheduling(StrEnum):
+    fcfs = 'fcfs'
+    elevator = 'elevator'
+    shortest_positioning = 'shortest_positioning'
+
+
+class Shape(StrEnum):
+    lines = 'lines'
+    steps = 'steps'
+
+
+class Share(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class Size(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
         str,
         Field(
-            description='How far its levels lie apart at least, relative to the largest value.',
-            pattern='^[0-9._]+ ?%$',
+            description='a size such as "4 KiB", "256 MiB", "800 GB"',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
 
 
-class Derived5(BaseModel):
+class SizeShare(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    apart_from: ApartFrom
+    size: Annotated[
+        str,
+        Field(
+            description='Length of the request.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    share: Annotated[str, Field(description='Share of the requests.', pattern='^[0-9._]+ ?%$')]
+
+
+class SourcedAdaptive(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedBackground(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Background, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedBoolean(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[bool, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedCell(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Cell, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedCleaningPolicy(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        Literal['greedy'] | Literal['fifo'] | CleaningPolicyChoices | Literal['random'] | Literal['cost_benefit'],
+        Field(description='The value, with its unit.'),
+    ]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedDumpedShare(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[DumpedShare, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedFlushMethod(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedFreePages(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FreePages, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedPcie(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Pcie, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedPlacement(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Placement, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedRate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?/s$')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedRowLocks(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[RowLocks, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedScheduling(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Scheduling, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedShare(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedSize(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str,
+        Field(
+            description='The value, with its unit.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedUint32(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[int, Field(description='The value, with its unit.', ge=0)]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class Spacing(StrEnum):
+    constant = 'constant'
+    poisson = 'poisson'
+
+
+class Start(StrEnum):
+    as_is = 'as-is'
+    cold = 'cold'
+    warm = 'warm'
+
+
+class Processor(RootModel[int]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[int, Field(ge=0)]
+
+
+class StreamSubmission(StrEnum):
+    auto = 'auto'
+    io_uring = 'io_uring'
+    io_uring_polled = 'io_uring_polled'
+    plain_calls = 'plain_calls'
+
+
+class Submission(StrEnum):
+    synchronous = 'synchronous'
+    libaio = 'libaio'
+    io_uring = 'io_uring'
+    overlapped = 'overlapped'
+
+
+class Fdatasync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
+
+
+class SyncFdatasync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    fdatasync: Fdatasync
+
+
+class Fsync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[int, Field(description='Writes per sync.', ge=0)]
+
+
+class SyncFsync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    fsync: Fsync
+
+
+class Time(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str,
+        Field(
+            description='a time such as "250 ms", "5 s", "90 min"',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+
+
+class TreeLock(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    growing: Annotated[
+        SourcedShare,
+        Field(
+            description='Share of the updates that make a row grow which find too little room in its page and need\nthe lock.'
+        ),
+    ]
+
+
+class Undo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    segments: Annotated[
+        SourcedUint32,
+        Field(
+            description='Number of rollback segments (innodb_rollback_segments), in all tablespaces.'
+        ),
+    ]
+    one_log: Annotated[
+        SourcedBoolean | None,
+        Field(
+            description='True if inserts and updates share one undo log; absent: each kind has its own.'
+        ),
+    ] = None
+
+
+class Variable(StrEnum):
+    iops = 'iops'
+    bandwidth = 'bandwidth'
+    latency = 'latency'
+
+
+class Varies(StrEnum):
+    across = 'across'
+    within = 'within'
+
+
+class Verify(StrEnum):
+    off = 'off'
+    checksum = 'checksum'
+
+
+class VolumeLimit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    command_rate: Annotated[SourcedRate, Field(description='Commands per second.')]
+    byte_rate: Annotated[SourcedRate, Field(description='Bytes per second.')]
+
+
+class Waits(StrEnum):
+    none = 'none'
+    specification = 'specification'
 
 
 class Window(BaseModel):
@@ -1479,68 +774,34 @@ class Window(BaseModel):
     to: Annotated[Time | None, Field(description='Its end; absent: the end of the phase.')] = None
 
 
-class Search(BaseModel):
+class World(StrEnum):
+    simulated = 'simulated'
+    emulated = 'emulated'
+    measured = 'measured'
+
+
+class Written(StrEnum):
+    never = 'never'
+    once = 'once'
+    steady = 'steady'
+
+
+class YcsbMix(StrEnum):
+    A = 'A'
+    B = 'B'
+    C = 'C'
+    D = 'D'
+    E = 'E'
+    F = 'F'
+
+
+class Zone(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    stream: Annotated[str, Field(description='Name of the stream whose rate is varied.')]
-    arrivals: Annotated[Spacing | None, Field(description='How requests lie at a rate.')] = (
-        'poisson'
-    )
-    shares: Annotated[
-        list[Share] | None,
-        Field(
-            description='The curve: rates as shares of the closed-loop maximum.',
-            validate_default=True,
-        ),
-    ] = ['10 %', '30 %', '50 %', '70 %', '80 %', '90 %', '95 %']
-    limit: Annotated[
-        Limit | None,
-        Field(description='The latency that must not be exceeded; absent: only the curve.'),
-    ] = None
-    within: Annotated[
-        str | None,
-        Field(
-            description='How narrow the bracket around the answer becomes, as a share of it.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ] = '2 %'
-    runs_at_most: Annotated[int | None, Field(description='Most runs of the bisection.', ge=0)] = 16
-    budget: Annotated[
-        Time | None,
-        Field(
-            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends most; absent: none."
-        ),
-    ] = None
-
-
-class NullProfile(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-
-
-class Sourced4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?/s$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Scheduling, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    accesses: Annotated[str, Field(description='Share of the accesses.', pattern='^[0-9._]+ ?%$')]
+    span: Annotated[str, Field(description='Share of the span.', pattern='^[0-9._]+ ?%$')]
 
 
 class Zones(BaseModel):
@@ -1548,195 +809,60 @@ class Zones(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    count: Annotated[Sourced3, Field(description='How many.')]
+    count: Annotated[SourcedUint32, Field(description='Number of zones.')]
     outer_rate: Annotated[
-        Sourced4,
+        SourcedRate,
         Field(
             description='Bytes per second that pass under the head in the outermost zone, where the first bytes lie.'
         ),
     ]
-    inner_rate: Annotated[Sourced4, Field(description='The same in the innermost zone.')]
+    inner_rate: Annotated[SourcedRate, Field(description='The same in the innermost zone.')]
 
 
-class Sourced7(BaseModel):
+class Answer(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    value: Annotated[Cell, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Controller(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    count: Annotated[Sourced3, Field(description='Controllers behind the one address space.')]
-    interleave: Annotated[
-        Sourced,
-        Field(description='Consecutive bytes of the address space that go to one controller.'),
-    ]
-    data_channels: Annotated[
-        Sourced3, Field(description='Channels of each controller that hold data.')
-    ]
-    parity_channels: Annotated[
-        Sourced3,
+    levels: Annotated[
+        dict[str, dict[str, str]] | None,
         Field(
-            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.'
+            description='By axis and level the level that it is compared with (`levels.configuration = { pair =\n"alone" }`); other names are left out. Absent, and no `phases` either: of every axis\neach level with the first, of numbers the last.'
         ),
-    ]
-    dies_per_channel: Annotated[Sourced3, Field(description='Dies on a channel.')]
-    channel_rate: Annotated[Sourced4, Field(description="Bytes per second on a channel's bus.")]
-    read_rate: Annotated[
-        Sourced4, Field(description='Reads that one controller starts per second at most.')
-    ]
-    write_rate: Annotated[
-        Sourced4, Field(description='Writes that one controller starts per second at most.')
-    ]
-    read_overhead: Annotated[
-        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
-    ]
-    write_overhead: Annotated[
-        Sourced2,
+    ] = {}
+    phases: Annotated[
+        dict[str, str] | None,
         Field(
-            description='Time that a write spends in the electronics before it is acknowledged, beside others.'
+            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent:\nphases are left out.'
         ),
-    ]
-    transfer_rate: Annotated[
-        Sourced4 | None,
+    ] = {}
+    tell: Annotated[
+        list[AnswerFigure] | None,
         Field(
-            description='Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link\ncarries each way.'
+            description='Figures shown besides the rates of programs, the time of scans, and outages.'
         ),
-    ] = None
-    queue_depth: Annotated[
-        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
+    ] = []
+
+
+class Constant(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    rate: Annotated[
+        str, Field(description='Requests per second of the whole stream.', pattern='^[0-9._]+ ?/s$')
     ]
-    flush_alone: Annotated[
-        Sourced9 | None,
-        Field(
-            description="Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes\nafter it waits for its end; absent: no."
-        ),
-    ] = None
-    functions: Annotated[
-        Sourced3 | None,
-        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
-    ] = None
 
 
-class Buffer(BaseModel):
+class ArrivalsConstant(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    size: Annotated[Sourced, Field(description='Bytes of it.')]
-    power_loss_protection: Annotated[
-        PowerLossProtection | None,
-        Field(
-            description='What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.'
-        ),
-    ] = None
-    map_write_time: Annotated[
-        Sourced2 | None,
-        Field(
-            description='Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.'
-        ),
-    ] = None
+    constant: Constant
 
 
-class Sourced10(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Pcie, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced11(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        Literal['greedy'] | Literal['fifo'] | CleaningPolicy1 | Literal['random'] | Literal['cost_benefit'],
-        Field(description='The value, with its unit.'),
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced12(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[
-        str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(degC|°C)$')
-    ]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Simulated(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    scale: Annotated[int, Field(description='The drive has one n-th of its capacity.', ge=0)]
-    written: Annotated[Written, Field(description='What was written before the run.')]
-    used: Annotated[
-        str,
-        Field(
-            description='Share of its addresses that the storage uses: what was written lies there.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ]
-    dead_channels: Annotated[
-        int | None, Field(description='Channels that have died behind each controller.', ge=0)
-    ] = None
-    worn_percent: Annotated[
-        int | None,
-        Field(description="Percent of its endurance behind it, instead of the profile's.", ge=0),
-    ] = None
-
-
-class Sourced13(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[list[LatencyPoint], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class VolumeLimit(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    command_rate: Annotated[Sourced4, Field(description='Commands per second.')]
-    byte_rate: Annotated[Sourced4, Field(description='Bytes per second.')]
-
-
-class Stalls(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    every: Annotated[
-        Sourced2,
-        Field(
-            description='Mean time from the end of one to the begin of the next, exponentially distributed.'
-        ),
-    ]
-    lasting: Annotated[Sourced13, Field(description='How long each lasts.')]
-
-
-class Rebuild(BaseModel):
+class Poisson(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1744,43 +870,50 @@ class Rebuild(BaseModel):
     rate: Annotated[
         str,
         Field(
-            description='Bytes per second at most.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+            description='Mean requests per second of the whole stream.', pattern='^[0-9._]+ ?/s$'
         ),
     ]
-    rate_min: Annotated[
-        str,
-        Field(
-            description='Bytes per second that it goes on with whatever else there is to do.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    manner: Annotated[RebuildManner, Field(description='How it treats other work in between.')]
 
 
-class Function(BaseModel):
+class ArrivalsPoisson(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    drive: Annotated[
-        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
-    ] = None
-    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
-    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
-    weight: Annotated[
+    poisson: Poisson
+
+
+class Bursts(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    requests: Annotated[int, Field(description='Requests of the whole stream in a burst.', ge=0)]
+    every: Annotated[
         str,
         Field(
-            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
+            description='From the begin of one burst to that of the next.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ]
-    queue_depth: Annotated[
-        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
-    ]
-    arbitration: Annotated[
-        Arbitration | None,
-        Field(description='How the queues of this function take turns; absent: it has one.'),
-    ] = None
+
+
+class ArrivalsBursts(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    bursts: Bursts
+
+
+class AxisSummary(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Its name.')]
+    varies: Annotated[Varies, Field(description='Across runs or within a run.')]
+    levels: Annotated[list[str], Field(description='Labels of its levels.')]
 
 
 class Cache(BaseModel):
@@ -1792,7 +925,7 @@ class Cache(BaseModel):
         str,
         Field(description='Its memory.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'),
     ]
-    kind: Annotated[CacheKind, Field(description='What it keeps when power fails.')]
+    kind: Annotated[CacheKind, Field(description='Content kept over a power failure.')]
     latency: Annotated[
         str,
         Field(
@@ -1805,107 +938,494 @@ class Cache(BaseModel):
     ] = None
     dirty: Annotated[
         str,
+        Field(description='Share of the memory that may hold dirty data.', pattern='^[0-9._]+ ?%$'),
+    ]
+
+
+class ChangeBuffer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    most: Annotated[SourcedShare, Field(description='Its largest share of the pool.')]
+    per_leaf: Annotated[
+        SourcedUint32, Field(description='Changes that one leaf takes before it must be read.')
+    ]
+    bitmap: Annotated[
+        SourcedUint32 | None,
         Field(
-            description='Share of the memory that may hold what is not written back.',
+            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf\nthat comes in needs it, what is buffered is marked in it, and who finds the buffer full\nmerges some of it; absent: none of that is modelled.'
+        ),
+    ] = None
+
+
+class CheckpointAge(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hasty_part: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages are flushed as fast as they can be when less than one such part of it is left.'
+        ),
+    ]
+    waiting_part: Annotated[
+        SourcedUint32, Field(description='Changes wait when less than one such part of it is left.')
+    ]
+
+
+class Cleaning(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    policy: Annotated[
+        SourcedCleaningPolicy, Field(description='Policy to choose the next block to reclaim.')
+    ]
+    reserve_blocks: Annotated[
+        SourcedUint32,
+        Field(
+            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep\nstep.'
+        ),
+    ]
+    separate_relocated: Annotated[
+        SourcedBoolean, Field(description='True if relocated data go to blocks of their own.')
+    ]
+    separate_hot: Annotated[
+        SourcedShare | None,
+        Field(
+            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is\nwritten again within this share of as many writes as the drive has mapping units. Needs\n`separate_relocated`; absent: they are not distinguished."
+        ),
+    ] = None
+
+
+class Contention(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    free_threads: Annotated[
+        SourcedUint32,
+        Field(description='Threads up to which the other costs already hold the contention.'),
+    ]
+    per_thread: Annotated[
+        SourcedShare, Field(description='Slowdown of all work per thread beyond them.')
+    ]
+
+
+class MoreThan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class DerivedMoreThan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    more_than: MoreThan
+
+
+class RatioTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class DerivedRatioTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ratio_to: RatioTo
+
+
+class GainOver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class DerivedGainOver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    gain_over: GainOver
+
+
+class SameUpTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    axis: Annotated[str, Field(description='The numeric axis.')]
+    whatever: Annotated[str, Field(description='The axis that makes no difference.')]
+    within: Annotated[
+        str,
+        Field(
+            description='Largest distance between its levels, relative to the largest value.',
             pattern='^[0-9._]+ ?%$',
         ),
     ]
 
 
-class Sourced14(BaseModel):
+class DerivedSameUpTo(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    value: Annotated[Placement, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    same_up_to: SameUpTo
 
 
-class Pattern5(BaseModel):
+class ApartFrom(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    zoned: list[Zone]
-
-
-class Ramp(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    points: Annotated[
-        list[RatePoint],
+    axis: Annotated[str, Field(description='The numeric axis.')]
+    whatever: Annotated[str, Field(description='The axis that makes a difference.')]
+    beyond: Annotated[
+        str,
         Field(
-            description='The rate at given times of the phase, in order; two at one time are a step.'
+            description='Least distance between its levels, relative to the largest value.',
+            pattern='^[0-9._]+ ?%$',
         ),
     ]
-    shape: Annotated[Shape | None, Field(description='How the rate gets from point to point.')] = (
-        'lines'
-    )
-    gaps: Annotated[Gaps | None, Field(description='How requests lie at that rate.')] = 'even'
 
 
-class Arrivals3(BaseModel):
+class DerivedApartFrom(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    ramp: Ramp
+    apart_from: ApartFrom
 
 
-class ProgramSpec3(BaseModel):
+class Document(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    key_update: KeyUpdate
-
-
-class ProgramSpec4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    scan: Scan
-
-
-class ProgramSpec6(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    document: Document
-
-
-class Tpcc(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    warehouses: Annotated[
-        int | None, Field(description='Size of the data set: warehouses.', ge=0)
-    ] = None
-    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
-    manner: Annotated[
-        Manner | None, Field(description='By the specification, or as the well-known tool does it.')
-    ] = 'specification'
-    waits: Annotated[
-        Waits | None,
+    documents: Annotated[
+        int, Field(description='Documents at the begin; clients ingest more.', ge=0)
+    ]
+    size: Annotated[
+        str,
         Field(
-            description='Keying and think times; without them a connection starts its next transaction at once.'
+            description='Mean size of one.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
-    ] = 'none'
-    delivery: Annotated[
-        Delivery | None,
-        Field(
-            description='Deliveries at once, or queued and carried out in the background (manner `specification` only).'
-        ),
-    ] = 'at_once'
+    ]
+    clients: Annotated[
+        int,
+        Field(description='Connections: the first half of them ingests, the others query.', ge=0),
+    ]
     rate: Annotated[
-        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
     ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class Drawn(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[SourcedUint32, Field(description='Milliwatts of the idle drive.')]
+    active_mw: Annotated[
+        SourcedUint32, Field(description='Milliwatts while all of its medium works.')
+    ]
+
+
+class Duty(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    on: Annotated[
+        str, Field(description='Time at work.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
+    ]
+    off: Annotated[
+        str, Field(description='Pause after it.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
+    ]
+
+
+class Engine(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    version: Annotated[str | None, Field(description='Version, as far as it matters: `"5.5"`.')] = (
+        None
+    )
+    buffer_pool: Annotated[
+        Size | None,
+        Field(description='Memory for pages: innodb_buffer_pool_size, shared_buffers, cache_size.'),
+    ] = None
+    redo_log: Annotated[
+        Size | None, Field(description='Total size of the redo log or write-ahead log.')
+    ] = None
+    flush_method: Annotated[
+        str | None, Field(description='Method to write files: O_DIRECT, fsync …')
+    ] = None
+    doublewrite: Annotated[
+        Doublewrite | None, Field(description='Protection against torn pages.')
+    ] = None
+    commit: Annotated[
+        str | None,
+        Field(
+            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the\nproduct's own values."
+        ),
+    ] = None
+    dsn: Annotated[
+        str | None,
+        Field(
+            description='A server that runs already, as a connection string without its secret; it is sampled and\nnever configured.'
+        ),
+    ] = None
+    options: Annotated[
+        dict[str, str] | None,
+        Field(description='Any further option of the product, by its own name.'),
+    ] = {}
+
+
+class Failover(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage, a replica; absent: the one in use.')
+    ] = None
+    down: Annotated[
+        str | None,
+        Field(
+            description='Time until the standby starts its server: detection and decision.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class Function(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    drive: Annotated[
+        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
+    ] = None
+    index: Annotated[int, Field(description='Index of the function, from zero.', ge=0)]
+    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
+    weight: Annotated[
+        str,
+        Field(
+            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
+        ),
+    ]
+    queue_depth: Annotated[
+        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
+    ]
+    arbitration: Annotated[
+        Arbitration | None,
+        Field(
+            description='Arbitration between the queues of this function; absent: it has one queue.'
+        ),
+    ] = None
+
+
+class GroupCommit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    most: Annotated[
+        SourcedSize, Field(description='Log that one flush takes at most: the log buffer.')
+    ]
+
+
+class HostLink(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read_rate: Annotated[SourcedRate, Field(description='Bytes per second towards the host.')]
+    write_rate: Annotated[SourcedRate, Field(description='Bytes per second towards the drive.')]
+    half_duplex: Annotated[
+        SourcedBoolean,
+        Field(
+            description='True if data move one way at a time (SATA), false if both ways at once (PCI Express, SAS).'
+        ),
+    ]
+    pcie: Annotated[
+        SourcedPcie | None,
+        Field(
+            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI\nExpress."
+        ),
+    ] = None
+
+
+class KeyUpdate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    tables: Annotated[int, Field(description='Number of tables.', ge=0)]
+    rows: Annotated[int, Field(description='Rows over all tables.', ge=0)]
+    row_size: Annotated[
+        str,
+        Field(
+            description='Bytes of a row.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'
+        ),
+    ]
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    rate: Annotated[
+        Rate | None, Field(description='Updates per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class Kill(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    down: Annotated[
+        str | None,
+        Field(
+            description='Time before the server is started again.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class LatencyPoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    share: Annotated[str, Field(description='Share of all draws.', pattern='^[0-9._]+ ?%$')]
+    time: Annotated[
+        str,
+        Field(
+            description='The time that these take at most.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+
+
+class Limit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    metric: Annotated[
+        str,
+        Field(
+            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the\npoint: `read.latency.p999`.'
+        ),
+    ]
+    below: Annotated[
+        str,
+        Field(description='It must stay below this.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
+    ]
+
+
+class Link(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    round_trip: Annotated[
+        str,
+        Field(
+            description="Time of one round trip of an empty message, both ends' work included.",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+    rate: Annotated[
+        str,
+        Field(
+            description='Bytes per second each way.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+
+
+class LsmTree(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    memtable: Annotated[
+        str,
+        Field(
+            description='Bytes of records that memory gathers before they are written as one run; a second part of\nmemory takes new records meanwhile.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    journal: Annotated[
+        str,
+        Field(
+            description="Length of the journal of all jobs, at the begin of the stream's part of the storage; the\nruns lie behind it.",
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    fan_out: Annotated[
+        int, Field(description='Runs of a level that are merged into one of the next.', ge=0)
+    ]
+    levels: Annotated[
+        int, Field(description='Levels of runs; those of the last are not merged.', ge=0)
+    ]
+    block_size: Annotated[
+        str,
+        Field(
+            description='Length of each read and write of a run.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    queue_depth: Annotated[
+        int,
+        Field(
+            description='Blocks outstanding per job, of a run that is written from memory and of a merge each.',
+            ge=0,
+        ),
+    ]
+    most_runs: Annotated[
+        int | None,
+        Field(
+            description='Runs in the first level from which on committers wait for merges; absent: never.',
+            ge=0,
+        ),
+    ] = None
+
+
+class NullProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
 
 
 class Oltp(BaseModel):
@@ -1913,7 +1433,7 @@ class Oltp(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    mix: Annotated[OltpMix, Field(description="Which of sysbench's scripts.")]
+    mix: Annotated[OltpMix, Field(description='Script of sysbench.')]
     clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
     tables: Annotated[int, Field(description='Number of tables.', ge=0)]
     rows: Annotated[int, Field(description='Rows per table.', ge=0)]
@@ -1923,12 +1443,13 @@ class Oltp(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
     popularity: Annotated[
-        Popularity | None, Field(description="Which keys are popular: sysbench's `--rand-type`.")
+        Popularity | None,
+        Field(description="Distribution of popular keys: sysbench's `--rand-type`."),
     ] = 'special'
     range_size: Annotated[int | None, Field(description='Rows in a range select.', ge=0)] = 100
     point_selects: Annotated[
@@ -1972,7 +1493,7 @@ class Oltp(BaseModel):
     auto_inc: Annotated[
         bool | None,
         Field(
-            description='Rows are numbered by the database, or else by the client: then `insert` begins with empty tables.'
+            description='Rows are numbered by the database, or else by the client: then `insert` begins with empty\ntables.'
         ),
     ] = True
     secondary: Annotated[
@@ -1989,7 +1510,7 @@ class Oltp(BaseModel):
         ),
     ] = 'innodb'
     reconnect: Annotated[
-        int | None, Field(description='Connect anew after so many transactions; 0: never.', ge=0)
+        int | None, Field(description='Reconnect after this many transactions; 0: never.', ge=0)
     ] = 0
     db_ps_mode: Annotated[
         PsMode | None,
@@ -1999,7 +1520,7 @@ class Oltp(BaseModel):
     ] = 'auto'
     rand_spec_iter: Annotated[
         int | None,
-        Field(description='How many draws `gaussian` and `special` take the mean of.', ge=0),
+        Field(description='Number of draws that `gaussian` and `special` average.', ge=0),
     ] = 12
     rand_spec_pct: Annotated[
         int | None, Field(description='Share of the keys that `special` favours, in percent.', ge=0)
@@ -2013,6 +1534,643 @@ class Oltp(BaseModel):
     rand_zipfian_exp: Annotated[
         float | None, Field(description='Exponent of `zipfian`, above 0.')
     ] = 0.8
+
+
+class PageFlush(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    batch: Annotated[int, Field(description='Pages of `block_size` in a batch.', ge=0)]
+    doublewrite: Annotated[
+        Size | None,
+        Field(
+            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is\nwritten there first, as a whole, and made durable before any page goes to its place. Absent:\nnone."
+        ),
+    ] = None
+
+
+class Strided(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    run: Annotated[
+        str,
+        Field(
+            description='Length of a stretch; within it each request begins where the one before it ended.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    skip: Annotated[
+        str | None,
+        Field(
+            description='Omitted part after each.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ] = '0 B'
+    backwards: Annotated[
+        bool | None,
+        Field(
+            description="From the span's end to its begin, each request lying before the one that came first."
+        ),
+    ] = False
+
+
+class PatternStrided(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    strided: Strided
+
+
+class Pareto(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot: Annotated[
+        str,
+        Field(
+            description='Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class PatternPareto(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    pareto: Pareto
+
+
+class HotCold(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot: Annotated[
+        str, Field(description='Share of the span that is hot.', pattern='^[0-9._]+ ?%$')
+    ]
+    accesses: Annotated[
+        str, Field(description='Share of the accesses that go there.', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class PatternHotCold(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot_cold: HotCold
+
+
+class PatternZoned(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    zoned: list[Zone]
+
+
+class Pgbench(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    mix: Annotated[PgbenchMix | None, Field(description='Built-in script.')] = 'tpcb_like'
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    scale: Annotated[
+        int | None,
+        Field(
+            description='Size of the data set: 100000 accounts, 10 tellers and a branch for each.',
+            ge=0,
+        ),
+    ] = 1
+    rate: Annotated[
+        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class PoolDump(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at_shutdown: Annotated[
+        SourcedBoolean,
+        Field(description='Pages are listed at shutdown (innodb_buffer_pool_dump_at_shutdown).'),
+    ]
+    at_startup: Annotated[
+        SourcedBoolean,
+        Field(
+            description='They are read back after the start (innodb_buffer_pool_load_at_startup).'
+        ),
+    ]
+    share: Annotated[
+        SourcedShare, Field(description='Share of pages listed (innodb_buffer_pool_dump_pct).')
+    ]
+    of: Annotated[SourcedDumpedShare, Field(description='Base of the share.')]
+    finished_only: Annotated[
+        SourcedBoolean,
+        Field(
+            description='A server that is shut down before it has read all pages back keeps the older list.'
+        ),
+    ]
+    page_reads: Annotated[SourcedUint32, Field(description='Pages that are read back at once.')]
+
+
+class ProgramSpecOltp(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    oltp: Oltp
+
+
+class ProgramSpecKeyUpdate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    key_update: KeyUpdate
+
+
+class ProgramSpecDocument(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    document: Document
+
+
+class ProgramSpecPgbench(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    pgbench: Pgbench
+
+
+class Published(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    id: Annotated[str, Field(description='Identity in the lists of published figures.')]
+    cell: Annotated[dict[str, str], Field(description='Level of each axis.')]
+    phase: Annotated[
+        str | None, Field(description='Phase it belongs to; absent: the only one.')
+    ] = None
+    metric: Annotated[
+        str,
+        Field(
+            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes\ntogether.'
+        ),
+    ]
+    subject: Annotated[
+        str | None,
+        Field(
+            description='Subject, if a cell has several with the metric, such as `tpcc.delivery`;\nabsent: of any.'
+        ),
+    ] = None
+    per: Annotated[
+        str | None, Field(description='Another metric of the same cell that it is divided by.')
+    ] = None
+    window: Annotated[
+        str | None, Field(description='Window it is taken over; absent: the phase.')
+    ] = None
+    derived: Annotated[
+        Literal['most'] | DerivedMoreThan | DerivedRatioTo | DerivedGainOver | Literal['ramp_included'] | DerivedSameUpTo | DerivedApartFrom | None,
+        Field(
+            description="Derivation from several cells; absent: the figure is the metric's value in the cell that\n`cell` names."
+        ),
+    ] = None
+
+
+class Purge(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    threads: Annotated[
+        SourcedUint32, Field(description='Number of purge threads (innodb_purge_threads).')
+    ]
+    redo: Annotated[
+        SourcedSize,
+        Field(
+            description='Log of a row that is changed again, for the transaction fields of its page.'
+        ),
+    ]
+
+
+class RatePoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at: Annotated[
+        str,
+        Field(
+            description="Time from the phase's begin.", pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'
+        ),
+    ]
+    rate: Annotated[
+        str, Field(description='Requests per second from there.', pattern='^[0-9._]+ ?/s$')
+    ]
+
+
+class ReadAhead(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    area: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its\npages.'
+        ),
+    ]
+    threshold: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages of an area that must have been used in order (innodb_read_ahead_threshold).'
+        ),
+    ]
+
+
+class Rebuild(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    rate: Annotated[
+        str,
+        Field(
+            description='Bytes per second at most.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    rate_min: Annotated[
+        str,
+        Field(
+            description='Guaranteed rate under other work, in bytes per second.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    manner: Annotated[RebuildManner, Field(description='Treatment of other work.')]
+
+
+class Restart(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    down: Annotated[
+        str | None,
+        Field(
+            description='Time before the server is started again, after it is down.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class Scan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[
+        str,
+        Field(
+            description='Size of the table.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    clients: Annotated[int | None, Field(description='Connections that scan at once.', ge=0)] = 1
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+
+
+class Search(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    stream: Annotated[str, Field(description='Name of the stream whose rate is varied.')]
+    arrivals: Annotated[Spacing | None, Field(description='Spacing of requests at a rate.')] = (
+        'poisson'
+    )
+    shares: Annotated[
+        list[Share] | None,
+        Field(
+            description='The curve: rates as shares of the closed-loop maximum.',
+            validate_default=True,
+        ),
+    ] = ['10 %', '30 %', '50 %', '70 %', '80 %', '90 %', '95 %']
+    limit: Annotated[
+        Limit | None,
+        Field(description='The latency that must not be exceeded; absent: only the curve.'),
+    ] = None
+    within: Annotated[
+        str | None,
+        Field(
+            description='Final width of the bracket around the answer, as a share of it.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '2 %'
+    runs_at_most: Annotated[int | None, Field(description='Most runs of the bisection.', ge=0)] = 16
+    budget: Annotated[
+        Time | None,
+        Field(
+            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends\nmost; absent: none."
+        ),
+    ] = None
+
+
+class Simulated(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    scale: Annotated[int, Field(description='The drive has one n-th of its capacity.', ge=0)]
+    written: Annotated[Written, Field(description='Writes before the run.')]
+    used: Annotated[
+        str,
+        Field(
+            description='Share of its addresses that the storage uses and that were written.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+    dead_channels: Annotated[
+        int | None, Field(description='Failed channels of each controller.', ge=0)
+    ] = None
+    worn_percent: Annotated[
+        int | None,
+        Field(description="Wear in percent of its endurance, instead of the profile's.", ge=0),
+    ] = None
+
+
+class SourcedLatencyPoints(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[LatencyPoint], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedTemperature(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(degC|°C)$')
+    ]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedTime(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str,
+        Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
+    ]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedTimes(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[Time], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class Stalls(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[
+        SourcedTime,
+        Field(
+            description='Mean time from the end of one to the begin of the next, exponentially distributed.'
+        ),
+    ]
+    lasting: Annotated[SourcedLatencyPoints, Field(description='Duration of each stall.')]
+
+
+class Summary(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Stem of its file.')]
+    title: Annotated[str, Field(description='Its title.')]
+    question: Annotated[str, Field(description='Its question.')]
+    answer: Annotated[Answer | None, Field(description='Comparison and figures of its answer.')] = (
+        None
+    )
+    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
+    published: Annotated[
+        list[Published], Field(description='Published figures that its cells reproduce.')
+    ]
+    windows: Annotated[
+        dict[str, Window], Field(description='Windows besides each phase and `all`.')
+    ]
+    quick: Annotated[bool | None, Field(description='True if only the quick part was planned.')] = (
+        False
+    )
+    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
+        None
+    )
+    search: Annotated[Search | None, Field(description='Search.')] = None
+
+
+class GroupCommitSync(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    committers: Annotated[
+        int, Field(description='Committers per job; each has one commit at a time.', ge=0)
+    ]
+    delay: Annotated[
+        str | None,
+        Field(
+            description='Longest wait of the first committer of a group for more; a complete group does not wait.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class SyncGroupCommit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    group_commit: Annotated[GroupCommitSync, Field(title='GroupCommitSync')]
+
+
+class Thermal(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ambient: Annotated[SourcedTemperature, Field(description='Temperature around the drive.')]
+    resistance_mk_per_w: Annotated[
+        SourcedUint32,
+        Field(
+            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what\nis around it.'
+        ),
+    ]
+    capacity_mj_per_k: Annotated[
+        SourcedUint32,
+        Field(description='Heat capacity: millijoules that make it warmer by one kelvin.'),
+    ]
+    throttle: Annotated[
+        SourcedTemperature, Field(description='Temperature at which it is throttled.')
+    ]
+    release: Annotated[
+        SourcedTemperature, Field(description='Temperature at which it is throttled no longer.')
+    ]
+    limit_mw: Annotated[
+        SourcedUint32,
+        Field(
+            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits,\nthe host's reads too."
+        ),
+    ]
+
+
+class Tpcc(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    warehouses: Annotated[
+        int | None, Field(description='Size of the data set: warehouses.', ge=0)
+    ] = None
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    manner: Annotated[
+        Manner | None, Field(description='By the specification, or as the well-known tool does it.')
+    ] = 'specification'
+    waits: Annotated[
+        Waits | None,
+        Field(
+            description='Keying and think times; without them a connection starts its next transaction at once.'
+        ),
+    ] = 'none'
+    delivery: Annotated[
+        Delivery | None,
+        Field(
+            description='Deliveries at once, or queued and carried out in the background (manner `specification`\nonly).'
+        ),
+    ] = 'at_once'
+    rate: Annotated[
+        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+    ] = None
+
+
+class VolumeService(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    latency: Annotated[
+        SourcedLatencyPoints,
+        Field(
+            description='Time in parallel with other commands, one draw for each; with `rounds`, one for each round.'
+        ),
+    ]
+    command_time: Annotated[
+        SourcedTime,
+        Field(description="Time of the volume's single processor per command of any length."),
+    ]
+    transfer_rate: Annotated[
+        SourcedRate, Field(description='Bytes per second that the same processor moves.')
+    ]
+    alone: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Time that a round takes longer in which this command is the only one, because its server\nsleeps and must be woken; only with `rounds`. Absent: none.'
+        ),
+    ] = None
+
+
+class XPointProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
+    access_unit: Annotated[
+        SourcedSize,
+        Field(
+            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
+        ),
+    ]
+    channels: Annotated[
+        SourcedUint32, Field(description='Channels, each serving one access at a time.')
+    ]
+    read_time: Annotated[
+        SourcedTime, Field(description='Time that a channel is busy with reading one access unit.')
+    ]
+    write_time: Annotated[
+        SourcedTime, Field(description='Time that a channel is busy with writing one access unit.')
+    ]
+    read_overhead: Annotated[
+        SourcedTime,
+        Field(description='Time of a read in the electronics, in parallel with others.'),
+    ]
+    write_overhead: Annotated[
+        SourcedTime,
+        Field(description='Time of a write in the electronics, in parallel with others.'),
+    ]
+    command_rate: Annotated[
+        SourcedRate, Field(description='Commands that the controller starts per second at most.')
+    ]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    queue_depth: Annotated[
+        SourcedUint32, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    functions: Annotated[
+        SourcedUint32 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+    power: Annotated[Drawn | None, Field(description='Power draw; absent: not known.')] = None
 
 
 class Ycsb(BaseModel):
@@ -2029,77 +2187,131 @@ class Ycsb(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed\nloop only).",
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = None
 
 
-class Pgbench(BaseModel):
+class AccessPath(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    mix: Annotated[PgbenchMix | None, Field(description='Which of its built-in scripts.')] = (
-        'tpcb_like'
-    )
-    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
-    scale: Annotated[
-        int | None,
-        Field(
-            description='Size of the data set: 100000 accounts, 10 tellers and a branch for each.',
-            ge=0,
-        ),
-    ] = 1
-    rate: Annotated[
-        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
-    ] = None
-    think_time: Annotated[
-        str | None,
-        Field(
-            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
+    read: Annotated[
+        SourcedTime, Field(description="From the call to the device's doorbell, for a read.")
+    ]
+    write: Annotated[SourcedTime, Field(description='The same for a write, a trim or a flush.')]
+    complete: Annotated[
+        SourcedTime,
+        Field(description="Taking the completion, until the thread's own code continues."),
+    ]
 
 
-class Engine(BaseModel):
+class Ramp(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    version: Annotated[str | None, Field(description='Version, as far as it matters: `"5.5"`.')] = (
-        None
+    points: Annotated[
+        list[RatePoint],
+        Field(
+            description='The rate at given times of the phase, in order; two at one time are a step.'
+        ),
+    ]
+    shape: Annotated[Shape | None, Field(description='Shape of the rate between points.')] = 'lines'
+    gaps: Annotated[Gaps | None, Field(description='Spacing of requests at that rate.')] = 'even'
+
+
+class ArrivalsRamp(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
     )
-    buffer_pool: Annotated[
-        Size | None,
-        Field(description='Memory for pages: innodb_buffer_pool_size, shared_buffers, cache_size.'),
-    ] = None
-    redo_log: Annotated[
-        Size | None, Field(description='Total size of the redo log or write-ahead log.')
-    ] = None
-    flush_method: Annotated[
-        str | None, Field(description='How files are written: O_DIRECT, fsync …')
-    ] = None
-    doublewrite: Annotated[
-        Doublewrite | None, Field(description='Protection against torn pages.')
-    ] = None
-    commit: Annotated[
-        str | None,
+    ramp: Ramp
+
+
+class Controller(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    count: Annotated[SourcedUint32, Field(description='Controllers under the one address space.')]
+    interleave: Annotated[
+        SourcedSize,
+        Field(description='Consecutive bytes of the address space that go to one controller.'),
+    ]
+    data_channels: Annotated[
+        SourcedUint32, Field(description='Channels of each controller that hold data.')
+    ]
+    parity_channels: Annotated[
+        SourcedUint32,
         Field(
-            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the product's own values."
+            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across\nthe channels.'
+        ),
+    ]
+    dies_per_channel: Annotated[SourcedUint32, Field(description='Dies on a channel.')]
+    channel_rate: Annotated[SourcedRate, Field(description="Bytes per second on a channel's bus.")]
+    read_rate: Annotated[
+        SourcedRate, Field(description='Reads that one controller starts per second at most.')
+    ]
+    write_rate: Annotated[
+        SourcedRate, Field(description='Writes that one controller starts per second at most.')
+    ]
+    read_overhead: Annotated[
+        SourcedTime,
+        Field(description='Time of a read in the electronics, in parallel with others.'),
+    ]
+    write_overhead: Annotated[
+        SourcedTime,
+        Field(
+            description='Time of a write in the electronics before its acknowledgement, in parallel with others.'
+        ),
+    ]
+    transfer_rate: Annotated[
+        SourcedRate | None,
+        Field(
+            description="Bytes per second that all controllers together move between host and buffers, both ways\nadded up; absent: the link's rate each way."
         ),
     ] = None
-    dsn: Annotated[
-        str | None,
+    queue_depth: Annotated[
+        SourcedUint32, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    flush_alone: Annotated[
+        SourcedBoolean | None,
         Field(
-            description='A server that runs already, as a connection string without its secret; it is sampled and never configured.'
+            description="True if a flush can't be queued, as with Serial ATA: it waits for all earlier commands,\nreads too, and later commands wait for it; absent: no."
         ),
     ] = None
-    options: Annotated[
-        dict[str, str] | None,
-        Field(description='Any further option of the product, by its own name.'),
-    ] = {}
+    functions: Annotated[
+        SourcedUint32 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+
+
+class DeviceNull(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    null: NullProfile
+
+
+class DeviceXpoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    xpoint: XPointProfile
+
+
+class Driver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[SourcedTime, Field(description='To a read.')]
+    write: Annotated[SourcedTime, Field(description='To a write or trim.')]
 
 
 class EngineCosts(BaseModel):
@@ -2107,134 +2319,61 @@ class EngineCosts(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    clock: Annotated[Sourced4, Field(description='Cycles per second at which the times hold.')]
+    clock: Annotated[SourcedRate, Field(description='Cycles per second at which the times hold.')]
     statement: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description='A statement besides its pages and rows: protocol, parsing, locks of tables, and the client on the same host.'
+            description='A statement besides its pages and rows: protocol, parsing, locks of tables, and the client\non the same host.'
         ),
     ]
-    commit: Annotated[Sourced2, Field(description='A commit besides its writes.')]
+    commit: Annotated[SourcedTime, Field(description='A commit besides its writes.')]
     page_get: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(description='Finding and latching a page in the buffer pool, and searching it.'),
     ]
-    row: Annotated[Sourced2, Field(description='Reading a row or changing it.')]
+    row: Annotated[SourcedTime, Field(description='Reading a row or changing it.')]
     scan_row: Annotated[
-        Sourced2 | None, Field(description='Reading the next row of a scan; absent: as any row.')
+        SourcedTime | None, Field(description='Reading the next row of a scan; absent: as any row.')
     ] = None
     change: Annotated[
-        Sourced2, Field(description='What changing a row adds: undo, redo, its lock.')
+        SourcedTime, Field(description='Additional time to change a row: undo, redo, its lock.')
     ]
     page_read: Annotated[
-        Sourced2, Field(description='Taking a page in: checksum, freeing a frame, the lists.')
+        SourcedTime, Field(description='Taking a page in: checksum, freeing a frame, the lists.')
     ]
     page_write: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(description='Writing a page: checksum, copy to the doublewrite buffer, the lists.'),
     ]
     page_copy: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(description="Copying a page to or from the host's page cache, with the call."),
     ]
     round_trip: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description="From an answer's end to the next statement of the same client, without any processor here: network and the client's own\nmachine."
+            description="From an answer's end to the next statement of the same client, without any processor here:\nnetwork and the client's own machine."
         ),
     ]
 
 
-class PoolRules(BaseModel):
+class EngineRecovery(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    size: Annotated[Sourced, Field(description="Its size where a study doesn't say.")]
-    usable: Annotated[
-        Sourced6,
+    start: Annotated[
+        SourcedTime,
+        Field(description='From the start of its process to the first read of the log.'),
+    ]
+    read: Annotated[SourcedSize, Field(description='Bytes of log that are read at once.')]
+    apply: Annotated[
+        SourcedTime,
         Field(
-            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
+            description='Processor time of a log record: parsing it, and applying it to its page.'
         ),
     ]
-    midpoint: Annotated[
-        Midpoint | None,
-        Field(
-            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.'
-        ),
-    ] = None
-    search_depth: Annotated[
-        Sourced3,
-        Field(
-            description='Pages at the end of the LRU list among which a clean one is looked for.'
-        ),
-    ]
-    look: Annotated[
-        Sourced2 | None,
-        Field(
-            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
-        ),
-    ] = None
-
-
-class Sourced15(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[FreePages, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced16(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Background, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced17(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced18(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced19(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[RowLocks, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Sourced20(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[DumpedShare, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+    page_reads: Annotated[SourcedUint32, Field(description='Pages that are read at once.')]
 
 
 class Event(BaseModel):
@@ -2261,7 +2400,7 @@ class Event(BaseModel):
     power_cut: Annotated[
         Member | None,
         Field(
-            description='Power fails, and a database on the storage is started again. Under a measured one its file system is shut down.'
+            description='Power fails, and a database on the storage is started again. Under a measured one its file\nsystem is shut down.'
         ),
     ] = None
     kill: Annotated[
@@ -2277,7 +2416,7 @@ class Event(BaseModel):
     failover: Annotated[
         Failover | None,
         Field(
-            description='The machine under the database is gone, and the one at the other side of its replica takes over.'
+            description='The machine under the database is gone, and the one at the other side of its replica takes\nover.'
         ),
     ] = None
     command: Annotated[
@@ -2285,48 +2424,80 @@ class Event(BaseModel):
     ] = None
 
 
-class Published(BaseModel):
+class Flushing(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    id: Annotated[str, Field(description='Identity in the lists of published figures.')]
-    cell: Annotated[dict[str, str], Field(description='Level of each axis.')]
-    phase: Annotated[
-        str | None, Field(description='Phase it belongs to; absent: the only one.')
-    ] = None
-    metric: Annotated[
-        str,
+    free_pages: Annotated[
+        SourcedFreePages | None,
         Field(
-            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.'
+            description='Thread that makes free pages if there are none; absent: no thread flushes for free pages,\nand a requester waits until pages are flushed from the list of dirty pages, the oldest\nfirst.'
+        ),
+    ] = None
+    lru_scan_depth: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does\nnot look there.'
+        ),
+    ] = None
+    background: Annotated[
+        SourcedBackground | None,
+        Field(
+            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly\nfull, or somebody needs them clean.'
+        ),
+    ] = None
+    io_capacity: Annotated[
+        SourcedUint32, Field(description='Pages per second in the background (innodb_io_capacity).')
+    ]
+    io_capacity_max: Annotated[
+        SourcedUint32,
+        Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
+    ]
+    adaptive: Annotated[
+        SourcedAdaptive | None,
+        Field(
+            description="Pages flushed per second to advance the log's checkpoint; absent: none\n(innodb_adaptive_flushing = OFF)."
+        ),
+    ] = None
+    most_dirty: Annotated[
+        SourcedShare,
+        Field(description='Share of dirty pages from which they are flushed at the capacity.'),
+    ]
+    neighbours: Annotated[
+        SourcedBoolean, Field(description='Dirty pages of the same 64 are flushed along.')
+    ]
+    doublewrite: Annotated[
+        SourcedBoolean, Field(description='Pages written twice unless a study says otherwise.')
+    ]
+    batch: Annotated[
+        SourcedUint32, Field(description='Pages of a batch in the doublewrite buffer.')
+    ]
+    single_slots: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer;\nabsent: there are none.'
+        ),
+    ] = None
+    retry: Annotated[
+        SourcedTime,
+        Field(
+            description='Sleep of a user thread that found no free page, from its second try on.'
         ),
     ]
-    subject: Annotated[
-        str | None,
+    sync_each_file: Annotated[
+        SourcedBoolean | None,
         Field(
-            description='Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.'
+            description='True if a batch ends with a sync of each file that it wrote, one after the other; absent:\nwith one sync for all files.'
         ),
     ] = None
-    per: Annotated[
-        str | None, Field(description='Another metric of the same cell that it is divided by.')
-    ] = None
-    window: Annotated[
-        str | None, Field(description='Window it is taken over; absent: the phase.')
-    ] = None
-    derived: Annotated[
-        Literal['most'] | Derived1 | Derived2 | Derived3 | Literal['ramp_included'] | Derived4 | Derived5 | None,
+    latched_writes: Annotated[
+        SourcedBoolean | None,
         Field(
-            description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
+            description='True if a change of a page that is being written waits for the write; absent: the page is\nchanged at once.'
         ),
     ] = None
-
-
-class Device1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    null: NullProfile
+    method: Annotated[SourcedFlushMethod, Field(description='Default method to write data files.')]
 
 
 class HddProfile(BaseModel):
@@ -2334,231 +2505,88 @@ class HddProfile(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
     revolution: Annotated[
-        Sourced2, Field(description='Time of one revolution: 4 ms at 15 000 per minute.')
+        SourcedTime, Field(description='Time of one revolution: 4 ms at 15 000 per minute.')
     ]
     seek_min: Annotated[
-        Sourced2, Field(description='Seek to the next cylinder, settling included.')
+        SourcedTime, Field(description='Seek to the next cylinder, settling included.')
     ]
     seek_average: Annotated[
-        Sourced2, Field(description='Mean seek between two uniformly random places.')
+        SourcedTime, Field(description='Mean seek between two uniformly random places.')
     ]
-    cylinders: Annotated[Sourced3, Field(description='Cylinders that the capacity is spread over.')]
+    cylinders: Annotated[
+        SourcedUint32, Field(description='Cylinders that the capacity is spread over.')
+    ]
     command_overhead: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description="Time that the controller and the link take for a command before the mechanics; overlaps with other commands' mechanics."
+            description="Time that the controller and the link take for a command before the mechanics; overlaps with\nother commands' mechanics."
         ),
     ]
     media_rate: Annotated[
-        Sourced4,
+        SourcedRate,
         Field(
-            description='Bytes per second that pass under the head: the same everywhere, or the mean where the disk has zones.'
+            description='Bytes per second that pass under the head: the same everywhere, or the mean where the disk\nhas zones.'
         ),
     ]
-    scheduling: Annotated[Sourced5, Field(description='In which order queued commands are served.')]
+    scheduling: Annotated[
+        SourcedScheduling, Field(description='In which order queued commands are served.')
+    ]
     queue_depth: Annotated[
-        Sourced3, Field(description='Commands the disk holds; more wait in the host.')
+        SourcedUint32, Field(description='Commands the disk holds; more wait in the host.')
     ]
     read_ahead: Annotated[
-        Sourced | None,
-        Field(
-            description='Buffer that goes on reading behind the last read; absent: no read-ahead.'
-        ),
+        SourcedSize | None,
+        Field(description='Read-ahead buffer after the last read; absent: no read-ahead.'),
     ] = None
     zones: Annotated[
         Zones | None,
         Field(
-            description='Zones of falling density from the outside to the inside; absent: the disk is the same everywhere.'
+            description='Zones of falling density from the outside to the inside; absent: the disk is the same\neverywhere.'
         ),
     ] = None
     age_limit: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description='After so long in the disk a command is served whatever the schedule says; absent: 500 ms.'
         ),
     ] = None
     write_cache: Annotated[
-        Sourced | None,
+        SourcedSize | None,
         Field(
-            description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.'
+            description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium.\nAbsent: writes end on it.'
         ),
     ] = None
-    power: Annotated[Drawn | None, Field(description='What the disk draws; absent: not known.')] = (
-        None
-    )
+    power: Annotated[Drawn | None, Field(description='Power draw; absent: not known.')] = None
 
 
-class Nand(BaseModel):
+class Hypervisor(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    cell: Annotated[Sourced7, Field(description='Bits in a cell.')]
-    page: Annotated[Sourced, Field(description='Bytes of a page.')]
-    pages_per_block: Annotated[Sourced3, Field(description='Pages of an erase block.')]
-    planes: Annotated[
-        Sourced3,
-        Field(description='Planes of a die that work together: a program writes one page in each.'),
-    ]
-    read_time: Annotated[
-        Sourced8,
+    request: Annotated[
+        SourcedTime,
         Field(
-            description='Sensing a page: one time for each bit of a cell (lower, upper …), in the order of the pages.'
+            description="For each request, on a thread of the hypervisor's own and a processor that the guest does\nnot see."
         ),
     ]
-    program_time: Annotated[
-        Sourced8, Field(description='Programming a page: one time for each bit of a cell.')
-    ]
-    erase_time: Annotated[Sourced2, Field(description='Erasing a block.')]
-    suspend_time: Annotated[
-        Sourced2 | None,
-        Field(
-            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.'
-        ),
-    ] = None
-    endurance_cycles: Annotated[
-        Sourced3, Field(description='Program and erase cycles that a block is good for.')
-    ]
+    threads: Annotated[SourcedUint32, Field(description='Such threads.')]
 
 
-class HostLink(BaseModel):
+class Idle(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
-    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
-    half_duplex: Annotated[
-        Sourced9,
+    after: Annotated[
+        SourcedTime, Field(description='It idles once it has held no command for so long.')
+    ]
+    erased: Annotated[
+        SourcedSize | None,
         Field(
-            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
-        ),
-    ]
-    pcie: Annotated[
-        Sourced10 | None,
-        Field(
-            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express."
-        ),
-    ] = None
-
-
-class Cleaning(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    policy: Annotated[Sourced11, Field(description='Which block is reclaimed next.')]
-    reserve_blocks: Annotated[
-        Sourced3,
-        Field(
-            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.'
-        ),
-    ]
-    separate_relocated: Annotated[
-        Sourced9, Field(description='Whether relocated data go to blocks of their own.')
-    ]
-    separate_hot: Annotated[
-        Sourced6 | None,
-        Field(
-            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as\nmany writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart."
-        ),
-    ] = None
-
-
-class Thermal(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    ambient: Annotated[Sourced12, Field(description='Temperature around the drive.')]
-    resistance_mk_per_w: Annotated[
-        Sourced3,
-        Field(
-            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.'
-        ),
-    ]
-    capacity_mj_per_k: Annotated[
-        Sourced3, Field(description='Heat capacity: millijoules that make it warmer by one kelvin.')
-    ]
-    throttle: Annotated[Sourced12, Field(description='Temperature at which it is throttled.')]
-    release: Annotated[
-        Sourced12, Field(description='Temperature at which it is throttled no longer.')
-    ]
-    limit_mw: Annotated[
-        Sourced3,
-        Field(
-            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too."
-        ),
-    ]
-
-
-class XPointProfile(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    access_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
-        ),
-    ]
-    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
-    read_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
-    ]
-    write_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
-    ]
-    read_overhead: Annotated[
-        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
-    ]
-    write_overhead: Annotated[
-        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
-    ]
-    command_rate: Annotated[
-        Sourced4, Field(description='Commands that the controller starts per second at most.')
-    ]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    queue_depth: Annotated[
-        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
-    ]
-    functions: Annotated[
-        Sourced3 | None,
-        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
-    ] = None
-    power: Annotated[
-        Drawn | None, Field(description='What the drive draws; absent: not known.')
-    ] = None
-
-
-class VolumeService(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    latency: Annotated[
-        Sourced13,
-        Field(
-            description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
-        ),
-    ]
-    command_time: Annotated[
-        Sourced2,
-        Field(
-            description='Time that the one processor behind the volume is busy with a command of whatever length.'
-        ),
-    ]
-    transfer_rate: Annotated[
-        Sourced4, Field(description='Bytes per second that the same processor moves.')
-    ]
-    alone: Annotated[
-        Sourced2 | None,
-        Field(
-            description='Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;\nonly with `rounds`. Absent: none.'
+            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains\nenough; absent: none.'
         ),
     ] = None
 
@@ -2569,226 +2597,147 @@ class Interrupt(BaseModel):
         frozen=True,
     )
     cost: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
+            description='Handler, completion of the request, and waking the thread; interrupts the work that the\nprocessor was doing.'
         ),
     ]
-    placement: Annotated[Sourced14, Field(description='Which processor it comes to.')]
+    placement: Annotated[SourcedPlacement, Field(description='Processor that gets the interrupt.')]
 
 
-class StreamSpec(BaseModel):
+class Lock(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    storage: Annotated[
-        str | None,
-        Field(
-            description='The storage the stream works on; without it, the one that `use.storage` names.'
-        ),
-    ] = None
-    pattern: Annotated[
-        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | Pattern5 | None,
-        Field(description='In which order offsets are visited.', validate_default=True),
-    ] = 'random'
-    run_length: Annotated[
-        int | None,
-        Field(
-            description='Requests in a row from each drawn offset on, each where the one before it ended; 1: every offset is drawn.',
-            ge=0,
-        ),
-    ] = 1
-    read: Annotated[
-        str | None,
-        Field(description='Share of reads among reads and writes.', pattern='^[0-9._]+ ?%$'),
-    ] = '100 %'
-    block_size: Annotated[
-        str | None,
-        Field(
-            description='Length of each request; without meaning where there is a mix.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ] = '4 KiB'
-    block_size_mix: Annotated[
-        list[SizeShare] | None,
-        Field(
-            description='A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length\n(sequential: where the one before it ended).'
-        ),
-    ] = None
-    write_block_size_mix: Annotated[
-        list[SizeShare] | None,
-        Field(
-            description='The lengths of writes where they differ from those of reads, which then have `block_size` or `block_size_mix`.'
-        ),
-    ] = None
-    align: Annotated[
-        Size | None,
-        Field(
-            description="What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length."
-        ),
-    ] = None
-    priority: Annotated[
-        Priority | None,
-        Field(
-            description="Which of a drive's queues the stream's requests wait in, where its storage has `arbitration` (simulated world); absent: `medium`."
-        ),
-    ] = None
-    queue_depth: Annotated[
-        int | None,
-        Field(
-            description='Requests outstanding per job; in open loop the most that may be outstanding.',
-            ge=0,
-        ),
-    ] = 1
-    jobs: Annotated[
-        int | None, Field(description='Jobs, each with a thread and a queue of its own.', ge=0)
-    ] = 1
-    arrivals: Annotated[
-        Literal['closed'] | Arrivals1 | Arrivals2 | Arrivals3 | Arrivals4 | None,
-        Field(description='When requests start.', validate_default=True),
-    ] = 'closed'
-    duty: Annotated[
-        Duty | None,
-        Field(
-            description='When the stream pauses; absent: never. Neither loop starts anything in a pause, and time stands still in it for `arrivals`.'
-        ),
-    ] = None
-    think_time: Annotated[
-        str | None,
-        Field(
-            description='Mean pause between a completion and the next request of the same slot (closed loop; refused in open loop).',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-    think_distribution: Annotated[
-        Distribution | None, Field(description='How the pauses are distributed.')
-    ] = 'fixed'
-    think_every: Annotated[
-        int | None,
-        Field(
-            description='Requests of a slot between two pauses (closed loop; refused in open loop).',
-            ge=0,
-        ),
-    ] = None
-    pace: Annotated[
-        Pace | None,
-        Field(description='Keeping step with other streams of the phase; absent: each for itself.'),
-    ] = None
-    sync: Annotated[
-        Sync1 | Sync2 | Literal['dsync'] | Literal['fua'] | Sync3 | None,
-        Field(description='Making writes durable; absent: never.'),
-    ] = None
-    sync_at_end: Annotated[
-        bool | None,
-        Field(
-            description='Whether the stream ends with one more sync, once all it may move is moved or its time is over: the kind that `sync`\nhas, else an `fsync`. A phase that ends before it leaves it out.'
-        ),
-    ] = None
-    page_flush: Annotated[
-        PageFlush | None,
-        Field(
-            description='Writes come in batches of pages, each batch durable before the next; absent: each write for itself.'
-        ),
-    ] = None
-    lsm: Annotated[
-        LsmTree | None,
-        Field(
-            description='The log is the journal of a log-structured merge tree, whose runs are written and merged behind it; absent: a log alone.'
-        ),
-    ] = None
-    offset: Annotated[
-        str | None,
-        Field(
-            description="Where the stream's part of the storage begins.",
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ] = '0 B'
-    span: Annotated[
-        Size | None,
-        Field(
-            description="Length of the stream's part of the storage; absent: all that follows `offset`."
-        ),
-    ] = None
-    amount: Annotated[
-        Size | None,
-        Field(
-            description="Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A stream with an amount\nor a duration of its own takes no part in the phase's amount."
-        ),
-    ] = None
-    delay: Annotated[
-        str | None,
-        Field(
-            description="How long after the phase's begin the stream begins.",
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = None
-    duration: Annotated[
-        Time | None,
-        Field(
-            description="How long it issues requests, from its own begin; absent: to the phase's end."
-        ),
-    ] = None
-    ends_with: Annotated[
-        list[str] | None,
-        Field(
-            description='Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved its amount or its time is\nover. It may name itself.'
-        ),
-    ] = None
-    call: Annotated[
-        FileCall | None,
-        Field(
-            description='Calls on files in place of reading and writing (measured world); absent: none.'
-        ),
-    ] = None
-    donor: Annotated[
-        Donor | None, Field(description='Where `call = "move_extents"` gets extents from.')
-    ] = None
-    tolerates: Annotated[
-        list[Failing] | None,
-        Field(
-            description='Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the stream goes on. Absent: the\nfirst request that fails ends a measured run.'
-        ),
-    ] = None
-    access: Annotated[
-        Access | None, Field(description='Past the page cache (O_DIRECT) or through it.')
-    ] = 'direct'
-    submission: Annotated[
-        Submission2 | None, Field(description='How requests reach the system (measured world).')
-    ] = 'auto'
-    processors: Annotated[
-        list[Processor] | None,
-        Field(
-            description="Processors, by their numbers, that the stream's threads run on (measured world); absent: any."
-        ),
-    ] = None
-    compressible: Annotated[
-        str | None,
-        Field(
-            description='How well the written data compresses: the share of each 4 KiB that is one byte repeated.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ] = '0 %'
-    duplicate: Annotated[
-        str | None,
-        Field(
-            description='How much of the written data repeats: the share of writes whose content is one of sixteen.',
-            pattern='^[0-9._]+ ?%$',
-        ),
-    ] = '0 %'
-    trim: Annotated[
-        str | None, Field(description='Share of requests that are trims.', pattern='^[0-9._]+ ?%$')
-    ] = '0 %'
-    trim_first: Annotated[
-        bool | None, Field(description='Whether each write waits for a trim of its range.')
-    ] = None
-    verify: Annotated[
-        Verify | None,
-        Field(description='Whether written blocks carry a checksum that reads check.'),
-    ] = 'off'
+    read: Annotated[SourcedTime, Field(description="For a read: a single request queue's lock.")]
+    write: Annotated[SourcedTime, Field(description="For a write: that, and a file's own lock.")]
 
 
-class ProgramSpec1(BaseModel):
+class Midpoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    old: Annotated[
+        SourcedShare, Field(description="The old part's share of the list (innodb_old_blocks_pct).")
+    ]
+    least: Annotated[
+        SourcedUint32, Field(description='Number of pages from which on the list has an old part.')
+    ]
+    old_blocks_time: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Time for which a page stays in the old part after its first use; absent: to its next use.'
+        ),
+    ] = None
+
+
+class Nand(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[SourcedCell, Field(description='Bits in a cell.')]
+    page: Annotated[SourcedSize, Field(description='Bytes of a page.')]
+    pages_per_block: Annotated[SourcedUint32, Field(description='Pages of an erase block.')]
+    planes: Annotated[
+        SourcedUint32,
+        Field(description='Planes of a die that work together: a program writes one page in each.'),
+    ]
+    read_time: Annotated[
+        SourcedTimes,
+        Field(
+            description='Sensing a page: one time for each bit of a cell (lower, upper …), in the order of the pages.'
+        ),
+    ]
+    program_time: Annotated[
+        SourcedTimes, Field(description='Programming a page: one time for each bit of a cell.')
+    ]
+    erase_time: Annotated[SourcedTime, Field(description='Erasing a block.')]
+    suspend_time: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent:\nreads wait for its end.'
+        ),
+    ] = None
+    endurance_cycles: Annotated[
+        SourcedUint32, Field(description='Program and erase cycles that a block is good for.')
+    ]
+
+
+class PoolRules(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[SourcedSize, Field(description="Its size where a study doesn't say.")]
+    usable: Annotated[
+        SourcedShare,
+        Field(
+            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash\nindex, system pages."
+        ),
+    ]
+    midpoint: Annotated[
+        Midpoint | None,
+        Field(
+            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go\nthere with each use.'
+        ),
+    ] = None
+    search_depth: Annotated[
+        SourcedUint32,
+        Field(
+            description='Pages at the end of the LRU list among which a clean one is looked for.'
+        ),
+    ]
+    look: Annotated[
+        SourcedTime | None,
+        Field(
+            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is\nlooked for; absent: no time."
+        ),
+    ] = None
+
+
+class Power(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[SourcedUint32, Field(description='Milliwatts of the idle drive.')]
+    limit_mw: Annotated[
+        SourcedUint32 | None,
+        Field(
+            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait.\nAbsent: no limit.'
+        ),
+    ] = None
+    read_nj: Annotated[
+        SourcedUint32, Field(description='Nanojoules of sensing a page of each plane of a die.')
+    ]
+    program_nj: Annotated[
+        SourcedUint32, Field(description='Nanojoules of programming a page of each plane of a die.')
+    ]
+    erase_nj: Annotated[
+        SourcedUint32, Field(description='Nanojoules of erasing a block of each plane of a die.')
+    ]
+    thermal: Annotated[
+        Thermal | None, Field(description='Thermal model; absent: not modelled.')
+    ] = None
+
+
+class PowerLossProtection(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    flush_time: Annotated[
+        SourcedTime, Field(description='Time that writing the full buffer to the flash takes.')
+    ]
+    hold_up: Annotated[
+        SourcedTime, Field(description='Time that the capacitor holds the drive up.')
+    ]
+
+
+class ProgramSpecTpcc(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2796,15 +2745,15 @@ class ProgramSpec1(BaseModel):
     tpcc: Tpcc
 
 
-class ProgramSpec2(BaseModel):
+class ProgramSpecScan(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    oltp: Oltp
+    scan: Scan
 
 
-class ProgramSpec5(BaseModel):
+class ProgramSpecYcsb(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2812,12 +2761,55 @@ class ProgramSpec5(BaseModel):
     ycsb: Ycsb
 
 
-class ProgramSpec7(BaseModel):
+class ReadRetry(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    pgbench: Pgbench
+    at_end_of_life: Annotated[
+        SourcedShare,
+        Field(
+            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows\nwith the square of the wear.'
+        ),
+    ]
+    retry_time: Annotated[
+        SourcedTime, Field(description='Time of a repeated sense, new voltages included.')
+    ]
+    worn: Annotated[
+        SourcedShare,
+        Field(description="Wear of the flash at the run's begin, as a share of its endurance."),
+    ]
+    extra_life: Annotated[
+        SourcedShare | None,
+        Field(
+            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash\nreadable, as a share of the endurance; absent: none.'
+        ),
+    ] = None
+
+
+class ReadThreads(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    number: Annotated[
+        SourcedUint32, Field(description='Number of read threads (innodb_read_io_threads).')
+    ]
+    page: Annotated[
+        SourcedTime, Field(description='Taking a page in: its checksum, its latch and the lists.')
+    ]
+
+
+class SlcCache(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[
+        SourcedSize, Field(description="Bytes of the host's data that it holds at most.")
+    ]
+    read_time: Annotated[SourcedTime, Field(description='Sensing a page of it.')]
+    program_time: Annotated[SourcedTime, Field(description='Programming a page of it.')]
 
 
 class SteadyRule(BaseModel):
@@ -2853,211 +2845,245 @@ class SteadyRule(BaseModel):
     absolute: Annotated[
         Absolute | None,
         Field(
-            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.'
+            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked\nvariable.'
         ),
     ] = None
     max_rounds: Annotated[
         int | None,
         Field(
-            description='After so many rounds it ends anyway, and the verdict says that steady state was not attained.',
+            description='Round after which it ends anyway; the verdict then says that steady state was not attained.',
             ge=0,
         ),
     ] = 25
     track: Annotated[
-        list[Variable] | None, Field(description='What must be steady, of every stream at once.')
+        list[Variable] | None,
+        Field(description='Variables that must be steady, of every stream at once.'),
     ] = ['iops', 'bandwidth', 'latency']
 
 
-class RoundsSpec(BaseModel):
+class StreamSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    name: Annotated[str, Field(description='Name in the study.')]
-    levels: Annotated[
-        dict[str, str],
-        Field(description='The level of each axis within the run that stands outside the rounds.'),
-    ]
-    first: Annotated[int, Field(description='Index of the first phase.', ge=0)]
-    phases: Annotated[int, Field(description='Number of phases.', ge=0)]
-    times: Annotated[int | None, Field(description='So often.', ge=0)] = None
-    steady: Annotated[SteadyRule | None, Field(description='Until steady state.')] = None
-    tracked: Annotated[
-        list[TrackedItem] | None, Field(description='Indices of the phases that must be steady.')
+    storage: Annotated[
+        str | None,
+        Field(
+            description='The storage the stream works on; without it, the one that `use.storage` names.'
+        ),
     ] = None
+    pattern: Annotated[
+        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | PatternStrided | PatternZipf | PatternPareto | PatternHotCold | PatternZoned | None,
+        Field(description='Order in which offsets are visited.', validate_default=True),
+    ] = 'random'
+    run_length: Annotated[
+        int | None,
+        Field(
+            description='Requests in a row from each drawn offset on, each where the one before it ended; 1: every\noffset is drawn.',
+            ge=0,
+        ),
+    ] = 1
+    read: Annotated[
+        str | None,
+        Field(description='Share of reads among reads and writes.', pattern='^[0-9._]+ ?%$'),
+    ] = '100 %'
+    block_size: Annotated[
+        str | None,
+        Field(
+            description='Length of each request; without meaning where there is a mix.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ] = '4 KiB'
+    block_size_mix: Annotated[
+        list[SizeShare] | None,
+        Field(
+            description='A mix of lengths instead of one: share of requests by length. Each request begins at a\nmultiple of its own length (sequential: where the one before it ended).'
+        ),
+    ] = None
+    write_block_size_mix: Annotated[
+        list[SizeShare] | None,
+        Field(
+            description='The lengths of writes where they differ from those of reads, which then have `block_size` or\n`block_size_mix`.'
+        ),
+    ] = None
+    align: Annotated[
+        Size | None,
+        Field(
+            description="Alignment of drawn offsets, from the begin of the stream's part on; absent: the request's\nown length."
+        ),
+    ] = None
+    priority: Annotated[
+        Priority | None,
+        Field(
+            description="Drive queue of the stream's requests, if its storage has `arbitration` (simulated world);\nabsent: `medium`."
+        ),
+    ] = None
+    queue_depth: Annotated[
+        int | None,
+        Field(
+            description='Requests outstanding per job; in open loop the most that may be outstanding.',
+            ge=0,
+        ),
+    ] = 1
+    jobs: Annotated[
+        int | None, Field(description='Jobs, each with a thread and a queue of its own.', ge=0)
+    ] = 1
+    arrivals: Annotated[
+        Literal['closed'] | ArrivalsConstant | ArrivalsPoisson | ArrivalsRamp | ArrivalsBursts | None,
+        Field(description='When requests start.', validate_default=True),
+    ] = 'closed'
+    duty: Annotated[
+        Duty | None,
+        Field(
+            description='When the stream pauses; absent: never. Neither loop starts anything in a pause, and time\nstands still in it for `arrivals`.'
+        ),
+    ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description='Mean pause between a completion and the next request of the same slot (closed loop; refused\nin open loop).',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+    think_distribution: Annotated[
+        Distribution | None, Field(description='Distribution of the pauses.')
+    ] = 'fixed'
+    think_every: Annotated[
+        int | None,
+        Field(
+            description='Requests of a slot between two pauses (closed loop; refused in open loop).',
+            ge=0,
+        ),
+    ] = None
+    pace: Annotated[
+        Pace | None,
+        Field(description='Keeping step with other streams of the phase; absent: each for itself.'),
+    ] = None
+    sync: Annotated[
+        SyncFdatasync | SyncFsync | Literal['dsync'] | Literal['fua'] | SyncGroupCommit | None,
+        Field(description='Making writes durable; absent: never.'),
+    ] = None
+    sync_at_end: Annotated[
+        bool | None,
+        Field(
+            description='True if the stream ends with one more sync, once all it may move is moved or its time is\nover: the kind that `sync` has, else an `fsync`. A phase that ends before it leaves it out.'
+        ),
+    ] = None
+    page_flush: Annotated[
+        PageFlush | None,
+        Field(
+            description='Writes come in batches of pages, each batch durable before the next; absent: each write for\nitself.'
+        ),
+    ] = None
+    lsm: Annotated[
+        LsmTree | None,
+        Field(
+            description='The log is the journal of a log-structured merge tree, whose runs are written and merged\nbehind it; absent: a log alone.'
+        ),
+    ] = None
+    offset: Annotated[
+        str | None,
+        Field(
+            description="Offset of the stream's part of the storage.",
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ] = '0 B'
+    span: Annotated[
+        Size | None,
+        Field(
+            description="Length of the stream's part of the storage; absent: all that follows `offset`."
+        ),
+    ] = None
+    amount: Annotated[
+        Size | None,
+        Field(
+            description="Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A\nstream with an amount or a duration of its own takes no part in the phase's amount."
+        ),
+    ] = None
+    delay: Annotated[
+        str | None,
+        Field(
+            description="Delay of the stream after the phase's begin.",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+    duration: Annotated[
+        Time | None,
+        Field(
+            description="Time for which it issues requests, from its own begin; absent: to the phase's end."
+        ),
+    ] = None
+    ends_with: Annotated[
+        list[str] | None,
+        Field(
+            description='Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved\nits amount or its time has ended. It may name itself.'
+        ),
+    ] = None
+    call: Annotated[
+        FileCall | None,
+        Field(
+            description='Calls on files in place of reading and writing (measured world); absent: none.'
+        ),
+    ] = None
+    donor: Annotated[
+        Donor | None, Field(description='Source of extents for `call = "move_extents"`.')
+    ] = None
+    tolerates: Annotated[
+        list[Failing] | None,
+        Field(
+            description='Kinds of requests that may fail: they count in `load.failed` only, and the\nstream continues. Absent: the first request that fails ends a measured run.'
+        ),
+    ] = None
+    access: Annotated[
+        Access | None, Field(description='Past the page cache (O_DIRECT) or through it.')
+    ] = 'direct'
+    submission: Annotated[
+        StreamSubmission | None,
+        Field(description='Way in which requests reach the system (measured world).'),
+    ] = 'auto'
+    processors: Annotated[
+        list[Processor] | None,
+        Field(
+            description="Processors, by their numbers, that the stream's threads run on (measured world); absent:\nany."
+        ),
+    ] = None
+    compressible: Annotated[
+        str | None,
+        Field(
+            description='Compressibility of written data: the share of each 4 KiB that is one byte repeated.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '0 %'
+    duplicate: Annotated[
+        str | None,
+        Field(
+            description='Duplication of written data: the share of writes whose content is one of sixteen.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '0 %'
+    trim: Annotated[
+        str | None, Field(description='Share of requests that are trims.', pattern='^[0-9._]+ ?%$')
+    ] = '0 %'
+    trim_first: Annotated[
+        bool | None, Field(description='True if each write waits for a trim of its range.')
+    ] = None
+    verify: Annotated[
+        Verify | None,
+        Field(description='True if written blocks carry a checksum that reads check.'),
+    ] = 'off'
 
 
-class Flushing(BaseModel):
+class Until(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    free_pages: Annotated[
-        Sourced15 | None,
-        Field(
-            description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
-        ),
+    time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
+    amount: Annotated[
+        Size | None,
+        Field(description='After this many bytes moved, split evenly over the jobs of the phase.'),
     ] = None
-    lru_scan_depth: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.'
-        ),
-    ] = None
-    background: Annotated[
-        Sourced16 | None,
-        Field(
-            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
-        ),
-    ] = None
-    io_capacity: Annotated[
-        Sourced3, Field(description='Pages per second in the background (innodb_io_capacity).')
-    ]
-    io_capacity_max: Annotated[
-        Sourced3,
-        Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
-    ]
-    adaptive: Annotated[
-        Sourced17 | None,
-        Field(
-            description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
-        ),
-    ] = None
-    most_dirty: Annotated[
-        Sourced6,
-        Field(description='Share of dirty pages from which they are flushed at the capacity.'),
-    ]
-    neighbours: Annotated[
-        Sourced9, Field(description='Dirty pages of the same 64 are flushed along.')
-    ]
-    doublewrite: Annotated[
-        Sourced9, Field(description='Pages written twice unless a study says otherwise.')
-    ]
-    batch: Annotated[Sourced3, Field(description='Pages of a batch in the doublewrite buffer.')]
-    single_slots: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.'
-        ),
-    ] = None
-    retry: Annotated[
-        Sourced2,
-        Field(
-            description='How long a user thread sleeps when it found no page, from its second try on.'
-        ),
-    ]
-    sync_each_file: Annotated[
-        Sourced9 | None,
-        Field(
-            description='Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.'
-        ),
-    ] = None
-    latched_writes: Annotated[
-        Sourced9 | None,
-        Field(
-            description='Whether who changes a page that is being written waits until it is; absent: it is changed at once.'
-        ),
-    ] = None
-    method: Annotated[
-        Sourced18, Field(description='How data files are written unless a study says otherwise.')
-    ]
-
-
-class PoolDump(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    at_shutdown: Annotated[
-        Sourced9,
-        Field(description='Pages are listed at shutdown (innodb_buffer_pool_dump_at_shutdown).'),
-    ]
-    at_startup: Annotated[
-        Sourced9,
-        Field(
-            description='They are read back after the start (innodb_buffer_pool_load_at_startup).'
-        ),
-    ]
-    share: Annotated[
-        Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
-    ]
-    of: Annotated[Sourced20, Field(description='What that is a share of.')]
-    finished_only: Annotated[
-        Sourced9,
-        Field(
-            description='A server that is shut down before it has read all pages back keeps the older list.'
-        ),
-    ]
-    page_reads: Annotated[Sourced3, Field(description='Pages that are read back at once.')]
-
-
-class Summary(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Stem of its file.')]
-    title: Annotated[str, Field(description='Its title.')]
-    question: Annotated[str, Field(description='Its question.')]
-    answer: Annotated[Answer | None, Field(description='What its answer compares and tells.')] = (
-        None
-    )
-    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
-    published: Annotated[
-        list[Published], Field(description='Published figures that its cells reproduce.')
-    ]
-    windows: Annotated[
-        dict[str, Window], Field(description='Windows besides each phase and `all`.')
-    ]
-    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
-        False
-    )
-    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
-        None
-    )
-    search: Annotated[Search | None, Field(description='What is searched for.')] = None
-
-
-class Device2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hdd: HddProfile
-
-
-class Device4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    xpoint: XPointProfile
-
-
-class Power(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
-    limit_mw: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
-        ),
-    ] = None
-    read_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of sensing a page of each plane of a die.')
-    ]
-    program_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of programming a page of each plane of a die.')
-    ]
-    erase_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of erasing a block of each plane of a die.')
-    ]
-    thermal: Annotated[
-        Thermal | None, Field(description='How warm that makes the drive; absent: not modelled.')
-    ] = None
+    steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
 
 
 class VolumeProfile(BaseModel):
@@ -3065,26 +3091,26 @@ class VolumeProfile(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
     parallel: Annotated[
-        Sourced3, Field(description='Commands that the volume works on at a time; more wait.')
+        SourcedUint32, Field(description='Commands that the volume works on at a time; more wait.')
     ]
     rounds: Annotated[
-        Sourced9 | None,
+        SourcedBoolean | None,
         Field(
-            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent:\neach is taken as soon as there is room.'
+            description='True if commands are taken in rounds: all that wait together, and more only after the last\nof them completes. A virtual disk served by one thread behaves so. A flush is taken in a\nround too, as a write of no bytes. Absent: each is taken when there is room.'
         ),
     ] = None
-    read: Annotated[VolumeService, Field(description='What a read takes.')]
-    write: Annotated[VolumeService, Field(description='What a write takes.')]
+    read: Annotated[VolumeService, Field(description='Service of a read.')]
+    write: Annotated[VolumeService, Field(description='Service of a write.')]
     flush: Annotated[
-        Sourced13,
+        SourcedLatencyPoints,
         Field(
-            description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
+            description='Time of a flush, which ends no sooner than everything before it; a write with force unit\naccess takes it too.'
         ),
     ]
     after_flush: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
             description='Time that the processor is busy longer with the first write after a flush; absent: none.'
         ),
@@ -3092,11 +3118,98 @@ class VolumeProfile(BaseModel):
     limit: Annotated[
         VolumeLimit | None,
         Field(
-            description='Rates that all commands together come to in the long run at most, as a provider sets them; absent: none.'
+            description='Rates that all commands together come to in the long run at most, as a provider sets them;\nabsent: none.'
         ),
     ] = None
     stalls: Annotated[
-        Stalls | None, Field(description='Times in which nothing moves; absent: none.')
+        Stalls | None, Field(description='Stalls of the whole volume; absent: none.')
+    ] = None
+
+
+class Buffer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[SourcedSize, Field(description='Bytes of it.')]
+    power_loss_protection: Annotated[
+        PowerLossProtection | None,
+        Field(
+            description='Protection that writes the buffer to flash on power failure; absent: the content is lost,\nand a flush waits for the flash.'
+        ),
+    ] = None
+    map_write_time: Annotated[
+        SourcedTime | None,
+        Field(
+            description='Without that, what it takes to write what has changed of the map once the data are in the\nflash, before a flush is over; absent: nothing.'
+        ),
+    ] = None
+
+
+class DeviceHdd(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hdd: HddProfile
+
+
+class DeviceVolume(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    volume: VolumeProfile
+
+
+class FlashProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[SourcedSize, Field(description='Bytes that can be addressed.')]
+    over_provisioning: Annotated[
+        SourcedShare,
+        Field(
+            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
+        ),
+    ]
+    mapping_unit: Annotated[
+        SourcedSize,
+        Field(
+            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
+        ),
+    ]
+    atomic_write: Annotated[
+        SourcedSize | None,
+        Field(
+            description='Bytes that a single write may have and still be stored whole or not at all when power fails;\nabsent: one mapping unit.'
+        ),
+    ] = None
+    nand: Annotated[Nand, Field(description='The flash itself.')]
+    controller: Annotated[Controller, Field(description='Controllers, and the channels of each.')]
+    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    cleaning: Annotated[Cleaning, Field(description='Space reclamation.')]
+    slc_cache: Annotated[
+        SlcCache | None,
+        Field(
+            description='Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.'
+        ),
+    ] = None
+    idle: Annotated[
+        Idle | None,
+        Field(description='Background work while the drive has no command; absent: none.'),
+    ] = None
+    read_retry: Annotated[
+        ReadRetry | None,
+        Field(description='Additional cost of reads as the flash wears; absent: none.'),
+    ] = None
+    power: Annotated[
+        Power | None, Field(description='Power draw and its limit; absent: not modelled.')
+    ] = None
+    simulated: Annotated[
+        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
     ] = None
 
 
@@ -3105,25 +3218,25 @@ class HostModel(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    sockets: Annotated[Sourced3, Field(description='Processor sockets.')]
-    cores_per_socket: Annotated[Sourced3, Field(description='Cores of each.')]
+    sockets: Annotated[SourcedUint32, Field(description='Processor sockets.')]
+    cores_per_socket: Annotated[SourcedUint32, Field(description='Cores of each.')]
     threads_per_core: Annotated[
-        Sourced3,
+        SourcedUint32,
         Field(description='Logical processors of each core: 2 with simultaneous multithreading.'),
     ]
     memory: Annotated[
-        Sourced | None,
+        SourcedSize | None,
         Field(
-            description='Memory; absent: it is not known, and a database whose files go through the page cache needs `host.memory`.'
+            description='Memory; absent: it is not known, and a database whose files go through the page cache needs\n`host.memory`.'
         ),
     ] = None
     clock: Annotated[
-        Sourced4, Field(description='Cycles per second; the costs below hold at this clock.')
+        SourcedRate, Field(description='Cycles per second; the costs below hold at this clock.')
     ]
     sibling_penalty: Annotated[
-        Sourced6 | None,
+        SourcedShare | None,
         Field(
-            description='How much longer work takes while another logical processor of the same core works; absent: not at all.'
+            description='Slowdown of work while another logical processor of the same core works; absent: none.'
         ),
     ] = None
     synchronous: Annotated[
@@ -3141,236 +3254,71 @@ class HostModel(BaseModel):
         AccessPath | None, Field(description="Windows' overlapped I/O with completion ports.")
     ] = None
     page: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
-            description='For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.'
+            description='For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent:\nnothing.'
         ),
     ] = None
     interrupt: Annotated[
-        Interrupt, Field(description='What tells the host that a request is complete.')
+        Interrupt, Field(description='Notification of the host that a request is complete.')
     ]
     context_switch: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description='Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.'
+            description='Taking a thread off a processor and putting another one on, each time that a thread which\nwaited runs again.'
         ),
     ]
     cold_caches: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
-            description='What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.'
+            description='Further cost to the thread of a context switch: it finds cold caches and its own work takes\nlonger; absent: none.'
         ),
     ] = None
     wake_up: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description="From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no\nprocessor time."
+            description="From the interrupt's end until a thread that waits can run: idle states, the scheduler on\nanother processor. Takes no processor time."
         ),
     ]
     time_slice: Annotated[
-        Sourced2,
+        SourcedTime,
         Field(
-            description='How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the\nsame core to a core that is idle.'
+            description='Longest time for which a thread works before a waiting thread gets its turn, or before it\nmoves from a shared core to an idle one.'
         ),
     ]
     lock: Annotated[
         Lock | None,
         Field(
-            description='What all threads hold in turn for each request to a storage; absent: nothing.'
+            description='Lock that threads hold in turn for each request to a storage; absent: none.'
         ),
     ] = None
     array_flush: Annotated[
-        Sourced2 | None,
+        SourcedTime | None,
         Field(
-            description="What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:\none flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one\n`flush_bio`). Takes no processor time. Absent: they pass side by side."
+            description="Work of the kernel for each flush of one of its arrays (`raid0` to `raid10`), from its turn\nuntil the members get the flush. One flush of an array runs at a time, up to the members'\nanswers, while others wait (md of Linux, while it had one `flush_bio`). Takes no processor\ntime. Absent: flushes run side by side."
         ),
     ] = None
     contention: Annotated[
         Contention | None,
-        Field(
-            description='How work slows down where many threads want to run; absent: not at all.'
-        ),
+        Field(description='Slowdown of work if many threads want to run; absent: none.'),
     ] = None
     driver: Annotated[
         dict[str, Driver] | None,
         Field(
-            description="Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name."
+            description="Drivers that translate flash addresses on the host's processors, by the beginning of the\ndevice profile's name."
         ),
     ] = None
     hypervisor: Annotated[
         Hypervisor | None,
         Field(
-            description="The hypervisor between this host, a guest, and its storage; absent: there is none, or its queues are the guest's own."
+            description="The hypervisor between this host, a guest, and its storage; absent: there is none, or its\nqueues are the guest's own."
         ),
     ] = None
     variation: Annotated[
-        Sourced6 | None,
+        SourcedShare | None,
         Field(
-            description='Share of each cost that varies at random, exponentially distributed about its mean; absent: costs are constant.'
+            description='Share of each cost that varies at random, exponentially distributed about its mean; absent:\ncosts are constant.'
         ),
-    ] = None
-
-
-class PhaseStream(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Name in the study.')]
-    storage: Annotated[str, Field(description='Name of the storage it works on.')]
-    stream: Annotated[StreamSpec, Field(description='What it does.')]
-
-
-class Until(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
-    amount: Annotated[
-        Size | None,
-        Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
-    ] = None
-    steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
-
-
-class Innodb(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    cpu: Annotated[EngineCosts, Field(description='Processor time of its work.')]
-    pool: Annotated[PoolRules, Field(description='The buffer pool.')]
-    flushing: Annotated[Flushing, Field(description='How pages are flushed.')]
-    redo_log: Annotated[
-        Sourced, Field(description="The redo log's size where a study doesn't say.")
-    ]
-    redo_extra: Annotated[
-        Sourced6,
-        Field(
-            description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages."
-        ),
-    ]
-    group_commit: Annotated[
-        GroupCommitModel | None,
-        Field(
-            description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.'
-        ),
-    ] = None
-    checkpoint_age: Annotated[
-        CheckpointAge | None,
-        Field(
-            description='How full the log may be before pages are flushed as fast as they can be, and changes wait; absent: it never fills.'
-        ),
-    ] = None
-    row_locks: Annotated[
-        Sourced19 | None,
-        Field(description='How long the lock of a row is kept; absent: nobody waits for a row.'),
-    ] = None
-    undo: Annotated[
-        Undo | None,
-        Field(
-            description='Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.'
-        ),
-    ] = None
-    read_ahead: Annotated[
-        ReadAhead | None, Field(description='Linear read-ahead; absent: none.')
-    ] = None
-    read_threads: Annotated[
-        ReadThreads | None,
-        Field(
-            description='Threads that take in the pages nobody reads for itself; absent: those are there as soon as the storage has read them.'
-        ),
-    ] = None
-    change_buffer: Annotated[
-        ChangeBuffer | None,
-        Field(description='The buffer of changes to secondary indexes; absent: none.'),
-    ] = None
-    tree_lock: Annotated[
-        TreeLock | None,
-        Field(
-            description='The lock of a tree, under which pages are split and a row grows that has no room in its page; absent: trees have none, and\ngrowing rows always have room.'
-        ),
-    ] = None
-    purge: Annotated[
-        Purge | None,
-        Field(
-            description='Threads that change each row once more after the commit; absent: nothing is done then.'
-        ),
-    ] = None
-    recovery: Annotated[
-        EngineRecovery | None,
-        Field(
-            description='How it comes back after a crash or a restart; absent: neither can be simulated.'
-        ),
-    ] = None
-    pool_dump: Annotated[
-        PoolDump | None,
-        Field(description='What it keeps of its pool over a restart; absent: nothing.'),
-    ] = None
-
-
-class Device5(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    volume: VolumeProfile
-
-
-class FlashProfile(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    over_provisioning: Annotated[
-        Sourced6,
-        Field(
-            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
-        ),
-    ]
-    mapping_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
-        ),
-    ]
-    atomic_write: Annotated[
-        Sourced | None,
-        Field(
-            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
-        ),
-    ] = None
-    nand: Annotated[Nand, Field(description='The flash itself.')]
-    controller: Annotated[
-        Controller, Field(description='Controllers, and the channels behind each.')
-    ]
-    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
-    slc_cache: Annotated[
-        SlcCache | None,
-        Field(
-            description='Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.'
-        ),
-    ] = None
-    idle: Annotated[
-        Idle | None,
-        Field(
-            description='What the drive does by itself while no command is there; absent: nothing.'
-        ),
-    ] = None
-    read_retry: Annotated[
-        ReadRetry | None,
-        Field(description='What reads cost more as the flash wears; absent: nothing.'),
-    ] = None
-    power: Annotated[
-        Power | None,
-        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
-    ] = None
-    simulated: Annotated[
-        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
     ] = None
 
 
@@ -3386,9 +3334,156 @@ class HostSpec(BaseModel):
     submission: Annotated[
         Submission | None,
         Field(
-            description='How requests are submitted; absent: each stream in the first way that keeps enough outstanding.'
+            description='Way to submit requests; absent: each stream uses the first way that keeps enough\noutstanding.'
         ),
     ] = None
+
+
+class Innodb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cpu: Annotated[EngineCosts, Field(description='Processor time of its work.')]
+    pool: Annotated[PoolRules, Field(description='The buffer pool.')]
+    flushing: Annotated[Flushing, Field(description='Page flushing.')]
+    redo_log: Annotated[
+        SourcedSize, Field(description="The redo log's size where a study doesn't say.")
+    ]
+    redo_extra: Annotated[
+        SourcedShare,
+        Field(
+            description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page\nsplits, space management, undo pages."
+        ),
+    ]
+    group_commit: Annotated[
+        GroupCommit | None,
+        Field(
+            description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one\nafter the other.'
+        ),
+    ] = None
+    checkpoint_age: Annotated[
+        CheckpointAge | None,
+        Field(
+            description='Fill levels of the log at which pages are flushed at full speed and changes wait; absent:\nthe log never fills.'
+        ),
+    ] = None
+    row_locks: Annotated[
+        SourcedRowLocks | None,
+        Field(
+            description='Time for which row locks are held; absent: no transaction waits for a row.'
+        ),
+    ] = None
+    undo: Annotated[
+        Undo | None,
+        Field(
+            description='Rollback segments and their undo logs; absent: nothing notes what rows were, neither on\npages nor in the log.'
+        ),
+    ] = None
+    read_ahead: Annotated[
+        ReadAhead | None, Field(description='Linear read-ahead; absent: none.')
+    ] = None
+    read_threads: Annotated[
+        ReadThreads | None,
+        Field(
+            description='Threads that take in pages read ahead; absent: a page read ahead is there as soon as the\nstorage has read it.'
+        ),
+    ] = None
+    change_buffer: Annotated[
+        ChangeBuffer | None,
+        Field(description='The buffer of changes to secondary indexes; absent: none.'),
+    ] = None
+    tree_lock: Annotated[
+        TreeLock | None,
+        Field(
+            description='The lock of a tree, under which pages are split and a row grows that has no room in its\npage; absent: trees have none, and growing rows always have room.'
+        ),
+    ] = None
+    purge: Annotated[
+        Purge | None,
+        Field(
+            description='Purge threads, which change each row once more after the commit; absent: no purge.'
+        ),
+    ] = None
+    recovery: Annotated[
+        EngineRecovery | None,
+        Field(description='Recovery after a crash or a restart; absent: neither can be simulated.'),
+    ] = None
+    pool_dump: Annotated[
+        PoolDump | None, Field(description='Part of the pool kept over a restart; absent: none.')
+    ] = None
+
+
+class PhaseStream(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Name in the study.')]
+    storage: Annotated[str, Field(description='Name of the storage it works on.')]
+    stream: Annotated[StreamSpec, Field(description='Description of the stream.')]
+
+
+class RoundsSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Name in the study.')]
+    levels: Annotated[
+        dict[str, str],
+        Field(description='The level of each axis within the run that is outside the rounds.'),
+    ]
+    first: Annotated[int, Field(description='Index of the first phase.', ge=0)]
+    phases: Annotated[int, Field(description='Number of phases.', ge=0)]
+    times: Annotated[int | None, Field(description='So often.', ge=0)] = None
+    steady: Annotated[SteadyRule | None, Field(description='Until steady state.')] = None
+    tracked: Annotated[
+        list[TrackedItem] | None, Field(description='Indices of the phases that must be steady.')
+    ] = None
+
+
+class DeviceFlash(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    flash: FlashProfile
+
+
+class EngineModelInnodb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    innodb: Innodb
+
+
+class EngineModel(RootModel[EngineModelInnodb]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[EngineModelInnodb, Field(description='An engine model and its parameters.')]
+
+
+class DeviceNode(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    profile: Annotated[str, Field(description='Name of the profile.')]
+    device: Annotated[
+        DeviceNull | DeviceHdd | DeviceFlash | DeviceXpoint | DeviceVolume,
+        Field(description='Its parameters.'),
+    ]
+
+
+class NodeDevice(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    device: Annotated[DeviceNode, Field(title='DeviceNode')]
 
 
 class PhaseSpec(BaseModel):
@@ -3408,7 +3503,7 @@ class PhaseSpec(BaseModel):
     ]
     streams: Annotated[list[PhaseStream], Field(description='Streams that run at once.')]
     programs: Annotated[
-        list[ProgramSpec1 | ProgramSpec2 | ProgramSpec3 | ProgramSpec4 | ProgramSpec5 | ProgramSpec6 | ProgramSpec7] | None,
+        list[ProgramSpecTpcc | ProgramSpecOltp | ProgramSpecKeyUpdate | ProgramSpecScan | ProgramSpecYcsb | ProgramSpecDocument | ProgramSpecPgbench] | None,
         Field(description='Programs that drive the database meanwhile.'),
     ] = None
     ramp: Annotated[
@@ -3421,35 +3516,12 @@ class PhaseSpec(BaseModel):
     until: Annotated[Until, Field(description='When it ends.')]
 
 
-class EngineModel1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    innodb: Innodb
-
-
-class EngineModel(RootModel[EngineModel1]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[EngineModel1, Field(description='An engine model and its parameters.')]
-
-
-class Device3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    flash: FlashProfile
-
-
 class DatabaseSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    engine: Annotated[str, Field(description='Its engine, which stands in `engines`.')]
+    engine: Annotated[str, Field(description='Its engine, a key of `engines`.')]
     storage: Annotated[str, Field(description='Name of the storage under its data.')]
     seed: Annotated[
         int, Field(description='Seed of its data set, the same for all repetitions.', ge=0)
@@ -3461,32 +3533,12 @@ class DatabaseSpec(BaseModel):
     model: Annotated[
         EngineModel | None,
         Field(
-            description="The engine's model; absent where a real server runs, or where no model stands behind the product."
+            description="The engine's model; absent if a real server runs, or if there is no model of the\nproduct."
         ),
     ] = None
     mode: Annotated[
-        Mode | None,
-        Field(description='How much of the run is simulated; absent where a real server runs.'),
+        Mode | None, Field(description='Mode of the simulation; absent if a real server runs.')
     ] = None
-
-
-class DeviceModel(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    profile: Annotated[str, Field(description='Name of the profile.')]
-    device: Annotated[
-        Device1 | Device2 | Device3 | Device4 | Device5, Field(description='Its parameters.')
-    ]
-
-
-class Node1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    device: DeviceModel
 
 
 class Plan(BaseModel):
@@ -3512,7 +3564,7 @@ class Plan(BaseModel):
     bytes_written_at_most: Annotated[
         int | None,
         Field(
-            description='Upper bound on bytes written by the runs, without the layout of the targets; null if a phase has no limit.',
+            description='Upper bound on bytes written by the runs, without the layout of the targets; null if a phase\nhas no limit.',
             ge=0,
         ),
     ] = None
@@ -3522,88 +3574,6 @@ class Plan(BaseModel):
     ]
 
 
-class RunSpec(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    schema_version: Annotated[int, Field(description='Version of this form.', ge=0)]
-    study: Annotated[str, Field(description="The study's name: its file's stem.")]
-    world: Annotated[World, Field(description='Where it runs.')]
-    cell: Annotated[
-        dict[str, str], Field(description='The level of each axis that varies across runs.')
-    ]
-    repetition: Annotated[int, Field(description='Which repetition of the cell, from zero.', ge=0)]
-    seed: Annotated[
-        int, Field(description='Seed of everything random in the run; repetitions differ.', ge=0)
-    ]
-    start: Annotated[Start, Field(description='State at t0.')]
-    interval: Annotated[
-        str,
-        Field(
-            description='Length of a recorded interval.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-    storage: Annotated[
-        dict[str, "StorageSpec"], Field(description='Storages that the run uses, by name.')
-    ]
-    host: Annotated[
-        HostSpec | None,
-        Field(
-            description='The machine that the jobs run on, where it is simulated; absent: one that costs nothing.'
-        ),
-    ] = None
-    phases: Annotated[list[PhaseSpec], Field(description='What happens, in order.')]
-    rounds: Annotated[
-        Optional[list[RoundsSpec]],
-        Field(
-            description='Which of the phases are repeated together, in order and apart from one another.'
-        ),
-    ] = None
-    engines: Annotated[
-        Optional[dict[str, Engine]], Field(description='Engines that the run uses, by product.')
-    ] = None
-    database: Annotated[
-        DatabaseSpec | None,
-        Field(description='The database that programs work on; absent: no phase runs one.'),
-    ] = None
-    events: Annotated[
-        Optional[dict[str, Event]],
-        Field(
-            description='Things that happen during the run, by name; what the simulated world stages names its storage.'
-        ),
-    ] = None
-
-
-class StorageSpec(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    size: Annotated[
-        str,
-        Field(
-            description="Bytes that the run uses, from the storage's start.",
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    scale: Annotated[
-        Optional[int],
-        Field(
-            description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.',
-            ge=0,
-        ),
-    ] = None
-    sparse: Annotated[
-        Optional[bool], Field(description='Whether a file is not written before the run.')
-    ] = None
-    model: Annotated[
-        Optional[Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"]],
-        Field(description='The model behind the name; absent where a real thing is bound to it.'),
-    ] = None
-
-
 class Raid0(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -3611,8 +3581,8 @@ class Raid0(BaseModel):
     )
     members: Annotated[int, Field(description='Number of members.', ge=0)]
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='Each member.'),
     ]
     chunk: Annotated[
         str,
@@ -3623,7 +3593,7 @@ class Raid0(BaseModel):
     ]
 
 
-class Node2(BaseModel):
+class NodeRaid0(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3638,14 +3608,14 @@ class Raid1(BaseModel):
     )
     members: Annotated[int, Field(description='Number of members.', ge=0)]
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='Each member.'),
     ]
-    read: Annotated[ReadBalance, Field(description='Which member serves a read.')]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+    read: Annotated[ReadBalance, Field(description='Member that serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='Rebuild of a replaced member.')]
 
 
-class Node3(BaseModel):
+class NodeRaid1(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3665,8 +3635,8 @@ class Raid10(BaseModel):
         ),
     ]
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='Each member.'),
     ]
     chunk: Annotated[
         str,
@@ -3675,11 +3645,11 @@ class Raid10(BaseModel):
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-    read: Annotated[ReadBalance, Field(description='Which member of a mirror serves a read.')]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+    read: Annotated[ReadBalance, Field(description='Member of a mirror that serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='Rebuild of a replaced member.')]
 
 
-class Node4(BaseModel):
+class NodeRaid10(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3694,8 +3664,8 @@ class Raid5(BaseModel):
     )
     members: Annotated[int, Field(description='Number of members.', ge=0)]
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
-        Field(description='What each of them is.'),
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
+        Field(description='Each member.'),
     ]
     chunk: Annotated[
         str,
@@ -3704,10 +3674,10 @@ class Raid5(BaseModel):
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
-    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+    rebuild: Annotated[Rebuild, Field(description='Rebuild of a replaced member.')]
 
 
-class Node5(BaseModel):
+class NodeRaid5(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3721,14 +3691,14 @@ class Replica(BaseModel):
         frozen=True,
     )
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
         Field(description='The storage on either side.'),
     ]
-    link: Annotated[Link, Field(description='What lies between.')]
+    link: Annotated[Link, Field(description='Link to the standby.')]
     acknowledge: Annotated[Acknowledge, Field(description='When a write counts as done.')]
 
 
-class Node6(BaseModel):
+class NodeReplica(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3742,13 +3712,13 @@ class Partition(BaseModel):
         frozen=True,
     )
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
         Field(description='The drive.'),
     ]
-    function: Annotated[Function, Field(description='Which of its functions.')]
+    function: Annotated[Function, Field(description='Function of the drive.')]
 
 
-class Node7(BaseModel):
+class NodePartition(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3762,13 +3732,13 @@ class OverProvisioned(BaseModel):
         frozen=True,
     )
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
         Field(description='The device.'),
     ]
     visible: Annotated[str, Field(description='Share that is visible.', pattern='^[0-9._]+ ?%$')]
 
 
-class Node8(BaseModel):
+class NodeOverProvisioned(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -3776,29 +3746,107 @@ class Node8(BaseModel):
     over_provisioned: OverProvisioned
 
 
-class CacheModel(BaseModel):
+class CacheNode(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     of: Annotated[
-        Union[Node1, "Node2", "Node3", "Node4", "Node5", "Node6", "Node7", "Node8", "Node9"],
+        Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"],
         Field(description='The storage.'),
     ]
     cache: Annotated[Cache, Field(description='The cache.')]
 
 
-class Node9(BaseModel):
+class NodeCache(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    cache: CacheModel
+    cache: Annotated[CacheNode, Field(title='CacheNode')]
+
+
+class RunSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    schema_version: Annotated[int, Field(description='Version of this form.', ge=0)]
+    study: Annotated[str, Field(description="The study's name: its file's stem.")]
+    world: Annotated[World, Field(description='World of the run.')]
+    cell: Annotated[
+        dict[str, str], Field(description='The level of each axis that varies across runs.')
+    ]
+    repetition: Annotated[int, Field(description='Repetition of the cell, from zero.', ge=0)]
+    seed: Annotated[
+        int, Field(description='Seed of everything random in the run; repetitions differ.', ge=0)
+    ]
+    start: Annotated[Start, Field(description='State at t0.')]
+    interval: Annotated[
+        str,
+        Field(
+            description='Length of a recorded interval.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+    storage: Annotated[
+        dict[str, "StorageSpec"], Field(description='Storages that the run uses, by name.')
+    ]
+    host: Annotated[
+        HostSpec | None,
+        Field(
+            description='The machine that the jobs run on, if it is simulated; absent: a machine without costs.'
+        ),
+    ] = None
+    phases: Annotated[list[PhaseSpec], Field(description='Phases, in order.')]
+    rounds: Annotated[
+        Optional[list[RoundsSpec]],
+        Field(description='Groups of phases that are repeated together, in order and disjoint.'),
+    ] = None
+    engines: Annotated[
+        Optional[dict[str, Engine]], Field(description='Engines that the run uses, by product.')
+    ] = None
+    database: Annotated[
+        DatabaseSpec | None,
+        Field(description='The database that programs work on; absent: no phase runs one.'),
+    ] = None
+    events: Annotated[
+        Optional[dict[str, Event]],
+        Field(
+            description='Events of the run, by name; an event that the simulated world injects names its\nstorage.'
+        ),
+    ] = None
+
+
+class StorageSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[
+        str,
+        Field(
+            description="Bytes that the run uses, from the storage's start.",
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    scale: Annotated[
+        int | None,
+        Field(
+            description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets,\nspans and amounts.',
+            ge=0,
+        ),
+    ] = None
+    sparse: Annotated[
+        bool | None, Field(description='True if a file is not written before the run.')
+    ] = None
+    model: Annotated[
+        Optional[Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"]],
+        Field(description='The model of the storage; absent if a real target is bound to it.'),
+    ] = None
 
 
 Plan.model_rebuild()
-RunSpec.model_rebuild()
-StorageSpec.model_rebuild()
 Raid0.model_rebuild()
 Raid1.model_rebuild()
 Raid10.model_rebuild()
@@ -3806,4 +3854,6 @@ Raid5.model_rebuild()
 Replica.model_rebuild()
 Partition.model_rebuild()
 OverProvisioned.model_rebuild()
-CacheModel.model_rebuild()
+CacheNode.model_rebuild()
+RunSpec.model_rebuild()
+StorageSpec.model_rebuild()

@@ -156,7 +156,7 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
 
     `failure` says why a run ended that could not say so itself.
     """
-    spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+    spec = _spec_of(json.loads((folder / "spec.json").read_bytes()))
     events = read_events(folder)
     series = _collect_series(folder)
     buffer = BytesIO()

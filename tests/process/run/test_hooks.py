@@ -45,6 +45,7 @@ def test_a_bound_command_runs_at_its_time_in_its_phase(tmp_path: Path) -> None:
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path, f"--event=fail_member={command}"))
     assert done.returncode == 0, done.stderr
     assert mark.exists() and "runs at fail_member: sh -c" in done.stdout
+    assert "can't be run" not in done.stdout, "a bound event is no refusal"
     told = events(tmp_path / "out")
     begin = next(event["t_ns"] for event in told if event["kind"] == "phase_begin")
     (hook,) = [event for event in told if event["kind"] == "hook_begin"]

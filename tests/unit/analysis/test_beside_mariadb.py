@@ -33,11 +33,12 @@ EXTRA = {
 @pytest.mark.parametrize("size", SIZES)
 def test_one_study_runs_in_both_worlds_with_the_machines_own_host_and_disk(size):
     study = StudyFile("s", Path("nowhere/s.toml"), study_text(SIZES[size]), EXTRA)
-    runs = plan(study, "simulated", quick=False).runs
+    planned = plan(study, "simulated", quick=False)
+    assert planned.refusals == []
+    runs = planned.runs
     cells = {tuple(run.cell.values()) for run in runs}
     assert len(cells) == 2 * len(SIZES[size].pools)
     for run in runs:
-        assert compiled.unsupported(run) == []
         facts = facts_of(run, run.phases[0])
         assert (facts.profile, facts.storage, facts.clients) == ("mariadb-10.11", "volume", 4)
         assert facts.pool_bytes == compiled.size_bytes(run.cell["buffer_pool"])
@@ -45,10 +46,12 @@ def test_one_study_runs_in_both_worlds_with_the_machines_own_host_and_disk(size)
 
 
 def test_the_published_cells_are_calibration_figures_and_run_simulated():
-    runs = plan(StudyFile("s", Path("nowhere/s.toml"), short_text()), "simulated", quick=False).runs
+    study = StudyFile("s", Path("nowhere/s.toml"), short_text())
+    planned = plan(study, "simulated", quick=False)
+    runs = planned.runs
     assert [run.cell["figure"] for run in runs] == list(PUBLISHED)
     assert all(listed()[name].value for name in PUBLISHED)
-    assert all(compiled.unsupported(run) == [] for run in runs)
+    assert planned.refusals == []
 
 
 def test_what_was_measured_stays_when_only_the_simulated_side_is_made_anew():

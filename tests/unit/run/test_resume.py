@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -71,6 +72,18 @@ class Resumed:
         append_event(folder, 0, "run_end", status=self.status, digest=None)
         store.seal(folder)
         self.made.append(task.identity)
+
+
+def test_spec_of_an_older_record_is_read_without_its_refusals(resumed: Resumed) -> None:
+    task = resumed.tasks(World.simulated)[0]
+    folder = store.run_folder(resumed.folder, task.identity)
+    store.begin_run(folder, task.spec, task.identity, {})
+    older = json.loads((folder / "spec.json").read_bytes()) | {"unsupported": []}
+    (folder / "spec.json").write_text(json.dumps(older))
+    append_event(folder, 0, "run_end", status="complete", digest=None)
+    assert store.seal(folder).spec == task.spec
+    run = store.read_run(folder)
+    assert run is not None and run.spec == task.spec
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ fn impossible_job_keys_are_refused_by_name() {
     assert_eq!(
         sentences,
         [
-            "workload.stream.load.run_length: a run of no requests never begins",
+            "workload.stream.load.run_length: a run needs at least one request",
             "workload.stream.load.pattern.hot_cold: a part of the 256 blocks is accessed but too small to hold one",
         ]
     );

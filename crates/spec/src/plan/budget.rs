@@ -19,7 +19,8 @@ pub(crate) fn written_at_most(run: &RunSpec) -> Option<u64> {
     visits(run).map(|(phase, times)| Some(written_in_phase(phase)? * times)).sum()
 }
 
-/// Bytes that a phase writes at most: of each stream its amount, or what it asks for in open loop in the phase's time.
+/// Upper bound on bytes written in a phase: of each stream its amount, or its open-loop requests
+/// in the phase's time.
 fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
     if !phase.programs.is_empty() {
         return None;
@@ -32,7 +33,7 @@ fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
     };
     let by_amount = |of: &StreamSpec| {
         let per_job = phase.budget_bytes_per_job(of)?;
-        // Of a tree an amount is what its journal takes.
+        // The amount of an LSM tree counts its journal only.
         let times = of.lsm.map_or(1, |tree| 1 + u64::from(tree.levels));
         let of_job = if of.is_mixed() {
             // The last request may begin one byte before the budget's end.

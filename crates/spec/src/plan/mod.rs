@@ -16,7 +16,7 @@ use crate::toml::axes::{AxisTable, Combination, combinations, take_axes, take_qu
 use crate::toml::document::{Source, Table, merge};
 use crate::validate::bounds;
 use crate::validate::event_order;
-use crate::validate::events::Stage;
+use crate::validate::events::EventContext;
 use crate::validate::unused_overlays;
 use crate::validate::values;
 use crate::validate::{programs, published};
@@ -76,7 +76,8 @@ pub struct Plan {
     pub refusals: Vec<LocatedRefusal>,
     /// Upper bound on the time of all runs in ns; null if a phase has no limit in time.
     pub time_ns_at_most: Option<u64>,
-    /// Upper bound on bytes written by the runs, without the layout of the targets; null if a phase has no limit.
+    /// Upper bound on bytes written by the runs, without the layout of the targets; null if a phase
+    /// has no limit.
     pub bytes_written_at_most: Option<u64>,
     /// Bytes that each storage needs.
     pub storage_bytes: IndexMap<String, u64>,
@@ -142,7 +143,7 @@ pub fn plan<'t>(
     })
 }
 
-/// Check what only all cells together show, and summarise the study.
+/// Check all cells together, and summarise the study.
 fn check_cells(
     name: &str,
     (source, document): (Source<'_>, &Table<'_>),
@@ -174,7 +175,8 @@ fn check_cells(
     Ok(summary)
 }
 
-/// The runs of each cell at the rates of its search, if there is one; each with the index of its cell.
+/// The runs of each cell at the rates of its search, if there is one; each with the index of its
+/// cell.
 fn at_rates(resolved: Vec<Resolved>, rates: &[CellRates]) -> Vec<(usize, Resolved)> {
     let of_cell = |(cell, resolved): (usize, Resolved)| {
         let runs = match &resolved.study.search {
@@ -220,7 +222,8 @@ fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) ->
     error
 }
 
-/// The runs repetition by repetition, so that an interrupted study has every cell once before any cell twice.
+/// The runs repetition by repetition, so that an interrupted study has every cell once before any
+/// cell twice.
 fn repetitions(runs: &[(usize, Resolved)]) -> impl Iterator<Item = RunSpec> + '_ {
     let most = runs.iter().map(|(_, resolved)| resolved.study.run.repetitions).max().unwrap_or(0);
     (0..most).flat_map(move |repetition| {
@@ -271,7 +274,7 @@ fn resolve_cell(
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
         database: resolve_database(source, &cell.table, &study, &engines, &expanded.phases, (world, profiles))?,
         engines,
-        events: Stage {
+        events: EventContext {
             source,
             table: &cell.table,
             study: &study,

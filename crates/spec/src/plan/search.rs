@@ -57,7 +57,7 @@ pub(crate) fn check(
         };
         if !known {
             let accepted = "OPERATION.latency.STATISTIC, such as read.latency.p999";
-            let message = "a limit is on a latency that is estimated";
+            let message = "a limit needs a latency that is estimated";
             return Err(bad_value(source, table, &["search", "limit", "metric"], message, accepted));
         }
         if limit.below.0 == 0 {
@@ -76,7 +76,8 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// A mean, a maximum, or a percentile by its name: two digits and those behind the point, `p05`, `p99`, `p999`.
+/// A mean, a maximum, or a percentile by its name: two digits and decimals, `p05`,
+/// `p99`, `p999`.
 fn is_estimated(statistic: &str) -> bool {
     let percentile =
         |digits: &str| (2..=6).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());

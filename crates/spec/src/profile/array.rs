@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Size, Time};
 
-/// An array profile file: what it is, and the stack that it is made of.
+/// An array profile file: description and stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayProfile {
@@ -69,7 +69,7 @@ pub struct SourcedRaid {
     /// Most bytes per second that a rebuild writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild_rate: Option<Sourced<Size>>,
-    /// Bytes per second that a rebuild goes on with whatever else there is to do.
+    /// Guaranteed rate of a rebuild under other work, in bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild_rate_min: Option<Sourced<Size>>,
     /// Treatment of other work during a rebuild.
@@ -114,18 +114,19 @@ pub struct SourcedCache {
     /// Bytes per second between host and cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Sourced<Size>>,
-    /// Share of the memory that may hold what is not written back.
+    /// Share of the memory that may hold dirty data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<Sourced<Share>>,
-    /// The storage behind it.
+    /// The cached storage.
     pub of: Box<SourcedStack>,
 }
 
-/// From a controller in the host to the processor of an array behind a network.
+/// From a controller in the host to the processor of an array across a network.
 const CONTROLLER: (u64, u64) = (5 * US, 4 * MS);
 /// Bytes per second of arrays: behind Gigabit Ethernet, or behind some ports of 100 Gbit/s.
 const ARRAY: (u64, u64) = (100_000_000, 90_000_000_000);
-/// Bytes per second up to what the fastest drives write; md's own least is 1000 KB, and its greatest 200 MB.
+/// Bytes per second up to what the fastest drives write; md's own least is 1000 KB, and its
+/// greatest 200 MB.
 const FASTEST_REBUILD: u64 = 20_000_000_000;
 
 /// The first value that no controller's cache can have.

@@ -1,4 +1,4 @@
-//! Profiles that a study can name: found, read, and held against what can be.
+//! Profiles that a study can name: lookup, reading and checks.
 
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile, ProfileError};
 use crate::profile::{device_error, engine_error, host_error, link_error};
@@ -34,8 +34,8 @@ impl Profiles {
         names(&self.links)
     }
 
-    /// The name of the profile of a product in this version: the one whose version is the longest beginning of it; without a
-    /// version the newest.
+    /// The name of the profile of a product in this version: the one whose version is the longest
+    /// beginning of it; without a version the newest.
     pub fn engine_name(&self, product: &str, version: Option<&str>) -> Option<String> {
         let numbers = |version: &str| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>();
         let versions = self.engines.iter().filter_map(|(name, ..)| name.strip_prefix(product)?.strip_prefix('-'));
@@ -55,7 +55,7 @@ impl Profiles {
         read(&self.devices, name, |source, table| {
             whole_drive(source, table)?;
             let profile: DeviceProfile = source.typed(table).map_err(without_simulated)?;
-            possible(source, table, "device", device_error(&profile.device))?;
+            check(source, table, "device", device_error(&profile.device))?;
             Ok(profile)
         })
     }
@@ -67,7 +67,7 @@ impl Profiles {
     pub fn link(&self, name: &str) -> Option<Result<LinkProfile, InputError>> {
         read(&self.links, name, |source, table| {
             let profile: LinkProfile = source.typed(table)?;
-            possible(source, table, "link", link_error(&profile.link.figures()))?;
+            check(source, table, "link", link_error(&profile.link.figures()))?;
             Ok(profile)
         })
     }
@@ -79,7 +79,7 @@ impl Profiles {
     pub fn host(&self, name: &str) -> Option<Result<HostProfile, InputError>> {
         read(&self.hosts, name, |source, table| {
             let profile: HostProfile = source.typed(table)?;
-            possible(source, table, "host", host_error(&profile.host))?;
+            check(source, table, "host", host_error(&profile.host))?;
             Ok(profile)
         })
     }
@@ -91,7 +91,7 @@ impl Profiles {
     pub fn engine(&self, name: &str) -> Option<Result<EngineProfile, InputError>> {
         read(&self.engines, name, |source, table| {
             let profile: EngineProfile = source.typed(table)?;
-            possible(source, table, "engine", engine_error(&profile.engine))?;
+            check(source, table, "engine", engine_error(&profile.engine))?;
             Ok(profile)
         })
     }
@@ -115,7 +115,7 @@ pub(crate) fn read<'p, T>(
     Some(source.parse().and_then(|table| typed(source, &table)))
 }
 
-/// A device profile says nothing of how a run simulates it.
+/// Refuse keys of the simulation in a device profile.
 fn whole_drive(source: Source<'_>, table: &Table<'_>) -> Result<(), InputError> {
     let path = ["device", "flash", SIMULATED];
     if !has_key(table, &path) {
@@ -137,22 +137,17 @@ fn without_simulated(mut error: InputError) -> InputError {
     error
 }
 
-/// Nothing of a profile is impossible.
-fn possible(
-    source: Source<'_>,
-    table: &Table<'_>,
-    what: &str,
-    impossible: Option<ProfileError<'_>>,
-) -> Result<(), InputError> {
-    let Some(impossible) = impossible else { return Ok(()) };
-    let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
-    let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
+/// Fail with the error of a profile, if there is one.
+fn check(source: Source<'_>, table: &Table<'_>, what: &str, wrong: Option<ProfileError<'_>>) -> Result<(), InputError> {
+    let Some(wrong) = wrong else { return Ok(()) };
+    let path: Vec<&str> = [what].into_iter().chain(wrong.path).collect();
+    let mut error = source.error_at(table, &path, wrong.kind, wrong.message);
     let found = source.text_at(span_of(table, &path));
     if has_key(table, &path) && path.last() != Some(&found.as_str()) {
         error.found = found;
     }
-    if !impossible.accepted.is_empty() {
-        error.accepted = vec![impossible.accepted];
+    if !wrong.accepted.is_empty() {
+        error.accepted = vec![wrong.accepted];
     }
     Err(error)
 }

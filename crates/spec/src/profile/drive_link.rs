@@ -1,23 +1,25 @@
-//! Limits of the link between a drive and its host, and of the electronics behind it.
+//! Limits of the link between a drive and its host, and of the drive's electronics.
 
 use super::HostLink;
 use super::pcie::pcie_error;
 use super::range::{Limit, MB_PER_S, ProfileError, RATE, bad_value, conflict};
 use tameshi_base::InputErrorKind;
 
-/// Of a drive's link: the first generation of SATA carries 150 MB/s, 16 lanes of PCI Express 5.0 carry 63 GB/s.
+/// Of a drive's link: the first generation of SATA carries 150 MB/s, 16 lanes of PCI Express 5.0
+/// carry 63 GB/s.
 pub(super) const SLOWEST_LINK: u64 = 100 * MB_PER_S;
 pub(super) const FASTEST_LINK: u64 = 80_000 * MB_PER_S;
 /// Commands per second that electronics start, in thousandths.
 pub(super) const SLOWEST_ELECTRONICS: u64 = 20_000_000;
 pub(super) const FASTEST_ELECTRONICS: u64 = 15_000_000_000;
-/// Commands outstanding: Serial ATA holds 32, SAS some hundreds; NVMe as many as a queue of its largest has.
+/// Commands outstanding: Serial ATA holds 32, SAS some hundreds; NVMe as many as a queue of its
+/// largest has.
 pub(super) const DEEPEST_OF_DISKS: u64 = 4_096;
 pub(super) const DEEPEST: u64 = 65_536;
 /// Functions (SR-IOV), virtual ones included: drives have dozens to hundreds of them.
 pub(super) const MOST_FUNCTIONS: u64 = 1_024;
 
-/// The most commands behind a link: one that carries data one way at a time is a disk's.
+/// Return the largest queue of a link: a half-duplex link is a disk's.
 pub(super) fn deepest(link: &HostLink) -> u64 {
     if link.half_duplex.value { DEEPEST_OF_DISKS } else { DEEPEST }
 }
@@ -42,5 +44,5 @@ pub(super) fn link_conflict(model: &'static str, link: &HostLink) -> Option<Prof
     let most = pcie.carries_at_most();
     let rates = [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)];
     let (key, _) = rates.into_iter().find(|(_, rate)| rate.value > most)?;
-    bad_value(&[model, "link", key], &format!("{pcie} does not carry so much"), &format!("up to {most}"))
+    bad_value(&[model, "link", key], &format!("{pcie} does not carry this rate"), &format!("up to {most}"))
 }

@@ -1,4 +1,4 @@
-//! Database engines: what a version of a product spends on processors, and how it keeps its pages.
+//! Database engines: processor costs of a product's version, and its page management.
 
 use super::Sourced;
 use super::range::ProfileError;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
-/// An engine profile file: what it is, and its parameters.
+/// An engine profile file: description and parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineProfile {
@@ -37,9 +37,11 @@ pub struct Innodb {
     pub flushing: Flushing,
     /// The redo log's size where a study doesn't say.
     pub redo_log: Sourced<Size>,
-    /// Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages.
+    /// Redo besides the model's own count of bytes, as a share of a change's first KiB: page
+    /// splits, space management, undo pages.
     pub redo_extra: Sourced<Share>,
-    /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.
+    /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one
+    /// after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_commit: Option<GroupCommit>,
     /// Fill levels of the log at which pages are flushed at full speed and changes wait; absent:
@@ -49,23 +51,25 @@ pub struct Innodb {
     /// Time for which row locks are held; absent: no transaction waits for a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_locks: Option<Sourced<RowLocks>>,
-    /// Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.
+    /// Rollback segments and their undo logs; absent: nothing notes what rows were, neither on
+    /// pages nor in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
     /// Linear read-ahead; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<ReadAhead>,
-    /// Threads that take in the pages nobody reads for itself; absent: those are there as soon as the storage has read them.
+    /// Threads that take in pages read ahead; absent: a page read ahead is there as soon as the
+    /// storage has read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_threads: Option<ReadThreads>,
     /// The buffer of changes to secondary indexes; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_buffer: Option<ChangeBuffer>,
-    /// The lock of a tree, under which pages are split and a row grows that has no room in its page; absent: trees have none, and
-    /// growing rows always have room.
+    /// The lock of a tree, under which pages are split and a row grows that has no room in its
+    /// page; absent: trees have none, and growing rows always have room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_lock: Option<TreeLock>,
-    /// Threads that change each row once more after the commit; absent: nothing is done then.
+    /// Purge threads, which change each row once more after the commit; absent: no purge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
     /// Recovery after a crash or a restart; absent: neither can be simulated.
@@ -76,13 +80,15 @@ pub struct Innodb {
     pub pool_dump: Option<PoolDump>,
 }
 
-/// Processor time of an engine's work. A host of another clock takes longer or shorter in proportion.
+/// Processor time of an engine's work. A host of another clock takes longer or shorter in
+/// proportion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineCosts {
     /// Cycles per second at which the times hold.
     pub clock: Sourced<Rate>,
-    /// A statement besides its pages and rows: protocol, parsing, locks of tables, and the client on the same host.
+    /// A statement besides its pages and rows: protocol, parsing, locks of tables, and the client
+    /// on the same host.
     pub statement: Sourced<Time>,
     /// A commit besides its writes.
     pub commit: Sourced<Time>,
@@ -101,8 +107,8 @@ pub struct EngineCosts {
     pub page_write: Sourced<Time>,
     /// Copying a page to or from the host's page cache, with the call.
     pub page_copy: Sourced<Time>,
-    /// From an answer's end to the next statement of the same client, without any processor here: network and the client's own
-    /// machine.
+    /// From an answer's end to the next statement of the same client, without any processor here:
+    /// network and the client's own machine.
     pub round_trip: Sourced<Time>,
 }
 
@@ -112,32 +118,37 @@ pub struct EngineCosts {
 pub struct PoolRules {
     /// Its size where a study doesn't say.
     pub size: Sourced<Size>,
-    /// Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages.
+    /// Share of it that holds the data set's pages: the rest are descriptors, locks, the hash
+    /// index, system pages.
     pub usable: Sourced<Share>,
-    /// The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.
+    /// The old part of the LRU list, where pages come in; absent: they come in at its head, and go
+    /// there with each use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub midpoint: Option<Midpoint>,
     /// Pages at the end of the LRU list among which a clean one is looked for.
     pub search_depth: Sourced<u32>,
-    /// Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time.
+    /// Looking at one page of the LRU list under the pool's one mutex, when a page to replace is
+    /// looked for; absent: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look: Option<Sourced<Time>>,
 }
 
-/// The old part of the LRU list: what is read comes to its head, and to the list's head when it is used again.
+/// The old part of the LRU list: what is read comes to its head, and to the list's head when it is
+/// used again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Midpoint {
     /// The old part's share of the list (innodb_old_blocks_pct).
     pub old: Sourced<Share>,
-    /// From so many pages on the list has an old part.
+    /// Number of pages from which on the list has an old part.
     pub least: Sourced<u32>,
     /// Time for which a page stays in the old part after its first use; absent: to its next use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_blocks_time: Option<Sourced<Time>>,
 }
 
-/// Commits that share a flush of the log: who comes while one is under way waits, and all who wait share the next.
+/// Commits that share a flush of the log: a commit that arrives during a flush waits, and all that
+/// wait share the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupCommit {
@@ -145,7 +156,8 @@ pub struct GroupCommit {
     pub most: Sourced<Size>,
 }
 
-/// Bounds of the log's age: of what changed pages still need of it. Both are of nine tenths of the log, less a fraction.
+/// Bounds of the log's age: of what changed pages still need of it. Both are of nine tenths of the
+/// log, less a fraction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointAge {
@@ -163,7 +175,7 @@ pub enum RowLocks {
     ToTheEnd,
 }
 
-/// When pages are flushed from the list of dirty ones though nobody waits for that.
+/// Background flushing from the list of dirty pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Background {
@@ -180,10 +192,12 @@ pub struct Flushing {
     /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_pages: Option<Sourced<FreePages>>,
-    /// Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.
+    /// Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does
+    /// not look there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lru_scan_depth: Option<Sourced<u32>>,
-    /// When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.
+    /// When pages are flushed from the list of dirty ones; absent: only when the log is nearly
+    /// full, or somebody needs them clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Sourced<Background>>,
     /// Pages per second in the background (innodb_io_capacity).
@@ -202,7 +216,8 @@ pub struct Flushing {
     pub doublewrite: Sourced<bool>,
     /// Pages of a batch in the doublewrite buffer.
     pub batch: Sourced<u32>,
-    /// Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.
+    /// Pages that flushes of single pages by user threads have place for in the doublewrite buffer;
+    /// absent: there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_slots: Option<Sourced<u32>>,
     /// Sleep of a user thread that found no free page, from its second try on.
@@ -243,7 +258,8 @@ pub enum FlushMethod {
 pub enum FreePages {
     /// User threads flush a batch from the LRU list's end, one of them at a time (5.5).
     UserBatches,
-    /// The page cleaner; a user thread that finds none flushes a single page itself, where there are `single_slots` (5.6 to 8.0).
+    /// The page cleaner; a user thread that finds none flushes a single page itself, where there
+    /// are `single_slots` (5.6 to 8.0).
     SinglePages,
     /// The page cleaner alone; user threads wait for it (MariaDB from 10.5 on).
     PageCleaner,
@@ -255,10 +271,11 @@ pub enum FreePages {
 pub enum Adaptive {
     /// As many as the log's growth makes necessary, at most the capacity (5.5).
     RedoRate,
-    /// By the log's age and growth and the pages of late, at most the larger capacity (from 5.6 on).
+    /// By the log's age and growth and the pages of late, at most the larger capacity (from 5.6
+    /// on).
     Age,
-    /// By the log's growth and the pages of late once its age demands it, and the larger capacity when that is high
-    /// (MariaDB from 10.5 on).
+    /// By the log's growth and the pages of late once its age demands it, and the larger capacity
+    /// when that is high (MariaDB from 10.5 on).
     Growth,
 }
 
@@ -277,13 +294,15 @@ pub struct Undo {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadAhead {
-    /// Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.
+    /// Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its
+    /// pages.
     pub area: Sourced<u32>,
     /// Pages of an area that must have been used in order (innodb_read_ahead_threshold).
     pub threshold: Sourced<u32>,
 }
 
-/// Threads that wait for reads in the background, each for those of its own areas, and take in what has come.
+/// Threads that wait for reads in the background, each for those of its own areas, and take in what
+/// has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadThreads {
@@ -293,21 +312,23 @@ pub struct ReadThreads {
     pub page: Sourced<Time>,
 }
 
-/// The lock of a tree, which one at a time holds while the page of a row and both its neighbours are brought in and changed.
+/// The lock of a tree, which one at a time holds while the page of a row and both its neighbours
+/// are brought in and changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TreeLock {
-    /// Share of the updates that make a row grow which find too little room in its page and need the lock.
+    /// Share of the updates that make a row grow which find too little room in its page and need
+    /// the lock.
     pub growing: Sourced<Share>,
 }
 
-/// Threads that go through what transactions have changed after they are committed.
+/// Purge threads: they process the changes of committed transactions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Purge {
     /// Number of purge threads (innodb_purge_threads).
     pub threads: Sourced<u32>,
-    /// Log of a row that is changed again, for what its page says of the transaction.
+    /// Log of a row that is changed again, for the transaction fields of its page.
     pub redo: Sourced<Size>,
 }
 
@@ -362,8 +383,9 @@ pub struct ChangeBuffer {
     pub most: Sourced<Share>,
     /// Changes that one leaf takes before it must be read.
     pub per_leaf: Sourced<u32>,
-    /// Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is
-    /// buffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.
+    /// Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf
+    /// that comes in needs it, what is buffered is marked in it, and who finds the buffer full
+    /// merges some of it; absent: none of that is modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bitmap: Option<Sourced<u32>>,
 }
@@ -389,7 +411,7 @@ pub(crate) fn engine_error(engine: &EngineModel) -> Option<ProfileError<'static>
     let found = limits(innodb).into_iter().find(|(value, _, least, most, _)| !(least..=most).contains(&value));
     let (_, [section, key], least, most, spell) = found?;
     let path = place(section, key);
-    let message = format!("no engine has this for its {}", key.replace('_', " "));
+    let message = format!("{}: outside the range of any engine", key.replace('_', " "));
     let accepted = format!("{} to {}", spell(least), spell(most));
     Some(ProfileError { path, kind: InputErrorKind::BadValue, message, accepted })
 }
@@ -400,13 +422,13 @@ fn place(section: &'static str, key: &'static str) -> Vec<&'static str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// A key that nobody reads: another one says that there is nobody to.
+/// Error of a key without effect, because another key is absent.
 fn unread(innodb: &Innodb) -> Option<ProfileError<'static>> {
     if innodb.purge.is_some() && innodb.undo.is_none() {
         return Some(ProfileError {
             path: place("purge", "threads"),
             kind: InputErrorKind::BadValue,
-            message: "nobody writes the undo logs that these threads go through".into(),
+            message: "purge threads have no work without `undo`".into(),
             accepted: "no `purge`, or `undo` beside it".into(),
         });
     }
@@ -418,7 +440,7 @@ fn unread(innodb: &Innodb) -> Option<ProfileError<'static>> {
         (_, Some(_)) if makers != Some(FreePages::SinglePages) => ("single_slots", "`single_pages`"),
         _ => return None,
     };
-    let message = format!("nobody reads the {} of this engine", key.replace('_', " "));
+    let message = format!("{} has no effect in this engine", key.replace('_', " "));
     let accepted = format!("no such key, or {readers} for `free_pages`");
     Some(ProfileError { path: place("flushing", key), kind: InputErrorKind::BadValue, message, accepted })
 }
@@ -426,7 +448,8 @@ fn unread(innodb: &Innodb) -> Option<ProfileError<'static>> {
 fn limits(innodb: &Innodb) -> Vec<Limit> {
     let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
     let whole = u64::from(Share::WHOLE.0);
-    // Each at most some hundred times what a server has been seen to take, so that no thousandfold passes.
+    // Each at most some hundred times what a server has been seen to take, so that no thousandfold
+    // passes.
     let (short, middle, long) = (100_000, 1_000_000, 10_000_000);
     let costs = [
         (cpu.statement.value, "statement", long),
@@ -459,7 +482,7 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     limits
 }
 
-/// Values of what may be absent.
+/// Limits of optional sections.
 fn of_sections(innodb: &Innodb) -> Vec<Limit> {
     let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
     let (short, middle, whole) = (100_000, 1_000_000, u64::from(Share::WHOLE.0));

@@ -24,24 +24,28 @@ pub struct HddProfile {
     pub seek_average: Sourced<Time>,
     /// Cylinders that the capacity is spread over.
     pub cylinders: Sourced<u32>,
-    /// Time that the controller and the link take for a command before the mechanics; overlaps with other commands' mechanics.
+    /// Time that the controller and the link take for a command before the mechanics; overlaps with
+    /// other commands' mechanics.
     pub command_overhead: Sourced<Time>,
-    /// Bytes per second that pass under the head: the same everywhere, or the mean where the disk has zones.
+    /// Bytes per second that pass under the head: the same everywhere, or the mean where the disk
+    /// has zones.
     pub media_rate: Sourced<Rate>,
     /// In which order queued commands are served.
     pub scheduling: Sourced<Scheduling>,
     /// Commands the disk holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
-    /// Buffer that goes on reading behind the last read; absent: no read-ahead.
+    /// Read-ahead buffer after the last read; absent: no read-ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Sourced<Size>>,
-    /// Zones of falling density from the outside to the inside; absent: the disk is the same everywhere.
+    /// Zones of falling density from the outside to the inside; absent: the disk is the same
+    /// everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
     /// After so long in the disk a command is served whatever the schedule says; absent: 500 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_limit: Option<Sourced<Time>>,
-    /// Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.
+    /// Volatile cache in which writes end; a flush, or force unit access, waits for the medium.
+    /// Absent: writes end on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<Sourced<Size>>,
     /// Power draw; absent: not known.
@@ -49,7 +53,8 @@ pub struct HddProfile {
     pub power: Option<Drawn>,
 }
 
-/// Zones of a disk, each with as many cylinders and a rate of its own, which falls evenly from zone to zone.
+/// Zones of a disk, each with as many cylinders and a rate of its own, which falls evenly from zone
+/// to zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zones {
@@ -61,19 +66,20 @@ pub struct Zones {
     pub inner_rate: Sourced<Rate>,
 }
 
-/// In which order a hard disk serves what is queued.
+/// Order in which a hard disk serves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
     /// First come, first served.
     Fcfs,
-    /// The arm sweeps back and forth and serves what lies ahead of it (LOOK).
+    /// The arm sweeps back and forth and serves commands ahead of it (LOOK).
     Elevator,
     /// Shortest positioning time first (SPTF): seek and rotation together.
     ShortestPositioning,
 }
 
-/// Heads of a disk: surfaces of one platter to those of a dozen, and room for tracks of another length than the mean.
+/// Heads of a disk: surfaces of one platter to those of a dozen, and room for tracks of another
+/// length than the mean.
 const HEADS: (u128, u128) = (1, 64);
 /// Nanoseconds of a second, times the thousandths that a rate is counted in.
 const RATE_NS: u128 = 1_000_000_000_000;
@@ -125,7 +131,7 @@ fn zones_conflict(hdd: &HddProfile) -> Option<ProfileError<'static>> {
     if within { None } else { conflict(&["hdd", "media_rate"], message, "inner_rate to outer_rate") }
 }
 
-/// A capacity that so many cylinders of such tracks do not have.
+/// Error of a capacity that the cylinders and tracks do not have.
 fn disk_conflict(hdd: &HddProfile) -> Option<ProfileError<'static>> {
     let track = u128::from(hdd.media_rate.value.0) * u128::from(hdd.revolution.value.0) / RATE_NS;
     let surface = track * u128::from(hdd.cylinders.value);

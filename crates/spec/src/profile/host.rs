@@ -1,4 +1,4 @@
-//! Hosts: what a machine's processors spend on each request.
+//! Hosts: processor costs of each request.
 
 use super::Sourced;
 use super::range::{COUNT, Limit, MS, ProfileError, RATE, SIZE, TIME, US, or_none, outside};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
-/// A host profile file: what it is, and its costs.
+/// A host profile file: description and costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostProfile {
@@ -18,7 +18,7 @@ pub struct HostProfile {
     pub host: HostModel,
 }
 
-/// A machine's processors, and what its kernel takes of them for each request.
+/// A machine's processors, and the kernel's cost of each request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostModel {
@@ -28,7 +28,8 @@ pub struct HostModel {
     pub cores_per_socket: Sourced<u32>,
     /// Logical processors of each core: 2 with simultaneous multithreading.
     pub threads_per_core: Sourced<u32>,
-    /// Memory; absent: it is not known, and a database whose files go through the page cache needs `host.memory`.
+    /// Memory; absent: it is not known, and a database whose files go through the page cache needs
+    /// `host.memory`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Sourced<Size>>,
     /// Cycles per second; the costs below hold at this clock.
@@ -48,19 +49,21 @@ pub struct HostModel {
     /// Windows' overlapped I/O with completion ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlapped: Option<AccessPath>,
-    /// For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.
+    /// For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent:
+    /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Sourced<Time>>,
     /// Notification of the host that a request is complete.
     pub interrupt: Interrupt,
-    /// Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.
+    /// Taking a thread off a processor and putting another one on, each time that a thread which
+    /// waited runs again.
     pub context_switch: Sourced<Time>,
     /// Further cost to the thread of a context switch: it finds cold caches and its own work takes
     /// longer; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_caches: Option<Sourced<Time>>,
-    /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no
-    /// processor time.
+    /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on
+    /// another processor. Takes no processor time.
     pub wake_up: Sourced<Time>,
     /// Longest time for which a thread works before a waiting thread gets its turn, or before it
     /// moves from a shared core to an idle one.
@@ -77,13 +80,16 @@ pub struct HostModel {
     /// Slowdown of work if many threads want to run; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contention: Option<Contention>,
-    /// Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name.
+    /// Drivers that translate flash addresses on the host's processors, by the beginning of the
+    /// device profile's name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub driver: IndexMap<String, Driver>,
-    /// The hypervisor between this host, a guest, and its storage; absent: there is none, or its queues are the guest's own.
+    /// The hypervisor between this host, a guest, and its storage; absent: there is none, or its
+    /// queues are the guest's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<Hypervisor>,
-    /// Share of each cost that varies at random, exponentially distributed about its mean; absent: costs are constant.
+    /// Share of each cost that varies at random, exponentially distributed about its mean; absent:
+    /// costs are constant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variation: Option<Sourced<Share>>,
 }
@@ -96,7 +102,7 @@ pub struct AccessPath {
     pub read: Sourced<Time>,
     /// The same for a write, a trim or a flush.
     pub write: Sourced<Time>,
-    /// Taking the completion, up to where the thread's own code goes on.
+    /// Taking the completion, until the thread's own code continues.
     pub complete: Sourced<Time>,
 }
 
@@ -104,7 +110,8 @@ pub struct AccessPath {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interrupt {
-    /// Handler, completion of the request, and waking the thread; interrupts what the processor was doing.
+    /// Handler, completion of the request, and waking the thread; interrupts the work that the
+    /// processor was doing.
     pub cost: Sourced<Time>,
     /// Processor that gets the interrupt.
     pub placement: Sourced<Placement>,
@@ -116,9 +123,9 @@ pub struct Interrupt {
 pub enum Placement {
     /// The one that submitted the request: a queue and a vector for each processor.
     SubmittingCore,
-    /// Always the first: one vector, and nothing that moves it.
+    /// Always the first: one vector without balancing.
     OneCore,
-    /// Spread evenly, without regard to who submitted.
+    /// Spread evenly, whichever processor submitted.
     Spread,
 }
 
@@ -132,12 +139,12 @@ pub struct Lock {
     pub write: Sourced<Time>,
 }
 
-/// Work that grows with the number of threads that want to run: caches and locks pass from one to the other (the
-/// coherency term of the universal scalability law).
+/// Work that grows with the number of threads that want to run: caches and locks pass from one to
+/// the other (the coherency term of the universal scalability law).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contention {
-    /// So many threads disturb each other no more than the costs already hold.
+    /// Threads up to which the other costs already hold the contention.
     pub free_threads: Sourced<u32>,
     /// Slowdown of all work per thread beyond them.
     pub per_thread: Sourced<Share>,
@@ -157,7 +164,8 @@ pub struct Driver {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hypervisor {
-    /// For each request, on a thread of the hypervisor's own and a processor that the guest does not see.
+    /// For each request, on a thread of the hypervisor's own and a processor that the guest does
+    /// not see.
     pub request: Sourced<Time>,
     /// Such threads.
     pub threads: Sourced<u32>,
@@ -178,7 +186,8 @@ pub enum Submission {
 }
 
 impl Submission {
-    /// All of them; where a study doesn't say, the first that a host has and that keeps enough outstanding.
+    /// All of them; where a study doesn't say, the first that a host has and that keeps enough
+    /// outstanding.
     pub const ALL: [Self; 4] = [Self::Synchronous, Self::IoUring, Self::Libaio, Self::Overlapped];
 
     /// The word in studies and profiles.
@@ -219,7 +228,7 @@ impl HostModel {
                 .into_iter()
                 .filter(|&submission| fits(submission))
                 .find_map(has)
-                .ok_or_else(|| "this host has no way to keep so many requests of one job outstanding".into()),
+                .ok_or_else(|| "this host has no way to keep that many requests of one job outstanding".into()),
         }
     }
 }

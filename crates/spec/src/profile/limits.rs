@@ -1,7 +1,7 @@
 //! Values of a profile that no device can have, each with the reason.
 //!
-//! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
-//! lies outside.
+//! The limits are wide, but those of each time, rate and power are less than a factor of a thousand
+//! apart: what is in the wrong unit lies outside.
 
 use super::range::{ProfileError, capacity, outside};
 use super::{Device, flash, hdd, volume, xpoint};
@@ -24,7 +24,8 @@ mod tests {
     use std::path::Path;
     use tameshi_base::units::{Rate, Temperature, Time};
 
-    /// The value of a line as it would be in the wrong unit, in place of itself; `None` where it has none, or nothing is left of it.
+    /// The value of a line as it would be in the wrong unit, in place of itself; `None` where it
+    /// has none, or nothing is left of it.
     fn in_the_wrong_unit(line: &str, too_large: bool) -> Option<String> {
         let (key, rest) = line.split_once("{ value = ")?;
         let (value, source) = rest.split_once(", source")?;
@@ -46,7 +47,8 @@ mod tests {
         Some(format!("{key}{{ value = {written}, source{source}"))
     }
 
-    /// A time, a rate or a temperature scaled, anything else as it is; `None` where nothing is left.
+    /// A time, a rate or a temperature scaled, anything else as it is; `None` where nothing is
+    /// left.
     fn wrong_text(part: &str, scaled: impl Fn(u64) -> u64) -> Option<String> {
         let (found, wrong) = match (Time::parse(part), Rate::parse(part), Temperature::parse(part)) {
             (Ok(Time(time)), ..) => (time, Time(scaled(time)).to_string()),
@@ -58,14 +60,14 @@ mod tests {
     }
 
     #[test]
-    fn each_time_rate_and_power_of_each_profile_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+    fn device_values_off_by_a_thousand_are_refused() {
         let refused =
             refused_in("devices", |text| Ok(device_error(&toml::from_str::<DeviceProfile>(text)?.device).is_some()));
         assert!(refused > 500, "{refused}");
     }
 
     #[test]
-    fn each_time_and_rate_of_each_host_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+    fn host_values_off_by_a_thousand_are_refused() {
         let refused = refused_in("hosts", |text| Ok(host_error(&toml::from_str::<HostProfile>(text)?.host).is_some()));
         assert!(refused > 150, "{refused}");
     }
@@ -88,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_or_a_count_off_by_a_factor_of_a_thousand_is_refused_at_its_key() {
+    fn sizes_and_counts_off_by_a_thousand_are_refused_at_their_key() {
         for (name, key, value, place) in [
             ("es3000-1.2t", "size", "\"16 GiB\"", "buffer.size"),
             ("nvme-tlc-1tb-consumer", "size", "\"8 GiB\"", "buffer.size"),
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capacity_off_by_a_factor_of_a_thousand_is_refused_of_every_drive_with_a_geometry() {
+    fn capacity_off_by_a_thousand_is_refused_with_a_geometry() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles/devices");
         let mut refused = 0;
         for entry in std::fs::read_dir(directory).expect("the profiles") {
@@ -145,14 +147,15 @@ mod tests {
     }
 
     #[test]
-    fn as_many_blocks_in_reserve_as_the_spare_has_are_taken_and_one_more_is_not() {
+    fn reserve_blocks_up_to_the_spare_are_accepted() {
         let refused = judged(&with("nvme-tlc-3.84tb", "reserve_blocks", "60_000")).expect("too many");
         let most: u32 = refused.accepted.trim_start_matches("2 to ").parse().expect("a range");
         assert!(judged(&with("nvme-tlc-3.84tb", "reserve_blocks", &most.to_string())).is_none());
         assert!(judged(&with("nvme-tlc-3.84tb", "reserve_blocks", &(most + 1).to_string())).is_some());
     }
 
-    /// Tries every value of the profiles in a folder in the wrong unit; how many were refused, which is all of them.
+    /// Tries every value of the profiles in a folder in the wrong unit; how many were refused,
+    /// which is all of them.
     fn refused_in(folder: &str, of: impl Fn(&str) -> Result<bool, toml::de::Error>) -> u32 {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles").join(folder);
         let mut refused = 0;

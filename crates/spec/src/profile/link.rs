@@ -1,4 +1,4 @@
-//! Links between hosts: what a replica's writes cross.
+//! Links between hosts, which a replica's writes cross.
 
 use super::Sourced;
 use super::range::{Limit, MS, ProfileError, SIZE, TIME, bad_value, or_none, outside};
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Size, Time};
 
-/// A link profile file: what it is, and its figures.
+/// A link profile file: description and figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkProfile {
@@ -21,7 +21,8 @@ pub struct LinkProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkFigures {
-    /// Time that a command across it takes beyond the same command without it, both ends' work included.
+    /// Time that a command across it takes beyond the same command without it, both ends' work
+    /// included.
     pub round_trip: Sourced<Time>,
     /// Bytes per second each way.
     pub rate: Sourced<Size>,
@@ -34,8 +35,8 @@ impl LinkFigures {
     }
 }
 
-/// The first figure that no link can have. A round trip a thousand times that of the next rack is that of another continent: over a
-/// slow link.
+/// The first figure that no link can have. A round trip a thousand times that of the next rack is
+/// that of another continent: over a slow link.
 pub(crate) fn link_error(link: &Link) -> Option<ProfileError<'static>> {
     let limits = vec![
         or_none(Limit(link.round_trip.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
@@ -44,10 +45,11 @@ pub(crate) fn link_error(link: &Link) -> Option<ProfileError<'static>> {
     outside("link", limits).or_else(|| too_far(link)).or_else(|| too_near(link))
 }
 
-/// A network this fast joins the machines of one site, whose round trips take microseconds; bytes per second.
+/// A network this fast joins the machines of one site, whose round trips take microseconds; bytes
+/// per second.
 const FAST: u64 = 1_000_000_000;
 const SITE: Time = Time(MS);
-/// One this slow is Fast Ethernet or leads out of the house: what crosses it takes its time.
+/// One this slow is Fast Ethernet or leaves the building.
 const SLOW: u64 = 100_000_000;
 const OUT_OF_THE_HOUSE: Time = Time(200_000);
 
@@ -73,7 +75,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn rates_of_links_in_the_wrong_unit_and_round_trips_shorter_than_any_are_refused() {
+    fn link_figures_in_the_wrong_unit_are_refused() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles/links");
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a profile");

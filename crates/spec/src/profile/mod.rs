@@ -1,5 +1,5 @@
-//! Profiles: of devices (a model and its parameters), arrays, links, hosts and engines; each value with unit and source, one TOML
-//! file each.
+//! Profiles: of devices (a model and its parameters), arrays, links, hosts and engines; each value
+//! with unit and source, one TOML file each.
 
 mod array;
 pub mod catalog;
@@ -74,7 +74,7 @@ fn said_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::
 /// A text that says something.
 fn saying<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
-    if text.trim().is_empty() { Err(D::Error::custom(format!("this says nothing, expected {what}"))) } else { Ok(text) }
+    if text.trim().is_empty() { Err(D::Error::custom(format!("empty text, expected {what}"))) } else { Ok(text) }
 }
 
 /// Power draw between idle and fully active.
@@ -87,7 +87,7 @@ pub struct Drawn {
     pub active_mw: Sourced<u32>,
 }
 
-/// A device profile file: what it is, and one model's parameters under the model's name.
+/// A device profile file: description, and one model's parameters under the model's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceProfile {
@@ -101,7 +101,7 @@ pub struct DeviceProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Device {
-    /// Completes everything at once: the floor of what is simulated.
+    /// Completes everything at once: the floor of the simulation.
     Null(NullProfile),
     /// A hard disk.
     Hdd(HddProfile),
@@ -129,7 +129,8 @@ impl Device {
         }
     }
 
-    /// Commands that it holds, where its host has queues for them that a controller takes turns with.
+    /// Commands that it holds, where its host has queues for them that a controller takes turns
+    /// with.
     pub(crate) fn queue_depth(&self) -> Option<u32> {
         match self {
             Self::Flash(flash) => Some(flash.controller.queue_depth.value),
@@ -147,7 +148,7 @@ impl Device {
         }
     }
 
-    /// Functions that guests can be given; `None` of what is no drive.
+    /// Return the number of functions for guests; `None` for a model that is no drive.
     pub(crate) fn functions(&self) -> Option<u32> {
         let told = match self {
             Self::Null(_) => return None,

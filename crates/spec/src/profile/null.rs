@@ -1,4 +1,4 @@
-//! A device that costs nothing.
+//! A device without any cost.
 
 use super::Sourced;
 use schemars::JsonSchema;

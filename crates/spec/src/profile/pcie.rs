@@ -1,4 +1,4 @@
-//! PCI Express: what so many lanes of a generation carry.
+//! PCI Express: rate by lanes and generation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,14 @@ pub struct Pcie {
 
 /// Widths that links train to.
 pub(crate) const LANES: [u32; 5] = [1, 2, 4, 8, 16];
-/// Millions of transfers per second on a lane, a bit each, by generation; and bits of data in so many that cross (PCI Express Base
-/// Specification 5.0, sections 4.2.1 and 4.2.2).
+/// Millions of transfers per second on a lane, a bit each, by generation; and bits of data in so
+/// many that cross (PCI Express Base Specification 5.0, sections 4.2.1 and 4.2.2).
 const GENERATIONS: [(u64, u64, u64); 5] =
     [(2_500, 8, 10), (5_000, 8, 10), (8_000, 128, 130), (16_000, 128, 130), (32_000, 128, 130)];
-/// Bytes of a packet beside its data: header of four words, sequence number and framing, check (the same, sections 2.2 and 3.6).
+/// Bytes of a packet besides its data: header of four words, sequence number and framing, check
+/// (the same, sections 2.2 and 3.6).
 const BESIDE: u64 = 24;
-/// Bytes of data in a packet: what most hosts are set to, and the most that any of them is.
+/// Bytes of data in a packet: the common setting of hosts, and the largest.
 const USUAL: u64 = 256;
 const LARGEST: u64 = 512;
 
@@ -36,7 +37,8 @@ impl Pcie {
         LANES.contains(&self.lanes)
     }
 
-    /// Bytes of data per second each way, in packets of the usual size. What acknowledgements and credits take is left out.
+    /// Bytes of data per second each way, in packets of the usual size. What acknowledgements and
+    /// credits take is left out.
     pub fn carries(self) -> Rate {
         self.in_packets_of(USUAL)
     }
@@ -66,12 +68,13 @@ impl fmt::Display for Pcie {
     }
 }
 
-/// Lanes or a generation that PCI Express does not have: which key, why, and what it has.
+/// Return the error of lanes or a generation that PCI Express does not have: key, message, accepted
+/// values.
 pub(crate) fn pcie_error(pcie: Pcie) -> Option<(&'static str, &'static str, &'static str)> {
     if !pcie.has_generation() {
         return Some(("generation", "there is no such generation of PCI Express, or none that is modelled", "1 to 5"));
     }
-    (!pcie.has_lanes()).then_some(("lanes", "PCI Express has no link of so many lanes", "1, 2, 4, 8 or 16"))
+    (!pcie.has_lanes()).then_some(("lanes", "PCI Express has no link of this width", "1, 2, 4, 8 or 16"))
 }
 
 #[cfg(test)]
@@ -83,8 +86,9 @@ mod tests {
     }
 
     #[test]
-    fn lanes_carry_what_their_coding_and_packets_leave() {
-        // 5 Gbit/s, 8 of 10 bits, 256 of 280 bytes, 8 lanes; and 16 Gbit/s, 128 of 130 bits, 4 lanes.
+    fn pcie_rate_excludes_coding_and_packet_headers() {
+        // 5 Gbit/s, 8 of 10 bits, 256 of 280 bytes, 8 lanes; and 16 Gbit/s, 128 of 130 bits, 4
+        // lanes.
         assert!((carries(2, 8) - 4.0 * 256.0 / 280.0).abs() < 1e-6);
         assert!((carries(4, 4) - 8.0 * 128.0 / 130.0 * 256.0 / 280.0).abs() < 1e-6);
         let largest = Pcie { generation: 3, lanes: 4 }.carries_at_most().per_second() / 1e9;
@@ -92,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn half_the_lanes_carry_half_and_so_does_the_generation_before_of_the_same_coding() {
+    fn pcie_rate_halves_with_lanes_and_with_the_generation_before() {
         for generation in 1..=5 {
             assert!((carries(generation, 8) - 2.0 * carries(generation, 4)).abs() < 1e-6);
         }
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_and_a_slot_agree_on_what_both_have() {
+    fn drive_and_slot_train_to_the_common_link() {
         let (drive, slot) = (Pcie { generation: 4, lanes: 4 }, Pcie { generation: 3, lanes: 16 });
         assert_eq!(drive.trained_with(slot), Pcie { generation: 3, lanes: 4 });
         assert_eq!(drive.to_string(), "PCI Express 4.0 x4");

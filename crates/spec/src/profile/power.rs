@@ -53,7 +53,7 @@ fn thermal_limits(thermal: &Thermal) -> impl Iterator<Item = Limit<'static>> {
 
 pub(super) fn power_conflict(power: &Power) -> Option<ProfileError<'static>> {
     let idle_mw = power.idle_mw.value;
-    let (drawn, accepted) = ("the idle drive alone draws as much or more", format!("more than idle_mw, {idle_mw}"));
+    let (drawn, accepted) = ("the idle drive draws that much or more", format!("more than idle_mw, {idle_mw}"));
     if power.limit_mw.as_ref().is_some_and(|limit| limit.value <= idle_mw) {
         return conflict(&["flash", "power", "limit_mw"], drawn, &accepted);
     }
@@ -65,7 +65,7 @@ pub(super) fn power_conflict(power: &Power) -> Option<ProfileError<'static>> {
     if power.limit_mw.as_ref().is_some_and(|limit| limit.value <= thermal.limit_mw.value) {
         return conflict(
             &at("limit_mw"),
-            "throttled, the drive would be allowed no less than otherwise",
+            "the throttled limit is not below the normal limit",
             "less than power.limit_mw",
         );
     }
@@ -73,7 +73,7 @@ pub(super) fn power_conflict(power: &Power) -> Option<ProfileError<'static>> {
         return conflict(&at("release"), "the drive would be throttled and not at once", "less than throttle");
     }
     thermal.never_released(idle_mw).and_then(|accepted| {
-        let message = "idling alone keeps the drive above its release: once throttled it would be so for ever";
+        let message = "an idle drive stays above its release: once throttled, it stays throttled";
         conflict(&at("release"), message, &accepted)
     })
 }

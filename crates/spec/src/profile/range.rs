@@ -42,7 +42,7 @@ pub(super) fn outside<'a>(what: &str, limits: Vec<Limit<'a>>) -> Option<ProfileE
     Some(ProfileError {
         path,
         kind: InputErrorKind::BadValue,
-        message: format!("no {what} has this for its {key}"),
+        message: format!("{key}: outside the range of any {what}"),
         accepted,
     })
 }
@@ -52,7 +52,7 @@ pub(super) fn conflict(path: &[&'static str], message: &str, accepted: &str) -> 
     Some(ProfileError { path, kind: InputErrorKind::Conflict, message: message.into(), accepted: accepted.into() })
 }
 
-/// The same of a value that is no less wrong alone: the error shows what was found.
+/// Error of a value that is wrong by itself: it shows the value found.
 pub(super) fn bad_value(path: &[&'static str], message: &str, accepted: &str) -> Option<ProfileError<'static>> {
     conflict(path, message, accepted).map(|found| ProfileError { kind: InputErrorKind::BadValue, ..found })
 }

@@ -1,4 +1,5 @@
-//! A volume's parameters: a disk known by its behaviour only, as a virtual machine or a cloud shows it.
+//! A volume's parameters: a disk known by its behaviour only, as a virtual machine or a cloud shows
+//! it.
 
 use super::Sourced;
 use super::range::{COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, TIME, US, capacity, conflict, or_none, outside};
@@ -7,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
-/// A volume: latencies, so many commands at a time, a processor that serves one after the other, and rate limits.
+/// A volume: latencies, parallel commands, a processor that serves them one after the other, and
+/// rate limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeProfile {
@@ -24,15 +26,17 @@ pub struct VolumeProfile {
     pub read: VolumeService,
     /// Service of a write.
     pub write: VolumeService,
-    /// Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.
+    /// Time of a flush, which ends no sooner than everything before it; a write with force unit
+    /// access takes it too.
     pub flush: Sourced<Vec<LatencyPoint>>,
     /// Time that the processor is busy longer with the first write after a flush; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_flush: Option<Sourced<Time>>,
-    /// Rates that all commands together come to in the long run at most, as a provider sets them; absent: none.
+    /// Rates that all commands together come to in the long run at most, as a provider sets them;
+    /// absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<VolumeLimit>,
-    /// Times in which nothing moves; absent: none.
+    /// Stalls of the whole volume; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
 }
@@ -41,20 +45,20 @@ pub struct VolumeProfile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeService {
-    /// Time beside other commands, one draw for each; with `rounds`, one for each round.
+    /// Time in parallel with other commands, one draw for each; with `rounds`, one for each round.
     pub latency: Sourced<Vec<LatencyPoint>>,
-    /// Time that the one processor behind the volume is busy with a command of whatever length.
+    /// Time of the volume's single processor per command of any length.
     pub command_time: Sourced<Time>,
     /// Bytes per second that the same processor moves.
     pub transfer_rate: Sourced<Rate>,
-    /// Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;
-    /// only with `rounds`. Absent: none.
+    /// Time that a round takes longer in which this command is the only one, because its server
+    /// sleeps and must be woken; only with `rounds`. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<Sourced<Time>>,
 }
 
-/// A point of a distribution: that share of all draws takes at most this time. Between points it is linear; the first
-/// point is at 0 %, the last at 100 %.
+/// A point of a distribution: that share of all draws takes at most this time. Between points it is
+/// linear; the first point is at 0 %, the last at 100 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyPoint {
@@ -74,7 +78,7 @@ pub struct VolumeLimit {
     pub byte_rate: Sourced<Rate>,
 }
 
-/// Times in which nothing moves, because whoever serves the volume does something else.
+/// Stalls: times in which the volume serves no command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {

@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Size, Time};
 
-/// A 3D XPoint drive: no erasing, no translation layer that moves data, hence no write amplification.
+/// A 3D XPoint drive: no erasing, no translation layer that moves data, hence no write
+/// amplification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XPointProfile {
@@ -25,9 +26,9 @@ pub struct XPointProfile {
     pub read_time: Sourced<Time>,
     /// Time that a channel is busy with writing one access unit.
     pub write_time: Sourced<Time>,
-    /// Time that a read spends in the electronics, beside others.
+    /// Time of a read in the electronics, in parallel with others.
     pub read_overhead: Sourced<Time>,
-    /// Time that a write spends in the electronics, beside others.
+    /// Time of a write in the electronics, in parallel with others.
     pub write_overhead: Sourced<Time>,
     /// Commands that the controller starts per second at most.
     pub command_rate: Sourced<Rate>,
@@ -45,7 +46,8 @@ pub struct XPointProfile {
 
 /// Bytes of a drive of 3D XPoint: a single die has 16 GB, and no drive has had more than some TB.
 const XPOINT: (u64, u64) = (16_000_000_000, 15_000_000_000_000);
-/// Bytes behind a channel of 3D XPoint: half of a die of 128 Gbit, for a drive may show a part of it, to 64 of twice the size.
+/// Bytes per channel of 3D XPoint: half of a die of 128 Gbit, for a drive may show a part of
+/// it, to 64 of twice the size.
 const XPOINT_CHANNEL: (u64, u64) = (8_000_000_000, 64 * 32_000_000_000);
 
 pub(super) fn xpoint_drive(xpoint: &XPointProfile) -> Option<ProfileError<'static>> {
@@ -73,7 +75,7 @@ pub(super) fn xpoint_drive(xpoint: &XPointProfile) -> Option<ProfileError<'stati
         .or_else(|| link_conflict("xpoint", &xpoint.link))
 }
 
-/// A capacity that so many channels with dies of 3D XPoint do not have.
+/// Error of a capacity that the channels and dies do not have.
 fn xpoint_conflict(xpoint: &XPointProfile) -> Option<ProfileError<'static>> {
     let channels = xpoint.channels.value;
     let (least, most) = (Size(u64::from(channels) * XPOINT_CHANNEL.0), Size(u64::from(channels) * XPOINT_CHANNEL.1));

@@ -19,12 +19,12 @@ pub(crate) fn ambient(
     let Some((idle_mw, thermal)) =
         flash.power.as_mut().and_then(|power| Some((power.idle_mw.value, power.thermal.as_mut()?)))
     else {
-        let message = "the drive's profile has no `power.thermal`: what is around it would change nothing";
+        let message = "the drive's profile has no `power.thermal`: ambient has no effect";
         return Err(error(InputErrorKind::Conflict, message));
     };
     thermal.ambient.value = ambient;
     if thermal.never_released(idle_mw).is_some() {
-        let message = "in this, idling alone would keep the drive above the release of its throttle";
+        let message = "at this ambient an idle drive stays above the release of its throttle";
         let warmer = thermal.at_rest(idle_mw) - u64::from(ambient.0);
         let below = u64::from(thermal.release.value.0).saturating_sub(warmer);
         let mut error = error(InputErrorKind::BadValue, message);
@@ -34,7 +34,7 @@ pub(crate) fn ambient(
     Ok(())
 }
 
-/// Puts the drives of a storage into slots: what these carry bounds either way.
+/// Put the drives of a storage into slots, whose rate bounds both directions.
 pub(crate) fn slot(
     source: Source<'_>,
     table: &Table<'_>,
@@ -46,7 +46,7 @@ pub(crate) fn slot(
         return Err(bad_value(source, table, &["storage", name, "slot", key], message, accepted));
     }
     let (drive, _) = model.drive();
-    let message = format!("drive `{drive}` is in no slot of PCI Express, by its profile");
+    let message = format!("drive `{drive}` is not a PCI Express drive, by its profile");
     let link = model.drive_mut().link_mut();
     let Some((link, own)) = link.and_then(|link| link.pcie.as_ref().map(|pcie| pcie.value).map(|own| (link, own)))
     else {

@@ -1,4 +1,4 @@
-//! Queues of one drive by priority: what a study says of them, and where it means nothing.
+//! Arbitration between the queues of one drive, and errors of settings without effect.
 
 use crate::errors::bad_value;
 use crate::run::RunSpec;

@@ -1,5 +1,6 @@
-//! Names of arrays become the stacks of their profiles, before a study is typed: what the study itself says of the stack is
-//! merged over them, so that from here on nobody can tell a profile from a stack that is written out.
+//! Names of arrays become the stacks of their profiles, before a study is typed: what the study
+//! itself says of the stack is merged over them, so that later stages see no difference between a
+//! profile and a stack that is written out.
 
 use crate::errors::one_kind;
 use crate::profile::ArrayProfile;
@@ -18,7 +19,8 @@ const KEY: &str = "array";
 /// Kinds of stack that a profile may have.
 const KINDS: [&str; 8] = ["device", "raid0", "raid1", "raid10", "raid5", "replica", "over_provisioned", "cache"];
 
-/// An array profile, read and checked: its stack as a study would write it, and what that resolves to.
+/// An array profile, read and checked: its stack as a study would write it, and what that resolves
+/// to.
 struct Array<'t> {
     profile: ArrayProfile,
     stack: Table<'t>,
@@ -31,10 +33,11 @@ impl Profiles {
         catalog::names(&self.arrays)
     }
 
-    /// Reads an array profile: as it is written, and what it is made of.
+    /// Read an array profile: as written, and resolved.
     ///
     /// # Errors
-    /// In the profile's own file, or in that of a device or link it names, at the first thing that can't be.
+    /// In the profile's own file, or in that of a device or link it names, at the first thing that
+    /// can't be.
     pub fn array(&self, name: &str) -> Option<Result<(ArrayProfile, Node), InputError>> {
         Some(read(self, name)?.map(|array| (array.profile, array.node)))
     }
@@ -54,7 +57,7 @@ fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, Inpu
     })
 }
 
-/// The table with plain values in place of those with sources; what is no table is left out.
+/// The table with plain values in place of those with sources; other values are left out.
 fn values<'t>(table: &Table<'t>) -> Table<'t> {
     let mut plain = Table::new();
     for (key, value) in table {
@@ -84,7 +87,8 @@ fn placed<'t>(table: &Table<'t>, span: &Range<usize>) -> Table<'t> {
 /// Writes out every array that the storages of a study name.
 ///
 /// # Errors
-/// At a name that is no profile's, at what is no part of the profile's stack, or in the profile's own file.
+/// At a name that is no profile's, at what is no part of the profile's stack, or in the profile's
+/// own file.
 pub(crate) fn write_out<'t>(
     source: Source<'t>,
     table: &mut Table<'t>,
@@ -105,7 +109,7 @@ fn in_stack<'t>(
     stack: &mut Table<'t>,
     profiles: &'t Profiles,
 ) -> Result<(), InputError> {
-    // What is no name is told when the study is typed.
+    // Typing the study refuses a value that is no name.
     if let Some(DeValue::String(name)) = stack.get(KEY).map(Spanned::get_ref) {
         let (name, span) = (name.to_string(), stack[KEY].span());
         let Some(array) = read(profiles, &name) else {

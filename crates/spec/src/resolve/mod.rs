@@ -44,7 +44,8 @@ pub(crate) fn resolve_host(
     Ok(Some(spec))
 }
 
-/// In the way that the simulated host submits, the jobs of each stream keep as much outstanding as it asks of them.
+/// In the way that the simulated host submits, the jobs of each stream keep as much outstanding as
+/// it asks of them.
 pub(crate) fn submissions(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Result<(), InputError> {
     let Some(host) = &run.host else { return Ok(()) };
     for PhaseStream { name, stream, .. } in run.phases.iter().flat_map(|phase| &phase.streams) {
@@ -90,7 +91,8 @@ pub(crate) fn programs_of(study: &Study, phase: &Phase) -> Vec<ProgramSpec> {
     phase.workload.iter().filter_map(|name| study.workload.program(name)).collect()
 }
 
-/// The engine that is named, or the only one; where programs run and none is defined, SQLite, which needs nothing.
+/// The engine that is named, or the only one; where programs run and none is defined, SQLite, which
+/// needs nothing.
 pub(crate) fn resolve_engine(
     source: Source<'_>,
     table: &Table<'_>,
@@ -138,7 +140,7 @@ pub(crate) fn resolve_database(
     Ok(Some(database))
 }
 
-/// The model behind a simulated database's engine, if there is one for the product.
+/// Return the model of a simulated database's engine, if the product has one.
 fn engine_model(
     source: Source<'_>,
     table: &Table<'_>,
@@ -240,7 +242,7 @@ fn resolve_storage(
     if world == World::Measured {
         return match stack.size {
             Some(size) => Ok(StorageSpec { size, scale: 1, sparse: stack.sparse, model: None }),
-            None => missing("a measured run must know how much of the device or file it may use", "size = \"1 GiB\""),
+            None => missing("a measured run needs the size of the device or file that it may use", "size = \"1 GiB\""),
         };
     }
     let place = Place { source, table, links: &study.link, storages: &study.storage, profiles, storage: name };
@@ -254,7 +256,7 @@ fn resolve_storage(
     let capacity = model.capacity();
     let size = stack.size.unwrap_or(capacity);
     if capacity < size {
-        let message = format!("the device holds {} bytes, less than the size asked", capacity.0);
+        let message = format!("the device holds {} bytes, less than the requested size", capacity.0);
         let mut error = source.error_at(table, &["storage", name, "size"], InputErrorKind::BadValue, message);
         error.accepted = vec![format!("at most \"{capacity}\"")];
         return Err(error);

@@ -16,13 +16,15 @@ type Axes<'a, 't> = Vec<&'a AxisTable<'t>>;
 /// The phases of a run.
 pub(crate) struct Expanded {
     pub(crate) phases: Vec<PhaseSpec>,
-    /// Of each phase the bytes to move as written: what part of a storage is, is known once storages are.
+    /// Of each phase the bytes to move as written: what part of a storage is, is known once
+    /// storages are.
     pub(crate) amounts: Vec<Option<Amount>>,
     pub(crate) rounds: Vec<RoundsSpec>,
 }
 
 impl Expanded {
-    /// Makes parts of storages into bytes: of their size as the study states it, before any capacity scale.
+    /// Makes parts of storages into bytes: of their size as the study states it, before any
+    /// capacity scale.
     pub(crate) fn resolve_amounts(&mut self, storages: &IndexMap<String, StorageSpec>) {
         for (phase, amount) in self.phases.iter_mut().zip(&self.amounts) {
             let used: BTreeSet<&String> = phase.streams.iter().map(|stream| &stream.storage).collect();
@@ -33,7 +35,7 @@ impl Expanded {
     }
 }
 
-/// Phases that stand together: repeated as rounds, or between such.
+/// Adjacent phases: repeated as rounds, or between rounds.
 struct Unit<'a> {
     rounds: Option<(&'a str, &'a Rounds)>,
     names: Vec<&'a str>,

@@ -1,6 +1,8 @@
-//! Capacity scale: a flash drive is simulated at an n-th of its capacity, and what a study says in bytes goes with it.
+//! Capacity scale: a flash drive is simulated at an n-th of its capacity, and sizes of the study in
+//! bytes goes with it.
 //!
-//! Request sizes and times stay. A study that runs database engines or programs is not scaled unless it asks for it.
+//! Request sizes and times stay. A study that runs database engines or programs is not scaled
+//! unless it asks for it.
 
 use crate::profile::{Device, FlashProfile, Simulated, Written};
 use crate::run::node::Node;
@@ -12,23 +14,26 @@ use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
 use tameshi_workload::{Pattern, StreamSpec};
 
-/// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is chosen by itself.
+/// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is
+/// chosen by itself.
 const PAGES_LEFT: u32 = 4;
 const BYTES_LEFT: u64 = 1 << 30;
-/// Program units of each die that a part of it keeps which is not worked on in order; and bytes of a storage that time and memory are
-/// there for, if that takes them.
+/// Program units of each die that a part of it keeps which is not worked on in order; and bytes of
+/// a storage that time and memory are there for, if that takes them.
 const UNITS_LEFT: u64 = 8;
 const BYTES_BORNE: u64 = 64 << 30;
-/// The greatest scale that is chosen by itself: up to it rates, means and medians were shown to stay (docs/validation/capacity-scale.md).
+/// The largest default scale: up to it rates, means and medians were shown to
+/// stay (docs/validation/capacity-scale.md).
 const SHOWN: u64 = 256;
-/// The most that cells may have behind them, in percent of their endurance.
+/// Largest wear of cells, in percent of their endurance.
 const MOST_WORN: u32 = 1000;
 /// Granule to which spans and sizes are rounded down.
 const GRANULE_BYTES: u64 = 4096;
 /// Shortest round of the steady-state rule after scaling.
 const SHORTEST_ROUND: Time = Time(100_000_000);
 
-/// Gives the flash drives of a storage their scale and their past; returns the storage's size and scale.
+/// Gives the flash drives of a storage their scale and their past; returns the storage's size and
+/// scale.
 pub(crate) fn apply(
     source: Source<'_>,
     table: &Table<'_>,
@@ -105,7 +110,7 @@ fn nothing_left(source: Source<'_>, table: &Table<'_>, name: &str, model: &Node,
     told(&path, "no block of the device would be visible", format!("\"{least}\" or more"))
 }
 
-/// Gives a flash drive what use has done to it.
+/// Apply wear to a flash drive.
 fn age(
     source: Source<'_>,
     table: &Table<'_>,
@@ -118,7 +123,7 @@ fn age(
     };
     if aged.worn_percent.is_some_and(|percent| percent > MOST_WORN) {
         let path = ["storage", name, "aged", "worn_percent"];
-        let message = "no flash has so many times its endurance behind it: 100 is all of it";
+        let message = "wear is out of range: 100 is the whole endurance";
         let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
         error.accepted = vec![format!("0 to {MOST_WORN}")];
         return Err(error);
@@ -141,7 +146,7 @@ fn age(
     match (&mut flash.buffer.power_loss_protection, aged.hold_up) {
         (Some(protection), Some(hold_up)) if hold_up > protection.hold_up.value => {
             let path = ["storage", name, "aged", "hold_up"];
-            let message = "no capacitor holds a drive up for longer than when it was new";
+            let message = "hold-up time is longer than that of a new drive";
             let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
             error.accepted = vec![format!("at most {}", protection.hold_up.value)];
             return Err(error);
@@ -153,11 +158,13 @@ fn age(
     Ok(())
 }
 
-/// Return whether a scale would change the behaviour of a storage's drives over time: the default then is none.
+/// Return whether a scale would change the behaviour of a storage's drives over time: the default
+/// then is none.
 ///
-/// A scaled cache is full, a scaled drive worn in and a scaled rebuild done an n-th of the time sooner; heat and idle work
-/// keep their times. A drive declared steady stays as it is. One that begins in another declared state may be scaled if no
-/// phase that writes to it ends by time: its amounts are scaled with it.
+/// A scaled cache is full, a scaled drive worn in and a scaled rebuild done an n-th of the time
+/// sooner; heat and idle work keep their times. A drive declared steady stays as it is. One that
+/// begins in another declared state may be scaled if no phase that writes to it ends by time: its
+/// amounts are scaled with it.
 fn needs_whole(study: &Study, phases: &[PhaseSpec], name: &str, flash: &FlashProfile) -> bool {
     let heats = flash.power.as_ref().is_some_and(|power| power.thermal.is_some());
     let rebuilds = study.event.values().any(|event| event.replace.is_some());
@@ -175,7 +182,8 @@ fn needs_whole(study: &Study, phases: &[PhaseSpec], name: &str, flash: &FlashPro
     }
 }
 
-/// The scale of a study that states none: as large as leaves blocks of some pages and a drive of some size.
+/// The scale of a study that states none: as large as leaves blocks of some pages and a drive of
+/// some size.
 fn automatic(study: &Study, drives: u32, flash: &FlashProfile, size: Size) -> u32 {
     let streams_only = study.workload.names().iter().all(|name| name.starts_with("stream."));
     if !streams_only || !study.engine.by_name().is_empty() {
@@ -199,7 +207,8 @@ fn with_room(phases: &[PhaseSpec], name: &str, model: &mut Node, size: Size, sui
     scale
 }
 
-/// The scale at which the smallest part that is not worked on in order still lies on all dies alike, as far as the storage does not get too large.
+/// The scale at which the smallest part that is not worked on in order still lies on all dies
+/// alike, as far as the storage does not get too large.
 fn by_spans(study: &Study, drives: u32, flash: &FlashProfile, size: Size) -> u64 {
     let streams = study.workload.stream.values().filter(|stream| stream.pattern != Pattern::Sequential);
     let Some(least) = streams.filter_map(|stream| stream.span).min() else { return SHOWN };
@@ -231,8 +240,8 @@ fn visible_share(node: &Node) -> Share {
     }
 }
 
-/// Offsets, spans, amounts and rounds of phases at the scale of their storages. A phase on storages of several scales keeps
-/// the amount and the rounds of the smallest.
+/// Offsets, spans, amounts and rounds of phases at the scale of their storages. A phase on storages
+/// of several scales keeps the amount and the rounds of the smallest.
 pub(crate) fn shrink(phases: &mut [PhaseSpec], storages: &IndexMap<String, StorageSpec>) {
     for phase in phases {
         let scale = |storage: &String| storages.get(storage).map_or(1, |storage| u64::from(storage.scale));

@@ -1,4 +1,4 @@
-//! Stacks as they are written become trees of devices; what can't be is told at its place.
+//! Resolving of written stacks to trees of devices; errors have their place.
 
 use crate::errors::{bad_value, one_kind, unknown_name};
 use crate::profile::catalog::Profiles;
@@ -51,7 +51,7 @@ impl Place<'_, '_> {
         Err(error)
     }
 
-    /// The tree of a stack; `path` is where it stands.
+    /// Return the tree of the stack at `path`.
     pub(crate) fn node(self, path: &[&str], stack: &Stack) -> Resolved<Node> {
         if let Some(profile) = &stack.device {
             return self.device(path, profile, "array");
@@ -84,7 +84,7 @@ impl Place<'_, '_> {
         }
     }
 
-    /// The stack that stands under `of`.
+    /// Return the stack under `of`.
     fn inner(self, path: &[&str], stack: &Stack) -> Resolved<Box<Node>> {
         self.part(&joined(path, "of"), stack).map(Box::new)
     }
@@ -100,12 +100,12 @@ impl Place<'_, '_> {
             return self.conflict(path, "size", message);
         }
         if let Some(key) = crate::resolve::scale::of_storage_only(stack) {
-            return self.conflict(path, key, "this is said of the whole storage, not of a part of a stack");
+            return self.conflict(path, key, "this key belongs to the whole storage, not to a part of a stack");
         }
         self.node(path, stack)
     }
 
-    /// A drive; `array` is the key under which the name of an array would stand instead.
+    /// Return a drive; `array` is the key that would name an array instead.
     fn device(self, path: &[&str], profile: &str, array: &str) -> Resolved<Node> {
         if let Some(read) = self.profiles.device(profile) {
             return Ok(Node::Device { profile: profile.to_string(), device: read?.device });
@@ -143,7 +143,7 @@ impl Place<'_, '_> {
             }
             (None, None) => {
                 let accepted = ["device = \"PROFILE\"", "of = { … }"];
-                return self.missing(path, format!("{kind} does not say what its members are"), &accepted);
+                return self.missing(path, format!("{kind} has no members"), &accepted);
             }
         };
         self.only_where_it_counts(path, kind, raid)?;
@@ -157,7 +157,7 @@ impl Place<'_, '_> {
         })
     }
 
-    /// Keys that would change nothing are mistakes.
+    /// Refuse keys without effect.
     fn only_where_it_counts(self, path: &[&str], kind: &str, raid: &Raid) -> Resolved<()> {
         let mirrors = kind == "raid1" || kind == "raid10";
         for (given, key, counts, why) in [
@@ -191,7 +191,7 @@ impl Place<'_, '_> {
         let rate = raid.rebuild_rate.unwrap_or(default.rate);
         let rate_min = raid.rebuild_rate_min.unwrap_or(default.rate_min.min(rate));
         let rebuild = Rebuild { rate, rate_min, manner: raid.rebuild.unwrap_or_default() };
-        self.possible(path, rebuild_error(&rebuild))?;
+        self.check(path, rebuild_error(&rebuild))?;
         if rate_min > rate {
             return self.conflict(path, "rebuild_rate_min", "the least rate of a rebuild is above its greatest");
         }
@@ -231,7 +231,7 @@ impl Place<'_, '_> {
         };
         let link = Link { round_trip, rate };
         let Some(found) = link_error(&link) else { return Ok(link) };
-        // What the profile says is at fault only beside what is written here.
+        // The profile's value is wrong only together with the study's value.
         let key = match (written.round_trip, written.rate) {
             (None, _) => "rate",
             (_, None) => "round_trip",
@@ -317,13 +317,13 @@ impl Place<'_, '_> {
         if cache.dirty.0 == 0 {
             return self.bad(path, "dirty", "a cache that may hold no write is none", "more than \"0 %\"");
         }
-        self.possible(path, cache_error(&cache))?;
+        self.check(path, cache_error(&cache))?;
         Ok(Node::Cache { of, cache })
     }
 
-    /// Nothing, or what is impossible about the part of a stack at `path`.
-    fn possible(self, path: &[&str], impossible: Option<ProfileError<'_>>) -> Resolved<()> {
-        impossible.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
+    /// Fail with the error of the stack at `path`, if there is one.
+    fn check(self, path: &[&str], error: Option<ProfileError<'_>>) -> Resolved<()> {
+        error.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
     }
 }
 

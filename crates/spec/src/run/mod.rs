@@ -1,4 +1,5 @@
-//! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
+//! The resolved RunSpec: everything that one run needs, independent of the time and place at which
+//! it runs.
 
 pub(crate) mod node;
 pub mod phase_order;
@@ -65,7 +66,7 @@ pub struct RunSpec {
     pub interval: Time,
     /// Storages that the run uses, by name.
     pub storage: IndexMap<String, StorageSpec>,
-    /// The machine that the jobs run on, where it is simulated; absent: one that costs nothing.
+    /// The machine that the jobs run on, if it is simulated; absent: a machine without costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostSpec>,
     /// Phases, in order.
@@ -79,7 +80,8 @@ pub struct RunSpec {
     /// The database that programs work on; absent: no phase runs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<DatabaseSpec>,
-    /// Things that happen during the run, by name; what the simulated world stages names its storage.
+    /// Events of the run, by name; an event that the simulated world injects names its
+    /// storage.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub events: IndexMap<String, Event>,
 }
@@ -102,13 +104,14 @@ fn is_unscaled(scale: &u32) -> bool {
 pub struct StorageSpec {
     /// Bytes that the run uses, from the storage's start.
     pub size: Size,
-    /// Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.
+    /// Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets,
+    /// spans and amounts.
     #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
     pub scale: u32,
     /// True if a file is not written before the run.
     #[serde(default, skip_serializing_if = "is_no")]
     pub sparse: bool,
-    /// The model behind the name; absent where a real thing is bound to it.
+    /// The model of the storage; absent if a real target is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,
 }
@@ -117,7 +120,7 @@ pub struct StorageSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSpec {
-    /// Its engine, which stands in `engines`.
+    /// Its engine, a key of `engines`.
     pub engine: String,
     /// Name of the storage under its data.
     pub storage: String,
@@ -126,7 +129,8 @@ pub struct DatabaseSpec {
     /// Name of the engine's profile, where the database is simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The engine's model; absent where a real server runs, or where no model stands behind the product.
+    /// The engine's model; absent if a real server runs, or if there is no model of the
+    /// product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<EngineModel>,
     /// Mode of the simulation; absent if a real server runs.
@@ -216,7 +220,7 @@ pub struct PhaseSpec {
 pub struct RoundsSpec {
     /// Name in the study.
     pub name: String,
-    /// The level of each axis within the run that stands outside the rounds.
+    /// The level of each axis within the run that is outside the rounds.
     pub levels: IndexMap<String, String>,
     /// Index of the first phase.
     pub first: u32,
@@ -282,7 +286,7 @@ pub struct Until {
     /// After so long, ramp included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// After so many bytes moved, split evenly over the jobs of the phase.
+    /// After this many bytes moved, split evenly over the jobs of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Size>,
     /// At steady state.
@@ -291,7 +295,8 @@ pub struct Until {
 }
 
 impl Until {
-    /// When a phase is over whatever happens, counted from its begin: by its time, or by the most rounds after the ramp.
+    /// Return the latest end of a phase, counted from its begin: its time, or the most
+    /// rounds after the ramp.
     pub fn time_at_most(&self, ramp: Time) -> Option<Time> {
         let rounds = self.steady.and_then(|rule| rule.round?.0.checked_mul(u64::from(rule.max_rounds)));
         let by_rounds = rounds.map(|length| Time(length.saturating_add(ramp.0)));
@@ -300,7 +305,7 @@ impl Until {
 }
 
 impl PhaseSpec {
-    /// Its streams as what steady state is tracked of; `index` is the phase's.
+    /// Return its streams as subjects of steady state; `index` is the phase's.
     pub fn subjects(&self, index: u32) -> Vec<Subject> {
         self.streams.iter().map(|stream| Subject { phase: index, stream: stream.name.clone() }).collect()
     }
@@ -310,8 +315,8 @@ impl PhaseSpec {
         self.streams.iter().map(|stream| stream.stream.jobs).sum()
     }
 
-    /// Bytes that each job of `stream` may move: its part of the stream's amount, or of the phase's, in which streams
-    /// that have an end of their own take no part.
+    /// Bytes that each job of `stream` may move: its part of the stream's amount, or of the
+    /// phase's, in which streams that have an end of their own take no part.
     pub fn budget_bytes_per_job(&self, stream: &StreamSpec) -> Option<u64> {
         let per_job = |amount: Size, jobs: u32| amount.0.div_ceil(u64::from(jobs.max(1)));
         if stream.amount.is_some() || stream.duration.is_some() {

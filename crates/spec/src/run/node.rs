@@ -9,7 +9,8 @@ use tameshi_base::units::{Share, Size, Time};
 /// Granule to which capacities are rounded down if a stack divides them.
 const GRANULE_BYTES: u64 = 4096;
 
-/// A node of a storage stack: a device or a device made of devices. The members of an array are equal.
+/// A node of a storage stack: a device or a device made of devices. The members of an array are
+/// equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Node {
@@ -102,7 +103,7 @@ pub enum Node {
 pub struct Rebuild {
     /// Bytes per second at most.
     pub rate: Size,
-    /// Bytes per second that it goes on with whatever else there is to do.
+    /// Guaranteed rate under other work, in bytes per second.
     pub rate_min: Size,
     /// Treatment of other work.
     pub manner: RebuildManner,
@@ -149,7 +150,7 @@ pub struct Function {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arbitration {
-    /// Weight of the class of high priority: so many of its commands for each so many of the others, while all wait.
+    /// Weight of the class of high priority: its commands per weight of the others, while all wait.
     pub high: u32,
     /// Weight of the class of medium priority.
     pub medium: u32,
@@ -172,7 +173,7 @@ pub struct Cache {
     /// Bytes per second between host and cache; absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Size>,
-    /// Share of the memory that may hold what is not written back.
+    /// Share of the memory that may hold dirty data.
     pub dirty: Share,
 }
 
@@ -208,7 +209,7 @@ impl Node {
         }
     }
 
-    /// Return whether what one drive holds can be had from others.
+    /// Return whether other drives hold the data of each drive.
     pub fn is_redundant(&self) -> bool {
         match self {
             Self::Device { .. } => false,

@@ -46,9 +46,11 @@ pub struct Engine {
     pub flush_method: Option<String>,
     /// Protection against torn pages.
     pub doublewrite: Option<Doublewrite>,
-    /// Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the product's own values.
+    /// Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the
+    /// product's own values.
     pub commit: Option<String>,
-    /// A server that runs already, as a connection string without its secret; it is sampled and never configured.
+    /// A server that runs already, as a connection string without its secret; it is sampled and
+    /// never configured.
     pub dsn: Option<String>,
     /// Any further option of the product, by its own name.
     pub options: IndexMap<String, String>,

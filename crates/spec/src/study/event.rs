@@ -21,7 +21,8 @@ pub struct Event {
     /// A new member takes a dead one's place and is rebuilt.
     #[serde(default)]
     pub replace: Option<Member>,
-    /// Power fails, and a database on the storage is started again. Under a measured one its file system is shut down.
+    /// Power fails, and a database on the storage is started again. Under a measured one its file
+    /// system is shut down.
     #[serde(default)]
     pub power_cut: Option<Member>,
     /// The database's server is killed (kill -9) and started again.
@@ -30,7 +31,8 @@ pub struct Event {
     /// The database's server is shut down in good order and started again (simulated world).
     #[serde(default)]
     pub restart: Option<Restart>,
-    /// The machine under the database is gone, and the one at the other side of its replica takes over.
+    /// The machine under the database is gone, and the one at the other side of its replica takes
+    /// over.
     #[serde(default)]
     pub failover: Option<Failover>,
     /// The user's own command is run (measured world).
@@ -132,9 +134,11 @@ pub struct Published {
     /// Phase it belongs to; absent: the only one.
     #[serde(default)]
     pub phase: Option<String>,
-    /// Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.
+    /// Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes
+    /// together.
     pub metric: String,
-    /// Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.
+    /// Subject, if a cell has several with the metric, such as `tpcc.delivery`;
+    /// absent: of any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Another metric of the same cell that it is divided by.
@@ -165,13 +169,13 @@ pub enum Derived {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
     },
-    /// By what share of the value of another cell it exceeds that one.
+    /// Share of another cell's value by which it exceeds that value.
     GainOver {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
     },
-    /// A mean latency as a tool makes it that adds up from the begin of the ramp on, and counts what completes after it
-    /// (tpcc-mysql's avg_rt).
+    /// A mean latency as a tool makes it that adds up from the begin of the ramp on, and counts
+    /// what completes after it (tpcc-mysql's avg_rt).
     RampIncluded,
     /// The greatest level of a numeric axis up to which another axis makes no difference.
     SameUpTo {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Method {
     /// Its name and version.
     pub name: String,
-    /// Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a virtual disk, the
-    /// quick part …) are added to them.
+    /// Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a
+    /// virtual disk, the quick part …) are added to them.
     #[serde(default)]
     pub deviations: Vec<String>,
 }

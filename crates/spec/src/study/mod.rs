@@ -1,6 +1,7 @@
-//! A study as it is written, after its overlays are merged: what each key means, with its default.
+//! A written study with its overlays merged: the meaning and default of each key.
 //!
-//! The documentation comments here are the reference page's text; the JSON schema is derived from these types.
+//! The documentation comments here are the reference page's text; the JSON schema is derived from
+//! these types.
 
 mod answer;
 mod engine;
@@ -13,7 +14,7 @@ mod stack;
 pub mod summary;
 mod until;
 
-pub use answer::{Answer, Told};
+pub use answer::{Answer, AnswerFigure};
 pub use engine::{Doublewrite, Engine, Engines};
 pub use event::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
@@ -32,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::Time;
 
-/// A study: one question, and what is needed to answer it.
+/// A study: one question with the settings to answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
@@ -53,7 +54,8 @@ pub struct Study {
     /// A partial study that `--quick` merges in: shorter, smaller, fewer repetitions.
     #[serde(default)]
     pub quick: Option<PartialStudy>,
-    /// Storages by name: devices, or devices made of devices. A real path never stands here; it is bound by `--on NAME=PATH`.
+    /// Storages by name: devices, or devices made of devices. A real path is never written here; it
+    /// is bound by `--on NAME=PATH`.
     #[serde(default)]
     pub storage: IndexMap<String, Stack>,
     /// Links between hosts by name.
@@ -68,7 +70,8 @@ pub struct Study {
     /// Workloads.
     #[serde(default)]
     pub workload: Workloads,
-    /// Phases of a run in the order written; absent: one phase called `run` with every workload, for `run.duration`.
+    /// Phases of a run in the order written; absent: one phase called `run` with every workload,
+    /// for `run.duration`.
     #[serde(default)]
     pub phase: IndexMap<String, Phase>,
     /// Phases that are repeated together, a number of times or until steady state.
@@ -99,7 +102,8 @@ pub struct Study {
 #[serde(transparent)]
 pub struct PartialStudy(pub IndexMap<String, serde_json::Value>);
 
-/// An axis: either `set` and `levels`, or labelled partial studies (`small = { engine.mysql.buffer_pool = "256 MiB" }`).
+/// An axis: either `set` and `levels`, or labelled partial studies (`small = {
+/// engine.mysql.buffer_pool = "256 MiB" }`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
     /// True if levels are runs of their own, or phases of one run on one state of the device.
@@ -124,7 +128,8 @@ pub enum Varies {
     Within,
 }
 
-/// Roles, and the named thing that plays each. Where a study defines only one thing of a kind, that one plays.
+/// Roles, and the named thing that plays each. Where a study defines only one thing of a kind, that
+/// one plays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Uses {
@@ -140,7 +145,7 @@ pub struct Uses {
     pub workload: Option<Vec<String>>,
 }
 
-/// A host by profile, with what the study changes.
+/// A host by profile, with the study's changes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
@@ -151,8 +156,8 @@ pub struct Host {
     /// Way in which storage streams submit requests; absent: synchronous if one is outstanding,
     /// else the first asynchronous way that the host has.
     pub submission: Option<crate::profile::Submission>,
-    /// The machine's memory, instead of the profile's. What a simulated database's buffer pool leaves of it is the page cache of its
-    /// files, where they go through that.
+    /// The machine's memory, instead of the profile's. What a simulated database's buffer pool
+    /// leaves of it is the page cache of its files, where they go through that.
     pub memory: Option<tameshi_base::Size>,
 }
 
@@ -162,7 +167,8 @@ pub struct Host {
 pub struct Phase {
     /// Workloads that run at once: `stream.NAME`, or a program such as `tpcc`; an empty list idles.
     pub workload: Vec<String>,
-    /// The axes within the run that the phase is repeated over; absent: all of them. Neighbours over the same axes repeat together.
+    /// The axes within the run that the phase is repeated over; absent: all of them. Neighbours
+    /// over the same axes repeat together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<Vec<String>>,
     /// Time at its begin that estimates leave out.
@@ -195,7 +201,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Each phase until it goes on as it has for a while; its rest is written as like that.
+    /// Each phase until it is steady; the rest is extrapolated.
     #[default]
     Fast,
     /// All of it, every transaction.

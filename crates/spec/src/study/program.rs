@@ -47,7 +47,7 @@ impl Workloads {
         }
     }
 
-    /// Names under which phases may call on what is given.
+    /// Names under which phases may use the workloads.
     pub fn names(&self) -> Vec<String> {
         let programs = [
             ("tpcc", self.tpcc.is_some()),

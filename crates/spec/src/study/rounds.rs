@@ -6,16 +6,18 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Neighbouring phases, at all their levels, that are one round: repeated `times`, or until `steady`.
+/// Neighbouring phases, at all their levels, that are one round: repeated `times`, or until
+/// `steady`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rounds {
     /// The phases of a round, neighbours in the order written.
     pub phases: Vec<String>,
-    /// The axes within the run that stand outside: at each combination of their levels the rounds begin anew.
+    /// The axes within the run that are outside: at each combination of their levels the rounds
+    /// begin anew.
     #[serde(default)]
     pub over: Vec<String>,
-    /// So many rounds; estimates are taken over all of them.
+    /// Number of rounds; estimates are taken over all of them.
     #[serde(default)]
     pub times: Option<u32>,
     /// Rounds until steady state; estimates are taken over the last window.

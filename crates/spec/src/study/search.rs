@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Time};
 
-/// Varies the rate of one open-loop stream from run to run: first as shares of what the same stream reaches in closed
-/// loop (the load–latency curve), then by bisection for the highest rate that keeps a latency below a limit.
+/// Varies the rate of one open-loop stream from run to run: first as shares of what the same stream
+/// reaches in closed loop (the load–latency curve), then by bisection for the highest rate that
+/// keeps a latency below a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
@@ -26,7 +27,8 @@ pub struct Search {
     /// Most runs of the bisection.
     #[serde(default = "runs_at_most")]
     pub runs_at_most: u32,
-    /// Time of all rates' runs together, up to which further rates are chosen where the curve bends most; absent: none.
+    /// Time of all rates' runs together, up to which further rates are chosen where the curve bends
+    /// most; absent: none.
     #[serde(default)]
     pub budget: Option<Time>,
 }
@@ -46,7 +48,8 @@ pub enum Spacing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.
+    /// Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the
+    /// point: `read.latency.p999`.
     pub metric: String,
     /// It must stay below this.
     pub below: Time,

@@ -9,16 +9,16 @@ use tameshi_base::units::{Share, Size, Temperature, Time};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stack {
-    /// Bytes used, from its start; needed where a file or a real device stands for it.
+    /// Bytes used, from its start; required if a file or a real device is bound to it.
     pub size: Option<Size>,
     /// True if a measured file stays as it is made, without room of its own, instead of being
-    /// written whole before the first run: reads of what nobody wrote bring zeros, and writes may
+    /// written whole before the first run: reads of unwritten parts bring zeros, and writes may
     /// meet a full disk.
     #[serde(skip_serializing_if = "is_no")]
     pub sparse: bool,
-    /// Simulate flash drives at one n-th of their capacity; offsets, spans, amounts and steady-state rounds go with it, times and
-    /// request sizes don't. Absent: as far as results were shown not to change with it, at most 256, and 1 where an engine or a program
-    /// runs.
+    /// Simulate flash drives at one n-th of their capacity; offsets, spans, amounts and
+    /// steady-state rounds go with it, times and request sizes don't. Absent: as far as results
+    /// were shown not to change with it, at most 256, and 1 where an engine or a program runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
     /// Writes to flash drives before the run, by the simulated drive's own rules but without taking
@@ -31,15 +31,18 @@ pub struct Stack {
     /// Temperature around flash drives that get warm, instead of their profile's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ambient: Option<Temperature>,
-    /// Slot of PCI Express that each drive is in: where it has fewer lanes or an older generation than the drive, no more crosses either
-    /// way than it carries. Absent: one like the drive's own.
+    /// Slot of PCI Express that each drive is in: where it has fewer lanes or an older generation
+    /// than the drive, no more crosses either way than it carries. Absent: one like the drive's
+    /// own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<Pcie>,
-    /// Streams wait in queues of their own by their `priority`, and these take turns (NVMe's weighted round robin with an urgent class); of
-    /// a `device`, or of the function that a `partition` is. Absent: in one queue. Simulated world only.
+    /// Streams wait in queues of their own by their `priority`, and these take turns (NVMe's
+    /// weighted round robin with an urgent class); of a `device`, or of the function that a
+    /// `partition` is. Absent: in one queue. Simulated world only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Arbitration>,
-    /// The name of an array profile, whose stack stands here; what else is said of that stack changes it.
+    /// The name of an array profile, whose stack is used; other keys of that stack
+    /// changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
     /// One drive: the name of a device profile.
@@ -67,7 +70,8 @@ fn is_no(flag: &bool) -> bool {
 }
 
 impl Stack {
-    /// Every kind that is given, by key. The name of an array is none: its profile's kind stands in its place.
+    /// Every kind that is given, by key. The name of an array is none: its profile's kind stands in
+    /// its place.
     pub fn kinds(&self) -> Vec<&'static str> {
         let given = [
             ("device", self.device.is_some()),
@@ -92,11 +96,11 @@ impl Stack {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aged {
-    /// Share of its endurance that the flash has behind it at the run's begin; may be above 100 %.
+    /// Wear of the flash at the run's begin, as a share of its endurance; may be above 100 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worn_percent: Option<u32>,
-    /// Channels that have died behind each controller, what was on them being rebuilt: data go round those that are left, one
-    /// fewer with each.
+    /// Failed channels of each controller, with their data rebuilt: data go
+    /// round those that are left, one fewer with each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_channels: Option<u32>,
     /// Time that the capacitor still holds the drive up when power fails.
@@ -125,7 +129,8 @@ pub struct Raid {
     /// Most bytes per second that a rebuild writes; absent: 200 MB, the default of Linux.
     #[serde(default)]
     pub rebuild_rate: Option<Size>,
-    /// Bytes per second that a rebuild goes on with whatever else there is to do; absent: 1000 KB, the default of Linux.
+    /// Guaranteed rate of a rebuild under other work, in bytes per second; absent: 1000 KB,
+    /// the default of Linux.
     #[serde(default)]
     pub rebuild_rate_min: Option<Size>,
     /// Treatment of other work during a rebuild; absent: `competing`.
@@ -143,7 +148,7 @@ pub enum ReadBalance {
     ShortestQueue,
     /// Each in turn.
     RoundRobin,
-    /// The member whose last command ended nearest; what Linux does where members rotate.
+    /// The member whose last command ended nearest, as in Linux with rotating members.
     Nearest,
 }
 
@@ -151,10 +156,12 @@ pub enum ReadBalance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RebuildManner {
-    /// Beside other work it goes on one step at a time, so that others get their turns (Linux since 4.x).
+    /// During other work it continues one step at a time, so that others get their turns (Linux
+    /// since 4.x).
     #[default]
     Competing,
-    /// It sleeps for half a second whenever there is other work (older kernels), and so crawls at its least rate.
+    /// It sleeps for half a second whenever there is other work (older kernels), and so crawls at
+    /// its least rate.
     Yielding,
 }
 
@@ -178,7 +185,7 @@ pub enum Acknowledge {
     /// When both sides have it.
     #[default]
     Both,
-    /// When the near side has it; the far side follows behind.
+    /// After the near side has it; the far side follows later.
     Local,
 }
 
@@ -193,10 +200,12 @@ pub struct Partition {
     /// Share of its commands that this function is granted under contention; absent: an equal one.
     #[serde(default)]
     pub weight: Option<Share>,
-    /// Storages that name the same drive here are functions of one drive; absent: the drive serves this function alone.
+    /// Storages that name the same drive here are functions of one drive; absent: the drive serves
+    /// this function alone.
     #[serde(default)]
     pub drive: Option<String>,
-    /// Commands that the drive takes from all functions together before the others wait their turns; absent: 256.
+    /// Commands that the drive takes from all functions together before the others wait their
+    /// turns; absent: 256.
     #[serde(default)]
     pub queue_depth: Option<u32>,
 }
@@ -206,7 +215,7 @@ pub struct Partition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arbitration {
-    /// Weight of streams of high priority: commands that are taken of them for each so many of the others, 1 to 256.
+    /// Weight of streams of high priority: their commands per weight of the others, 1 to 256.
     pub high: u32,
     /// Weight of streams of medium priority, and of those that have none.
     pub medium: u32,
@@ -215,7 +224,8 @@ pub struct Arbitration {
     /// Commands of one stream that its class takes in a row, a power of two up to 64; absent: 1.
     #[serde(default)]
     pub burst: Option<u32>,
-    /// Commands that the drive takes before the others wait their turns; absent: what its profile says. A partition has its own.
+    /// Commands that the drive takes before the others wait their turns; absent: as its profile
+    /// says. A partition has its own.
     #[serde(default)]
     pub queue_depth: Option<u32>,
 }
@@ -230,11 +240,12 @@ pub struct OverProvisioned {
     pub visible: Share,
 }
 
-/// A controller's cache in front of a storage: it takes writes and writes them back later, and keeps what was used last.
+/// A controller's cache in front of a storage: it takes writes and writes them back later, and
+/// keeps recently used data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
-    /// The storage behind it.
+    /// The cached storage.
     pub of: Box<Stack>,
     /// Its memory.
     pub memory: Size,
@@ -246,7 +257,7 @@ pub struct Cache {
     /// Bytes per second between host and cache; absent: no limit.
     #[serde(default)]
     pub rate: Option<Size>,
-    /// Share of the memory that may hold what is not written back; absent: 75 %.
+    /// Share of the memory that may hold dirty data; absent: 75 %.
     #[serde(default)]
     pub dirty: Option<Share>,
 }

@@ -13,7 +13,8 @@ pub struct Until {
     /// After so long, ramp included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
-    /// After so many bytes moved, split evenly over the jobs of the phase: a size, or per cent of the storages used.
+    /// After this many bytes moved, split evenly over the jobs of the phase: a size, or per cent of
+    /// the storages used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Amount>,
     /// At steady state.
@@ -21,10 +22,11 @@ pub struct Until {
     pub steady: Option<SteadyRule>,
 }
 
-/// Bytes to move: so many, or so much of the storages that the phase works on (`200 %` is twice their size).
+/// Bytes to move: a size, or a share of the storages that the phase works on (`200 %` is twice
+/// their size).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So many bytes.
+    /// A size.
     Bytes(Size),
     /// Millionths of the size of the storages.
     OfStorage(u64),

@@ -143,7 +143,7 @@ fn set_levels<'t>(
                 InputErrorKind::Conflict,
                 value.span(),
                 &format!("{key}.levels"),
-                format!("the level `{label}` stands here twice"),
+                format!("duplicate level `{label}`"),
             ));
         }
         labelled.push((label, nested(path, set.span(), value)));

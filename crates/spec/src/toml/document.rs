@@ -1,4 +1,5 @@
-//! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that name the place.
+//! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that
+//! name the place.
 
 use std::ops::Range;
 use tameshi_base::{InputError, InputErrorKind};
@@ -7,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 pub use super::merge::{merge, nested};
 
-/// A table whose keys and values know where they stand in the source.
+/// A table whose keys and values have their place in the source.
 pub type Table<'t> = DeTable<'t>;
 
 /// A file's name and text, for errors.
@@ -34,7 +35,7 @@ impl<'t> Source<'t> {
         })
     }
 
-    /// The error of a key, or of a table's head, that stands where it stood before.
+    /// Error of a duplicate key or table head.
     fn twice(self, span: Range<usize>) -> InputError {
         let error = self.error(InputErrorKind::Syntax, span.clone(), "", "");
         let before: Vec<&str> = self.text.lines().take(error.line - 1).collect();
@@ -51,8 +52,8 @@ impl<'t> Source<'t> {
         let name = self.text_at(span);
         let found = if found.contains(&name) { found.to_string() } else { name };
         let message = match first {
-            Some(line) => format!("duplicate key: `{found}` stands in line {} already", line + 1),
-            None => format!("duplicate key: `{found}` stands here for the second time"),
+            Some(line) => format!("duplicate key: `{found}` is in line {} too", line + 1),
+            None => format!("duplicate key: `{found}` is here for the second time"),
         };
         InputError { found, message, accepted: vec!["each key once".into()], ..error }
     }
@@ -76,7 +77,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// An error at the value (or failing that the key, or its nearest parent) of a path in a merged table.
+    /// An error at the value (or failing that the key, or its nearest parent) of a path in a merged
+    /// table.
     pub fn error_at(
         self,
         table: &Table<'t>,
@@ -113,13 +115,14 @@ fn key_of(line: &str) -> Option<&str> {
     line.split_once('=').map(|(key, _)| key.trim())
 }
 
-/// The accepted name nearest to what was found, if one is near.
+/// Return the accepted name nearest to the found one, if one is near.
 pub fn nearest(found: &str, accepted: &[String]) -> Option<String> {
     let scored = accepted.iter().map(|name| (strsim::damerau_levenshtein(found, name), name));
     scored.filter(|(distance, name)| *distance <= name.len().max(found.len()) / 3).min().map(|(_, name)| name.clone())
 }
 
-/// The place of a path's value, or of the deepest part of it that is there; in a list, a name is an index.
+/// The place of a path's value, or of the deepest part of it that is there; in a list, a name is an
+/// index.
 pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
     let Some((name, rest)) = path.split_first() else { return 0..0 };
     let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else { return 0..0 };
@@ -137,7 +140,7 @@ pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
     }
 }
 
-/// Return whether something stands under a path of tables.
+/// Return whether a path of tables has a value.
 pub fn has_key(table: &Table<'_>, path: &[&str]) -> bool {
     let Some((name, rest)) = path.split_first() else { return true };
     match table.get(*name).map(Spanned::get_ref) {

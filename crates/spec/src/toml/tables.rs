@@ -164,10 +164,11 @@ impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Tables<A> {
 impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Tables<A> {
     type Error = A::Error;
 
-    /// TOML takes `word = {}` and `word = []` for the word as well; only these have something to show here.
+    /// TOML takes `word = {}` and `word = []` for the word as well; only these have something to
+    /// show here.
     fn unit_variant(self) -> Result<(), A::Error> {
         match self.0.newtype_variant::<IgnoredAny>() {
-            Ok(_) => Err(A::Error::custom("this choice has nothing to be said of: it is written as its word alone")),
+            Ok(_) => Err(A::Error::custom("this choice has no values: write its word alone")),
             Err(_) => Ok(()),
         }
     }

@@ -30,7 +30,7 @@ pub const WITH_VALUES: &[(&str, &str)] = &[
     ("apart_from", "{ apart_from = { axis = \"AXIS\", whatever = \"AXIS\", beyond = \"5 %\" } }"),
 ];
 
-/// As what the TOML library shows a date to a type that wants a table.
+/// Key of a date that the TOML library passes to a type that expects a table.
 const DATE: &str = "$__toml_private_datetime";
 
 impl<'t> Source<'t> {
@@ -41,12 +41,12 @@ impl<'t> Source<'t> {
     pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
         let document = Spanned::new(0..self.text.len(), table.clone());
         let document = Tables(toml::Deserializer::from(document));
-        T::deserialize(document).map_err(|error| told(self, table, &error))
+        T::deserialize(document).map_err(|error| typing_error(self, table, &error))
     }
 }
 
 /// The error of a merged table that its type does not take.
-fn told(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
+fn typing_error(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
     let span = error.span().unwrap_or(0..0);
     let misfit = Misfit { source, key: path_at(table, &span), span, message: error.message() };
     misfit
@@ -86,12 +86,12 @@ impl Misfit<'_> {
             rest = known.split(", ").map(str::to_string).collect();
             (InputErrorKind::UnknownKey, format!("there is no key `{name}` here"))
         } else if name == DATE {
-            let sentence = "a date can't stand here".to_string();
+            let sentence = "a date is not accepted here".to_string();
             return Some(self.error(InputErrorKind::WrongType, sentence, self.found(), vec!["a table".into()]));
         } else if self.message.starts_with("unknown field") {
             (InputErrorKind::UnknownKey, format!("there is no key `{name}` here"))
         } else if self.message.starts_with("unknown variant") {
-            (InputErrorKind::UnknownVariant, format!("`{name}` is none of the choices"))
+            (InputErrorKind::UnknownVariant, format!("unknown choice `{name}`"))
         } else {
             return None;
         };
@@ -102,7 +102,7 @@ impl Misfit<'_> {
     /// A choice whose kind is not said, or said more than once.
     fn kinds(&self, table: &Table<'_>) -> Option<InputError> {
         if self.message == "wanted string or table" {
-            let sentence = "this is no choice".to_string();
+            let sentence = "not one of the choices".to_string();
             let accepted = vec!["the name of one, or a table that says which and with what values".to_string()];
             return Some(self.error(InputErrorKind::WrongType, sentence, self.found(), accepted));
         }
@@ -124,13 +124,13 @@ impl Misfit<'_> {
         }
         let sentence = match given.len() {
             0 => "nothing says here what it is",
-            _ => "each of these says what it is, and they exclude one another",
+            _ => "only one of these may be given",
         };
         let accepted = vec!["exactly one".to_string()];
         Some(self.error(InputErrorKind::Conflict, sentence.into(), given.join(", "), accepted))
     }
 
-    /// A choice that has values beside its name, and none stand there.
+    /// Error of a choice without its values.
     fn without_values(&self) -> Option<InputError> {
         let wrong = self.message.strip_prefix("invalid type: ")?;
         let (what, of) =
@@ -154,16 +154,16 @@ impl Misfit<'_> {
         let (wrong, accepted) = self.message.split_once(", expected ").unwrap_or((self.message, ""));
         let accepted = if accepted.is_empty() { vec![] } else { vec![in_words(accepted)] };
         let (kind, sentence) = if wrong.ends_with(" as i128") {
-            (InputErrorKind::BadValue, "no number here is so far from zero".to_string())
+            (InputErrorKind::BadValue, "the number is out of range".to_string())
         } else if let Some(what) = wrong.strip_prefix("invalid type: ") {
             let what = match what {
                 "map" => "a table".into(),
                 "sequence" => "a list".into(),
                 what => what.replacen("floating point", "number", 1),
             };
-            (InputErrorKind::WrongType, format!("{what} can't stand here"))
+            (InputErrorKind::WrongType, format!("{what} is not accepted here"))
         } else if let Some(what) = wrong.strip_prefix("invalid value: ") {
-            (InputErrorKind::BadValue, format!("{what} can't stand here"))
+            (InputErrorKind::BadValue, format!("{what} is not accepted here"))
         } else {
             (InputErrorKind::BadValue, wrong.to_string())
         };

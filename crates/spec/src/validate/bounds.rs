@@ -19,7 +19,8 @@ const MOST_WITHIN: u64 = 10_000;
 const LEAST_INTERVAL: Time = Time(1_000);
 const MOST_INTERVALS: u64 = 1_000_000;
 
-/// Neither the combinations of the axes nor the runs of them are too many; `document` still has its axes.
+/// Neither the combinations of the axes nor the runs of them are too many; `document` still has its
+/// axes.
 pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[AxisTable<'_>]) -> Checked {
     let spanned = |varies| {
         let levels = axes.iter().filter(|axis| axis.varies == varies).map(|axis| axis.levels.len() as u64);
@@ -39,12 +40,12 @@ pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[Axi
     let written = run.and_then(|run| run.get("repetitions")).map(Spanned::get_ref);
     let integer = written.and_then(|value| value.as_integer()).map(|written| written.as_str().replace('_', ""));
     let repetitions: Option<u64> = integer.and_then(|digits| digits.parse().ok());
-    // More for each cell, or no number at all, is told when the study is typed.
+    // Typing the study refuses more per cell, or a value that is no number.
     let within = repetitions.filter(|&repetitions| repetitions <= u64::from(MOST_REPETITIONS));
     runs(source, document, cells, within.map_or(0, |repetitions| cells.saturating_mul(repetitions)))
 }
 
-/// A study has no more runs than anybody needs.
+/// Check the number of runs of a study.
 pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, cells: u64, runs: u64) -> Checked {
     if runs <= MOST_RUNS {
         return Ok(());
@@ -58,11 +59,11 @@ pub(crate) fn runs(source: Source<'_>, table: &Table<'_>, cells: u64, runs: u64)
 pub(crate) fn values(source: Source<'_>, table: &Table<'_>, study: &Study) -> Checked {
     let (repetitions, interval) = (study.run.repetitions, study.run.interval);
     if !(1..=MOST_REPETITIONS).contains(&repetitions) {
-        let message = if repetitions == 0 { "zero can't stand here" } else { "nobody needs so many runs of a cell" };
+        let message = if repetitions == 0 { "must be greater than zero" } else { "too many runs of a cell" };
         return Err(bad_value(source, table, &["run", "repetitions"], message, &format!("1 to {MOST_REPETITIONS}")));
     }
     if interval < LEAST_INTERVAL {
-        let message = if interval.0 == 0 { "zero can't stand here" } else { "no interval is recorded this fast" };
+        let message = if interval.0 == 0 { "must be greater than zero" } else { "the recording interval is too short" };
         return Err(bad_value(source, table, &["run", "interval"], message, &format!("{LEAST_INTERVAL} or more")));
     }
     Ok(())
@@ -83,7 +84,7 @@ pub(crate) fn intervals(source: Source<'_>, table: &Table<'_>, study: &Study, ph
     Ok(())
 }
 
-/// Windows end after they begin, and begin before a phase that they are of is over.
+/// Check that windows end after their begin, and begin before the end of their phases.
 pub(crate) fn windows(source: Source<'_>, table: &Table<'_>, study: &Study, phases: &[PhaseSpec]) -> Checked {
     let conflict = |name: &str, key: &str, message: String, accepted: String| {
         let mut error = source.error_at(table, &["window", name, key], InputErrorKind::Conflict, message);
@@ -102,12 +103,12 @@ pub(crate) fn windows(source: Source<'_>, table: &Table<'_>, study: &Study, phas
             return conflict(name, "to", message, accepted);
         }
         let of = phases.iter().filter(|phase| window.phase.as_ref().is_none_or(|named| *named == phase.name));
-        // Where one ends by something else than time, nobody knows.
+        // A phase that does not end by time has no known end.
         let ends: Option<Vec<Time>> = of.map(|phase| phase.until.time).collect();
         let Some(last) = ends.and_then(|ends| ends.into_iter().max()).filter(|&last| last <= from) else { continue };
         let message = match &window.phase {
-            Some(phase) => format!("phase `{phase}` is over after {last}, before this window"),
-            None => format!("each phase is over after {last} at most, before this window"),
+            Some(phase) => format!("phase `{phase}` ends after {last}, before this window"),
+            None => format!("each phase ends after {last} at most, before this window"),
         };
         return conflict(name, "from", message, format!("less than {last}"));
     }

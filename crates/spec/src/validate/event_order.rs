@@ -1,8 +1,8 @@
-//! True if events can come about: nothing happens behind the run's end, only what has died is
-//! replaced, and what is dead doesn't die again.
+//! Order of events: each can happen before the run's end, only failed parts are
+//! replaced, and a failed part fails no second time.
 //!
-//! What follows from times alone is refused, and only where no run of the study could do it: phases may end early, and at other levels
-//! of an axis an event may stand at another time.
+//! What follows from times alone is refused, and only where no run of the study could do it: phases
+//! may end early, and at other levels of an axis an event may have another time.
 
 use crate::plan::budget::time_at_most;
 use crate::run::node::Node;
@@ -20,7 +20,7 @@ struct Never {
     accepted: String,
 }
 
-/// An event by its place in the study, its name, and what it is.
+/// An event with its position in the study and its name.
 type Named<'r> = (usize, &'r str, &'r Event);
 
 /// Every event may happen in some run: each cell with its table.
@@ -54,12 +54,12 @@ fn never(run: &RunSpec, name: &str) -> Option<Never> {
     }
 }
 
-/// Of events of the run; those of a phase are held against its own time.
+/// For events of the run; those of a phase are compared with the time of the phase.
 fn is_behind_the_end(run: &RunSpec, event: &Event) -> Option<Never> {
     let end = Time(time_at_most(run)?);
     (event.phase.is_none() && event.at >= end && has_no_pauses(run)).then(|| Never {
         key: ["at", ""],
-        message: format!("the run is over after {end}, before this event"),
+        message: format!("the run ends after {end}, before this event"),
         found: event.at.to_string(),
         accepted: format!("less than {end}"),
     })
@@ -168,7 +168,7 @@ fn events(run: &RunSpec) -> impl Iterator<Item = Named<'_>> {
     run.events.iter().enumerate().map(|(place, (name, event))| (place, name.as_str(), event))
 }
 
-/// Return whether two storages are one: functions of a drive are befallen together.
+/// Return whether two storages are one: the functions of a drive fail together.
 fn is_one(run: &RunSpec, storage: &str, other: &str) -> bool {
     let drive = |name: &str| match run.storage.get(name)?.model.as_ref()? {
         Node::Partition { function, .. } => function.drive.clone(),
@@ -177,7 +177,7 @@ fn is_one(run: &RunSpec, storage: &str, other: &str) -> bool {
     storage == other || drive(storage).is_some_and(|shared| drive(other) == Some(shared))
 }
 
-/// Return whether one event is over before another, whatever the run does; of one time, they happen
+/// Return whether one event precedes another in every run; at equal times they happen
 /// in the order of the study.
 fn is_before(run: &RunSpec, first: Named<'_>, then: Named<'_>) -> bool {
     if first.2.phase == then.2.phase {
@@ -190,7 +190,7 @@ fn is_before(run: &RunSpec, first: Named<'_>, then: Named<'_>) -> bool {
     }
 }
 
-/// Return whether nothing ends a phase before its time, within which its events lie.
+/// Return whether a phase ends by its time alone.
 fn lasts_its_time(phase: &PhaseSpec) -> bool {
     phase.until.time.is_some() && phase.until.steady.is_none() && !phase.is_bounded()
 }

@@ -1,4 +1,4 @@
-//! Events of a study that a world stages itself: what each befalls is named, and what can't befall it is told.
+//! Events that a world injects by itself: their targets, and errors of invalid targets.
 
 use crate::errors::{bad_value, unknown_name};
 use crate::profile::Device;
@@ -11,7 +11,7 @@ use tameshi_base::{InputError, InputErrorKind};
 
 /// Context of an event: its source and the names that it refers to.
 #[derive(Clone, Copy)]
-pub(crate) struct Stage<'a, 't> {
+pub(crate) struct EventContext<'a, 't> {
     pub(crate) source: Source<'a>,
     pub(crate) table: &'a Table<'t>,
     pub(crate) study: &'a Study,
@@ -21,8 +21,8 @@ pub(crate) struct Stage<'a, 't> {
     pub(crate) has_programs: bool,
 }
 
-impl Stage<'_, '_> {
-    /// Every event, in the study's order; those that the world stages name their storage.
+impl EventContext<'_, '_> {
+    /// Every event, in the study's order; injected ones name their storage.
     pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
         let event = |(name, event): (&String, &Event)| {
             let event =
@@ -39,22 +39,22 @@ impl Stage<'_, '_> {
             *failure = self.failure(name, failure)?;
         }
         if let Some(member) = &mut event.replace {
-            *member = self.befallen(name, "replace", member)?;
+            *member = self.target(name, "replace", member)?;
             self.can_be_rebuilt(name, member)?;
         }
         if let Some(member) = &mut event.power_cut {
-            *member = self.befallen(name, "power_cut", member)?;
+            *member = self.target(name, "power_cut", member)?;
             if member.member.is_some() {
-                let message = "power fails for the whole storage";
+                let message = "a power cut affects the whole storage, not one member";
                 return self.conflict(&["event", name, "power_cut", "member"], message.into());
             }
         }
         if let Some(failover) = &mut event.failover {
             let side = Member { storage: failover.storage.clone(), member: None };
-            failover.storage = self.befallen(name, "failover", &side)?.storage;
+            failover.storage = self.target(name, "failover", &side)?.storage;
             let of = failover.storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
             if !matches!(of, Some(Node::Replica { .. })) {
-                let message = "only a replica has another side that could take over";
+                let message = "only a replica has another side that can take over";
                 return self.conflict(&["event", name, "failover"], message.into());
             }
         }
@@ -67,14 +67,14 @@ impl Stage<'_, '_> {
         match phase.and_then(|phase| phase.until.time).filter(|time| event.at >= *time) {
             None => Ok(()),
             Some(time) => {
-                let message = format!("phase `{named}` is over after {time}, before this event");
+                let message = format!("phase `{named}` ends after {time}, before this event");
                 self.conflict(&["event", name, "at"], message)
             }
         }
     }
 
-    /// The storage and the member of it that an event befalls.
-    fn befallen(self, name: &str, kind: &str, member: &Member) -> Result<Member, InputError> {
+    /// Return the storage, and its member, that an event is about.
+    fn target(self, name: &str, kind: &str, member: &Member) -> Result<Member, InputError> {
         let known: Vec<String> = self.storages.keys().cloned().collect();
         let path = ["event", name, kind, "storage"];
         let storage = match member.storage.clone().or_else(|| self.study.uses.storage.clone()) {
@@ -84,7 +84,7 @@ impl Stage<'_, '_> {
             }
             None if known.len() == 1 => known[0].clone(),
             None => {
-                let message = "several storages are in use; say which one this befalls";
+                let message = "several storages are in use; name the target of this event";
                 let accepted = known.iter().map(|name| format!("storage = \"{name}\""));
                 return self.missing(&path[..3], message, accepted.collect());
             }
@@ -101,7 +101,7 @@ impl Stage<'_, '_> {
     /// Return the failed part: everything, a member, or a channel of a member with parity.
     fn failure(self, name: &str, of: &Failure) -> Result<Failure, InputError> {
         let member = Member { storage: of.storage.clone(), member: of.member };
-        let Member { storage, mut member } = self.befallen(name, "fail", &member)?;
+        let Member { storage, mut member } = self.target(name, "fail", &member)?;
         let model = storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
         if let (Some(channel), Some(model)) = (of.channel, model) {
             let path = ["event", name, "fail", "channel"];
@@ -109,12 +109,12 @@ impl Stage<'_, '_> {
                 return self.conflict(&path, "only flash drives have channels".into());
             };
             if model.drives() > 1 && member.is_none() {
-                let message = "it must be said which member's channel dies";
+                let message = "a failed channel needs a `member`";
                 return self.missing(&path[..3], message, vec!["member = 0".into()]);
             }
             let controller = &flash.controller;
             if controller.parity_channels.value == 0 {
-                let message = "without parity across its channels the drive is dead when one is: let its `member` die";
+                let message = "the drive has no parity across channels, so one failed channel is a failed drive: fail its `member`";
                 return self.conflict(&path, message.into());
             }
             let each =
@@ -129,17 +129,17 @@ impl Stage<'_, '_> {
         Ok(Failure { storage, member, channel: of.channel })
     }
 
-    /// A replacement is for one member, and only what others hold can be written anew.
+    /// Check that a replacement names one member, and that redundancy allows its rebuild.
     fn can_be_rebuilt(self, name: &str, member: &Member) -> Result<(), InputError> {
         let path = ["event", name, "replace"];
         if member.member.is_none() {
-            return self.missing(&path, "it must be said which member is replaced", vec!["member = 0".into()]);
+            return self.missing(&path, "a replacement needs a `member`", vec!["member = 0".into()]);
         }
         let storage = member.storage.as_deref().unwrap_or_default();
         if self.storages[storage].model.as_ref().is_none_or(Node::is_redundant) {
             return Ok(());
         }
-        let message = format!("nothing else holds what was on a member of storage `{storage}`: it can't be rebuilt");
+        let message = format!("storage `{storage}` has no redundancy: its member can't be rebuilt");
         self.conflict(&path, message)
     }
 
@@ -154,8 +154,8 @@ impl Stage<'_, '_> {
     }
 }
 
-/// The kinds of events that a world stages by itself: the simulated one what befalls storages and databases, the measured
-/// one what befalls a private database.
+/// The kinds of events that a world injects by itself: simulated ones on storages and databases,
+/// measured ones on a private database.
 pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static str] {
     match world {
         World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
@@ -165,7 +165,7 @@ pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static s
     }
 }
 
-/// Return whether a world stages such an event by itself.
+/// Return whether a world injects such an event by itself.
 pub(crate) fn is_injected(event: &Event, world: World, has_programs: bool) -> bool {
     event.kinds().iter().all(|kind| injected(world, has_programs).contains(kind))
 }

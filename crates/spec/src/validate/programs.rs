@@ -23,7 +23,7 @@ pub(crate) fn check(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
     Ok(())
 }
 
-/// Nothing comes at a rate of zero, and of a data set of nothing there is nothing to ask for.
+/// Refuse a rate of zero and an empty data set.
 fn amounts(source: Source<'_>, table: &Table<'_>, program: &ProgramSpec) -> Checked {
     let (one, size) = (|key, amount: u64| (key, amount, "at least 1"), |size: u64| ("size", size, "a size above zero"));
     let rate = ("rate", program.rate().map_or(1, |rate| rate.0), "a rate above zero");
@@ -53,7 +53,7 @@ fn pauses(source: Source<'_>, table: &Table<'_>, program: &ProgramSpec) -> Check
         _ => (program.think_time().0 > 0).then_some("think_time"),
     };
     let (Some(_), Some(key)) = (program.rate(), key) else { return Ok(()) };
-    let message = "arrivals at a rate wait for nobody who thinks";
+    let message = "think time has no effect with arrivals at a rate";
     Err(at_odds(source, table, &["workload", program.word(), key], message, ["rate", key]))
 }
 
@@ -76,7 +76,8 @@ fn rows(source: Source<'_>, table: &Table<'_>, update: &KeyUpdate) -> Checked {
     Err(bad_value(source, table, &["workload", "key_update", "rows"], "these are too few for the tables", &accepted))
 }
 
-/// sysbench's options have values that mean something, the storage engine's name stands in SQL, and something is asked.
+/// sysbench's options have values that mean something, the storage engine's name stands in SQL, and
+/// something is asked.
 fn options(source: Source<'_>, table: &Table<'_>, oltp: &Oltp) -> Checked {
     let name = &oltp.mysql_storage_engine;
     let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');

@@ -91,7 +91,8 @@ fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
     }
 }
 
-/// A figure's metrics are of the registry, or the percentile that a search limits. Only whole ones are divided by one another.
+/// A figure's metrics are of the registry, or the percentile that a search limits. Only whole ones
+/// are divided by one another.
 fn metrics(
     study: &Summary,
     figure: &Published,

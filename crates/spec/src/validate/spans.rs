@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use tameshi_base::{InputError, Size};
 use tameshi_workload::StreamSpec;
 
-/// No stream's part reaches beyond its storage's end. Phases are as the study says, storages are scaled.
+/// No stream's part reaches beyond its storage's end. Phases are as the study says, storages are
+/// scaled.
 pub(crate) fn end_within(
     source: Source<'_>,
     table: &Table<'_>,
@@ -49,7 +50,7 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
     Ok(())
 }
 
-/// Return whether a stream's part of a storage of that size holds what it needs.
+/// Return whether a stream's part of a storage of that size is large enough.
 pub(crate) fn has_room(stream: &StreamSpec, size: Size) -> bool {
     let addressed = addressed(stream, size);
     addressed >= stream.least_span().0 && stream.span_error(addressed).is_none()
@@ -109,7 +110,7 @@ fn whole(size: Size, scale: u32) -> Size {
     if scale > 1 { rough(size.0 * u64::from(scale)) } else { size }
 }
 
-/// Scaling rounds down: of what is large, whole megabytes are near enough.
+/// Scaling rounds down, so large sizes are rounded to whole megabytes.
 fn rough(bytes: u64) -> Size {
     if bytes < 100_000_000 { Size(bytes) } else { Size((bytes + 500_000) / 1_000_000 * 1_000_000) }
 }

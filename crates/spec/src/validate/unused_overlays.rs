@@ -1,4 +1,5 @@
-//! Overlays that would change nothing: an axis that sets what no phase uses, a quick part that names what is not there.
+//! Overlays without effect: an axis that sets keys that no phase uses, a quick part that
+//! names absent parts.
 
 use crate::run::RunSpec;
 use crate::study::Stack;
@@ -94,7 +95,8 @@ pub(crate) fn are_there(source: Source<'_>, document: &Table<'_>, axes: &[AxisTa
         let path: Vec<&str> = set.split('.').collect();
         for (kind, what) in THINGS {
             let (Some(&name), true) = (path.get(kind.len()), path.starts_with(kind)) else { continue };
-            // A stream may be of nothing that is not its default, and a storage of its profile alone: `are_used` tells of these.
+            // A stream may have only defaults, and a storage only its profile
+            // alone: `are_used` tells of these.
             let is_kind = path.get(kind.len() + 1).is_none_or(|key| Stack::KINDS.contains(key));
             if (what == "storage" && is_kind) || (what == "stream" && document.contains_key("phase")) {
                 continue;
@@ -141,7 +143,7 @@ pub(crate) fn are_used<'r>(
             for ((kind, what, said), used) in said.into_iter().zip(&used) {
                 let Some(name) = said.into_iter().find(|name| !used.contains(name)) else { continue };
                 let path: Vec<&str> = kind.iter().copied().chain([name.as_str()]).collect();
-                let message = format!("no {what} `{name}`: the levels of axis `{}` change nothing", axis.name);
+                let message = format!("no {what} `{name}`: the levels of axis `{}` have no effect", axis.name);
                 let streams = names_of_streams.iter().filter(|_| kind == ["workload"]);
                 let known = used.iter().cloned().chain(streams.cloned()).collect();
                 return Err(of_set(source, axis, (&path, kind.len()), message, known));
@@ -151,7 +153,7 @@ pub(crate) fn are_used<'r>(
     Ok(())
 }
 
-/// The error of what an axis says of a thing that is named at `path[place]`.
+/// Error of an axis about the unused name at `path[place]`.
 fn of_set(
     source: Source<'_>,
     axis: &AxisTable<'_>,

@@ -1,4 +1,4 @@
-//! Values that parse but can't be, and names that refer to nothing; each error names its place.
+//! Checks of values and names; each error has its place.
 
 use crate::errors::{bad_value, not_zero, one_kind, stream_error, unknown_name};
 use crate::profile::Submission;
@@ -26,7 +26,7 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
     for (name, stack) in &study.storage {
         one_kind(source, table, &["storage", name], "storage", &stack.kinds(), &Stack::KINDS)?;
         if stack.size.is_some_and(|size| size < LEAST_STORAGE) {
-            let message = "no block has room in this storage";
+            let message = "storage is smaller than one block (4 KiB)";
             return Err(bad_value(
                 source,
                 table,
@@ -101,13 +101,7 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     lengths(source, table, name, stream)?;
     for (value, key) in [(stream.queue_depth, "queue_depth"), (stream.jobs, "jobs")] {
         if value == 0 || value > MOST_OUTSTANDING {
-            return Err(bad_value(
-                source,
-                table,
-                &path(key),
-                "this many can't be",
-                &format!("1 to {MOST_OUTSTANDING}"),
-            ));
+            return Err(bad_value(source, table, &path(key), "out of range", &format!("1 to {MOST_OUTSTANDING}")));
         }
     }
     if !stream.offset.0.is_multiple_of(granule(stream)) {
@@ -138,7 +132,7 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
         not_zero(source, table, rate.0, &path, "a rate above zero, such as \"500 /s\"")?;
         if rate > MOST_RATE {
             let accepted = format!("at most \"{MOST_RATE}\"");
-            return Err(bad_value(source, table, &path, "nothing starts requests this fast", &accepted));
+            return Err(bad_value(source, table, &path, "the rate is too high", &accepted));
         }
     }
     if stream.sync == Some(Sync::Fua) && stream.access == Access::Buffered {
@@ -153,14 +147,15 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     stream.error().map_or(Ok(()), |error| Err(stream_error(source, table, name, &error)))
 }
 
-/// Slots think in closed loop only: in open loop their pauses would hold back the arrivals, and it were none.
+/// Slots think in closed loop only: in open loop their pauses would hold back the arrivals, and it
+/// were none.
 fn pauses(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec) -> Checked {
     let thinks = [("think_time", stream.think_time.0 > 0), ("think_every", stream.think_every != 1)];
     let Some((key, _)) = thinks.into_iter().find(|(_, given)| *given && stream.arrivals != Arrivals::Closed) else {
         return Ok(());
     };
     let path = ["workload", "stream", name, key];
-    let message = "arrivals of an open loop wait for nobody who thinks";
+    let message = "think time has no effect in an open loop";
     let mut error = source.error_at(table, &path, InputErrorKind::Conflict, message);
     error.found = source.text_at(span_of(table, &path));
     error.accepted = vec!["arrivals = \"closed\"".into(), format!("no `{key}`")];
@@ -296,7 +291,8 @@ pub(crate) fn axes_named<'a, 't>(
     Ok(within.iter().copied().filter(|axis| over.contains(&axis.name)).collect())
 }
 
-/// Rounds consist of phases that are there, in one of them each, and end by number or at steady state.
+/// Rounds consist of phases that are there, in one of them each, and end by number or at steady
+/// state.
 pub(crate) fn rounds(source: Source<'_>, table: &Table<'_>, study: &Study) -> Checked {
     let mut taken: Vec<&String> = Vec::new();
     for (name, rounds) in &study.rounds {
@@ -339,7 +335,7 @@ fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds
         (None, Some(rule)) => steady_values(source, table, &["rounds", name, "steady"], rule),
         (times, _) => {
             let (kind, message) = match times {
-                None => (InputErrorKind::MissingKey, "nothing ends these rounds"),
+                None => (InputErrorKind::MissingKey, "these rounds never end"),
                 Some(_) => (InputErrorKind::Conflict, "rounds end by their number or at steady state, not by both"),
             };
             let mut error = source.error_at(table, &path, kind, message);
@@ -412,7 +408,7 @@ pub(crate) fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<Stri
 pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Checked {
     if host.cores.is_some_and(|cores| !(1..=MOST_CORES).contains(&cores)) {
         let accepted = format!("1 to {MOST_CORES}");
-        return Err(bad_value(source, table, &["host", "cores"], "no host has so many cores", &accepted));
+        return Err(bad_value(source, table, &["host", "cores"], "too many cores for a host", &accepted));
     }
     match host.submission {
         Some(submission) if host.model.path(submission).is_none() => {

@@ -46,7 +46,7 @@ fn a_drive_and_a_function_of_one_get_queues_by_priority() {
 }
 
 #[test]
-fn queues_that_no_drive_has_and_priorities_that_mean_nothing_are_told() {
+fn arbitration_of_absent_queues_is_refused() {
     let drive = |arbitration: &str| format!("device = \"flash\"\narbitration = {{ {arbitration} }}");
     let partition = "partition = { of = { device = \"flash\" }, functions = 2 }";
     for (name, storage, priority) in [

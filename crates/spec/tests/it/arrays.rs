@@ -1,4 +1,5 @@
-//! Array profiles: a name stands for the stack of its profile, which the study may change; what can't be is told at its place.
+//! Array profiles: a name stands for the stack of its profile, which the study may change; errors
+//! have their place.
 
 use crate::golden::check_golden;
 use crate::support::{SMALL, planned_in, profiles};
@@ -71,7 +72,7 @@ fn a_named_array_and_its_stack_written_out_are_the_same_run() {
 }
 
 #[test]
-fn a_study_changes_what_it_says_of_the_stack_and_keeps_the_rest() {
+fn study_overrides_parts_of_an_array_profile() {
     let changed =
         "array = \"mirrors\"\ncache.memory = \"32 MiB\"\ncache.of.raid10 = { members = 4, chunk = \"128 KiB\" }";
     let written =
@@ -89,7 +90,7 @@ fn a_study_changes_what_it_says_of_the_stack_and_keeps_the_rest() {
 }
 
 #[test]
-fn what_no_array_can_be_is_told_with_its_place() {
+fn invalid_array_is_refused_at_its_place() {
     use InputErrorKind::{BadValue, Conflict, UnknownName, WrongType};
     for (name, storage, kind) in [
         ("unknown_array", "array = \"mirors\"", UnknownName),
@@ -119,7 +120,7 @@ fn what_no_array_can_be_is_told_with_its_place() {
 }
 
 #[test]
-fn a_profile_that_can_be_no_array_is_told_in_its_own_file() {
+fn invalid_array_profile_is_refused_in_its_file() {
     for (name, from, to) in [
         ("array_profile_with_a_value_without_a_source", "{ value = 6, source = \"test\" }", "6"),
         ("array_profile_with_an_empty_source", "{ value = 6, source = \"test\" }", "{ value = 6, source = \"\" }"),
@@ -169,7 +170,7 @@ fn texts(kind: &str) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn every_array_profile_resolves_and_the_disk_array_is_that_of_the_reference_study() {
+fn array_profiles_resolve_to_the_reference_stacks() {
     let real =
         Profiles { devices: texts("devices"), arrays: texts("arrays"), links: texts("links"), ..Profiles::default() };
     let names = real.array_names();
@@ -205,7 +206,7 @@ fn in_wrong_units(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_time_rate_and_chunk_of_each_array_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+fn array_values_off_by_a_thousand_are_refused() {
     let (devices, links, mut refused) = (texts("devices"), texts("links"), 0);
     for (name, file, text) in texts("arrays") {
         // A cache's memory may be anything from 1 MiB to 256 GiB: it is no physical constant.

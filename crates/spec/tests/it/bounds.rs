@@ -16,7 +16,7 @@ fn refused(name: &str, more: &str, kind: InputErrorKind) {
 const LEVELS: &str = "levels = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]";
 
 #[test]
-fn more_runs_than_anybody_needs_are_refused_before_anything_is_expanded() {
+fn too_many_runs_are_refused_before_expansion() {
     refused("repetitions_beyond_number", "[run]\nrepetitions = 1000000000", BadValue);
     let axis = |name: &str, key: &str| format!("[axis.{name}]\nset = \"workload.stream.s.{key}\"\n{LEVELS}\n");
     let axes = axis("a", "queue_depth") + &axis("b", "jobs");
@@ -45,7 +45,7 @@ fn a_window_in_which_nothing_lies_is_refused() {
 }
 
 #[test]
-fn an_axis_that_sets_what_no_run_uses_is_refused() {
+fn axis_without_effect_is_refused() {
     let set = |key: &str, levels: &str| format!("[axis.x]\nset = \"{key}\"\nlevels = {levels}");
     refused("axis_of_a_stream_that_is_not_there", &set("workload.stream.t.queue_depth", "[1, 2]"), UnknownName);
     let other = "[workload.stream.other]\n".to_string() + &set("workload.stream.other.queue_depth", "[1, 2]");
@@ -60,7 +60,7 @@ fn an_axis_that_sets_what_no_run_uses_is_refused() {
 }
 
 #[test]
-fn what_only_the_levels_of_an_axis_bring_is_taken_where_it_is_used() {
+fn keys_of_axis_levels_alone_are_accepted_if_used() {
     let text = SMALL.replace("[storage.disk]\ndevice = \"null\"\n", "").replace("[workload.stream.s]\n", "");
     let axes = "[axis.d]\nset = \"storage.disk.device\"\nlevels = [\"null\"]\n\
                 [axis.q]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n\
@@ -69,14 +69,14 @@ fn what_only_the_levels_of_an_axis_bring_is_taken_where_it_is_used() {
 }
 
 #[test]
-fn a_quick_part_that_names_what_is_not_there_is_refused_without_being_asked_for() {
+fn quick_part_with_absent_names_is_always_refused() {
     refused("quick_part_of_a_phase_that_is_not_there", "[quick]\nphase.pp.until.time = \"1 ms\"", UnknownName);
     let whole = "[quick]\nphase.short = { workload = [\"stream.s\"], until.time = \"1 ms\" }\n";
     planned(&format!("{SMALL}{whole}")).expect("a phase of its own");
 }
 
 #[test]
-fn a_seed_that_is_too_large_is_told_the_limit() {
+fn seed_above_the_limit_is_refused() {
     refused("seed_beyond_number", "[run]\nseed = 18446744073709551616", BadValue);
 }
 
@@ -89,7 +89,7 @@ fn a_model_that_does_not_exist_is_named_beside_one_that_does() {
 }
 
 #[test]
-fn a_share_that_shows_no_block_is_told_at_the_share() {
+fn visible_share_without_a_block_is_refused() {
     let mut profiles = profiles();
     let flash = crate::errors::FLASH.to_string();
     profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), flash));
@@ -125,7 +125,7 @@ fn a_job_that_submits_synchronously_has_one_request_outstanding() {
         let study = study.replace("[workload.stream.s]", &format!("[workload.stream.s]\n{keys}"));
         planned_in(&format!("{study}[host]\nprofile = \"t4\"\nsubmission = \"synchronous\"\n"), world, &with)
     };
-    let error = plan("queue_depth = 4", World::Simulated).expect_err("three would have nobody to wait for them");
+    let error = plan("queue_depth = 4", World::Simulated).expect_err("a synchronous job has one request outstanding");
     check_golden("depth_of_a_synchronous_job", &error.to_string());
     plan("jobs = 4", World::Simulated).expect("four jobs have four requests");
     plan("queue_depth = 4", World::Measured).expect("a real host is no model's");

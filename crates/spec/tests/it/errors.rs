@@ -7,7 +7,8 @@ use tameshi_base::InputErrorKind;
 use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
-/// Name of the golden text, what is appended to (or replaced in) the small study, and the kind that it must give.
+/// Name of the golden text, what is appended to (or replaced in) the small study, and the kind that
+/// it must give.
 const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
     ("no_toml", "title = \"t\"", "title = ", InputErrorKind::Syntax),
     ("misspelled_key", "[workload.stream.s]", "[workload.stream.s]\nqueue_dept = 4", InputErrorKind::UnknownKey),
@@ -196,7 +197,7 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
 ];
 
 #[test]
-fn each_mistake_is_told_with_place_key_found_and_accepted() {
+fn errors_have_place_key_found_and_accepted() {
     for (name, from, to, kind) in CASES {
         assert!(SMALL.contains(from), "{name}: the small study holds no `{from}`");
         let error = planned(&SMALL.replacen(from, to, 1)).expect_err(name);
@@ -214,7 +215,7 @@ fn every_kind_of_error_has_a_golden_text() {
 }
 
 #[test]
-fn an_impossible_profile_is_told_at_its_place_in_the_profiles_file() {
+fn profile_error_has_its_place_in_the_profile_file() {
     let hdd = r#"
 description = "a disk whose revolution is in the wrong unit"
 [device.hdd]
@@ -316,7 +317,7 @@ byte_rate = { value = "125000000 /s", source = "test" }
 "#;
 
 #[test]
-fn an_impossible_volume_is_told_with_the_reason() {
+fn invalid_volume_is_refused_with_the_reason() {
     for (name, from, to) in [
         ("volume_that_serves_nothing", "parallel = { value = 64", "parallel = { value = 0"),
         (
@@ -370,7 +371,7 @@ fn an_impossible_volume_is_told_with_the_reason() {
 }
 
 #[test]
-fn an_impossible_flash_drive_is_told_with_the_reason() {
+fn invalid_flash_drive_is_refused_with_the_reason() {
     for (name, from, to) in [
         ("flash_without_channels", "data_channels = { value = 16,", "data_channels = { value = 0,"),
         ("flash_with_negative_spare", "\"25 %\"", "\"-7 %\""),
@@ -429,7 +430,7 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
 }
 
 #[test]
-fn values_of_nowhere_and_two_models_in_one_profile_are_told() {
+fn profile_without_sources_or_with_two_models_is_refused() {
     for (name, from, to) in [
         (
             "flash_with_an_empty_source",
@@ -455,7 +456,7 @@ fn values_of_nowhere_and_two_models_in_one_profile_are_told() {
 }
 
 #[test]
-fn an_impossible_xpoint_drive_is_told_with_the_reason() {
+fn invalid_xpoint_drive_is_refused_with_the_reason() {
     let drive = include_str!("../../../../python/tameshi/data/profiles/devices/optane-p4800x-375g.toml");
     for (name, from, to) in [
         ("xpoint_read_in_milliseconds", "\"5 us\"", "\"5 ms\""),
@@ -507,7 +508,7 @@ complete = { value = "1 us", source = "test" }
 "#;
 
 #[test]
-fn a_host_that_cannot_be_is_told_at_its_place() {
+fn invalid_host_is_refused_at_its_place() {
     let study = |host: &str| format!("{SMALL}\n[host]\n{host}\n");
     let with =
         |text: String| Profiles { hosts: vec![("h".into(), "profiles/hosts/h.toml".into(), text)], ..profiles() };
@@ -542,7 +543,7 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
 }
 
 #[test]
-fn an_engine_that_cannot_be_is_told_at_its_place() {
+fn invalid_engine_is_refused_at_its_place() {
     const ENGINE: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-5.7.toml");
     let study = format!(
         "{}\n[engine.mysql]\n",

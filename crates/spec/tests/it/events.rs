@@ -1,4 +1,4 @@
-//! Events of a study: what they resolve to, and what can't befall a storage.
+//! Events of a study: their targets, and refused targets.
 
 use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
@@ -68,7 +68,7 @@ fn trace_is_refused_in_every_world() {
 }
 
 #[test]
-fn the_measured_world_kills_and_cuts_the_power_of_a_database_alone() {
+fn measured_world_injects_events_of_databases_only() {
     let events = "[event.killed]\nat = \"1 ms\"\nkill = { down = \"2 s\" }\n\
                   [event.dark]\nat = \"2 ms\"\npower_cut = {}\n";
     let measured = |text: &str| planned_in(text, World::Measured, &profiles()).expect("plans");
@@ -82,7 +82,7 @@ fn the_measured_world_kills_and_cuts_the_power_of_a_database_alone() {
 }
 
 #[test]
-fn what_can_t_befall_a_storage_is_told_with_its_place() {
+fn event_with_an_impossible_target_is_refused() {
     use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
     for (name, event, kind) in [
         ("event_after_its_phase", "at = \"5 s\"\nphase = \"p\"\nfail = { member = 0 }", Conflict),
@@ -113,7 +113,7 @@ fn with_events(events: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn what_is_alive_is_not_replaced_and_what_is_dead_does_not_die_again() {
+fn replacing_the_living_and_failing_the_dead_are_refused() {
     let everything = "phase = \"p\"\nfail = {}";
     for (name, events) in [
         ("replacement_of_what_never_fails", &[("1 ms", REPLACED), ("0 s", "phase = \"p\"\nfail = { member = 0 }")][..]),
@@ -131,7 +131,7 @@ fn what_is_alive_is_not_replaced_and_what_is_dead_does_not_die_again() {
 }
 
 #[test]
-fn what_may_come_about_in_some_run_is_planned() {
+fn events_possible_in_some_run_are_planned() {
     let of_the_run = "fail = { member = 1 }";
     let everything = "phase = \"p\"\nfail = {}";
     for events in [
@@ -180,7 +180,7 @@ fn an_event_of_the_run_may_come_where_the_end_is_not_certain() {
     planned(&with_events(&[("999 ms", OF_THE_RUN)])).expect("just before the end");
     planned(&two(with_events(&[("2999 ms", OF_THE_RUN)]))).expect("in the second phase");
     let without_time = two(with_events(&[("9 s", OF_THE_RUN)])).replacen("time = \"2 s\"", "amount = \"1 MiB\"", 1);
-    planned(&without_time).expect("nobody knows how long the first phase takes");
+    planned(&without_time).expect("the first phase has no known length");
     let deep = "[workload.stream.deep]\nqueue_depth = 8\n[workload.stream.s]";
     let shallow = two(with_events(&[("9 s", OF_THE_RUN)])).replace("[workload.stream.s]", deep);
     planned(&shallow.replacen("[\"stream.s\"]", "[\"stream.deep\"]", 1)).expect("a long queue drains in between");
@@ -201,7 +201,7 @@ fn an_event_of_the_run_may_come_where_the_end_is_not_certain() {
 }
 
 #[test]
-fn the_order_of_events_in_several_phases_is_known_where_the_first_lasts_its_time() {
+fn event_order_over_phases_is_known_if_the_first_ends_by_time() {
     let before = "[phase.before]\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }\n[phase.p]";
     let fails_before = FAILS.replace("\"p\"", "\"before\"");
     let text = with_events(&[("900 ms", &fails_before), ("1 ms", FAILS)]).replace("[phase.p]", before);
@@ -213,7 +213,7 @@ fn the_order_of_events_in_several_phases_is_known_where_the_first_lasts_its_time
 }
 
 #[test]
-fn events_that_may_come_about_at_some_level_of_an_axis_are_planned() {
+fn events_possible_at_some_level_are_planned() {
     let of = |levels: &str| {
         let axis = format!("[axis.late]\nset = \"event.e1.at\"\nlevels = [{levels}]\n");
         with_events(&[("10 ms", FAILS), ("20 ms", REPLACED)]) + &axis
@@ -223,7 +223,7 @@ fn events_that_may_come_about_at_some_level_of_an_axis_are_planned() {
 }
 
 #[test]
-fn a_channel_or_everything_that_fails_may_be_what_is_replaced() {
+fn replacement_after_failed_channel_or_storage_is_planned() {
     let everything = "phase = \"p\"\nfail = {}";
     planned(&with_events(&[("1 ms", everything), ("2 ms", REPLACED)])).expect("the run tells why it does not happen");
     let error = on_cards("device = \"card\"", "{ channel = 3 }\n[event.f]\nat = \"2 ms\"\nfail = { channel = 3 }");
@@ -245,7 +245,7 @@ fn on_cards(storage: &str, event: &str) -> Result<tameshi_spec::plan::Plan, tame
 }
 
 #[test]
-fn a_channel_that_dies_is_one_of_a_member_that_others_stand_in_for() {
+fn failed_channel_belongs_to_a_member_with_parity() {
     let run = &on_cards("device = \"card\"", "{ channel = 50 }").expect("plans").runs[0];
     let (storage, member, channel) = (Some("disk".into()), Some(0), Some(50));
     assert_eq!(run.events["e"].fail, Some(Failure { storage, member, channel }));

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 /// Guards the snapshot files, because tests of one module run at the same time.
 static FILES: Mutex<()> = Mutex::new(());
 
-/// Compare `text` with the section `name` of the caller's snapshot file. `TAMESHI_GOLDEN=write` writes the section
-/// instead; review it before committing.
+/// Compare `text` with the section `name` of the caller's snapshot file. `TAMESHI_GOLDEN=write`
+/// writes the section instead; review it before committing.
 #[track_caller]
 pub fn check_golden(name: &str, text: &str) {
     let topic = Path::new(Location::caller().file()).file_stem().expect("a source file").to_string_lossy();

@@ -1,5 +1,6 @@
 //! The spec crate as its users see it: studies in, plans or errors out.
 
+mod ambient;
 mod arbitration;
 mod arrays;
 mod bounds;
@@ -13,7 +14,6 @@ mod refusals;
 mod scale;
 mod stacks;
 mod support;
-mod surroundings;
 mod tables;
 mod trims;
 mod values;

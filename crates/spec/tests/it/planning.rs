@@ -52,7 +52,7 @@ fn neighbouring_phases_over_the_same_axes_repeat_together() {
 }
 
 #[test]
-fn rounds_hold_their_phases_at_all_levels_but_those_of_the_axes_outside() {
+fn rounds_hold_phases_at_all_levels_of_inner_axes() {
     let text = with(
         "[axis.wait]\nvaries = \"within\"\nset = \"phase.rest.until.time\"\nlevels = [\"1 s\", \"2 s\"]\n\
          [axis.depth]\nvaries = \"within\"\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 8]\n\
@@ -92,7 +92,7 @@ fn labelled_levels_are_partial_studies() {
 }
 
 #[test]
-fn bytes_written_are_bounded_by_amount_or_by_rate_and_else_unknown() {
+fn bytes_written_are_bounded_by_amount_or_rate() {
     let bound = |text: &str| planned(text).expect("plans").bytes_written_at_most;
     assert_eq!(bound(SMALL), Some(0));
     assert_eq!(
@@ -148,7 +148,7 @@ fn through_the_page_cache_any_length_goes() {
 }
 
 #[test]
-fn a_run_spec_reads_back_what_it_wrote() {
+fn run_spec_survives_a_json_round_trip() {
     for world in [World::Simulated, World::Measured] {
         let text = SMALL.replacen("device = \"null\"", "device = \"null\"\nsize = \"1 MiB\"", 1);
         let run = planned_in(&text, world, &profiles()).expect("plans").runs.remove(0);
@@ -169,7 +169,7 @@ fn the_worked_example_of_the_design_plans_with_its_database() {
     assert!(
         plan.runs.iter().all(|run| run.phases[0].programs[0].word() == "tpcc" && run.engines.contains_key("mysql"))
     );
-    assert_eq!(plan.bytes_written_at_most, None, "nobody knows what a database writes");
+    assert_eq!(plan.bytes_written_at_most, None, "the writes of a database have no bound");
 }
 
 const PROGRAM: &str = "title = \"P\"\nquestion = \"?\"\n[storage.disk]\nsize = \"1 GiB\"\n\
@@ -207,7 +207,7 @@ fn an_axis_within_a_run_changes_clients_and_no_engine() {
 }
 
 #[test]
-fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
+fn search_runs_a_closed_loop_maximum_then_open_loop_rates() {
     let text = with("[search]\nstream = \"s\"\nlimit = { metric = \"read.latency.p999\", below = \"1 ms\" }");
     let source = Source { file: "t.toml", text: &text };
     let rates = vec![CellRates { cell: Default::default(), rates: vec![Rate(1_500), Rate(2_000_000)] }];
@@ -223,7 +223,7 @@ fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
 }
 
 #[test]
-fn a_study_without_a_quick_part_is_whole() {
+fn study_without_a_quick_part_plans_all_cells() {
     for (part, reduced) in [("", false), ("[quick]\nrun.seed = 2\n", true)] {
         let source = Source { file: "t.toml", text: &with(part) };
         let request = Request { quick: true, ..Request::new(World::Simulated) };
@@ -236,7 +236,7 @@ fn a_study_without_a_quick_part_is_whole() {
 }
 
 #[test]
-fn the_quick_part_leaves_out_figures_of_cells_that_it_leaves_out() {
+fn quick_part_omits_figures_of_omitted_cells() {
     let text = with(
         "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n\
          [[published]]\nid = \"S1\"\ncell = { d = 1 }\nmetric = \"read.iops\"\n\

@@ -5,7 +5,7 @@ use crate::support::{SMALL, planned_in, profiles};
 use tameshi_spec::run::World;
 
 #[test]
-fn a_rate_and_users_who_think_are_refused_together() {
+fn rate_with_think_time_is_refused() {
     let keys = "tables = 1\nrows = 9\nrow_size = \"200 B\"";
     let tpcc = ("tpcc", "warehouses = 1", "waits", "specification");
     for (word, keys, pauses, time) in [("key_update", keys, "think_time", "5 ms"), tpcc] {
@@ -15,7 +15,7 @@ fn a_rate_and_users_who_think_are_refused_together() {
             let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
             planned_in(&study, World::Measured, &profiles())
         };
-        let error = plan("rate = \"10 /s\"\n").expect_err("nobody waits for arrivals who think").to_string();
+        let error = plan("rate = \"10 /s\"\n").expect_err("think time has no effect with a rate").to_string();
         check_golden(&format!("rate_and_{pauses}"), &error);
         plan("").expect("alone they can be");
     }

@@ -1,4 +1,4 @@
-//! Published figures name metrics, subjects and windows that there are; what there is not is told at its place.
+//! Published figures: their metrics, subjects and windows, and errors of absent ones.
 
 use crate::golden::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
@@ -12,7 +12,7 @@ fn with(figure: &str) -> String {
 const TPCC: &str = "title = \"t\"\nquestion = \"q?\"\n[storage.disk]\nsize = \"1 GiB\"\n[engine.sqlite]\n[workload.tpcc]\nwarehouses = 1\nclients = 1\n[phase.p]\nworkload = [\"tpcc\"]\nuntil = { time = \"1 s\" }\n[[published]]\nid = \"S1\"\ncell = {}\nmetric = \"transaction.rate\"\n";
 
 #[test]
-fn a_figure_of_what_is_not_there_is_refused_at_its_place() {
+fn figure_with_absent_names_is_refused_at_its_place() {
     for (name, figure) in [
         ("published_metric_that_does_not_exist", "metric = \"read.iopss\""),
         ("published_metric_of_all_that_does_not_exist", "metric = \"all.latency.p99\""),
@@ -50,7 +50,7 @@ fn a_figure_may_be_of_all_that_a_study_shows() {
 }
 
 #[test]
-fn a_figure_is_told_at_its_own_place_where_the_quick_part_leaves_out_one_before_it() {
+fn figure_error_has_its_place_after_omitted_figures() {
     let figure =
         |cell: &str, metric: &str| format!("[[published]]\nid = \"S\"\ncell = {cell}\nmetric = \"{metric}\"\n");
     let axis = "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[quick]\naxis.d.levels = [2]\n";

@@ -47,7 +47,7 @@ fn bytes_go_with_the_scale_and_times_and_requests_stay() {
 }
 
 #[test]
-fn a_part_may_end_where_the_whole_drive_does_and_no_further_whatever_the_scale() {
+fn span_ends_at_the_end_of_the_unscaled_drive() {
     let stream = |span| format!("offset = \"300 GB\"\nspan = \"{span} GB\"\nblock_size = \"1 MiB\"");
     for scale in [7, 32, 64] {
         let storage = format!("raid0 = {{ members = 3, of.device = \"flash\" }}\nscale = {scale}");
@@ -60,7 +60,7 @@ fn a_part_may_end_where_the_whole_drive_does_and_no_further_whatever_the_scale()
 }
 
 #[test]
-fn a_study_of_streams_is_scaled_by_itself_as_far_as_blocks_and_drives_stay_large_enough() {
+fn default_scale_keeps_blocks_and_drives_large_enough() {
     assert_eq!(run(STEADY, "").storage["disk"].scale, 64, "four pages of 256 are left");
     assert_eq!(run(&format!("{STEADY}\nsize = \"20 GiB\""), "").storage["disk"].scale, 16, "1 GiB is left");
     assert_eq!(run("device = \"flash\"\nscale = 1", "").storage["disk"].scale, 1);
@@ -134,7 +134,7 @@ fn a_small_part_that_is_worked_on_at_random_keeps_its_dies() {
 const STORE: &str = "pattern = \"sequential\"\nread = \"0 %\"\nsync = { group_commit = { committers = 4 } }\nlsm = { memtable = \"64 MiB\", journal = \"1 GiB\", fan_out = 4, levels = 4, block_size = \"256 KiB\", queue_depth = 8 }";
 
 #[test]
-fn the_scale_that_is_chosen_by_itself_leaves_room_for_what_each_stream_needs() {
+fn default_scale_leaves_room_for_each_stream() {
     assert_eq!(run(STEADY, STORE).storage["disk"].scale, 16, "a 32nd of 800 GB are 25 GB");
     let hot = |span| format!("span = \"{span}\"\npattern.hot_cold = {{ accesses = \"90 %\", hot = \"1 %\" }}");
     let scale = |stream: &str| run(&format!("{STEADY}\nsize = \"40 GiB\""), stream).storage["disk"].scale;
@@ -142,7 +142,7 @@ fn the_scale_that_is_chosen_by_itself_leaves_room_for_what_each_stream_needs() {
 }
 
 #[test]
-fn a_scale_that_was_given_is_told_where_it_leaves_too_little() {
+fn given_scale_that_leaves_too_little_is_refused() {
     let zones = "span = \"4 MiB\"\npattern.zoned = [{ accesses = \"90 %\", span = \"1 %\" }, { accesses = \"10 %\", span = \"99 %\" }]";
     for (name, stream) in [
         ("scale_that_leaves_a_tree_no_room", STORE),
@@ -171,7 +171,7 @@ fn no_scale_is_chosen_by_itself_that_results_were_not_shown_at() {
 }
 
 #[test]
-fn a_stack_of_flash_is_scaled_whole_and_knows_what_is_visible() {
+fn flash_stack_is_scaled_with_its_visible_size() {
     let storage = "written = \"steady\"\nraid0 = { members = 2, of = { over_provisioned = { of = { device = \"flash\" }, visible = \"80 %\" } } }";
     let run = run(storage, "");
     let simulated = flash_of(&run);
@@ -181,7 +181,7 @@ fn a_stack_of_flash_is_scaled_whole_and_knows_what_is_visible() {
 }
 
 #[test]
-fn a_scale_that_leaves_no_page_or_belongs_to_no_flash_is_refused() {
+fn scale_without_a_page_or_without_flash_is_refused() {
     for (name, storage) in [
         ("scale_of_zero", "device = \"flash\"\nscale = 0"),
         ("scale_that_leaves_no_page", "device = \"flash\"\nscale = 300"),

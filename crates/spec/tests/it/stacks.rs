@@ -17,7 +17,7 @@ fn node(storage: &str) -> Node {
 }
 
 #[test]
-fn a_stack_holds_what_arithmetic_says() {
+fn stack_capacity_matches_arithmetic() {
     let (gib, mib) = (1u64 << 30, 1u64 << 20);
     for (storage, bytes) in [
         ("raid0 = { members = 3, device = \"null\" }", 3 * gib),
@@ -47,7 +47,7 @@ fn a_stack_holds_what_arithmetic_says() {
 }
 
 #[test]
-fn a_link_is_a_profile_or_its_figures_or_a_profile_with_some_of_its_figures_changed() {
+fn link_is_a_profile_figures_or_a_changed_profile() {
     let of = |link: &str| format!("replica = {{ of = {{ device = \"null\" }}, link = \"{link}\" }}");
     let link = |storage: &str| match node(storage) {
         Node::Replica { link, .. } => (link.round_trip.0, link.rate.0),
@@ -63,7 +63,7 @@ fn a_link_is_a_profile_or_its_figures_or_a_profile_with_some_of_its_figures_chan
 }
 
 #[test]
-fn storages_that_name_one_drive_are_its_functions_in_their_order() {
+fn storages_of_one_drive_are_its_functions_in_order() {
     let function = |weight: &str| {
         format!("partition = {{ of = {{ device = \"null\" }}, functions = 2, drive = \"card\"{weight} }}")
     };
@@ -104,7 +104,7 @@ fn as_many_functions_as_the_drive_has_can_be_given() {
 }
 
 #[test]
-fn what_no_stack_can_be_is_told_with_its_place() {
+fn invalid_stack_is_refused_at_its_place() {
     use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
     let shared = "partition = { of = { device = \"null\" }, functions = 2, drive = \"card\", weight = \"60 %\" }";
     let twice = format!("{shared}\n[storage.other]\n{shared}\n[use]\nstorage = \"disk\"\nlog = \"other\"");
@@ -163,7 +163,7 @@ fn what_no_stack_can_be_is_told_with_its_place() {
 }
 
 #[test]
-fn links_within_a_house_and_out_of_it_are_taken_and_those_off_by_a_thousand_are_not() {
+fn link_figures_off_by_a_thousand_are_refused() {
     let of = |figures: &str| {
         planned(&with(&format!("replica = {{ of = {{ device = \"null\" }}, link = \"x\" }}\n[link.x]\n{figures}")))
     };
@@ -185,7 +185,7 @@ fn links_within_a_house_and_out_of_it_are_taken_and_those_off_by_a_thousand_are_
 }
 
 #[test]
-fn what_a_drive_or_a_link_of_the_profiles_does_not_bear_is_told_with_its_place() {
+fn stack_settings_beyond_the_profile_are_refused() {
     for (name, storage) in [
         (
             "rate_beyond_a_round_trip",

@@ -35,7 +35,7 @@ const CASES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_list_where_a_table_belongs_is_told_with_key_found_and_accepted() {
+fn list_in_place_of_a_table_is_refused() {
     for (name, from, to) in CASES {
         assert!(SMALL.contains(from), "{name}: the small study holds no `{from}`");
         let error = planned(&SMALL.replacen(from, to, 1)).expect_err(name);
@@ -45,7 +45,7 @@ fn a_list_where_a_table_belongs_is_told_with_key_found_and_accepted() {
 }
 
 #[test]
-fn a_choice_without_values_is_a_word_and_neither_a_list_nor_a_table() {
+fn choice_without_values_is_a_word() {
     for (name, pattern) in [
         ("pattern_that_is_a_list", "pattern = { sequential = [] }"),
         ("pattern_that_is_a_table", "pattern.sequential = {}"),
@@ -56,7 +56,7 @@ fn a_choice_without_values_is_a_word_and_neither_a_list_nor_a_table() {
 }
 
 #[test]
-fn a_list_in_the_quick_part_is_told_where_it_stands() {
+fn list_in_the_quick_part_is_refused_at_its_place() {
     let text = SMALL.replacen("[storage.disk]", "quick.run = []\n[storage.disk]", 1);
     let request = Request { quick: true, ..Request::new(World::Simulated) };
     let error =
@@ -159,7 +159,7 @@ fn no_table_of_a_study_can_be_a_list() {
 }
 
 #[test]
-fn a_key_or_a_table_that_stands_twice_is_told_with_the_line_of_the_first() {
+fn duplicate_key_error_names_the_first_line() {
     let stream = "[workload.stream.s]";
     for (name, from, more) in [
         ("key_that_stands_twice", stream, "queue_depth = 4\nspan = \"1 MiB\"\nqueue_depth = 8"),

@@ -46,7 +46,7 @@ fn with(line: &str) -> String {
 }
 
 #[test]
-fn a_value_in_a_wrong_form_is_told_with_the_forms_that_are_taken() {
+fn value_in_a_wrong_form_is_refused_with_the_accepted_forms() {
     for (name, line, kind) in CASES {
         let error = planned(&with(line)).expect_err(name);
         assert_eq!(error.kind, *kind, "{name}: {error}");
@@ -56,7 +56,7 @@ fn a_value_in_a_wrong_form_is_told_with_the_forms_that_are_taken() {
 }
 
 #[test]
-fn what_is_told_of_a_wrong_type_names_nothing_of_rust() {
+fn wrong_type_error_has_no_rust_names() {
     let lines = include_str!("worked_example.toml").lines().filter_map(|line| line.split_once(" = "));
     let mut told = 0;
     for wrong in ["\"word\"", "-3", "2.5", "true", "[]", "[1]", "{}", "{ a = 1 }"] {
@@ -82,7 +82,7 @@ fn what_is_told_of_a_wrong_type_names_nothing_of_rust() {
 }
 
 #[test]
-fn an_offset_beyond_a_storage_that_is_scaled_is_told_by_the_size_that_its_user_knows() {
+fn offset_beyond_a_scaled_storage_names_the_unscaled_size() {
     let mut profiles = profiles();
     profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), FLASH.to_string()));
     let study = with("offset = \"2 TB\"").replacen("device = \"null\"", "device = \"flash\"", 1);
@@ -92,7 +92,7 @@ fn an_offset_beyond_a_storage_that_is_scaled_is_told_by_the_size_that_its_user_k
 }
 
 #[test]
-fn a_storage_too_small_for_a_block_is_told_by_its_own_size() {
+fn storage_smaller_than_a_block_is_refused_at_its_size() {
     let study = with("").replacen("device = \"null\"", "device = \"null\"\nsize = \"1 KiB\"", 1);
     let error = planned_in(&study, World::Simulated, &profiles()).expect_err("1 KiB");
     assert_eq!((error.key.as_str(), error.found.as_str()), ("storage.disk.size", "\"1 KiB\""));

@@ -1,4 +1,4 @@
-//! One connection of a program, and what it is asked for.
+//! One connection of a program.
 
 use super::relation::{Reply, Statement};
 use super::transaction::{Seeds, Step, Transaction};
@@ -22,13 +22,13 @@ pub enum Client {
     Document(document::Client),
     /// A client of pgbench.
     Pgbench(pgbench::Client),
-    /// Any of the others but a terminal, with a user who thinks.
+    /// Any program but TPC-C, with think time.
     Thinking(Box<Thinking>),
 }
 
 impl Client {
-    /// The same client, number `number` of its run, whose user thinks for `mean` after each transaction; as it is where that is no
-    /// time.
+    /// The same client, number `number` of its run, whose user thinks for `mean` after each
+    /// transaction; as it is where that is no time.
     #[must_use]
     pub fn thinking(self, mean: Time, number: u32, seeds: Seeds) -> Self {
         if mean.0 == 0 {
@@ -52,8 +52,8 @@ impl Client {
         }
     }
 
-    /// The next step; a statement is put into `statement`. `reply` belongs to the statement before, and is looked at only
-    /// where there was one.
+    /// The next step; a statement is put into `statement`. `reply` belongs to the statement before,
+    /// and is looked at only where there was one.
     pub fn next(&mut self, reply: &Reply, statement: &mut Statement) -> Step {
         match self {
             Self::Tpcc(client) => client.next(reply, statement),
@@ -67,7 +67,8 @@ impl Client {
         }
     }
 
-    /// The transaction failed and was taken back by the database: the next step is its first again, with the same input.
+    /// The transaction failed and was taken back by the database: the next step is its first again,
+    /// with the same input.
     pub fn again(&mut self) {
         match self {
             Self::Tpcc(client) => client.again(),

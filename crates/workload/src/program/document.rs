@@ -1,4 +1,5 @@
-//! JSON documents, ingested by some clients while others query them: by key, by an indexed value inside, and by day.
+//! JSON documents, ingested by some clients while others query them: by key, by an indexed value
+//! inside, and by day.
 
 use super::keys::{alphanumeric, between};
 use super::relation::{By, Catalogue, Kind, Limit, Lookup, Read, Shape, Statement, Table, Take, column, text};
@@ -18,7 +19,7 @@ const DAYS: u64 = 365;
 /// Documents that a query returns at most.
 const MOST: u32 = 20;
 
-/// Kinds of operations, as their numbers stand in the catalogue.
+/// Kinds of operations, by their numbers in the catalogue.
 const KINDS: [&str; 4] = ["ingest", "by_key", "by_customer", "by_day"];
 const INGEST: u16 = 0;
 const BY_KEY: u16 = 1;
@@ -88,7 +89,8 @@ impl Program {
         self.documents.div_ceil(PER_CUSTOMER).max(1)
     }
 
-    /// A document of an order: half to one and a half times the mean size, most of it in its lines' texts.
+    /// A document of an order: half to one and a half times the mean size, most of it in its lines'
+    /// texts.
     fn document(&self, random: &mut Random, id: u64, date: i64, values: &mut Values) {
         let bytes = between(random, self.bytes / 2, self.bytes + self.bytes / 2) as usize;
         let (customer, day) = (random.below(self.customers()), random.below(DAYS));
@@ -143,7 +145,7 @@ impl Client {
         if self.ingests {
             (self.kind, self.key) = (usize::from(INGEST), self.shared.next_key());
         } else {
-            // Half by key, the rest by what is inside.
+            // Half by key, the rest by content.
             self.kind = [BY_KEY, BY_KEY, BY_CUSTOMER, BY_DAY][self.random.below(4) as usize].into();
             self.key = match self.kind as u16 {
                 BY_KEY => self.random.below(self.program.documents.max(1)),

@@ -35,8 +35,8 @@ fn characters<const N: usize>(random: &mut Random, mut length: u64, alphabet: &[
     }
 }
 
-/// Draws five characters, or as many as there shall be, out of each half of 64 random bits; what that favours a character by is
-/// below 10^-6.
+/// Draws five characters, or as many as there shall be, out of each half of 64 random bits; what
+/// that favours a character by is below 10^-6.
 #[inline]
 fn draw<const N: usize>(random: &mut Random, alphabet: &[u8; N], drawn: &mut [u8]) {
     let bits = random.bits();
@@ -108,8 +108,9 @@ fn mean(random: &mut Random, draws: u32) -> f64 {
     (0..draws).map(|_| random.unit()).sum::<f64>() / f64::from(draws.max(1))
 }
 
-/// sysbench's `special` on `0..=span`: by its defaults (iter 12, pct 1, res 75) three quarters of the draws are spread
-/// over the middle hundredth, by the very number that decided for it, so that a quarter of that hundredth stays empty.
+/// sysbench's `special` on `0..=span`: by its defaults (iter 12, pct 1, res 75) three quarters of
+/// the draws are spread over the middle hundredth, by the very number that decided for it, so that
+/// a quarter of that hundredth stays empty.
 fn special(random: &mut Random, span: f64, draws: u32, (middle, share): (f64, f64)) -> f64 {
     let decides = random.unit();
     if decides < 1.0 - share {
@@ -119,8 +120,8 @@ fn special(random: &mut Random, span: f64, draws: u32, (middle, share): (f64, f6
     span / 2.0 - middle / 2.0 + (decides * (middle + 1.0)).floor()
 }
 
-/// Zipf's distribution over any number of keys, by rejection-inversion (Hörmann and Derflinger, 1996): no table, and the
-/// number of keys may change from draw to draw.
+/// Zipf's distribution over any number of keys, by rejection-inversion (Hörmann and Derflinger,
+/// 1996): no table, and the number of keys may change from draw to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Zipf {
     exponent: f64,
@@ -212,7 +213,8 @@ mod tests {
     fn special_keys_gather_in_the_middle_hundredth() {
         let found = shares(&Keys::Special { draws: 12, middle: 0.01, share: 0.75 }, 100_000, 400_000);
         let middle: f64 = found[49_490..50_510].iter().sum();
-        // Three quarters, and what the gaussian quarter has there: 1.02 % of the span at a density of 4.8 (σ = 1/12).
+        // Three quarters, and what the gaussian quarter has there: 1.02 % of the span at a density
+        // of 4.8 (σ = 1/12).
         let expected = 0.75 + 0.25 * 0.0102 * 12.0 / (2.0 * std::f64::consts::PI).sqrt();
         assert!((middle - expected).abs() < 0.004, "{middle} against {expected}");
         let low: f64 = found[..20_000].iter().sum();
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn text_has_its_length_and_uses_its_whole_alphabet_evenly() {
+    fn text_has_its_length_and_an_even_alphabet() {
         let mut random = Random::named(1, "text");
         let mut text = String::new();
         alphanumeric(&mut random, 620_000, &mut text);

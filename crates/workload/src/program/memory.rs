@@ -1,6 +1,6 @@
 //! Small database in memory that executes statements, without SQL and without storage.
 //!
-//! It is the reference that real servers are held against (the same program with the same seed must get the same
+//! It is the reference for real servers (the same program with the same seed must get the same
 //! replies from both), and serves the tests of the programs themselves. It has one client.
 
 use super::relation::{
@@ -38,7 +38,7 @@ impl Cell {
         }
     }
 
-    /// The whole number; nothing and text count as zero.
+    /// Return the whole number; NULL and text count as zero.
     pub fn int(&self) -> i64 {
         if let Self::Int(value) = self { *value } else { 0 }
     }
@@ -53,7 +53,8 @@ type Key = Vec<Cell>;
 pub struct Memory {
     catalogue: Catalogue,
     tables: Vec<BTreeMap<Key, Row>>,
-    /// Per table, the next row's place where there is no primary key, and its number where the database numbers rows.
+    /// Per table, the next row's place where there is no primary key, and its number where the
+    /// database numbers rows.
     next: Vec<i64>,
     numbers: Vec<i64>,
     undo: Vec<(usize, Key, Option<Row>)>,
@@ -92,12 +93,12 @@ impl Memory {
         self.catalogue.tables.iter().position(|table| table.name == name).expect("a table of the catalogue")
     }
 
-    /// Keeps what was changed.
+    /// Commit the changes.
     pub fn commit(&mut self) {
         self.undo.clear();
     }
 
-    /// Takes back what was changed since the last commit.
+    /// Roll back the changes since the last commit.
     pub fn roll_back(&mut self) {
         while let Some((table, key, before)) = self.undo.pop() {
             match before {

@@ -1,8 +1,9 @@
-//! Programs: what asks a database for work, as pure logic.
+//! Programs: database workloads as pure logic.
 //!
-//! A [`Program`] knows its data set and its statements; a [`Client`] is one connection of it. The driver of each world
-//! asks a client for its next transaction ([`Client::begin`]), then again and again for the next [`Step`], handing in
-//! the reply to the statement before. No text of SQL, no clock and no connection is known here.
+//! A [`Program`] knows its data set and its statements; a [`Client`] is one connection of it. The
+//! driver of each world asks a client for its next transaction ([`Client::begin`]), then again and
+//! again for the next [`Step`], handing in the reply to the statement before. No text of SQL, no
+//! clock and no connection is known here.
 
 mod client;
 pub mod document;
@@ -98,7 +99,8 @@ impl Program {
         kinds.map(|&kind| if word == kind { word.to_string() } else { format!("{word}.{kind}") }).collect()
     }
 
-    /// The data set in parts, which may be made in any order and at once. Rows of a table lie in the order of the parts.
+    /// The data set in parts, which may be made in any order and at once. Rows of a table lie in
+    /// the order of the parts.
     pub fn chunks(&self) -> Vec<Chunk> {
         match self {
             Self::Tpcc(program) => program.chunks(),
@@ -111,7 +113,8 @@ impl Program {
         }
     }
 
-    /// Makes the rows of a part: the table's written columns of each. `date` is the loading's date, in seconds since 1970.
+    /// Makes the rows of a part: the table's written columns of each. `date` is the loading's date,
+    /// in seconds since 1970.
     pub fn populate(&self, chunk: Chunk, date: i64, mut row: impl FnMut(&Values)) {
         let row: &mut dyn FnMut(&Values) = &mut row;
         match self {

@@ -75,15 +75,15 @@ impl Program {
         }
     }
 
-    /// Return whether statements stand in a transaction.
+    /// Return whether statements run in a transaction.
     fn in_transaction(&self) -> bool {
         let mixed = matches!(self.spec.mix, OltpMix::ReadWrite | OltpMix::ReadOnly | OltpMix::WriteOnly);
         mixed && !self.spec.skip_trx
     }
 }
 
-/// A number of four bytes for each counted one: none comes twice, and neighbours lie far apart (each step of the mixing
-/// can be undone).
+/// A number of four bytes for each counted one: none comes twice, and neighbours lie far apart
+/// (each step of the mixing can be undone).
 fn unlike(counted: u32) -> i64 {
     let mut bits = counted.wrapping_add(0x9E37_79B9);
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85EB_CA6B);
@@ -187,7 +187,7 @@ fn script(spec: &Oltp) -> Vec<(Question, u32)> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     First,
-    /// At a question of the script, so many times asked.
+    /// At a statement of the script, with its number of repetitions so far.
     Asking {
         question: usize,
         times: u32,

@@ -1,7 +1,9 @@
-//! Tables, statements and values as data: SQL drivers turn them into text, a simulated engine into pages.
+//! Tables, statements and values as data: SQL drivers turn them into text, a simulated engine into
+//! pages.
 //!
-//! A program describes itself by a [`Catalogue`]: its tables, and the shape of every statement it will ever send. A
-//! [`Statement`] is then a shape's number and its parameters. What shapes mean is defined by [`super::Memory`].
+//! A program describes itself by a [`Catalogue`]: its tables, and the shape of every statement it
+//! will ever send. A [`Statement`] is then a shape's number and its parameters. What shapes mean is
+//! defined by [`super::Memory`].
 
 /// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +16,7 @@ pub enum Kind {
     Decimal {
         /// Digits in all.
         digits: u8,
-        /// Digits behind the point.
+        /// Decimal digits.
         scale: u8,
     },
     /// Characters of a fixed number, each one byte.
@@ -41,7 +43,7 @@ pub struct Column {
     pub name: &'static str,
     /// Content.
     pub kind: Kind,
-    /// True if it may hold nothing.
+    /// True if it may be NULL.
     pub null: bool,
     /// Bytes of a mean value, without the engine's own overhead.
     pub mean_bytes: u32,
@@ -101,7 +103,8 @@ impl Table {
         self
     }
 
-    /// The column that numbers rows: the primary key, or that of the first index where there is none.
+    /// The column that numbers rows: the primary key, or that of the first index where there is
+    /// none.
     pub fn number_column(&self) -> Option<usize> {
         let columns = if self.primary.is_empty() { &self.indexes.first()?.columns } else { &self.primary };
         if let [only] = columns[..] { Some(only) } else { None }
@@ -151,12 +154,12 @@ pub fn text(name: &'static str, kind: Kind, mean_bytes: u32) -> Column {
     Column { mean_bytes, ..column(name, kind) }
 }
 
-/// The column, which may also hold nothing.
+/// Return the column as nullable.
 pub fn nullable(column: Column) -> Column {
     Column { null: true, ..column }
 }
 
-/// One row by its whole primary key, and what is read of it.
+/// One row by its whole primary key, and the columns read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// The table.
@@ -181,7 +184,7 @@ pub enum Take {
     Columns(Vec<usize>),
     /// The number of rows.
     Count,
-    /// The sum of a column; nothing where there is no row.
+    /// The sum of a column; NULL without rows.
     Sum(usize),
     /// The values of a column, each once.
     Distinct(usize),
@@ -201,13 +204,14 @@ pub struct By {
 pub enum Limit {
     /// All.
     None,
-    /// So many.
+    /// At most this many.
     Fixed(u32),
     /// As many as the last parameter says.
     Parameter,
 }
 
-/// Rows of one table. Parameters in order: one for each of `equal`, those of `bounds`, that of `below`, the limit.
+/// Rows of one table. Parameters in order: one for each of `equal`, those of `bounds`, that of
+/// `below`, the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The table.
@@ -265,8 +269,8 @@ pub enum Set {
 /// The shape of a statement: all of it but its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One row of one table or of each of two, joined in one statement; parameters are their keys in order. No row where
-    /// one of them is missing.
+    /// One row of one table or of each of two, joined in one statement; parameters are their keys
+    /// in order. No row where one of them is missing.
     Get {
         /// Lookups.
         lookups: Vec<Lookup>,
@@ -385,7 +389,7 @@ pub struct Catalogue {
     pub transactions: Vec<&'static str>,
 }
 
-/// A value: nothing, a whole number (also decimals and times, see [`Kind`]), or characters.
+/// A value: NULL, a whole number (also decimals and times, see [`Kind`]), or characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value<'a> {
     /// Nothing.
@@ -429,7 +433,7 @@ impl Values {
         self.slots.is_empty()
     }
 
-    /// Appends nothing.
+    /// Append NULL.
     #[inline]
     pub fn null(&mut self) -> &mut Self {
         self.slots.push(Slot::Null);
@@ -537,7 +541,7 @@ impl Reply {
         self.values.get(row * self.width + column)
     }
 
-    /// A whole number; nothing counts as zero.
+    /// Return a whole number; NULL counts as zero.
     #[inline]
     pub fn int(&self, row: usize, column: usize) -> i64 {
         match self.get(row, column) {
@@ -546,7 +550,7 @@ impl Reply {
         }
     }
 
-    /// Characters; nothing counts as empty.
+    /// Return characters; NULL counts as empty.
     #[inline]
     pub fn text(&self, row: usize, column: usize) -> &str {
         match self.get(row, column) {

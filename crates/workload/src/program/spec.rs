@@ -1,4 +1,4 @@
-//! Programs as they stand in a study: `[workload.tpcc]` and its kin.
+//! Programs as written in a study: `[workload.tpcc]` and others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,8 @@ pub struct Tpcc {
     /// Keying and think times; without them a connection starts its next transaction at once.
     #[serde(default)]
     pub waits: Waits,
-    /// Deliveries at once, or queued and carried out in the background (manner `specification` only).
+    /// Deliveries at once, or queued and carried out in the background (manner `specification`
+    /// only).
     #[serde(default)]
     pub delivery: Delivery,
     /// Transactions per second in open loop; absent: closed loop.
@@ -134,7 +135,8 @@ pub enum Delivery {
     Deferred,
 }
 
-/// sysbench's OLTP transactions. The table layout and the names and defaults of the options are sysbench's.
+/// sysbench's OLTP transactions. The table layout and the names and defaults of the options are
+/// sysbench's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Oltp {
@@ -149,7 +151,8 @@ pub struct Oltp {
     /// Transactions per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed
+    /// loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
     /// Distribution of popular keys: sysbench's `--rand-type`.
@@ -188,7 +191,8 @@ pub struct Oltp {
     /// Without it the selects of ranges are left out: sysbench's `--range_selects`.
     #[serde(default = "yes")]
     pub range_selects: bool,
-    /// Rows are numbered by the database, or else by the client: then `insert` begins with empty tables.
+    /// Rows are numbered by the database, or else by the client: then `insert` begins with empty
+    /// tables.
     #[serde(default = "yes")]
     pub auto_inc: bool,
     /// A secondary index on the row's number in place of the primary key.
@@ -200,7 +204,7 @@ pub struct Oltp {
     /// Storage engine of the tables on MariaDB and MySQL: `innodb`, or another that the server has.
     #[serde(default = "innodb")]
     pub mysql_storage_engine: String,
-    /// Connect anew after so many transactions; 0: never.
+    /// Reconnect after this many transactions; 0: never.
     #[serde(default)]
     pub reconnect: u32,
     /// Statements prepared once, or sent as text each time: sysbench's `--db-ps-mode`.
@@ -303,8 +307,8 @@ pub enum OltpMix {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Popularity {
-    /// A quarter normal over all keys, three quarters in the middle hundredth: the default of sysbench 1.0. The shares are
-    /// `rand_spec_pct` and `rand_spec_res`.
+    /// A quarter normal over all keys, three quarters in the middle hundredth: the default of
+    /// sysbench 1.0. The shares are `rand_spec_pct` and `rand_spec_res`.
     #[default]
     Special,
     /// All alike: the default of sysbench's later master.
@@ -332,7 +336,8 @@ pub struct KeyUpdate {
     /// Updates per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed
+    /// loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
 }
@@ -346,7 +351,8 @@ pub struct Scan {
     /// Connections that scan at once.
     #[serde(default = "one")]
     pub clients: u32,
-    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed
+    /// loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
 }
@@ -364,7 +370,8 @@ pub struct Ycsb {
     /// Operations per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed
+    /// loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
 }
@@ -378,7 +385,7 @@ pub enum YcsbMix {
     B,
     /// Reads only.
     C,
-    /// 95 % reads of what is new, 5 % inserts.
+    /// 95 % reads of new records, 5 % inserts.
     D,
     /// 95 % short scans, 5 % inserts.
     E,
@@ -390,7 +397,7 @@ pub enum YcsbMix {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// Documents that are there at the begin; clients go on ingesting.
+    /// Documents at the begin; clients ingest more.
     pub documents: u64,
     /// Mean size of one.
     pub size: Size,
@@ -399,7 +406,8 @@ pub struct Document {
     /// Operations per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed
+    /// loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
 }
@@ -419,7 +427,8 @@ pub struct Pgbench {
     /// Transactions per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed
+    /// loop only).
     #[serde(default, skip_serializing_if = "is_none")]
     pub think_time: Time,
 }

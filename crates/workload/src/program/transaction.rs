@@ -82,7 +82,7 @@ pub enum Step {
     Commit,
     /// The transaction is to be taken back.
     Rollback,
-    /// The transaction is over.
+    /// The transaction has ended.
     Done(Outcome),
 }
 
@@ -91,8 +91,9 @@ pub enum Step {
 pub enum Outcome {
     /// As it should, with its changes kept.
     Committed,
-    /// As it should, with its changes taken back: TPC-C's New-Order with an item that does not exist.
+    /// As it should, with its changes taken back: TPC-C's New-Order with an item that does not
+    /// exist.
     RolledBack,
-    /// A row that must be there was not: the data set is not what it should be.
+    /// A required row was absent: the data set is damaged.
     Missing(&'static str),
 }

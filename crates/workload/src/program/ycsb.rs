@@ -1,4 +1,5 @@
-//! YCSB's core workloads A to F on its `usertable`: ten fields of a hundred bytes, keys in hashed order, Zipf 0.99.
+//! YCSB's core workloads A to F on its `usertable`: ten fields of a hundred bytes, keys in hashed
+//! order, Zipf 0.99.
 
 use super::keys::{Zipf, alphanumeric, between, fnv};
 use super::relation::{
@@ -18,10 +19,10 @@ const FIELDS: [&str; 10] =
 const FIELD_BYTES: u16 = 100;
 /// Longest scan, in records.
 const LONGEST_SCAN: u64 = 100;
-/// YCSB scatters Zipf's ranks over so many items, whatever the number of records.
+/// Number of items over which YCSB scatters Zipf's ranks, whatever the number of records.
 const SCATTERED: u64 = 10_000_000_000;
 
-/// Kinds of operations, as their numbers stand in the catalogue.
+/// Kinds of operations, by their numbers in the catalogue.
 const KINDS: [&str; 5] = ["read", "update", "insert", "scan", "read_modify_write"];
 const READ: u16 = 0;
 const INSERT: u16 = 1;
@@ -29,7 +30,7 @@ const SCAN: u16 = 2;
 /// The first of ten: one for each field.
 const UPDATE: u16 = 3;
 
-/// YCSB on so many records.
+/// YCSB on a number of records.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) catalogue: Catalogue,
@@ -86,12 +87,13 @@ impl Program {
         }
     }
 
-    /// The number of an existing record, of so many.
+    /// Return the number of an existing record, of `records`.
     fn choose(&self, random: &mut Random, records: u64) -> u64 {
         match self.mix {
             // The newest is the most popular.
             YcsbMix::D => records - 1 - self.zipf.draw(random, records),
-            // By YCSB's own constant number of items, then scattered: a record keeps its popularity as others come.
+            // By YCSB's own constant number of items, then scattered: a record keeps its popularity
+            // as others come.
             _ => fnv(self.zipf.draw(random, SCATTERED)) % records,
         }
     }

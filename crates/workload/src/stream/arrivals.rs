@@ -1,4 +1,5 @@
-//! Open-loop schedules: when each request *should* start, fixed in advance and blind to completions.
+//! Open-loop schedules: when each request *should* start, fixed in advance and blind to
+//! completions.
 
 use crate::stream::spec::{Arrivals, Duty, Gaps, RatePoint, Shape};
 use tameshi_base::{Nanos, Random, Rate};
@@ -20,10 +21,11 @@ enum Course {
 }
 
 impl Schedule {
-    /// The share of job `job` of `jobs` in a stream's arrivals, from `begin` on; `None` in closed loop.
+    /// The share of job `job` of `jobs` in a stream's arrivals, from `begin` on; `None` in closed
+    /// loop.
     ///
-    /// At a constant rate the jobs interleave evenly; Poisson streams of a share of the rate add up to a Poisson stream of the
-    /// whole. In the pauses of `duty` the schedule stands still.
+    /// At a constant rate the jobs interleave evenly; Poisson streams of a share of the rate add up
+    /// to a Poisson stream of the whole. In the pauses of `duty` the schedule is suspended.
     pub fn new(
         arrivals: &Arrivals,
         duty: Option<Duty>,
@@ -89,8 +91,8 @@ impl Schedule {
 }
 
 impl Arrivals {
-    /// Requests of the whole stream in the first `length` of a phase, rounded up: of a Poisson process the mean; `None` in
-    /// closed loop.
+    /// Requests of the whole stream in the first `length` of a phase, rounded up: of a Poisson
+    /// process the mean; `None` in closed loop.
     pub fn requests_within(&self, length: Nanos, duty: Option<Duty>) -> Option<u64> {
         let worked = duty.map_or(length, |duty| duty.worked(length));
         Some(match self {
@@ -108,10 +110,11 @@ impl Arrivals {
 }
 
 const FIXED_BITS: u32 = 20;
-/// So many arrivals are drawn to count them; it takes some 20 ms.
+/// Number of arrivals drawn to count them; drawing takes some 20 ms.
 const DRAWN: u64 = 1 << 20;
 
-/// One rate. Gaps are summed in units of 2⁻²⁰ ns, so that the mean stays right at any rate: 3.33 µs is not rounded to 3.
+/// One rate. Gaps are summed in units of 2⁻²⁰ ns, so that the mean stays right at any rate: 3.33 µs
+/// is not rounded to 3.
 #[derive(Clone, Debug)]
 struct Steady {
     next_fixed: u128,
@@ -210,7 +213,8 @@ impl Segment {
         self.mass((end.saturating_sub(self.begin) as f64).min(self.length))
     }
 
-    /// The time from its begin at which so many requests are due; infinite where they never are.
+    /// Return the time from its begin at which `count` requests are due; infinite if they never
+    /// are.
     fn passed(&self, mass: f64) -> f64 {
         if mass <= 0.0 {
             return 0.0;
@@ -220,8 +224,9 @@ impl Segment {
     }
 }
 
-/// A rate that changes: the k-th request is due when the rate's integral reaches k, or, of a Poisson process, the sum of
-/// k exponential draws. Both are exact: the process is stretched in time, nothing is thinned out or stepped through.
+/// A rate that changes: the k-th request is due when the rate's integral reaches k, or, of a
+/// Poisson process, the sum of k exponential draws. Both are exact: the process is stretched in
+/// time, nothing is thinned out or stepped through.
 #[derive(Clone, Debug)]
 struct Varying {
     segments: Vec<Segment>,
@@ -286,7 +291,7 @@ impl Varying {
     }
 }
 
-/// So many requests at once, again and again.
+/// Bursts of requests, again and again.
 #[derive(Clone, Debug)]
 struct Bursts {
     /// Number of the job's next request among those of the stream.
@@ -315,8 +320,8 @@ mod tests {
 
     const SECOND: Nanos = 1_000_000_000;
 
-    /// Variance over mean of the arrivals in windows of so many nanoseconds: 1 of a Poisson process, with a standard error
-    /// of the root of 2 over the number of windows.
+    /// Variance over mean of the arrivals in windows of that many nanoseconds: 1 of a Poisson
+    /// process, with a standard error of the root of 2 over the number of windows.
     fn dispersion(gaps: &[f64], window: f64) -> f64 {
         let (mut at, mut counts) = (0.0, vec![]);
         for gap in gaps {
@@ -342,22 +347,24 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_keeps_its_mean_where_the_gap_is_no_whole_nanosecond() {
+    fn constant_rate_keeps_its_mean_with_fractional_gaps() {
         let rate = Rate(3_000_000_000);
         let mean = gaps(&Arrivals::Constant { rate }, 300_000).iter().sum::<f64>() / 300_000.0;
         assert!((mean - 1e9 / 3e6).abs() < 1e-3, "{mean}");
     }
 
     #[test]
-    fn poisson_arrivals_at_half_a_million_per_second_have_exponential_gaps() {
+    fn poisson_arrivals_have_exponential_gaps() {
         let n = 1_000_000;
-        // 300 k and 3 M per second are where whole microseconds would be 11 % off, and nothing at all.
+        // 300 k and 3 M per second are where whole microseconds would be 11 % off, and nothing at
+        // all.
         for per_second in [300_000, 500_000, 3_000_000] {
             let expected = 1e9 / per_second as f64;
             let mut gaps = gaps(&Arrivals::Poisson { rate: Rate(per_second * 1000) }, n);
             let mean = gaps.iter().sum::<f64>() / n as f64;
             assert!((mean / expected - 1.0).abs() < 0.005, "mean gap {mean} ns");
-            // Gaps that hang together would keep their distribution, and none of the bursts that a server's queue is made of.
+            // Gaps that hang together would keep their distribution, and none of the bursts that a
+            // server's queue is made of.
             let spread = dispersion(&gaps, 20.0 * expected);
             assert!((spread - 1.0).abs() < 0.03, "{per_second}: variance of counts over their mean is {spread}");
             gaps.sort_by(f64::total_cmp);
@@ -398,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unserved_of_a_constant_rate_are_counted_exactly_and_at_once() {
+    fn unserved_of_a_constant_rate_is_exact() {
         let arrivals = Arrivals::Constant { rate: Rate(3_000_000_000) };
         let mut schedule = Schedule::new(&arrivals, None, 1, 3, 1000, Random::named(1, "x")).expect("open loop");
         (0..17).for_each(|_| schedule.advance());
@@ -416,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unserved_of_poisson_arrivals_are_drawn_and_from_a_million_on_expected() {
+    fn unserved_of_poisson_is_drawn_then_expected() {
         let arrivals = Arrivals::Poisson { rate: Rate(1_000_000_000) };
         let schedule = Schedule::new(&arrivals, None, 0, 1, 0, Random::named(1, "x")).expect("open loop");
         let mut rest = schedule.clone();
@@ -455,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_straight_line_the_kth_request_is_due_when_the_rates_integral_is_k() {
+    fn ramp_makes_request_k_due_when_the_integral_is_k() {
         // From 0 to 1000 per second in 10 s: k are due after sqrt(k / 50) s, 5000 in all.
         let arrivals = ramp(&[(0, 0), (10, 1000)], Shape::Lines, Gaps::Even);
         for jobs in [1, 3] {
@@ -484,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poisson_process_on_a_ramp_has_the_right_count_and_place_everywhere() {
+    fn poisson_on_a_ramp_has_the_expected_counts() {
         let arrivals = ramp(&[(0, 0), (10, 100_000)], Shape::Lines, Gaps::Poisson);
         let found = instants(&arrivals, None, 2, 10 * SECOND);
         let n = found.len() as f64;
@@ -504,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_come_whole_and_on_time_whoever_carries_them() {
+    fn bursts_are_complete_and_on_time_for_any_number_of_jobs() {
         let arrivals = Arrivals::Bursts { requests: 5, every: Time(SECOND) };
         for jobs in [1, 2, 7] {
             let found = instants(&arrivals, None, jobs, 3 * SECOND);
@@ -529,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_holds_whatever_mix_of_lengths_rides_on_it() {
+    fn rate_is_independent_of_request_lengths() {
         // Reported of others: with a mix of lengths a rate came out two or four times too high.
         use crate::stream::spec::{SizeShare, StreamSpec};
         use crate::{Job, Placement};

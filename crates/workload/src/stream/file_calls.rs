@@ -1,4 +1,4 @@
-//! Calls on files that a stream makes where others read and write, and failures that it goes on after.
+//! Calls on files in place of reads and writes, and failures that a stream survives.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileCall {
-    /// `fallocate`: a write gets its range room in the file, a read does and keeps the file's length, a trim gives it back.
+    /// `fallocate`: a write gets its range room in the file, a read does and keeps the file's
+    /// length, a trim gives it back.
     Allocate,
     /// `ftruncate`: a write cuts or extends the file to where the write would begin.
     Truncate,
-    /// Moves a range of another file, the stream's `donor`, here in exchange for what is here, whose data come along
-    /// (`EXT4_IOC_MOVE_EXT`, of ext4 alone): a write of a file that others use, and that holds the same data afterwards.
+    /// Exchanges a range of another file, the stream's `donor`, with the range here,
+    /// whose data come along (`EXT4_IOC_MOVE_EXT`, of ext4 alone): a write of a file that others
+    /// use, and that holds the same data afterwards.
     MoveExtents,
     /// Makes a file of a directory, or opens the one that is there, and closes it.
     Create,
@@ -27,7 +29,7 @@ pub enum FileCall {
     Delete,
 }
 
-/// Requests whose failures a stream goes on after.
+/// Requests whose failures a stream survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Failing {

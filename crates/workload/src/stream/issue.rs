@@ -88,7 +88,8 @@ pub struct Issue {
     pub command: Option<Command>,
     /// When it should have started: the schedule's instant in open loop, else now.
     pub intended: Nanos,
-    /// When it could have started: its intended start had come and a slot was free. What passed since is the driver's.
+    /// When it could have started: its intended start had come and a slot was free. What passed
+    /// since is the driver's.
     pub ready: Nanos,
     /// True if a schedule fixed its start: the read or write of an open loop.
     pub scheduled: bool,
@@ -113,12 +114,12 @@ pub struct Completion {
     pub latency: Nanos,
     /// Time from submission; in closed loop the same.
     pub service: Nanos,
-    /// The commit that ended with it, by a sync or as a write that is durable itself: time from its write's intended
-    /// start. Those that share a flush are [`Job::commits`](crate::Job::commits).
+    /// The commit that ended with it, by a sync or as a write that is durable itself: time from its
+    /// write's intended start. Those that share a flush are [`Job::commits`](crate::Job::commits).
     pub commit: Option<Nanos>,
 }
 
-/// A completion and what its slot starts at the same instant.
+/// A completion and the command that its slot starts at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The operation that ended.

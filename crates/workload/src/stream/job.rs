@@ -1,4 +1,4 @@
-//! One job of a stream: what it issues when, its operations in flight, and the latency of each.
+//! One job of a stream: its commands, its operations in flight, and the latency of each.
 
 use crate::stream::issue::{Completion, Issue, Placement, Turn};
 use crate::stream::jobs::group_commit::Group;
@@ -10,7 +10,7 @@ use crate::stream::source::{Request, Source};
 use crate::stream::spec::{StreamSpec, Sync};
 use tameshi_base::Nanos;
 
-/// One job of a stream. No call allocates; order depends on nothing but the calls.
+/// One job of a stream. No call allocates; the order depends on the calls alone.
 #[derive(Debug)]
 pub struct Job(Kind);
 
@@ -26,7 +26,8 @@ impl Job {
     /// Job `place.job` of `spec`.
     ///
     /// # Panics
-    /// When the span holds no whole block or there is no queue depth; the resolver refuses such a study.
+    /// When the span holds no whole block or there is no queue depth; the resolver refuses such a
+    /// study.
     pub fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
         Self(match (spec.sync, spec.page_flush) {
             (Some(Sync::GroupCommit { committers, delay }), _) if spec.lsm.is_some() => {
@@ -41,7 +42,8 @@ impl Job {
         })
     }
 
-    /// The job, held back by `pacer` where its stream keeps step with others. Groups and batches do not.
+    /// The job, held back by `pacer` where its stream keeps step with others. Groups and batches do
+    /// not.
     #[must_use]
     pub fn paced(mut self, pacer: Option<Pacer>) -> Self {
         if let Kind::Plain(plain) = &mut self.0 {
@@ -50,7 +52,8 @@ impl Job {
         self
     }
 
-    /// The earliest time at which the job wants to issue; `None` while it waits for a completion or has nothing left.
+    /// The earliest time at which the job wants to issue; `None` while it waits for a completion or
+    /// has nothing left.
     #[inline(always)]
     pub fn next_due(&self) -> Option<Nanos> {
         match &self.0 {
@@ -95,7 +98,7 @@ impl Job {
     /// The command of `slot` completed at `now`.
     ///
     /// # Panics
-    /// When the slot has nothing outstanding: a command completed twice.
+    /// If the slot has no command outstanding: a command completed twice.
     #[inline]
     pub fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
         match &mut self.0 {
@@ -106,7 +109,8 @@ impl Job {
         }
     }
 
-    /// The command of `slot`, about to complete, has failed: what it was to make durable is no commit.
+    /// The command of `slot`, about to complete, has failed: what it was to make durable is no
+    /// commit.
     pub fn fails(&mut self, slot: u32) {
         match &mut self.0 {
             Kind::Plain(plain) => plain.fails(slot),
@@ -116,11 +120,12 @@ impl Job {
         }
     }
 
-    /// The command of `slot` completed at `now`, and the slot goes on: what [`Job::complete`] and [`Job::issue`] do one after the
-    /// other, for a closed loop in which nothing else follows from a completion. `None`, and nothing has happened, where it may.
+    /// The command of `slot` completed at `now`, and the slot goes on: what [`Job::complete`] and
+    /// [`Job::issue`] do one after the other, for a closed loop in which nothing else follows from
+    /// a completion. `None`, and nothing has happened, where it may.
     ///
     /// # Panics
-    /// When the slot has nothing outstanding: a command completed twice.
+    /// If the slot has no command outstanding: a command completed twice.
     #[inline(always)]
     pub fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
         match &mut self.0 {
@@ -129,7 +134,8 @@ impl Job {
         }
     }
 
-    /// The commits of a group that ended with the last completion, each from its own intended start.
+    /// The commits of a group that ended with the last completion, each from its own intended
+    /// start.
     #[inline]
     pub fn commits(&self) -> &[Nanos] {
         match &self.0 {
@@ -150,13 +156,14 @@ impl Job {
         }
     }
 
-    /// The job has asked for all that it may move; only what makes it durable remains.
+    /// Return whether the job has issued its whole budget, so that only syncs remain.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
         self.source().is_exhausted()
     }
 
-    /// The job starts nothing any more; what it has begun, and the sync at its end, it brings to an end.
+    /// The job starts nothing any more; what it has begun, and the sync at its end, it brings to an
+    /// end.
     pub fn end(&mut self) {
         match &mut self.0 {
             Kind::Plain(plain) => plain.end(),
@@ -166,7 +173,7 @@ impl Job {
         }
     }
 
-    /// Nothing outstanding, nothing to come.
+    /// Return whether no command is outstanding and none will come.
     #[inline]
     pub fn is_done(&self) -> bool {
         match &self.0 {
@@ -209,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_never_has_more_outstanding_than_its_queue_depth() {
+    fn closed_loop_stays_within_its_queue_depth() {
         let mut job = Job::new(&StreamSpec { queue_depth: 3, ..StreamSpec::default() }, place());
         let issued: Vec<u32> = std::iter::from_fn(|| job.issue(0)).map(|issue| issue.slot).collect();
         assert_eq!(issued, [0, 1, 2]);
@@ -283,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_at_the_end_comes_once_when_all_is_done_and_is_no_commit() {
+    fn final_sync_comes_once_and_is_no_commit() {
         for (budget_bytes, duration) in [(Some(5 * 4096), None), (None, Some(tameshi_base::Time(70)))] {
             let spec =
                 StreamSpec { read: Share(0), queue_depth: 3, sync_at_end: true, duration, ..StreamSpec::default() };
@@ -304,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_comes_after_so_many_requests_of_a_slot() {
+    fn think_pause_follows_every_nth_request_of_a_slot() {
         let spec = StreamSpec { think_time: tameshi_base::Time(1000), think_every: 3, ..StreamSpec::default() };
         let (mut job, mut now, mut starts) = (Job::new(&spec, place()), 0, vec![]);
         for _ in 0..7 {
@@ -346,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_ahead_tells_what_comes_and_changes_nothing() {
+    fn look_ahead_predicts_requests_without_effect() {
         let spec = StreamSpec { read: Share(500_000), trim: Share(100_000), ..StreamSpec::default() };
         let of = |issue: Issue| issue.command.map(|command| (command.kind, command.offset_bytes, command.length_bytes));
         let (mut plain, mut seen) = (Job::new(&spec, place()), Job::new(&spec, place()));
@@ -446,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_ready_when_its_start_has_come_and_a_slot_is_free() {
+    fn request_is_ready_at_its_start_with_a_free_slot() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..StreamSpec::default() }, place());
         let first = job.issue(300).expect("due at zero");
@@ -519,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_waits_for_a_trim_goes_to_the_range_that_was_trimmed() {
+    fn write_after_a_trim_goes_to_the_trimmed_range() {
         let sync = Some(Sync::Fdatasync { every: 2 });
         let spec = StreamSpec { trim_first: true, read: Share(300_000), queue_depth: 3, sync, ..StreamSpec::default() };
         let mut job = Job::new(&spec, Placement { budget_bytes: Some(600 * 4096), ..place() });

@@ -6,7 +6,8 @@ use tameshi_base::Random;
 /// Source of a job's lengths.
 #[derive(Clone, Debug)]
 pub struct Lengths {
-    /// Lengths with the millionths of requests that are at most so far down the list; one entry: no draw.
+    /// Lengths with the millionths of requests that are at most so far down the list; one entry: no
+    /// draw.
     cumulative: Vec<(u64, u32)>,
     random: Random,
 }
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_reads_and_writes_apart_have_extremes_and_means_of_their_own() {
+    fn read_and_write_lengths_have_their_own_means() {
         let apart = |read| StreamSpec {
             read: Share(read),
             block_size: Size(8192),

@@ -13,6 +13,7 @@ mod shuffle;
 mod skew;
 mod source;
 pub mod spec;
+mod sync;
 mod validate;
 
 pub use arrivals::Schedule;

@@ -33,18 +33,20 @@ pub struct Offsets {
 enum Draw {
     /// Not at all: each request follows the one before it.
     Sequential,
-    /// Neither: stretches of so many bytes, with so many left out behind each.
+    /// Neither: stretches of bytes, with a gap after each.
     Strided {
         run: u64,
         skip: u64,
     },
     /// Uniformly.
     Uniform,
-    /// In random order, none again before all have come: the job's part of the blocks, from the first of them on.
+    /// In random order, none again before all have come: the job's part of the blocks, from the
+    /// first of them on.
     Shuffled(Blocks, u64, Shuffle),
     Zipf(Blocks, Zipf, Scatter),
     Pareto(Blocks, SelfSimilar, Scatter),
-    /// For each zone the millionths of accesses up to its end, its first block and its number of blocks.
+    /// For each zone the millionths of accesses up to its end, its first block and its number of
+    /// blocks.
     Zoned(Blocks, Vec<(u64, u64, u64)>),
 }
 
@@ -56,7 +58,8 @@ struct Blocks {
 }
 
 impl Draw {
-    /// `scatter` is the same for every stream and phase of a run: what is popular in one is so in the others.
+    /// `scatter` is the same for every stream and phase of a run: popular blocks of one are popular
+    /// in the others.
     fn new(pattern: &Pattern, blocks: Blocks, (job, jobs): (u32, u32), random: &Random, scatter: Random) -> Self {
         match pattern {
             Pattern::Shuffled => {
@@ -137,7 +140,7 @@ impl Pattern {
         }
     }
 
-    /// Return whether each zone that is accessed holds a block, where there are so many.
+    /// Return whether each zone that is accessed holds a block, given the number of blocks.
     pub fn fits(&self, blocks: u64) -> bool {
         zones(&self.zones(), blocks).iter().all(|(.., count)| *count > 0)
     }
@@ -146,9 +149,10 @@ impl Pattern {
 impl Offsets {
     /// Requests of `spec` in `begin_bytes .. begin_bytes + span_bytes`.
     ///
-    /// A sequential job starts at a share of the span that its number gives, moved by a seeded distance: jobs don't
-    /// follow one another, and phases don't read again what the phase before them has just read. A shuffled job has that share
-    /// to itself, so that its stream's jobs together visit each block once.
+    /// A sequential job starts at a share of the span that its number gives, moved by a seeded
+    /// distance: jobs don't follow one another, and phases don't read again what the phase before
+    /// them has just read. A shuffled job has that share to itself, so that its stream's jobs
+    /// together visit each block once.
     ///
     /// # Panics
     /// When the span has no room for a request; the resolver refuses such a study.
@@ -194,10 +198,12 @@ impl Offsets {
         }
     }
 
-    /// The first byte of the next request, which is `length_bytes` long and no longer than the longest.
+    /// The first byte of the next request, which is `length_bytes` long and no longer than the
+    /// longest.
     ///
-    /// A drawn request begins at a multiple of its own length from the span's begin; one that follows another where that
-    /// ended. Where the rest of the span is too short, a sequential job goes on at its begin, and a run ends.
+    /// A drawn request begins at a multiple of its own length from the span's begin; one that
+    /// follows another where that ended. Where the rest of the span is too short, a sequential job
+    /// goes on at its begin, and a run ends.
     #[inline(always)]
     pub fn next(&mut self, length_bytes: u32) -> u64 {
         let length = u64::from(length_bytes);
@@ -214,7 +220,7 @@ impl Offsets {
         if !self.plain || self.places.0 != length {
             return begins.for_each(|begin| *begin = self.next(length_bytes));
         }
-        // One that is at hand goes on faster than one in memory.
+        // A value in a register is faster than one in memory.
         let mut random = self.random.clone();
         begins.for_each(|begin| *begin = self.begin_bytes + random.below(self.places.1) * length);
         self.random = random;
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strided_job_visits_its_stretches_in_order_and_nothing_between_them() {
+    fn strided_job_visits_only_its_stretches_in_order() {
         let mut offsets = offsets(strided(8192, 4096, false), (1 << 20, 60 * 1024), &[4096], (0, 1));
         let visited: Vec<u64> = (0..10).map(|_| offsets.next(4096) - (1 << 20)).collect();
         let all = [0, 4096, 12_288, 16_384, 24_576, 28_672, 36_864, 40_960, 49_152, 53_248];
@@ -300,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_goes_backwards_visits_each_block_once_from_the_end() {
+    fn backward_job_visits_each_block_once() {
         for skip in [0, 4096] {
             let mut offsets = offsets(strided(4096, skip, true), (8192, 40_960 + 512), &[4096], (0, 1));
             let count = if skip == 0 { 10 } else { 5 };
@@ -314,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn aligned_offsets_are_multiples_of_that_and_reach_from_end_to_end() {
+    fn aligned_offsets_reach_both_ends() {
         let mix = [512u64, 65_536].map(|size| SizeShare { size: Size(size), share: Share(500_000) });
         let zone = |accesses: u32, span: u32| Zone { accesses: Share(accesses * 10_000), span: Share(span * 10_000) };
         for pattern in [Pattern::Random, Pattern::Zoned(vec![zone(50, 5), zone(50, 95)])] {
@@ -348,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffled_jobs_together_visit_each_block_once_before_any_again() {
+    fn shuffled_jobs_visit_each_block_once_per_pass() {
         for (blocks, jobs) in [(96, 16), (100, 3), (7, 7)] {
             let pass = |job| {
                 let share = blocks * (u64::from(job) + 1) / u64::from(jobs) - blocks * u64::from(job) / u64::from(jobs);
@@ -362,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn random_offsets_are_aligned_inside_the_span_and_reach_both_ends() {
+    fn random_offsets_are_aligned_and_reach_both_ends() {
         let mut offsets = offsets(Pattern::Random, (8192, 16 * 4096 + 100), &[4096], (0, 1));
         let seen: BTreeSet<u64> = (0..2000).map(|_| offsets.next(4096)).collect();
         assert_eq!(seen, (0..16).map(|b| 8192 + b * 4096).collect());
@@ -380,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_request_of_a_mix_begins_at_a_multiple_of_its_own_length_and_ends_in_the_span() {
+    fn mixed_random_requests_are_aligned_to_their_length() {
         let (begin, span) = (8192, 10 * 65_536 + 4096);
         for pattern in all_patterns() {
             let mut offsets = offsets(pattern.clone(), (begin, span), &[4096, 16_384, 65_536], (0, 1));
@@ -404,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_requests_of_a_mix_follow_one_another_without_a_gap() {
+    fn mixed_sequential_requests_have_no_gaps() {
         let mut offsets = offsets(Pattern::Sequential, (0, 100_000), &[512, 4096, 16_384], (0, 1));
         let mut expected = offsets.next(512) + 512;
         for turn in 0..1000 {
@@ -417,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_as_long_as_asked_between_jumps_and_end_with_the_span() {
+    fn runs_have_the_requested_length_and_end_with_the_span() {
         let spec = StreamSpec { run_length: 8, ..StreamSpec::default() };
         let span = 1 << 30;
         let mut offsets = Offsets::new(&spec, (0, span), 0, Random::named(5, "o"), Random::named(5, "s"));
@@ -443,7 +449,8 @@ mod tests {
     fn zones_get_their_shares_of_the_accesses_uniformly_within() {
         let percent = |n: u32| Share(n * 10_000);
         let zone = |accesses, span| Zone { accesses: percent(accesses), span: percent(span) };
-        // The composite of SNIA's enterprise workload: half the accesses to the first 5 %, and so on.
+        // The composite of SNIA's enterprise workload: half the accesses to the first 5 %, and so
+        // on.
         let zoned = Pattern::Zoned(vec![zone(50, 5), zone(30, 15), zone(20, 80)]);
         let hot_cold = Pattern::HotCold { hot: percent(10), accesses: percent(90) };
         let (blocks, draws) = (100, 200_000u64);
@@ -479,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_without_a_block_is_told() {
+    fn zone_without_a_block_is_refused() {
         let percent = |n: u32| Share(n * 10_000);
         let pattern = Pattern::HotCold { hot: percent(1), accesses: percent(90) };
         assert!(!pattern.fits(99));

@@ -1,8 +1,10 @@
-//! Streams that keep step: each starts a request only while its share of the group's is no larger than its weight's.
+//! Streams that keep step: each starts a request only while its share of the group's is no larger
+//! than its weight's.
 //!
-//! The counts are shared by all jobs of a phase. Threads may read them while others count, and a count of others that is too
-//! low holds back, so that a stream of one job never exceeds its share by more than the request that it starts; one of several
-//! jobs may by one of each. In virtual time one job acts at a time, and nothing depends on anything but the calls.
+//! The counts are shared by all jobs of a phase. Threads may read them while others count, and a
+//! count of others that is too low holds back, so that a stream of one job never exceeds its share
+//! by more than the request that it starts; one of several jobs may by one of each. In virtual time
+//! one job acts at a time, and the order depends on the calls alone.
 
 use crate::stream::spec::StreamSpec;
 use std::collections::BTreeMap;
@@ -94,8 +96,8 @@ impl Pacer {
         self.group.starts(self.member, now)
     }
 
-    /// The job starts nothing any more, and the others go on without it from `until` on: whose time is over soon, and has
-    /// not yet begun to be, holds them back as long as it would have.
+    /// The job starts nothing any more, and the others go on without it from `until` on: whose time
+    /// is over soon, and has not yet begun to be, holds them back as long as it would have.
     pub(crate) fn leave(&mut self, until: Nanos) {
         if !std::mem::replace(&mut self.left, true) {
             self.group.0[self.member].until.fetch_max(until, Ordering::Relaxed);
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_that_keep_step_have_shares_like_their_weights_whatever_each_could_do() {
+    fn paced_streams_share_by_weight() {
         let mut jobs = jobs(&[stream(1), stream(8)], &[None, None]);
         let counts = run(&mut jobs, &[1_000, 100_000], 1_000_000_000);
         assert!(counts[1].abs_diff(8 * counts[0]) <= 8, "{counts:?}");
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_nothing_left_holds_nobody_back() {
+    fn finished_stream_holds_no_other_back() {
         let ended = StreamSpec { duration: Some(Time(1_000_000)), ..stream(1) };
         for (streams, budget) in [([stream(1), stream(1)], Some(10 * 4096)), ([ended, stream(1)], None)] {
             let mut jobs = jobs(&streams, &[budget, None]);
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn who_thinks_until_its_time_is_over_holds_the_others_back_till_then() {
+    fn paced_thinker_holds_others_back_until_its_end() {
         let end = 10_000_000;
         let thinks = |stream: StreamSpec| StreamSpec { think_time: Time(300_000), ..stream };
         let ends = |stream: StreamSpec| StreamSpec { duration: Some(Time(end)), ..stream };

@@ -1,4 +1,5 @@
-//! Numbers below a bound in random order, each once before any comes again, in a few bytes of memory.
+//! Numbers below a bound in random order, each once before any comes again, in a few bytes of
+//! memory.
 
 use tameshi_base::Random;
 
@@ -7,8 +8,9 @@ const ROUNDS: usize = 4;
 
 /// A pass over `0 .. bound` in random order after another; each has an order of its own.
 ///
-/// A balanced Feistel network permutes the numbers of an even number of bits that hold the bound; those beyond it are
-/// skipped. Four rounds of a good mixing function make an order that no drive can tell from a random one.
+/// A balanced Feistel network permutes the numbers of an even number of bits that hold the bound;
+/// those beyond it are skipped. Four rounds of a good mixing function make an order that no drive
+/// can tell from a random one.
 #[derive(Clone, Debug)]
 pub struct Shuffle {
     bound: u64,
@@ -54,7 +56,8 @@ impl Shuffle {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+/// 2014).
 #[inline]
 fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -68,7 +71,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_number_comes_once_before_any_comes_again_and_passes_differ() {
+    fn shuffle_visits_each_number_once_per_pass() {
         for bound in [1u64, 2, 3, 5, 16, 17, 1000, 4096, 65_537] {
             let mut shuffle = Shuffle::new(bound, Random::named(3, "shuffle"));
             let passes: Vec<Vec<u64>> =
@@ -83,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_has_no_runs_and_covers_the_span_evenly_from_the_begin() {
+    fn shuffle_has_no_runs_and_covers_the_span_evenly() {
         let bound = 1u64 << 20;
         let mut shuffle = Shuffle::new(bound, Random::named(3, "shuffle"));
         let first: Vec<u64> = (0..bound / 16).map(|_| shuffle.next()).collect();

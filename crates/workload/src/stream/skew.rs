@@ -2,14 +2,15 @@
 
 use tameshi_base::Random;
 
-/// Draws ranks `0 .. count` with Zipf-distributed popularity, exactly and in constant time, for any exponent above zero:
-/// rejection-inversion (Hörmann and Derflinger, *Rejection-inversion to generate variates from monotone discrete
-/// distributions*, ACM TOMACS 6(3), 1996).
+/// Draws ranks `0 .. count` with Zipf-distributed popularity, exactly and in constant time, for any
+/// exponent above zero: rejection-inversion (Hörmann and Derflinger, *Rejection-inversion to
+/// generate variates from monotone discrete distributions*, ACM TOMACS 6(3), 1996).
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     exponent: f64,
     count: f64,
-    /// The integral of the hat at the left edge of the first rank's bar and at the right edge of the last one's.
+    /// The integral of the hat at the left edge of the first rank's bar and at the right edge of
+    /// the last one's.
     first: f64,
     last: f64,
     /// A drawn abscissa this close to its rank is accepted without computing the hat.
@@ -57,8 +58,8 @@ impl Zipf {
     }
 }
 
-/// Draws ranks `0 .. count` so that the share h of them takes 1 − h of the draws, and so on within: the share x takes
-/// x^(ln (1−h) / ln h).
+/// Draws ranks `0 .. count` so that the share h of them takes 1 − h of the draws, and so on within:
+/// the share x takes x^(ln (1−h) / ln h).
 #[derive(Clone, Debug)]
 pub(crate) struct SelfSimilar {
     exponent: f64,
@@ -81,7 +82,8 @@ impl SelfSimilar {
 
 const ROUNDS: usize = 4;
 
-/// A bijection of `0 .. count`: a keyed Feistel network over the next even power of two, walked until inside.
+/// A bijection of `0 .. count`: a keyed Feistel network over the next even power of two, walked
+/// until inside.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     count: u64,
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_draws_each_rank_with_its_exact_share_below_at_and_above_one() {
+    fn zipf_draws_ranks_with_exact_shares() {
         for exponent in [0.3, 0.5, 0.99, 1.0, 1.2, 2.5] {
             let (count, draws) = (40usize, 400_000);
             let zipf = Zipf::new(exponent, count as u64);
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn scattering_is_a_bijection_of_any_count_and_depends_on_its_key() {
+    fn scatter_is_a_bijection_that_depends_on_its_key() {
         for count in (1..200).chain([4096, 5000]) {
             let scatter = Scatter::new(count, Random::named(9, "scatter"));
             let places: BTreeSet<u64> = (0..count).map(|rank| scatter.place(rank)).collect();

@@ -40,9 +40,9 @@ pub(crate) struct Source {
     /// Free slots with their earliest start times, in that order.
     free: VecDeque<(Nanos, u32)>,
     budget_bytes: Option<u64>,
-    /// From then on nobody starts.
+    /// Time from which on no request starts.
     end: Nanos,
-    /// Whoever is free may start: there is no schedule, no pause of all and no end.
+    /// True if a free slot may start at once: no schedule, no common pause and no end.
     unhindered: bool,
 }
 
@@ -58,7 +58,7 @@ struct Think {
 }
 
 impl Think {
-    /// The pause of `who` after a request.
+    /// Return the pause of `who` after a request.
     #[inline]
     fn next(&mut self, who: u32) -> Nanos {
         if self.mean == 0 {
@@ -81,7 +81,8 @@ impl Think {
 }
 
 impl Source {
-    /// For `members` that start; the first `reserved_bytes` of the stream's part of the storage are not touched.
+    /// For `members` that start; the first `reserved_bytes` of the stream's part of the storage are
+    /// not touched.
     pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>, members: u32, reserved_bytes: u64) -> Self {
         let random = |what: &str| Random::named(place.seed, &format!("{}/{}/{what}", place.name, place.job));
         let rest = place.storage_bytes.saturating_sub(spec.offset.0);
@@ -117,7 +118,7 @@ impl Source {
         }
     }
 
-    /// When somebody next starts; `None` while nobody is free or nothing is left.
+    /// Return the time of the next start; `None` while no slot is free or no request is left.
     #[inline(always)]
     pub(crate) fn due(&self) -> Option<Nanos> {
         if self.unhindered {
@@ -164,7 +165,7 @@ impl Source {
         Some(Start { who, intended, ready, scheduled })
     }
 
-    /// `who` is free again, and starts after thinking.
+    /// Free `who`, which starts again after its think time.
     #[inline(always)]
     pub(crate) fn finish(&mut self, who: u32, now: Nanos) {
         let from = now + self.think.next(who);
@@ -181,19 +182,19 @@ impl Source {
         self.free.insert(place, (from, who));
     }
 
-    /// Return whether whoever completes may start again at that very instant: nothing hinders or
+    /// Return whether a completed slot may start again at that instant: nothing hinders or
     /// delays it.
     pub(crate) fn goes_on_at_once(&self) -> bool {
         self.unhindered && self.think.mean == 0
     }
 
-    /// Return whether nobody is free, and something is left to be asked for.
+    /// Return whether no slot is free and requests are left.
     #[inline(always)]
     pub(crate) fn is_all_under_way(&self) -> bool {
         self.free.is_empty() && !self.is_spent()
     }
 
-    /// Nobody starts before `at`.
+    /// Delay all starts to `at`.
     pub(crate) fn postpone(&mut self, at: Nanos) {
         self.free.iter_mut().take_while(|(free_from, _)| *free_from < at).for_each(|(free_from, _)| *free_from = at);
     }
@@ -206,7 +207,8 @@ impl Source {
         Request { kind, offset_bytes: self.offset(length_bytes), length_bytes }
     }
 
-    /// The next requests, as [`Source::draw`] gives them; most streams know beforehand how long each is.
+    /// The next requests, as [`Source::draw`] gives them; most streams know beforehand how long
+    /// each is.
     #[inline(always)]
     pub(crate) fn draw_all(&mut self, requests: &mut [Request]) {
         let Some(length_bytes) = self.lengths.only().filter(|_| self.write_lengths.is_none()) else {
@@ -267,7 +269,7 @@ impl Source {
         self.offsets.next(length_bytes)
     }
 
-    /// So many bytes of the budget are used up.
+    /// Use up bytes of the budget.
     #[inline]
     pub(crate) fn spend(&mut self, bytes: u64) {
         if let Some(budget) = &mut self.budget_bytes {
@@ -275,12 +277,12 @@ impl Source {
         }
     }
 
-    /// Nobody starts any more.
+    /// Stop all starts.
     pub(crate) fn end(&mut self) {
         self.budget_bytes = Some(0);
     }
 
-    /// All that may be moved has been asked for, or the stream's own time is over.
+    /// Return whether the budget is used up, or the stream's own time has ended.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.is_spent() || (!self.unhindered && self.is_over())
@@ -292,12 +294,13 @@ impl Source {
         self.budget_bytes == Some(0)
     }
 
-    /// When an exhausted source has nothing left: at once where its budget is spent, else when its time is over.
+    /// Return the end of an exhausted source: at once if its budget is spent, else when its
+    /// time is over.
     pub(crate) fn over_at(&self) -> Nanos {
         if self.is_spent() { 0 } else { self.end }
     }
 
-    /// Return whether its own time is over: who is free, or scheduled, next comes too late.
+    /// Return whether its own time has ended: the next free or scheduled start is too late.
     fn is_over(&self) -> bool {
         if self.end == Nanos::MAX {
             return false;

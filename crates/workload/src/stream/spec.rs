@@ -1,7 +1,8 @@
-//! A storage stream as it stands in a study: `[workload.stream.NAME]`.
+//! A storage stream as written in a study: `[workload.stream.NAME]`.
 
 use crate::stream::file_calls::{Donor, Failing, FileCall};
 use crate::stream::priority::Priority;
+pub use crate::stream::sync::{LsmTree, PageFlush, Sync};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Nanos, Rate, Share, Size, Time};
@@ -13,19 +14,21 @@ pub struct StreamSpec {
     /// The storage the stream works on; without it, the one that `use.storage` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
-    /// In which order offsets are visited.
+    /// Order in which offsets are visited.
     pub pattern: Pattern,
-    /// Requests in a row from each drawn offset on, each where the one before it ended; 1: every offset is drawn.
+    /// Requests in a row from each drawn offset on, each where the one before it ended; 1: every
+    /// offset is drawn.
     pub run_length: u32,
     /// Share of reads among reads and writes.
     pub read: Share,
     /// Length of each request; without meaning where there is a mix.
     pub block_size: Size,
-    /// A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length
-    /// (sequential: where the one before it ended).
+    /// A mix of lengths instead of one: share of requests by length. Each request begins at a
+    /// multiple of its own length (sequential: where the one before it ended).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size_mix: Option<Vec<SizeShare>>,
-    /// The lengths of writes where they differ from those of reads, which then have `block_size` or `block_size_mix`.
+    /// The lengths of writes where they differ from those of reads, which then have `block_size` or
+    /// `block_size_mix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_block_size_mix: Option<Vec<SizeShare>>,
     /// Alignment of drawn offsets, from the begin of the stream's part on; absent: the request's
@@ -42,10 +45,12 @@ pub struct StreamSpec {
     pub jobs: u32,
     /// When requests start.
     pub arrivals: Arrivals,
-    /// When the stream pauses; absent: never. Neither loop starts anything in a pause, and time stands still in it for `arrivals`.
+    /// When the stream pauses; absent: never. Neither loop starts anything in a pause, and time
+    /// stands still in it for `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duty: Option<Duty>,
-    /// Mean pause between a completion and the next request of the same slot (closed loop; refused in open loop).
+    /// Mean pause between a completion and the next request of the same slot (closed loop; refused
+    /// in open loop).
     pub think_time: Time,
     /// Distribution of the pauses.
     pub think_distribution: Distribution,
@@ -62,10 +67,12 @@ pub struct StreamSpec {
     /// over: the kind that `sync` has, else an `fsync`. A phase that ends before it leaves it out.
     #[serde(skip_serializing_if = "is_no")]
     pub sync_at_end: bool,
-    /// Writes come in batches of pages, each batch durable before the next; absent: each write for itself.
+    /// Writes come in batches of pages, each batch durable before the next; absent: each write for
+    /// itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_flush: Option<PageFlush>,
-    /// The log is the journal of a log-structured merge tree, whose runs are written and merged behind it; absent: a log alone.
+    /// The log is the journal of a log-structured merge tree, whose runs are written and merged
+    /// behind it; absent: a log alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lsm: Option<LsmTree>,
     /// Offset of the stream's part of the storage.
@@ -73,8 +80,8 @@ pub struct StreamSpec {
     /// Length of the stream's part of the storage; absent: all that follows `offset`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Size>,
-    /// Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A stream with an amount
-    /// or a duration of its own takes no part in the phase's amount.
+    /// Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A
+    /// stream with an amount or a duration of its own takes no part in the phase's amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Size>,
     /// Delay of the stream after the phase's begin.
@@ -83,8 +90,8 @@ pub struct StreamSpec {
     /// Time for which it issues requests, from its own begin; absent: to the phase's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
-    /// Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved its amount or its time is
-    /// over. It may name itself.
+    /// Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved
+    /// its amount or its time has ended. It may name itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends_with: Vec<String>,
     /// Calls on files in place of reading and writing (measured world); absent: none.
@@ -93,15 +100,16 @@ pub struct StreamSpec {
     /// Source of extents for `call = "move_extents"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub donor: Option<Donor>,
-    /// Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the stream goes on. Absent: the
-    /// first request that fails ends a measured run.
+    /// Kinds of requests that may fail: they count in `load.failed` only, and the
+    /// stream continues. Absent: the first request that fails ends a measured run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerates: Vec<Failing>,
     /// Past the page cache (O_DIRECT) or through it.
     pub access: Access,
     /// Way in which requests reach the system (measured world).
     pub submission: Submission,
-    /// Processors, by their numbers, that the stream's threads run on (measured world); absent: any.
+    /// Processors, by their numbers, that the stream's threads run on (measured world); absent:
+    /// any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processors: Option<Vec<u32>>,
     /// Compressibility of written data: the share of each 4 KiB that is one byte repeated.
@@ -174,18 +182,19 @@ impl Default for StreamSpec {
     }
 }
 
-/// In which order offsets are visited.
+/// Order in which offsets are visited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
     /// Uniformly at random, in whole blocks.
     Random,
-    /// In random order, each block once before any comes again; several jobs divide the blocks among themselves. Needs one length of
-    /// requests.
+    /// In random order, each block once before any comes again; several jobs divide the blocks
+    /// among themselves. Needs one length of requests.
     Shuffled,
     /// One block after the other, from the start again at the end.
     Sequential,
-    /// Stretches of the span in order, with parts between them that are never touched, from the start again at the end.
+    /// Stretches of the span in order, with parts between them that are never touched, from the
+    /// start again at the end.
     Strided {
         /// Length of a stretch; within it each request begins where the one before it ended.
         run: Size,
@@ -196,14 +205,15 @@ pub enum Pattern {
         #[serde(default)]
         backwards: bool,
     },
-    /// Zipf-distributed popularity: the k-th most popular block gets a share in proportion to k to the power of −θ. The
-    /// blocks are scattered over the span, for every stream and phase of a run alike.
+    /// Zipf-distributed popularity: the k-th most popular block gets a share in proportion to k to
+    /// the power of −θ. The blocks are scattered over the span, for every stream and phase of a run
+    /// alike.
     Zipf {
         /// Exponent θ in thousandths, 1 to 10000; 1200 is θ = 1.2.
         theta_permille: u32,
     },
-    /// Self-similar popularity, as in 80/20: the share `hot` of the blocks takes the opposite share of the accesses, within
-    /// it again, and so on. Scattered as with `zipf`.
+    /// Self-similar popularity, as in 80/20: the share `hot` of the blocks takes the opposite share
+    /// of the accesses, within it again, and so on. Scattered as with `zipf`.
     Pareto {
         /// Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.
         hot: Share,
@@ -253,7 +263,8 @@ pub struct SizeShare {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arrivals {
-    /// Closed loop: a slot's next request follows its last completion. Latency runs from submission.
+    /// Closed loop: a slot's next request follows its last completion. Latency runs from
+    /// submission.
     Closed,
     /// Open loop at even gaps, over all jobs together. Latency runs from the intended start.
     Constant {
@@ -265,7 +276,8 @@ pub enum Arrivals {
         /// Mean requests per second of the whole stream.
         rate: Rate,
     },
-    /// Open loop whose rate changes; before the first point it is the first's, after the last the last's.
+    /// Open loop whose rate changes; before the first point it is the first's, after the last the
+    /// last's.
     Ramp {
         /// The rate at given times of the phase, in order; two at one time are a step.
         points: Vec<RatePoint>,
@@ -276,7 +288,7 @@ pub enum Arrivals {
         #[serde(default)]
         gaps: Gaps,
     },
-    /// Open loop: so many requests are due at once, again and again from the phase's begin on.
+    /// Open loop: bursts of requests due at once, again and again from the phase's begin on.
     Bursts {
         /// Requests of the whole stream in a burst.
         requests: u32,
@@ -331,7 +343,8 @@ pub struct Duty {
 }
 
 impl Duty {
-    /// The time of the phase at which so much time at work is over: the first instant at work from there on.
+    /// Return the time of the phase at which that much active time has passed: the first instant at
+    /// work from there on.
     pub fn stretched(self, worked: Nanos) -> Nanos {
         let whole = (worked / self.on.0).saturating_mul(self.on.0 + self.off.0);
         whole.saturating_add(worked % self.on.0)
@@ -361,85 +374,6 @@ pub struct RatePoint {
     pub rate: Rate,
 }
 
-/// Durability of writes: kind and frequency of syncs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Sync {
-    /// `fdatasync` after so many writes of a slot.
-    Fdatasync {
-        /// Writes per sync.
-        every: u32,
-    },
-    /// `fsync` after so many writes of a slot.
-    Fsync {
-        /// Writes per sync.
-        every: u32,
-    },
-    /// Each write durable at its own completion (as O_DSYNC).
-    Dsync,
-    /// Each write with force unit access; past the page cache, a system's way to ask for it is that of `dsync`.
-    Fua,
-    /// Many committers append to one log: what is waiting goes out in one write, and one `fdatasync` ends their commits
-    /// together. For a sequential stream of writes; `block_size` or its mix is a committer's record.
-    GroupCommit {
-        /// Committers per job; each has one commit at a time.
-        committers: u32,
-        /// Longest wait of the first committer of a group for more; a complete group does not wait.
-        #[serde(default)]
-        delay: Time,
-    },
-}
-
-impl Sync {
-    /// Writes per separate sync command, if the kind has any.
-    pub fn every(self) -> Option<u32> {
-        match self {
-            Self::Fdatasync { every } | Self::Fsync { every } => Some(every),
-            Self::Dsync | Self::Fua | Self::GroupCommit { .. } => None,
-        }
-    }
-
-    /// Return whether each write is durable at its own completion.
-    pub fn with_each_write(self) -> bool {
-        matches!(self, Self::Dsync | Self::Fua)
-    }
-}
-
-/// Batches of pages: written, then made durable by one `fdatasync`. What `arrivals` asks for is batches, and a commit is a
-/// whole batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PageFlush {
-    /// Pages of `block_size` in a batch.
-    pub batch: u32,
-    /// Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,
-    /// as a whole, and made durable before any page goes to its place. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doublewrite: Option<Size>,
-}
-
-/// A log-structured merge tree behind a journal. Each job has a tree of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LsmTree {
-    /// Bytes of records that memory gathers before they are written as one run; a second part of memory takes what comes
-    /// meanwhile.
-    pub memtable: Size,
-    /// Length of the journal of all jobs, at the begin of the stream's part of the storage; the runs lie behind it.
-    pub journal: Size,
-    /// So many runs of a level are merged into one of the next.
-    pub fan_out: u32,
-    /// Levels of runs; those of the last are not merged.
-    pub levels: u32,
-    /// Length of each read and write of a run.
-    pub block_size: Size,
-    /// Blocks outstanding per job, of a run that is written from memory and of a merge each.
-    pub queue_depth: u32,
-    /// With so many runs in the first level committers wait for merges; absent: never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub most_runs: Option<u32>,
-}
-
 /// Past the page cache or through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -453,6 +387,7 @@ pub enum Access {
 /// Way in which requests reach the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "StreamSubmission")]
 pub enum Submission {
     /// By io_uring, or by plain calls where that is refused, or where trims go to a block device.
     #[default]
@@ -461,7 +396,8 @@ pub enum Submission {
     IoUring,
     /// By io_uring with completions that are polled for, which only some devices' queues have.
     IoUringPolled,
-    /// By plain calls (pread, pwrite, fdatasync …), from a thread for each request that may be outstanding.
+    /// By plain calls (pread, pwrite, fdatasync …), from a thread for each request that may be
+    /// outstanding.
     PlainCalls,
 }
 
@@ -471,8 +407,8 @@ pub enum Submission {
 pub enum Verify {
     /// Not checked.
     Off,
-    /// Each 4 KiB carries its offset, the number of its write, the run's own mark and a checksum; reads check them, and a
-    /// journal keeps what was acknowledged.
+    /// Each 4 KiB carries its offset, the number of its write, the run's own mark and a checksum;
+    /// reads check them, and a journal records acknowledged writes.
     Checksum,
 }
 
@@ -486,7 +422,8 @@ fn mean_bytes(lengths: &[SizeShare]) -> u64 {
 }
 
 impl StreamSpec {
-    /// The lengths of reads with the share of each among reads; of writes and trims, too, where theirs are not apart.
+    /// The lengths of reads with the share of each among reads; of writes and trims, too, where
+    /// theirs are not apart.
     pub fn read_lengths(&self) -> Vec<SizeShare> {
         let one = || vec![SizeShare { size: self.block_size, share: Share::WHOLE }];
         self.block_size_mix.clone().filter(|mix| !mix.is_empty()).unwrap_or_else(one)
@@ -497,7 +434,8 @@ impl StreamSpec {
         self.write_block_size_mix.clone().filter(|mix| !mix.is_empty()).unwrap_or_else(|| self.read_lengths())
     }
 
-    /// The lengths of requests with the share of each. Reads' and writes' own are weighed by their shares, a millionth up.
+    /// The lengths of requests with the share of each. Reads' and writes' own are weighed by their
+    /// shares, a millionth up.
     pub fn lengths(&self) -> Vec<SizeShare> {
         match (&self.write_block_size_mix, self.read) {
             (None, _) => self.read_lengths(),
@@ -594,7 +532,7 @@ impl StreamSpec {
         self.sync.is_some() || self.page_flush.is_some() || self.sync_at_end
     }
 
-    /// The part of a storage of so many bytes that it works on, from its begin to its end.
+    /// Return the part of a storage that it works on, given the storage's bytes: begin to end.
     pub fn part(&self, storage_bytes: u64) -> std::ops::Range<u64> {
         let end = self.span.map_or(storage_bytes, |span| storage_bytes.min(self.offset.0.saturating_add(span.0)));
         self.offset.0..end

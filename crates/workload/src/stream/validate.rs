@@ -50,31 +50,33 @@ impl StreamSpec {
 
     fn pattern_error(&self) -> Option<StreamError> {
         let whole = |shares: &[Share]| shares.iter().map(|share| u64::from(share.0)).sum::<u64>() == 1_000_000;
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if self.run_length == 0 {
-            return object("run_length", "a run of no requests never begins", "1 or more");
+            return error("run_length", "a run needs at least one request", "1 or more");
         }
         match &self.pattern {
-            Pattern::Shuffled if self.is_mixed() || self.run_length > 1 => object(
+            Pattern::Shuffled if self.is_mixed() || self.run_length > 1 => error(
                 "pattern",
                 "`shuffled` visits blocks of one length, one by one",
                 "no mix of lengths, no `run_length`",
             ),
             Pattern::Strided { run, skip, .. } if *run < self.longest() || run.0.checked_add(skip.0).is_none() => {
-                object("pattern.strided.run", "a stretch must hold a request, and end", "the longest request or more")
+                error("pattern.strided.run", "a stretch must hold a request, and end", "the longest request or more")
             }
             Pattern::Shuffled | Pattern::Sequential | Pattern::Strided { .. } if self.align.is_some() => {
-                object("align", "this pattern draws no offsets", "a pattern that draws")
+                error("align", "this pattern draws no offsets", "a pattern that draws")
             }
-            _ if self.align == Some(Size(0)) => object("align", "nothing is a multiple of it", "a size above zero"),
+            _ if self.align == Some(Size(0)) => {
+                error("align", "alignment must be greater than zero", "a size above zero")
+            }
             Pattern::Zipf { theta_permille } if !(1..=MOST_THETA_PERMILLE).contains(theta_permille) => {
-                object("pattern.zipf.theta_permille", "no popularity has this exponent", "1 to 10000")
+                error("pattern.zipf.theta_permille", "the exponent is out of range", "1 to 10000")
             }
             Pattern::Pareto { hot } if hot.0 == 0 || hot.0 >= Share::WHOLE.0 / 2 => {
-                object("pattern.pareto.hot", "this share of the blocks can't be the hot one", "above 0 %, below 50 %")
+                error("pattern.pareto.hot", "the hot share is out of range", "above 0 %, below 50 %")
             }
             Pattern::HotCold { hot, accesses } if *hot > Share::WHOLE || *accesses > Share::WHOLE => {
-                object("pattern.hot_cold", "a share is more than the whole", "at most 100 %")
+                error("pattern.hot_cold", "a share is above 100 %", "at most 100 %")
             }
             Pattern::Zoned(zones) => {
                 let accesses: Vec<Share> = zones.iter().map(|zone| zone.accesses).collect();
@@ -82,33 +84,33 @@ impl StreamSpec {
                 if whole(&accesses) && whole(&spans) {
                     return None;
                 }
-                let message = "the zones' accesses or spans are no whole";
-                object("pattern.zoned", message, "accesses that add up to 100 %, and spans too")
+                let message = "the zones' accesses or spans don't add up to 100 %";
+                error("pattern.zoned", message, "accesses that add up to 100 %, and spans too")
             }
             _ => None,
         }
     }
 
     fn arrivals_error(&self) -> Option<StreamError> {
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         match &self.arrivals {
             Arrivals::Ramp { points, .. } => {
                 let key = "arrivals.ramp.points";
                 if points.is_empty() || points.iter().all(|point| point.rate.0 == 0) {
-                    object(key, "nothing ever arrives", "at least one point with a rate above zero")
+                    error(key, "no request ever arrives", "at least one point with a rate above zero")
                 } else if !points.is_sorted_by_key(|point| point.at) {
-                    object(key, "the points go back in time", "points in the order of their times")
+                    error(key, "the points go back in time", "points in the order of their times")
                 } else if points.iter().any(|point| point.rate > MOST_RATE) {
-                    object(key, "nothing starts requests this fast", "at most \"1000000000 /s\"")
+                    error(key, "the rate is too high", "at most \"1000000000 /s\"")
                 } else {
                     None
                 }
             }
             Arrivals::Bursts { requests: 0, .. } => {
-                object("arrivals.bursts.requests", "a burst of nothing never comes", "1 or more")
+                error("arrivals.bursts.requests", "a burst needs at least one request", "1 or more")
             }
             Arrivals::Bursts { every, .. } if every.0 == 0 => {
-                object("arrivals.bursts.every", "time would stand still", "a time above zero")
+                error("arrivals.bursts.every", "the interval must be greater than zero", "a time above zero")
             }
             _ => None,
         }
@@ -116,17 +118,17 @@ impl StreamSpec {
 
     fn group_error(&self) -> Option<StreamError> {
         let Some(Sync::GroupCommit { committers, .. }) = self.sync else { return None };
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if committers == 0 {
-            object("sync.group_commit.committers", "a group of nobody commits nothing", "1 or more")
+            error("sync.group_commit.committers", "a group needs at least one committer", "1 or more")
         } else if self.longest().0.saturating_mul(u64::from(committers)) > MOST_COMMAND {
-            object("sync.group_commit.committers", "a group's records make no single write", "records of 1 GiB in all")
+            error("sync.group_commit.committers", "the records of a group exceed one write", "records of 1 GiB in all")
         } else if self.pattern != Pattern::Sequential {
-            object("sync", "the records of a group lie one behind the other", "pattern = \"sequential\"")
+            error("sync", "the records of a group are sequential", "pattern = \"sequential\"")
         } else if self.read.0 > 0 || self.trim.0 > 0 {
-            object("sync", "committers write and nothing else", "read = \"0 %\" and no trims")
+            error("sync", "committers only write", "read = \"0 %\" and no trims")
         } else if self.queue_depth != 1 {
-            object("queue_depth", "a log has one write at a time; `committers` says how many wait", "1")
+            error("queue_depth", "a log has one write at a time; `committers` says how many wait", "1")
         } else {
             None
         }
@@ -134,27 +136,27 @@ impl StreamSpec {
 
     fn page_error(&self) -> Option<StreamError> {
         let flush = self.page_flush?;
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         let batch_bytes = u64::from(flush.batch).saturating_mul(self.block_size.0);
         if flush.batch == 0 {
-            object("page_flush.batch", "a batch of no pages is never flushed", "1 or more")
+            error("page_flush.batch", "a batch needs at least one page", "1 or more")
         } else if batch_bytes > MOST_COMMAND {
-            object("page_flush.batch", "a batch this long can't be", "pages of 1 GiB in all")
+            error("page_flush.batch", "the batch is too long", "pages of 1 GiB in all")
         } else if flush
             .doublewrite
             .is_some_and(|area| area.0 < batch_bytes || !area.0.is_multiple_of(self.block_size.0))
         {
-            object(
+            error(
                 "page_flush.doublewrite",
                 "a batch must fit into the area",
                 "a multiple of the page, no less than a batch",
             )
         } else if self.is_mixed() {
-            object("page_flush", "pages are of one length", "`block_size` instead of a mix")
+            error("page_flush", "pages are of one length", "`block_size` instead of a mix")
         } else if self.read.0 > 0 || self.trim.0 > 0 {
-            object("page_flush", "page flushing writes and nothing else", "read = \"0 %\" and no trims")
+            error("page_flush", "page flushing only writes", "read = \"0 %\" and no trims")
         } else if self.sync.is_some() {
-            object("page_flush", "a batch brings its own sync", "no `sync` beside it")
+            error("page_flush", "a batch brings its own sync", "no `sync`")
         } else {
             None
         }
@@ -162,31 +164,31 @@ impl StreamSpec {
 
     fn lsm_error(&self) -> Option<StreamError> {
         let tree = self.lsm?;
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if !matches!(self.sync, Some(Sync::GroupCommit { .. })) {
-            object("lsm", "a tree lies behind a journal", "`sync = { group_commit = { committers = 16 } }` beside it")
+            error("lsm", "an LSM tree needs a journal", "add `sync = { group_commit = { committers = 16 } }`")
         } else if self.verify != Verify::Off {
-            object("lsm", "merged runs are not stamped", "no `verify`")
+            error("lsm", "merged runs are not stamped", "no `verify`")
         } else if tree.block_size.0 < 512 || tree.block_size.0 > MOST_COMMAND || !tree.block_size.0.is_multiple_of(512)
         {
-            object("lsm.block_size", "no run is read and written like this", "512 B to 1 GiB, in whole 512 B")
+            error("lsm.block_size", "the block size of runs is out of range", "512 B to 1 GiB, in whole 512 B")
         } else if tree.memtable < tree.block_size || !tree.memtable.0.is_multiple_of(tree.block_size.0) {
-            object("lsm.memtable", "a run consists of whole blocks", "a multiple of `lsm.block_size`")
+            error("lsm.memtable", "a run consists of whole blocks", "a multiple of `lsm.block_size`")
         } else if !(2..=64).contains(&tree.fan_out) {
-            object("lsm.fan_out", "nothing is merged like this", "2 to 64")
+            error("lsm.fan_out", "the fan-out is out of range", "2 to 64")
         } else if !(1..=16).contains(&tree.levels) {
-            object("lsm.levels", "no tree has so many", "1 to 16")
+            error("lsm.levels", "the number of levels is out of range", "1 to 16")
         } else if !(1..=1024).contains(&tree.queue_depth) {
-            object("lsm.queue_depth", "nothing would be written, or nothing is so deep", "1 to 1024")
+            error("lsm.queue_depth", "the queue depth is out of range", "1 to 1024")
         } else if tree.most_runs.is_some_and(|most| most <= tree.fan_out) {
-            object("lsm.most_runs", "committers would wait for a merge that never begins", "more than `lsm.fan_out`")
+            error("lsm.most_runs", "committers would wait for a merge that never begins", "more than `lsm.fan_out`")
         } else {
             None
         }
     }
 
     /// Return the error of a setting that calls on files don't have, with the accepted value.
-    fn call_trouble(&self) -> Option<(&'static str, &'static str)> {
+    fn call_conflict(&self) -> Option<(&'static str, &'static str)> {
         let call = self.call?;
         let durable = self.sync.is_some_and(Sync::with_each_write);
         let batched = self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }));
@@ -197,21 +199,21 @@ impl StreamSpec {
             ));
         }
         if matches!(self.submission, Submission::IoUring | Submission::IoUringPolled) {
-            return Some(("these are plain calls", "`submission` left out"));
+            return Some(("file calls are plain calls", "`submission` left out"));
         }
         let writes = matches!(call, FileCall::Truncate | FileCall::MoveExtents);
         if writes && (self.read > Share(0) || self.trim > Share(0)) {
-            return Some(("such a call is a write", "read = \"0 %\" and no trims"));
+            return Some(("this call is a write", "read = \"0 %\" and no trims"));
         }
         if (call == FileCall::MoveExtents) != self.donor.is_some() {
-            return Some(("extents are moved from a storage, and nothing else is", "`donor` beside `move_extents`"));
+            return Some(("`donor` belongs to `move_extents`", "`move_extents` with a `donor`"));
         }
         (call.in_directory() && self.is_mixed())
             .then_some(("files of a directory are of one length", "`block_size` instead of a mix"))
     }
 
     fn call_error(&self) -> Option<StreamError> {
-        let (message, accepted) = self.call_trouble()?;
+        let (message, accepted) = self.call_conflict()?;
         Some(StreamError { key: "call", message: message.to_string(), accepted })
     }
 
@@ -219,7 +221,7 @@ impl StreamSpec {
         if self.write_block_size_mix.is_some() && self.trim > Share(0) {
             return Some(StreamError {
                 key: "write_block_size_mix",
-                message: "trims have no lengths of their own beside those of reads and of writes".to_string(),
+                message: "trims have no lengths of their own".to_string(),
                 accepted: "no `trim`, or one mix",
             });
         }
@@ -238,7 +240,7 @@ impl StreamSpec {
         let message = if !whole(self.offset) || !self.lengths().iter().all(|length| whole(length.size)) {
             "a block that is verified has 4 KiB, and this stream's requests lie across such blocks"
         } else if self.trims() {
-            "nobody knows what a trimmed block holds"
+            "the content of a trimmed block is undefined"
         } else {
             return None;
         };
@@ -258,7 +260,7 @@ impl StreamSpec {
         let message = if self.is_batched() {
             "a log's groups and batches of pages are durable when the stream ends"
         } else if self.written() == Share(0) {
-            "a stream that writes nothing leaves nothing to be made durable"
+            "a stream without writes has nothing to sync"
         } else {
             return None;
         };
@@ -268,11 +270,11 @@ impl StreamSpec {
 
     fn pace_error(&self) -> Option<StreamError> {
         let pace = self.pace.as_ref()?;
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if pace.weight == 0 {
-            object("pace.weight", "a stream without a share never starts", "1 or more")
+            error("pace.weight", "the weight must be greater than zero", "1 or more")
         } else if self.is_batched() {
-            object("pace", "a log's groups and batches of pages keep no step", "single requests")
+            error("pace", "group commit and page flush can't keep step", "single requests")
         } else {
             None
         }
@@ -280,9 +282,9 @@ impl StreamSpec {
 
     /// Return the error of a setting that the operating system can't carry out.
     fn system_error(&self) -> Option<StreamError> {
-        let object = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
+        let error = |key, message: &str, accepted| Some(StreamError { key, message: message.to_string(), accepted });
         if self.processors.as_ref().is_some_and(Vec::is_empty) {
-            return object("processors", "a thread runs somewhere", "at least one processor, or no such key");
+            return error("processors", "a thread needs a processor", "at least one processor, or no such key");
         }
         if self.submission != Submission::IoUringPolled {
             return None;
@@ -290,21 +292,21 @@ impl StreamSpec {
         let other = self.is_batched() || self.sync_at_end || self.sync.and_then(Sync::every).is_some() || self.trims();
         if other || self.access == Access::Buffered {
             let message = "a polled queue takes reads and writes past the page cache, and no syncs or trims";
-            return object("submission", message, "`access = \"direct\"`, and no sync but `dsync` and `fua`");
+            return error("submission", message, "`access = \"direct\"`, and no sync but `dsync` and `fua`");
         }
         None
     }
 
     fn pauses_error(&self) -> Option<StreamError> {
         if self.think_every == 0 {
-            let message = "a pause after no request never comes".to_string();
+            let message = "a pause needs at least one request before it".to_string();
             return Some(StreamError { key: "think_every", message, accepted: "1 or more" });
         }
         let stuck = self.duty.is_some_and(|duty| duty.on.0 == 0);
         let endless = self.duty.is_some_and(|duty| duty.on.0.checked_add(duty.off.0).is_none());
         (stuck || endless).then(|| StreamError {
             key: "duty",
-            message: "a stream that is never at work does nothing".to_string(),
+            message: "a stream needs active time".to_string(),
             accepted: "`on` above zero",
         })
     }
@@ -343,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_job_can_do_is_named_by_its_key_and_what_it_can_is_not() {
+    fn invalid_streams_are_refused_by_key_and_valid_ones_accepted() {
         assert_eq!(key(StreamSpec::default()), None);
         assert_eq!(key(StreamSpec { run_length: 0, ..StreamSpec::default() }), Some("run_length"));
         for (theta_permille, expected) in [(0, true), (1, false), (10_000, false), (10_001, true)] {
@@ -400,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_verified_comes_in_whole_blocks_and_is_not_trimmed() {
+    fn verified_streams_use_whole_blocks_and_no_trims() {
         let stream = StreamSpec { verify: Verify::Checksum, ..StreamSpec::default() };
         assert_eq!(key(stream.clone()), None);
         assert_eq!(key(StreamSpec { block_size: Size(2300), ..stream.clone() }), Some("verify"));
@@ -411,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_lies_behind_a_journal_and_its_runs_are_whole_blocks() {
+    fn lsm_tree_follows_its_journal_with_runs_of_whole_blocks() {
         let sync = Some(Sync::GroupCommit { committers: 8, delay: Time(0) });
         let tree = LsmTree {
             memtable: Size(1 << 20),
@@ -443,7 +445,8 @@ mod tests {
         ] {
             assert_eq!(key(with(tree)), Some(expected));
         }
-        // Four runs of 1, 4 and 16 MiB each, and one of 16 that is being written, behind the journal.
+        // Four runs of 1, 4 and 16 MiB each, and one of 16 that is being written, behind the
+        // journal.
         assert_eq!(with(tree).least_span(), Size((1 << 30) + ((4 + 16 + 64 + 16) << 20)));
     }
 
@@ -489,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_on_files_is_objected_to_where_it_could_not_mean_what_the_stream_says() {
+    fn file_calls_with_conflicting_settings_are_refused() {
         let of = |call, spec: StreamSpec| StreamSpec { call: Some(call), ..spec }.error().map(|found| found.key);
         let plain = StreamSpec::default;
         for call in [FileCall::Allocate, FileCall::Create, FileCall::Stat, FileCall::Delete] {

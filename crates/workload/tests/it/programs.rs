@@ -148,7 +148,7 @@ fn ycsbs_mixes_have_their_shares() {
 }
 
 #[test]
-fn ycsb_finds_every_record_it_asks_for_and_scatters_the_popular_ones() {
+fn ycsb_finds_every_record_and_scatters_popular_ones() {
     for mix in [YcsbMix::C, YcsbMix::D] {
         let program = Program::new(
             &ProgramSpec::Ycsb(Ycsb { mix, records: 1000, clients: 1, rate: None, think_time: Time(0) }),
@@ -177,7 +177,7 @@ fn ycsb_finds_every_record_it_asks_for_and_scatters_the_popular_ones() {
 }
 
 #[test]
-fn documents_are_found_by_key_by_customer_and_by_day_while_others_come() {
+fn documents_are_found_by_each_key_during_ingest() {
     let spec = Document { documents: 400, size: Size(1000), clients: 4, rate: None, think_time: Time(0) };
     let program = Program::new(&ProgramSpec::Document(spec), 1);
     let mut memory = loaded(&program);
@@ -207,7 +207,7 @@ fn documents_are_found_by_key_by_customer_and_by_day_while_others_come() {
 }
 
 #[test]
-fn users_think_exponentially_and_ask_the_same_as_those_who_do_not() {
+fn think_time_is_exponential_and_changes_no_statement() {
     let of = |think_time| KeyUpdate { tables: 1, rows: 100, row_size: Size(208), clients: 2, rate: None, think_time };
     let mean = 3_000_000.0;
     let seeds = Seeds { data: 1, run: 4 };

@@ -49,7 +49,8 @@ pub fn one(client: &mut Client, memory: &mut Memory, date: i64, mut see: impl Fn
     }
 }
 
-/// All clients of a program, and what each did in `rounds` transactions, one client after the other in each round.
+/// All clients of a program, and what each did in `rounds` transactions, one client after the other
+/// in each round.
 pub fn work(program: &Program, memory: &mut Memory, clients: u32, rounds: u32, run: u64) -> (Vec<Client>, Vec<Done>) {
     let shared = program.shared();
     let seeds = Seeds { data: 1, run };

@@ -48,7 +48,7 @@ fn every_deck_holds_ten_ten_one_one_one_in_an_order_of_its_own() {
 }
 
 #[test]
-fn the_shares_of_a_long_mix_pass_the_audit_and_a_bent_one_does_not() {
+fn audit_accepts_the_mix_and_refuses_a_biased_one() {
     let program = program(5, Manner::Specification, SMALL);
     let shared = program.shared();
     let mut tally = Tally::default();
@@ -73,7 +73,7 @@ fn the_shares_of_a_long_mix_pass_the_audit_and_a_bent_one_does_not() {
 }
 
 #[test]
-fn terminals_of_the_specification_keep_their_warehouse_and_the_tools_wander_evenly() {
+fn terminals_keep_their_warehouse_except_in_tpcc_mysql() {
     let mut homes: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
     let mut levels: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
     inputs(&program(5, Manner::Specification, SMALL), 50, 300, |client, _, w, input| {
@@ -114,7 +114,7 @@ fn the_tools_new_orders_take_their_stocks_in_order() {
     assert!(orders > 8000 && remote > 300, "{remote} of {orders} orders have lines of two warehouses");
 }
 
-/// The mean number of customers who have a name that is drawn, over so many names.
+/// The mean number of customers who have a drawn name, over a number of names.
 fn customers_of_a_name(manner: Manner, names: u32) -> f64 {
     let program = program(1, manner, Sizes { items: 100, districts: 1, customers: 3000 });
     let Program::Tpcc(tpcc) = &program else { panic!("TPC-C") };
@@ -134,16 +134,17 @@ fn customers_of_a_name(manner: Manner, names: u32) -> f64 {
 }
 
 #[test]
-fn three_customers_have_a_name_that_the_tool_draws_and_fewer_one_of_the_specifications() {
+fn customers_per_drawn_name_match_each_manner() {
     let tool = customers_of_a_name(Manner::TpccMysql, 100_000);
     assert!((tool - 3.0).abs() < 0.1, "3000 customers of 1000 names: {tool}");
-    // Constants C as far apart as clause 2.1.6.1 asks give 1.8 to 3.9 by the formula, their mean is 2.5.
+    // Constants C as far apart as clause 2.1.6.1 asks give 1.8 to 3.9 by the formula, their mean is
+    // 2.5.
     let specification = customers_of_a_name(Manner::Specification, 100_000);
     assert!((1.7..4.0).contains(&specification), "{specification}");
 }
 
 #[test]
-fn remote_and_name_shares_and_the_lines_of_an_order_are_the_specifications() {
+fn remote_name_and_line_shares_match_the_specification() {
     let (mut lines, mut remote, mut orders, mut by_lines) = (0.0, 0.0, 0.0, [0.0; 16]);
     let (mut payments, mut away, mut named, mut back, mut quantities) = (0.0, 0.0, 0.0, 0.0, [0u32; 12]);
     inputs(&program(3, Manner::Specification, Sizes::SPECIFICATION), 3, 200_000, |_, _, w, input| match input {
@@ -192,7 +193,7 @@ fn with_one_warehouse_everything_is_at_home() {
 }
 
 #[test]
-fn a_mean_transaction_of_the_tool_has_thirty_six_and_a_half_statements() {
+fn tpcc_mysql_mean_transaction_has_36_5_statements() {
     let sizes = Sizes { items: 100_000, districts: 10, customers: 60 };
     let program = program(1, Manner::TpccMysql, sizes);
     let (_, done) = work(&program, &mut loaded(&program), 4, 23 * 20, 7);

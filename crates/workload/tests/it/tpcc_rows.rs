@@ -52,7 +52,8 @@ fn tpcc_mysqls_manner_has_the_indexes_of_its_foreign_keys() {
     let specification =
         ["customer c_w_id,c_d_id,c_last,c_first", "orders o_w_id,o_d_id,o_c_id,o_id"].map(str::to_owned);
     assert_eq!(indexes(Manner::Specification), specification);
-    // What add_fkey_idx.sql makes, and InnoDB for each foreign key whose columns begin no other index.
+    // What add_fkey_idx.sql makes, and InnoDB for each foreign key whose columns begin no other
+    // index.
     let added = [
         "history h_c_w_id,h_c_d_id,h_c_id",
         "history h_w_id,h_d_id",
@@ -77,7 +78,8 @@ fn open_orders(new_orders: &[BTreeMap<&'static str, &Cell>]) -> BTreeMap<Key, (i
     open
 }
 
-/// The eleventh condition: orders less new orders of a district are those delivered before loading, and since.
+/// The eleventh condition: orders less new orders of a district are those delivered before loading,
+/// and since.
 fn delivered_are_counted(
     orders: &[BTreeMap<&'static str, &Cell>],
     customers: &[BTreeMap<&'static str, &Cell>],
@@ -89,7 +91,8 @@ fn delivered_are_counted(
     placed.iter().all(|(key, count)| count - open.get(key).map_or(0, |open| open.2) == before + since[key])
 }
 
-/// The twelve conditions of clause 3.3.2, the eleventh with the orders delivered since loading; the broken ones.
+/// The twelve conditions of clause 3.3.2, the eleventh with the orders delivered since loading; the
+/// broken ones.
 fn broken(memory: &Memory, program: &Program) -> Vec<u32> {
     let of = |table| rows(memory, program, table);
     let (warehouses, districts, customers) = (of(table::WAREHOUSE), of(table::DISTRICT), of(table::CUSTOMER));
@@ -184,7 +187,7 @@ fn the_initial_rows_are_as_many_as_the_specification_wants() {
 }
 
 #[test]
-fn initial_rows_depend_on_the_data_seed_only_and_hold_all_conditions() {
+fn initial_rows_depend_on_the_data_seed_alone() {
     let first = loaded(&program(2, Manner::Specification));
     let again = loaded(&program(2, Manner::TpccMysql));
     for table in 0..9 {
@@ -194,7 +197,7 @@ fn initial_rows_depend_on_the_data_seed_only_and_hold_all_conditions() {
 }
 
 #[test]
-fn a_tenth_is_original_or_of_bad_credit_and_names_run_through_the_syllables() {
+fn initial_rows_have_the_specified_shares() {
     let program = program(4, Manner::Specification);
     let memory = loaded(&program);
     let share = |table, column: &str, has: &dyn Fn(&str) -> bool| {
@@ -212,7 +215,7 @@ fn a_tenth_is_original_or_of_bad_credit_and_names_run_through_the_syllables() {
 }
 
 #[test]
-fn all_conditions_hold_after_thousands_of_transactions_in_either_manner() {
+fn conditions_hold_after_thousands_of_transactions() {
     for manner in [Manner::Specification, Manner::TpccMysql] {
         let program = program(3, manner);
         let mut memory = loaded(&program);
@@ -251,7 +254,7 @@ fn the_same_seeds_ask_the_same_and_other_runs_ask_otherwise() {
 }
 
 #[test]
-fn a_new_order_takes_stock_as_the_specification_says_and_costs_what_it_says() {
+fn new_order_takes_stock_and_costs_as_specified() {
     let program = program(2, Manner::Specification);
     let mut memory = loaded(&program);
     let mut client = program.client(0, 1, Seeds { data: 1, run: 9 }, &program.shared());

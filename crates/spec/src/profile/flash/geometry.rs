@@ -1,6 +1,7 @@
 //! Capacities, buffers and reserves that the geometry of a profile does not have.
 //!
-//! Each is held against what follows from other values, within a factor that is less than a thousand.
+//! Each is compared with what follows from other values, within a factor that is less than a
+//! thousand.
 
 use super::FlashProfile;
 use crate::profile::range::{ProfileError, conflict, size_up_to};
@@ -46,11 +47,12 @@ fn buffer_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     if u128::from(buffer.size.value.0) <= most {
         return None;
     }
-    let message = "all dies together do not program so much in anything like the buffer's flush_time";
+    let message = "the buffer holds more than all dies program in ten times its flush_time";
     conflict(&["flash", "buffer", "size"], message, &size_up_to(most))
 }
 
-/// More blocks in reserve than each controller has beside the data, which no run could simulate.
+/// Error of more reserve blocks than each controller has besides its data: no run could simulate
+/// it.
 fn reserve_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let (nand, cleaning) = (&flash.nand, &flash.cleaning);
     let controllers = u128::from(flash.controller.count.value);
@@ -62,7 +64,8 @@ fn reserve_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let logical = u128::from(flash.capacity.value.0).div_ceil(controllers);
     let blocks = (logical * (PPM + u128::from(flash.over_provisioning.value.0)) / PPM).div_ceil(block);
     let spare = (blocks * block).saturating_sub(logical) / block;
-    // One is written by the host, one more where relocated data lie apart or a cache is there, two where hot data lie apart, and one is reclaimed.
+    // One is written by the host, one more where relocated data lie apart or a cache is there, two
+    // where hot data lie apart, and one is reclaimed.
     let open = 2
         + u128::from(cleaning.separate_relocated.value)
         + u128::from(flash.slc_cache.is_some())
@@ -73,7 +76,7 @@ fn reserve_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     }
     let message = format!(
         "a controller has {blocks} blocks of {} for {} of data: beside these and {open} that are open there is no room for \
-         so many",
+         this many",
         size(block),
         size(logical)
     );

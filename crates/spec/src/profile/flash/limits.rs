@@ -14,7 +14,8 @@ use crate::profile::range::{
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Size;
 
-/// Blocks that are drawn to reclaim the best of them: of a thousand it lies within the best thousandth of all.
+/// Blocks that are drawn to reclaim the best of them: of a thousand it lies within the best
+/// thousandth of all.
 const MOST_DRAWN: u32 = 1_000;
 const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
 
@@ -55,7 +56,7 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
     limits
 }
 
-/// Program and erase cycles that flash with so many bits in a cell may last, generously.
+/// Range of program and erase cycles of flash by bits in a cell, generously.
 fn cycles(bits: usize) -> (u64, u64) {
     match bits {
         1 => (5_000, 1_000_000),
@@ -114,7 +115,7 @@ fn flash_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     for (key, times) in [("read_time", &nand.read_time.value), ("program_time", &nand.program_time.value)] {
         if times.len() != bits {
             let accepted = format!("a list of {bits}, one for each bit of a cell");
-            return conflict(&["flash", "nand", key], "there must be as many times as a cell has bits", &accepted);
+            return conflict(&["flash", "nand", key], "the number of times must equal the bits of a cell", &accepted);
         }
     }
     let unit = flash.mapping_unit.value.0;
@@ -128,7 +129,8 @@ fn flash_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
         let accepted = format!("a multiple of mapping_unit, {}", Size(unit));
         return conflict(&["flash", "controller", "interleave"], message, &accepted);
     }
-    // Each controller fills a program unit of its own before it goes to its die, and one of cold data where these lie apart.
+    // Each controller fills a program unit of its own before it goes to its die, and one of cold
+    // data where these lie apart.
     let filling = u64::from(flash.controller.count.value) * if flash.cleaning.separate_hot.is_some() { 2 } else { 1 };
     let least = filling * u64::from(nand.planes.value) * nand.page.value.0;
     if flash.buffer.size.value.0 < least {
@@ -155,14 +157,13 @@ fn flash_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
         .or_else(|| flash.idle.as_ref().and_then(|idle| idle_conflict(flash, idle)))
 }
 
-/// Blocks drawn of which none is the best, or so many that the best of them is as good as the best of all.
+/// Error of a number of drawn blocks: zero, or so large that the best of them equals the best of
+/// all.
 fn drawn_conflict(policy: CleaningPolicy) -> Option<ProfileError<'static>> {
     let CleaningPolicy::Choices { drawn } = policy else { return None };
     let message = match drawn {
-        0 => "a choice among no blocks is none",
-        _ if drawn > MOST_DRAWN => {
-            "the best of so many blocks is as good as the best of all, which `greedy` finds at once"
-        }
+        0 => "a choice needs at least one block",
+        _ if drawn > MOST_DRAWN => "the best of this many blocks equals the best of all; use `greedy`",
         _ => return None,
     };
     let path = vec!["flash", "cleaning", "policy", "value", "choices", "drawn"];

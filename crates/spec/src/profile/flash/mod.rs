@@ -1,4 +1,4 @@
-//! A flash drive's parameters: NAND behind channels, a translation layer, a buffer, a link.
+//! A flash drive's parameters: NAND, channels, translation layer, buffer, link.
 
 mod geometry;
 mod limits;
@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Share, Size, Temperature, Time};
 
-/// A flash drive: several controllers behind one address space, each with its own channels, dies and translation layer.
+/// A flash drive: several controllers under one address space, each with its own channels, dies
+/// and translation layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlashProfile {
@@ -21,12 +22,13 @@ pub struct FlashProfile {
     pub over_provisioning: Sourced<Share>,
     /// Bytes that the translation layer maps as one; a smaller write reads and rewrites them.
     pub mapping_unit: Sourced<Size>,
-    /// Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.
+    /// Bytes that a single write may have and still be stored whole or not at all when power fails;
+    /// absent: one mapping unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_write: Option<Sourced<Size>>,
     /// The flash itself.
     pub nand: Nand,
-    /// Controllers, and the channels behind each.
+    /// Controllers, and the channels of each.
     pub controller: Controller,
     /// Memory that writes complete in.
     pub buffer: Buffer,
@@ -59,12 +61,12 @@ pub struct Simulated {
     pub scale: u32,
     /// Writes before the run.
     pub written: Written,
-    /// Share of its addresses that the storage uses: what was written lies there.
+    /// Share of its addresses that the storage uses and that were written.
     pub used: Share,
-    /// Channels that have died behind each controller.
+    /// Failed channels of each controller.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dead_channels: u32,
-    /// Percent of its endurance behind it, instead of the profile's.
+    /// Wear in percent of its endurance, instead of the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worn_percent: Option<u32>,
 }
@@ -82,7 +84,8 @@ pub enum Written {
     Never,
     /// All that is used, once, from begin to end.
     Once,
-    /// All that is used, once in order and then three times at random: as random writes of one mapping unit leave it.
+    /// All that is used, once in order and then three times at random: as random writes of one
+    /// mapping unit leave it.
     Steady,
 }
 
@@ -128,7 +131,8 @@ pub struct Nand {
     pub program_time: Sourced<Vec<Time>>,
     /// Erasing a block.
     pub erase_time: Sourced<Time>,
-    /// Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.
+    /// Interrupting a program or an erase for a read, and going on with it afterwards; absent:
+    /// reads wait for its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_time: Option<Sourced<Time>>,
     /// Program and erase cycles that a block is good for.
@@ -161,17 +165,18 @@ impl Cell {
     }
 }
 
-/// Controllers and what each has behind it.
+/// Controllers with their channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
-    /// Controllers behind the one address space.
+    /// Controllers under the one address space.
     pub count: Sourced<u32>,
     /// Consecutive bytes of the address space that go to one controller.
     pub interleave: Sourced<Size>,
     /// Channels of each controller that hold data.
     pub data_channels: Sourced<u32>,
-    /// Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.
+    /// Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across
+    /// the channels.
     pub parity_channels: Sourced<u32>,
     /// Dies on a channel.
     pub dies_per_channel: Sourced<u32>,
@@ -181,12 +186,12 @@ pub struct Controller {
     pub read_rate: Sourced<Rate>,
     /// Writes that one controller starts per second at most.
     pub write_rate: Sourced<Rate>,
-    /// Time that a read spends in the electronics, beside others.
+    /// Time of a read in the electronics, in parallel with others.
     pub read_overhead: Sourced<Time>,
-    /// Time that a write spends in the electronics before it is acknowledged, beside others.
+    /// Time of a write in the electronics before its acknowledgement, in parallel with others.
     pub write_overhead: Sourced<Time>,
-    /// Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link
-    /// carries each way.
+    /// Bytes per second that all controllers together move between host and buffers, both ways
+    /// added up; absent: the link's rate each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_rate: Option<Sourced<Rate>>,
     /// Commands the drive holds; more wait in the host.
@@ -210,12 +215,13 @@ pub struct Buffer {
     /// and a flush waits for the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_loss_protection: Option<PowerLossProtection>,
-    /// Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.
+    /// Without that, what it takes to write what has changed of the map once the data are in the
+    /// flash, before a flush is over; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_write_time: Option<Sourced<Time>>,
 }
 
-/// A capacitor, and what it has to carry.
+/// A capacitor and its load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerLossProtection {
@@ -235,7 +241,8 @@ pub struct HostLink {
     pub write_rate: Sourced<Rate>,
     /// True if data move one way at a time (SATA), false if both ways at once (PCI Express, SAS).
     pub half_duplex: Sourced<bool>,
-    /// Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express.
+    /// Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI
+    /// Express.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcie: Option<Sourced<Pcie>>,
 }
@@ -246,12 +253,14 @@ pub struct HostLink {
 pub struct Cleaning {
     /// Policy to choose the next block to reclaim.
     pub policy: Sourced<CleaningPolicy>,
-    /// Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.
+    /// Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep
+    /// step.
     pub reserve_blocks: Sourced<u32>,
     /// True if relocated data go to blocks of their own.
     pub separate_relocated: Sourced<bool>,
-    /// Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as
-    /// many writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart.
+    /// Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is
+    /// written again within this share of as many writes as the drive has mapping units. Needs
+    /// `separate_relocated`; absent: they are not distinguished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separate_hot: Option<Sourced<Share>>,
 }
@@ -264,19 +273,21 @@ pub enum CleaningPolicy {
     Greedy,
     /// The block that was closed first.
     Fifo,
-    /// The best of so many drawn at random.
+    /// The best of `drawn` blocks drawn at random.
     Choices {
         /// Blocks drawn.
         drawn: u32,
     },
     /// Any block.
     Random,
-    /// The block with the most age · (1 − u) / u, u being its valid share: hot blocks are left to ripen, cold ones are not.
+    /// The block with the most age · (1 − u) / u, u being its valid share: hot blocks are left to
+    /// ripen, cold ones are not.
     CostBenefit,
 }
 
-/// An SLC cache: as long as erased blocks beyond the reserve are there, the host's data go to blocks that hold one bit in a cell; those
-/// are moved into blocks that hold all bits when the drive idles, if it does anything then, or by its reclaiming.
+/// An SLC cache: as long as erased blocks beyond the reserve are there, the host's data go to
+/// blocks that hold one bit in a cell; those are moved into blocks that hold all bits when the
+/// drive idles, if it does anything then, or by its reclaiming.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCache {
@@ -294,7 +305,8 @@ pub struct SlcCache {
 pub struct Idle {
     /// It idles once it has held no command for so long.
     pub after: Sourced<Time>,
-    /// Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.
+    /// Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains
+    /// enough; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Sourced<Size>>,
 }
@@ -303,25 +315,27 @@ pub struct Idle {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadRetry {
-    /// Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.
+    /// Share of senses that must be repeated once a block has seen its endurance; before, it grows
+    /// with the square of the wear.
     pub at_end_of_life: Sourced<Share>,
     /// Time of a repeated sense, new voltages included.
     pub retry_time: Sourced<Time>,
-    /// Share of its endurance that the flash has behind it at the run's begin.
+    /// Wear of the flash at the run's begin, as a share of its endurance.
     pub worn: Sourced<Share>,
-    /// Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;
-    /// absent: none.
+    /// Program and erase cycles beyond its endurance for which repeated reads keep the flash
+    /// readable, as a share of the endurance; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_life: Option<Sourced<Share>>,
 }
 
-/// Power: what it draws, and the most that it may.
+/// Power draw and its limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
     /// Milliwatts of the idle drive.
     pub idle_mw: Sourced<u32>,
-    /// Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.
+    /// Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait.
+    /// Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_mw: Option<Sourced<u32>>,
     /// Nanojoules of sensing a page of each plane of a die.
@@ -335,13 +349,14 @@ pub struct Power {
     pub thermal: Option<Thermal>,
 }
 
-/// Heat: how warm what it draws makes it, and what it does about that.
+/// Thermal model: heating by the power draw, and the throttle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Thermal {
     /// Temperature around the drive.
     pub ambient: Sourced<Temperature>,
-    /// Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.
+    /// Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what
+    /// is around it.
     pub resistance_mk_per_w: Sourced<u32>,
     /// Heat capacity: millijoules that make it warmer by one kelvin.
     pub capacity_mj_per_k: Sourced<u32>,
@@ -349,6 +364,7 @@ pub struct Thermal {
     pub throttle: Sourced<Temperature>,
     /// Temperature at which it is throttled no longer.
     pub release: Sourced<Temperature>,
-    /// Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too.
+    /// Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits,
+    /// the host's reads too.
     pub limit_mw: Sourced<u32>,
 }

@@ -5,7 +5,7 @@ use crate::profile::range::{Limit, MS, ProfileError, TIME, US, bad_value, confli
 use tameshi_base::units::{Size, Time};
 
 const PPM: u128 = 1_000_000;
-/// A smaller part of what there could be at most is a size in the wrong unit.
+/// Least part of the maximum; a smaller size is in the wrong unit.
 const LEAST_SHARE: u64 = 900;
 
 fn parts(flash: &FlashProfile, millionths: u128) -> u64 {

@@ -26,7 +26,7 @@ pub struct Tally {
     pub payments_by_name: u64,
     /// Order-Status of a customer given by last name.
     pub status_by_name: u64,
-    /// Districts that a delivery found nothing for.
+    /// Districts without an order to deliver.
     pub skipped_districts: u64,
 }
 
@@ -85,8 +85,9 @@ pub struct Finding {
     pub holds: Option<bool>,
 }
 
-/// Judges the mix. Each bound is widened by three standard errors of what was counted, so that a short run isn't blamed
-/// for its luck. With one warehouse nothing can be remote, and shares of what is are left out.
+/// Judge the mix. Each bound is widened by three standard errors of the counts, so that a
+/// short run does not fail by chance. With one warehouse no line is remote, and shares of
+/// remote lines are left out.
 pub fn audit(tally: &Tally, warehouses: u64) -> Vec<Finding> {
     let all: u64 = tally.kinds.iter().sum();
     let judged = |name, clause, value: f64, error: f64, (low, high): (f64, f64)| {

@@ -1,4 +1,5 @@
-//! Delivery: clause 2.7.4. One transaction for all ten districts, or in tpcc-mysql's manner one for each.
+//! Delivery: clause 2.7.4. One transaction for all ten districts, or in tpcc-mysql's manner one for
+//! each.
 
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
@@ -7,7 +8,7 @@ use super::input::Input;
 use super::schema::sql;
 use super::terminal::Terminal;
 
-/// Stage of the transaction: its last statement.
+/// Stages of the transaction, by its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const DISTRICT: u32 = 1;
@@ -54,8 +55,9 @@ impl Terminal {
         Step::Run
     }
 
-    /// Nothing undelivered. A server that reads without waiting for the lock may say so while another delivery takes the
-    /// oldest, so it is asked once more before the district is skipped (clause 2.7.4.2).
+    /// Nothing undelivered. A server that reads without waiting for the lock may say so while
+    /// another delivery takes the oldest, so it is asked once more before the district is skipped
+    /// (clause 2.7.4.2).
     fn nothing_to_deliver(&mut self, (w, d): (i64, i64), statement: &mut Statement) -> Step {
         if !self.state.asked_twice {
             (self.state.asked_twice, self.state.stage) = (true, stage::OLDEST);

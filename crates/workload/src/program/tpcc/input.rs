@@ -113,8 +113,9 @@ impl Draw {
         self.run.customer.draw(&mut self.random, 1, self.sizes.customers) as i64
     }
 
-    /// The number of a last name. The tool gives C no value behind its first use: it is what a register happens to hold
-    /// (docs/programs.md). So a name is drawn without regard to how many customers have it: three on average.
+    /// The number of a last name. The tool gives C no value behind its first use: it is what a
+    /// register happens to hold (docs/programs.md). So a name is drawn without regard to how many
+    /// customers have it: three on average.
     fn last_name(&mut self) -> u64 {
         let last = self.sizes.last_names() - 1;
         if self.as_the_tool {
@@ -174,7 +175,8 @@ impl Draw {
     }
 }
 
-/// A deck of 23 cards: ten New-Orders, ten Payments, one of each other; shuffled anew when it is used up.
+/// A deck of 23 cards: ten New-Orders, ten Payments, one of each other; shuffled anew when it is
+/// used up.
 ///
 /// Any card's place follows from its number alone, so that clients can draw from one deck together.
 #[derive(Clone, Debug)]

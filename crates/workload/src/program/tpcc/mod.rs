@@ -1,6 +1,7 @@
-//! TPC-C by its specification (revision 5.11), or in tpcc-mysql's manner with the specification's rows.
+//! TPC-C by its specification (revision 5.11), or in tpcc-mysql's manner with the specification's
+//! rows.
 //!
-//! `docs/programs.md` tells which clause stands behind what, and where other tools differ.
+//! `docs/programs.md` names the clauses, and the differences of other tools.
 
 mod audit;
 mod delivery;
@@ -53,14 +54,14 @@ impl Sizes {
     }
 }
 
-/// TPC-C on so many warehouses: what all its terminals have in common.
+/// TPC-C on a number of warehouses: the part common to all its terminals.
 #[derive(Clone, Debug)]
 pub struct Tpcc {
     /// Tables, statement shapes, kinds of transactions.
     pub catalogue: Catalogue,
     /// Warehouses.
     pub warehouses: u64,
-    /// Rows per what.
+    /// Table sizes.
     pub sizes: Sizes,
     /// Rules that it follows.
     pub manner: Manner,

@@ -47,7 +47,8 @@ impl Constants {
         Self::drawn(&mut Random::named(data_seed, "tpcc/c-load"))
     }
 
-    /// Those of a run: the constant of last names differs from the load's by 65 to 119, but neither by 96 nor by 112.
+    /// Those of a run: the constant of last names differs from the load's by 65 to 119, but neither
+    /// by 96 nor by 112.
     pub fn of_run(load: &Self, run_seed: u64) -> Self {
         let mut random = Random::named(run_seed, "tpcc/c-run");
         loop {
@@ -83,7 +84,8 @@ mod tests {
 
     #[test]
     fn nurand_has_the_distribution_that_its_formula_gives() {
-        // Exactly: every pair of draws is equally likely, so counting the pairs gives the probabilities.
+        // Exactly: every pair of draws is equally likely, so counting the pairs gives the
+        // probabilities.
         let nurand = NuRand { a: 255, c: 123 };
         let mut exact = vec![0.0; 1000];
         for a in 0..256u64 {

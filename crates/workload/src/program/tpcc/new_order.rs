@@ -6,7 +6,7 @@ use super::input::{Input, Line};
 use super::schema::sql;
 use super::terminal::Terminal;
 
-/// Stage of the transaction: its last statement.
+/// Stages of the transaction, by its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const BEGUN: u32 = 1;
@@ -49,7 +49,8 @@ impl Terminal {
             stage::ORDER => statement.of(sql::INSERT_NEW_ORDER).int(self.state.number).int(d).int(w),
             stage::LINE_DONE if self.state.at == count => {
                 self.state.stage = stage::COMMITTED;
-                // amount × (1 − discount) × (1 + taxes), the two rates in ten-thousandths, rounded to the cent.
+                // amount × (1 − discount) × (1 + taxes), the two rates in ten-thousandths, rounded
+                // to the cent.
                 let rates = (10_000 - self.state.discount) * (10_000 + self.state.tax);
                 let exact = i128::from(self.state.total) * i128::from(rates);
                 self.state.total = ((exact + 50_000_000) / 100_000_000) as i64;

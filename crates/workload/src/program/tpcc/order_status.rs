@@ -6,7 +6,7 @@ use super::input::{Customer, Input};
 use super::schema::sql;
 use super::terminal::Terminal;
 
-/// Stage of the transaction: its last statement.
+/// Stages of the transaction, by its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const BEGUN: u32 = 1;

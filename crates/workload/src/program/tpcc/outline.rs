@@ -1,6 +1,8 @@
-//! The initial rows without the texts that fill them up: what tells customers, orders and lines apart.
+//! The initial rows without the texts that fill them up: what tells customers, orders and lines
+//! apart.
 //!
-//! It has streams of randomness of its own, so that who simulates a database can leave all other values out.
+//! It has streams of randomness of its own, so that who simulates a database can leave all other
+//! values out.
 
 use super::super::keys::{between, fill_alphanumeric};
 use super::Tpcc;
@@ -31,7 +33,8 @@ impl Tpcc {
         Random::named(self.data_seed, &format!("tpcc/load/{}/{part}", self.catalogue.tables[of].name))
     }
 
-    /// The customers of a district, counted over all warehouses from zero, in the order of their numbers.
+    /// The customers of a district, counted over all warehouses from zero, in the order of their
+    /// numbers.
     pub fn loaded_customers(&self, district: u64, mut each: impl FnMut(&LoadedCustomer)) {
         let (mut random, mut customer) = (self.load_random(table::CUSTOMER, district), LoadedCustomer::default());
         let names = self.sizes.last_names();
@@ -45,7 +48,8 @@ impl Tpcc {
         }
     }
 
-    /// The orders of a district in the order of their numbers: whose each is, and its number of lines.
+    /// The orders of a district in the order of their numbers: whose each is, and its number of
+    /// lines.
     pub fn loaded_orders(&self, district: u64, mut each: impl FnMut(i64, i64)) {
         let mut random = self.load_random(table::ORDERS, district);
         // Each customer has one order, in a random order.

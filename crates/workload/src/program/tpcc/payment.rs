@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Longest data of a customer, in characters.
 const MOST_DATA: usize = 500;
 
-/// Stage of the transaction: its last statement.
+/// Stages of the transaction, by its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const BEGUN: u32 = 1;
@@ -94,7 +94,8 @@ impl Terminal {
         Step::Run
     }
 
-    /// The payment is written in front of the data of a customer of bad credit, which keeps its length.
+    /// The payment is written in front of the data of a customer of bad credit, which keeps its
+    /// length.
     fn pay_bad_customer(
         &mut self,
         reply: &Reply,

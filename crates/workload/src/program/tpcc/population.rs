@@ -18,11 +18,12 @@ struct Part<'a> {
     row: &'a mut dyn FnMut(&Values),
 }
 
-/// Rows of a table that stand in one part where a table isn't cut by district.
+/// Rows of one part of a table that is not split by district.
 const ROWS: u64 = 10_000;
 
 impl Tpcc {
-    /// The parts of the data set: by district what belongs to one, by ten thousand the items and stocks.
+    /// The parts of the data set: by district what belongs to one, by ten thousand the items and
+    /// stocks.
     pub fn chunks(&self) -> Vec<Chunk> {
         let (sizes, districts) = (self.sizes, self.warehouses * self.sizes.districts);
         let mut chunks: Vec<Chunk> = parts(table::ITEM, sizes.items, ROWS).collect();
@@ -48,7 +49,7 @@ impl Tpcc {
 
     /// Makes the rows of a part.
     pub(in super::super) fn populate(&self, chunk: Chunk, date: i64, row: &mut dyn FnMut(&Values)) {
-        // Not the stream of what `outline` knows of the same rows.
+        // A stream other than that of `outline` for the same rows.
         let name = format!("tpcc/load/{}/{}/values", self.catalogue.tables[chunk.table].name, chunk.part);
         let random = Random::named(self.data_seed, &name);
         let mut part = Part { sizes: self.sizes, random, date, values: Values::default(), row };

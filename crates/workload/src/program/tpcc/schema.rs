@@ -1,4 +1,4 @@
-//! Tables and statements of TPC-C: clause 1.3, and what the transactions of clause 2 need. tidy: table
+//! Tables and statements of TPC-C: clause 1.3, and the statements of clause 2. tidy: table
 
 use super::super::relation::{
     Bounds, By, Catalogue, Column, CountJoined, Kind, Limit, Lookup, Read, Set, Shape, Table, Take, column, nullable,
@@ -97,10 +97,11 @@ pub mod sql {
     pub const RECENT_ITEMS: u16 = 31;
     /// True if an item's stock is low.
     pub const IS_LOW: u16 = 32;
-    /// A stock, locked, with the text of the first district; the next nine are those of the other districts.
+    /// A stock, locked, with the text of the first district; the next nine are those of the other
+    /// districts.
     pub const STOCK: u16 = 33;
-    /// The numbers of the customers of a last name by first name, which tpcc-mysql's Payment asks for: the index of
-    /// names holds them all.
+    /// The numbers of the customers of a last name by first name, which tpcc-mysql's Payment asks
+    /// for: the index of names holds them all.
     pub const NUMBERS_BY_NAME: u16 = 43;
 }
 
@@ -122,7 +123,7 @@ const DISTRICTS: [&str; 10] = [
     "s_dist_10",
 ];
 
-/// The catalogue for so many warehouses.
+/// The catalogue for a number of warehouses.
 pub(super) fn catalogue(warehouses: u64, sizes: Sizes, manner: Manner) -> Catalogue {
     let mut tables = tables(warehouses, sizes);
     if manner == Manner::TpccMysql {
@@ -210,7 +211,8 @@ fn tables(warehouses: u64, sizes: Sizes) -> Vec<Table> {
     ]
 }
 
-/// The indexes that tpcc-mysql's `add_fkey_idx.sql` makes, itself or by a foreign key that no other index serves.
+/// The indexes that tpcc-mysql's `add_fkey_idx.sql` makes, itself or by a foreign key that no other
+/// index serves.
 fn with_foreign_key_indexes(table: Table) -> Table {
     match table.name.as_str() {
         "history" => table

@@ -1,4 +1,5 @@
-//! Stock-Level: clause 2.8.2. The database joins, or in tpcc-mysql's manner the client asks item by item.
+//! Stock-Level: clause 2.8.2. The database joins, or in tpcc-mysql's manner the client asks item by
+//! item.
 
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
@@ -10,7 +11,7 @@ use super::terminal::Terminal;
 /// Orders of a district that are looked at.
 const ORDERS: i64 = 20;
 
-/// Stage of the transaction: its last statement.
+/// Stages of the transaction, by its last statement.
 mod stage {
     pub const NOTHING: u32 = 0;
     pub const BEGUN: u32 = 1;

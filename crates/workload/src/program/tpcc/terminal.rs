@@ -1,4 +1,4 @@
-//! A terminal: which transaction comes next, and where it stands.
+//! Terminal of TPC-C: choice of the next transaction, and its state.
 
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
@@ -70,7 +70,8 @@ impl Terminal {
         let shared = tpcc.manner == Manner::TpccMysql;
         let deck = if shared { "tpcc/deck".to_string() } else { format!("tpcc/deck/{}", place.client) };
         let (client, warehouses) = (u64::from(place.client), tpcc.warehouses);
-        // Terminals are dealt out to the warehouses in turn, and at each warehouse to its districts in turn.
+        // Terminals are dealt out to the warehouses in turn, and at each warehouse to its districts
+        // in turn.
         let home = (client % warehouses + 1, client / warehouses % tpcc.sizes.districts + 1);
         Self {
             deck: Deck::new(place.seeds.run, deck),
@@ -90,7 +91,8 @@ impl Terminal {
         }
     }
 
-    /// The warehouse and the district that the terminal stands at; in tpcc-mysql's manner without meaning.
+    /// Return the warehouse and the district of the terminal; in tpcc-mysql's manner without
+    /// meaning.
     pub fn home(&self) -> (i64, i64) {
         self.home
     }
@@ -130,7 +132,8 @@ impl Terminal {
         (self.think.exponential(mean as f64) as Nanos).min(10 * mean)
     }
 
-    /// The delivery that was drawn, where deliveries are queued: the terminal is done with it once it is queued.
+    /// The delivery that was drawn, where deliveries are queued: the terminal is done with it once
+    /// it is queued.
     pub fn queued(&self) -> Option<QueuedDelivery> {
         match self.input {
             Input::Delivery { carrier } if self.tpcc.deferred => Some(QueuedDelivery { warehouse: self.w, carrier }),
@@ -169,8 +172,8 @@ impl Terminal {
         }
     }
 
-    /// The row of the customer who is meant by a last name: of n sorted by first name, the one at n/2, rounded up
-    /// (clause 2.5.2.2). `None` where nobody has the name.
+    /// Return the row of the customer with a last name: of n sorted by first name, the one at
+    /// n/2, rounded up (clause 2.5.2.2). `None` if no customer has the name.
     pub(super) fn middle(reply: &Reply) -> Option<usize> {
         (reply.rows() > 0).then(|| reply.rows().div_ceil(2) - 1)
     }

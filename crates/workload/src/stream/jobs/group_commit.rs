@@ -1,8 +1,9 @@
 //! Group commit: many committers append to one log, and share its writes and flushes.
 //!
-//! A committer that is due leaves its record in the group that forms. While nothing is under way, and once the group is
-//! whole or has waited long enough, one write takes all its records, one flush makes them durable, and each committer's
-//! commit ends with it. Who comes meanwhile forms the next group.
+//! A committer that is due leaves its record in the forming group. While no write is in flight,
+//! and once the group is whole or has waited long enough, one write takes all its records, one
+//! flush makes them durable, and each committer's commit ends with it. Who comes meanwhile forms
+//! the next group.
 
 use crate::stream::issue::{Completion, Issue, Operation, Placement};
 use crate::stream::source::Source;
@@ -14,7 +15,7 @@ use tameshi_base::{Command, CommandKind, Nanos};
 enum Step {
     /// There is none.
     Idle,
-    /// So many bytes are being written.
+    /// The bytes are being written.
     Writing(u32),
     /// Written then; the flush is due.
     Written(Nanos),
@@ -47,16 +48,16 @@ pub(crate) struct Group {
     submitted: Nanos,
     /// Commits that ended with the last completion.
     commits: Vec<Nanos>,
-    /// Nobody joins for now; and when that last changed.
+    /// Committers are held back; and the time of the last change.
     held: bool,
     held_until: Nanos,
-    /// Bytes of the record that was left last, for who asks.
+    /// Bytes of the last record.
     joined_bytes: Option<u64>,
 }
 
 impl Group {
     pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>, committers: u32, delay: Nanos) -> Self {
-        assert!(committers > 0, "a group of nobody commits nothing");
+        assert!(committers > 0, "a group needs at least one committer");
         let count = committers as usize;
         Self {
             stream: place.stream,
@@ -115,7 +116,7 @@ impl Group {
         }
     }
 
-    /// When the group that forms is to be written, if nothing else is under way.
+    /// Return the time at which the forming group is written, if no other write is in flight.
     #[inline]
     fn group_due(&self) -> Option<Nanos> {
         let whole = self.forming.len() == self.committers || self.source.is_exhausted();
@@ -203,7 +204,7 @@ impl Group {
         u32::from(matches!(self.step, Step::Writing(_) | Step::Flushing))
     }
 
-    /// Nobody starts any more.
+    /// Stop all starts.
     pub(crate) fn end(&mut self) {
         self.source.end();
     }
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn many_committers_share_one_write_and_one_flush_and_each_commits() {
+    fn committers_share_one_write_and_one_flush() {
         let mut job = Job::new(&log(4, 0), place());
         let [(CommandKind::Write, first, 2048)] = issue_all(&mut job, 0)[..] else { panic!("one write of four") };
         assert_eq!(job.outstanding(), 1);
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_while_a_group_is_under_way_forms_the_next() {
+    fn committers_during_a_write_form_the_next_group() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..log(64, 0) }, place());
         let ms = 1_000_000;
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_gathers_more_and_a_whole_group_does_not_wait() {
+    fn delay_gathers_committers_and_a_full_group_starts_at_once() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..log(3, 1_500_000) }, place());
         assert_eq!(issue_all(&mut job, 0), []);

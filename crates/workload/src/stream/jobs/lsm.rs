@@ -1,14 +1,15 @@
-//! A log-structured merge tree behind a journal: what a document store, or any engine that writes sorted runs, asks of its
-//! storage.
+//! A log-structured merge tree with a journal, as in a document store, or any engine that writes
+//! sorted runs, asks of its storage.
 //!
-//! Committers append records to the journal, in groups, and to memory. What fills memory goes to the storage as one sorted
-//! run, in blocks, made durable at its end, while a second part of memory takes what comes; once that is full as well,
-//! committers wait. When a level has as many runs as its fan-out, all of them are read, and written as one run of the next
-//! level. Committers also wait while the first level has too many. Runs of the last level stay; the oldest of them goes when
-//! there is no place for more than its fan-out.
+//! Committers append records to the journal, in groups, and to memory. What fills memory goes to
+//! the storage as one sorted run, in blocks, made durable at its end, while a second part of memory
+//! takes new records; once that is full as well, committers wait. When a level has as many runs as
+//! its fan-out, all of them are read, and written as one run of the next level. Committers also
+//! wait while the first level has too many. Runs of the last level stay; the oldest of them goes
+//! when there is no place for more than its fan-out.
 //!
-//! In the long run each byte is thus written once to the journal, once to a run and once by the merge of each level but the
-//! last, and read as often as merged.
+//! In the long run each byte is thus written once to the journal, once to a run and once by the
+//! merge of each level but the last, and read as often as merged.
 
 use crate::stream::issue::{Completion, Issue, Operation, Placement};
 use crate::stream::jobs::group_commit::Group;
@@ -53,7 +54,7 @@ struct Block {
     merges: bool,
 }
 
-/// Runs, and what is done to them.
+/// Runs, and the tasks on them.
 #[derive(Debug)]
 struct Tree {
     spec: LsmTree,
@@ -137,7 +138,7 @@ impl Lsm {
         self.journal.outstanding() + self.tree.outstanding
     }
 
-    /// Nobody starts any more; runs that are begun are brought to their end, and merged.
+    /// Stop all starts; begun runs are completed and merged.
     pub(crate) fn end(&mut self) {
         self.journal.end();
     }
@@ -148,8 +149,8 @@ impl Lsm {
 }
 
 impl Tree {
-    /// A tree as it is in the middle of its life: each level but the first has as many runs as chance gives it, fewer than
-    /// would be merged.
+    /// A tree as it is in the middle of its life: each level but the first has as many runs as
+    /// chance gives it, fewer than would be merged.
     fn new(spec: &StreamSpec, place: Placement<'_>, tree: LsmTree) -> Self {
         let end = spec.span.map_or(place.storage_bytes, |span| place.storage_bytes.min(spec.offset.0 + span.0));
         let begin = spec.offset.0 + tree.journal.0;
@@ -181,14 +182,14 @@ impl Tree {
         this
     }
 
-    /// Room for a run: behind the last one, or at the begin where that is too near to the end.
+    /// Return the offset for a run: after the last one, or at the begin if the end is too near.
     fn place(&mut self, bytes: u64) -> u64 {
         let begin = if self.cursor + bytes > self.length_bytes { 0 } else { self.cursor };
         self.cursor = begin + bytes;
         begin
     }
 
-    /// Committers have left so many bytes in memory.
+    /// Add bytes of committers to memory.
     fn gather(&mut self, bytes: u64, now: Nanos) {
         self.gathered += bytes;
         self.write_run(now);
@@ -205,7 +206,7 @@ impl Tree {
         }
     }
 
-    /// The first level that has enough runs is merged, if nothing else is.
+    /// Merge the first level with enough runs, if no merge is running.
     fn merge(&mut self, now: Nanos) {
         let fan_out = self.spec.fan_out as usize;
         let merged = self.levels.len() - 1;
@@ -288,7 +289,7 @@ impl Tree {
         Completion { operation: Operation::of(kind), bytes, latency, service: latency, commit: None }
     }
 
-    /// A run is durable: it takes the place of those that it was made of.
+    /// Replace the inputs of a durable run by the run.
     fn finish(&mut self, task: usize, now: Nanos) {
         let Some(Task { inputs, output, level, .. }) = self.tasks[task].take() else { return };
         if level > 0 {
@@ -367,7 +368,8 @@ mod tests {
         commands: Vec<(Nanos, Nanos, Command)>,
     }
 
-    /// Carries a job out on a storage whose journal answers in 1000 ns and whose runs take `block` ns each, for so many records.
+    /// Carries a job out on a storage whose journal answers in 1000 ns and whose runs take `block`
+    /// ns each, for a number of records.
     fn run(spec: &StreamSpec, records: u64, block: Nanos) -> Did {
         let place = Placement {
             stream: 0,
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_long_run_each_byte_is_written_once_more_for_each_level_and_read_as_often_as_merged() {
+    fn lsm_writes_each_byte_once_per_level() {
         for (fan_out, levels) in [(4, 1), (4, 2), (4, 3), (2, 5), (10, 2)] {
             let did = run(&store(tree(fan_out, levels), Arrivals::Closed), 200_000, 100);
             let times = |bytes: u64| bytes as f64 / did.journal as f64;
@@ -417,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_read_whole_and_written_whole_and_flushed_before_the_next() {
+    fn lsm_run_is_flushed_before_the_next() {
         let spec = store(tree(4, 2), Arrivals::Closed);
         let did = run(&spec, 4000, 700);
         let of_runs = |kind| did.commands.iter().filter(move |(.., command)| command.id != 0 && command.kind == kind);
@@ -438,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn committers_wait_while_memory_is_full_and_the_storage_cannot_take_it() {
+    fn lsm_committers_wait_while_memory_is_full() {
         // A record each 2 us, of which a run takes eight blocks, three at a time: a run each 32 us.
         let spec = store(tree(4, 1), Arrivals::Constant { rate: Rate(500_000_000) });
         let slowest = |block| run(&spec, 3000, block).commits.into_iter().max();
@@ -456,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn committers_wait_for_merges_where_the_first_level_may_have_only_so_many_runs() {
+    fn lsm_committers_wait_for_merges_of_a_full_level() {
         let with = |most_runs| {
             let tree = LsmTree { most_runs, ..tree(4, 3) };
             let did = run(&store(tree, Arrivals::Closed), 20_000, 3_000);

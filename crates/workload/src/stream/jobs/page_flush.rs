@@ -1,5 +1,5 @@
-//! Page flushing: batches of scattered pages, each made durable before the next begins, and with a doublewrite area
-//! written there as a whole and flushed before any page goes to its place.
+//! Page flushing: batches of scattered pages, each made durable before the next begins, and with a
+//! doublewrite area written there as a whole and flushed before any page goes to its place.
 
 use crate::stream::issue::{Completion, Issue, Operation, Placement, Start};
 use crate::stream::source::Source;
@@ -21,7 +21,7 @@ enum Step {
     Flush,
 }
 
-/// The region that batches are written to first, one behind the other.
+/// The doublewrite region, to which batches are written first, one after the other.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     begin_bytes: u64,
@@ -48,13 +48,13 @@ pub(crate) struct Pages {
     /// When the batch should have begun.
     intended: Nanos,
     free_slots: Vec<u32>,
-    /// Per slot: when it was submitted, what, and how long.
+    /// Per slot: submission time, kind and length.
     slots: Vec<(Nanos, CommandKind, u32)>,
 }
 
 impl Pages {
     pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>, flush: PageFlush) -> Self {
-        assert!(flush.batch > 0 && spec.queue_depth > 0, "a batch of no pages, or nobody to write it");
+        assert!(flush.batch > 0 && spec.queue_depth > 0, "a batch needs pages and a queue");
         let area_bytes = flush.doublewrite.map_or(0, |area| area.0);
         let area = Area { begin_bytes: spec.offset.0, length_bytes: area_bytes, cursor: 0 };
         Self {
@@ -164,7 +164,7 @@ impl Pages {
         self.in_flight
     }
 
-    /// Nobody starts any more.
+    /// Stop all starts.
     pub(crate) fn end(&mut self) {
         self.source.end();
     }
@@ -193,7 +193,8 @@ mod tests {
 
     type Commands = Vec<(CommandKind, u64, u32)>;
 
-    /// Runs the job for a while, each command taking 10; commands in order, and the commits with their times.
+    /// Runs the job for a while, each command taking 10; commands in order, and the commits with
+    /// their times.
     fn run(mut job: Job, until: Nanos) -> (Commands, Vec<(Nanos, Nanos)>) {
         let (mut now, mut commands, mut commits) = (0, vec![], vec![]);
         while now < until {
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn with_doublewrite_each_batch_goes_to_the_area_and_is_flushed_before_any_page() {
+    fn doublewrite_flushes_each_batch_before_its_pages() {
         let area = 40 * PAGE;
         let (commands, commits) = run(Job::new(&flusher(6, Some(area)), place()), 500);
         let mut next_in_area = 0;
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_of_batches_begin_when_they_are_due_and_a_budget_ends_after_a_whole_batch() {
+    fn batches_begin_when_due_and_a_budget_ends_on_a_batch() {
         let arrivals = Arrivals::Bursts { requests: 2, every: Time(1000) };
         let spec = StreamSpec { arrivals, ..flusher(4, Some(8 * PAGE)) };
         let (_, commits) = run(Job::new(&spec, place()), 1500);

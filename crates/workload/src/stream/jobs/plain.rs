@@ -26,7 +26,7 @@ struct Chain {
     failed: bool,
 }
 
-/// So many requests can be drawn before their time.
+/// Number of requests that can be drawn before their time.
 const MOST_AHEAD: usize = 32;
 
 /// Requests drawn before their time.
@@ -55,10 +55,10 @@ impl Ahead {
         Some(request)
     }
 
-    /// Makes so many of those that are left, the new ones by `draw`.
+    /// Fill up to `count` requests, the new ones by `draw`.
     #[inline(always)]
     fn fill(&mut self, count: usize, draw: impl FnOnce(&mut [Request])) {
-        assert!(count <= MOST_AHEAD, "nobody looks further ahead");
+        assert!(count <= MOST_AHEAD, "beyond the look-ahead limit");
         if self.first + count > MOST_AHEAD {
             self.requests.copy_within(self.first..self.end, 0);
             (self.first, self.end) = (0, self.count());
@@ -76,7 +76,7 @@ impl Ahead {
 pub(crate) struct Plain {
     stream: u16,
     source: Source,
-    /// Requests drawn before their time, for who looks ahead.
+    /// Requests drawn before their time, for look-ahead.
     ahead: Ahead,
     sync_every: Option<u32>,
     /// Each write is durable at its own completion.
@@ -86,7 +86,8 @@ pub(crate) struct Plain {
     chains: Vec<Chain>,
     /// Each write waits for a trim of its range.
     trim_first: bool,
-    /// Slots whose trim is complete and whose write is due, or whose write is and whose sync is due.
+    /// Slots whose trim is complete and whose write is due, or whose write is and whose sync is
+    /// due.
     to_follow: VecDeque<(Nanos, u32)>,
     outstanding: u32,
     /// Pacer, if the stream keeps step with others.
@@ -94,16 +95,17 @@ pub(crate) struct Plain {
     end: End,
     /// When a command last completed.
     completed: Nanos,
-    /// Each slot starts its next request at the instant at which its last one completes, and nothing else follows from that.
+    /// Each slot starts its next request at the instant at which its last one completes, and
+    /// nothing else follows from that.
     goes_on_at_once: bool,
 }
 
 /// The sync that ends a stream which asks for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// It asks for none, or it is over.
+    /// No sync at the end, or it has ended.
     None,
-    /// When nothing is left.
+    /// At the end.
     ToCome,
     /// In flight.
     UnderWay,
@@ -219,7 +221,7 @@ impl Plain {
         }
     }
 
-    /// The next request: nothing that happens meanwhile changes it.
+    /// Return the next request, which no later event changes.
     #[inline(always)]
     fn next_request(&mut self) -> Request {
         match self.ahead.pop() {
@@ -294,7 +296,8 @@ impl Plain {
         }
     }
 
-    /// [`Plain::complete`] and [`Plain::issue`] in one, where the second is all that follows from the first.
+    /// [`Plain::complete`] and [`Plain::issue`] in one, where the second is all that follows from
+    /// the first.
     #[inline(always)]
     pub(crate) fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
         if !self.goes_on_at_once || !self.source.is_all_under_way() {

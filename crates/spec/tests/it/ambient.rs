@@ -57,7 +57,7 @@ fn a_study_says_how_warm_it_is_around_the_drive() {
 }
 
 #[test]
-fn heat_that_no_drive_has_is_told_with_the_reason() {
+fn invalid_thermal_values_are_refused_with_the_reason() {
     for (name, from, to) in [
         ("thermal_below_zero", "\"35 degC\"", "\"-3 degC\""),
         ("thermal_in_kelvin", "\"80 degC\"", "\"353 K\""),
@@ -74,7 +74,7 @@ fn heat_that_no_drive_has_is_told_with_the_reason() {
 }
 
 #[test]
-fn an_ambient_that_changes_nothing_or_never_lets_the_drive_cool_is_refused() {
+fn ambient_without_effect_or_without_release_is_refused() {
     for (name, more, drive) in [
         ("ambient_of_a_drive_that_does_not_get_warm", "ambient = \"40 degC\"", format!("{FLASH}{POWER}")),
         ("ambient_as_warm_as_the_release", "ambient = \"70 degC\"", format!("{FLASH}{POWER}{THERMAL}")),
@@ -101,7 +101,7 @@ fn on_lanes(generation: u32, lanes: u32) -> String {
 }
 
 #[test]
-fn a_slot_that_carries_less_than_the_drives_link_bounds_both_ways_and_another_changes_nothing() {
+fn slower_slot_bounds_the_link_both_ways() {
     let link = |slot: &str| planned_drive(slot, on_lanes(3, 4)).link;
     let rates = |slot: &str| {
         let link = link(slot);
@@ -123,7 +123,7 @@ fn a_slot_that_carries_less_than_the_drives_link_bounds_both_ways_and_another_ch
 }
 
 #[test]
-fn lanes_that_pci_express_does_not_have_or_that_do_not_carry_the_drives_rates_are_told() {
+fn pcie_without_the_lanes_or_the_rate_is_refused() {
     for (name, drive) in [
         ("pcie_of_three_lanes", on_lanes(3, 3)),
         ("pcie_without_lanes", on_lanes(3, 0)),
