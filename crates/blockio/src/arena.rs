@@ -107,12 +107,7 @@ impl Arena {
     /// Allocate room for `slots` requests of up to `length_bytes` each. `owner` tells the arenas of
     /// one run apart. `began` tells runs of one seed apart: cells share the seed, and the data of
     /// one must not duplicate another's.
-    pub(crate) fn new(
-        slots: u32,
-        length_bytes: u64,
-        seed: u64,
-        (owner, began): (u16, u64),
-    ) -> Result<Self, BlockError> {
+    pub(crate) fn new(slots: u32, length_bytes: u64, seed: u64, owner: u16, began: u64) -> Result<Self, BlockError> {
         let refused = || BlockError::Refused(vec![format!("no memory for {slots} requests of {length_bytes} bytes")]);
         let stride = usize::try_from(length_bytes).ok().and_then(|n| n.checked_next_multiple_of(BLOCK));
         let stride = stride.ok_or_else(refused)?;
@@ -266,7 +261,7 @@ mod tests {
     fn written_data_neither_repeat_nor_compress() {
         let mut all = vec![];
         for (owner, began) in [(0, 1), (1, 1), (0, 2)] {
-            let mut arena = Arena::new(2, 10_240, 7, (owner, began)).expect("memory");
+            let mut arena = Arena::new(2, 10_240, 7, owner, began).expect("memory");
             all.extend(writes(&mut arena, 2, &[10_240, 512, 4096], 60));
         }
         let mut seen = BTreeSet::new();
@@ -280,7 +275,7 @@ mod tests {
     #[test]
     fn compressible_data_compress_by_the_requested_share() {
         for (compressible, block) in [(30, 4096), (50, 4096), (75, 65_536), (50, 512), (50, 2300)] {
-            let mut arena = Arena::new(2, block, 7, (0, 0)).expect("memory");
+            let mut arena = Arena::new(2, block, 7, 0, 0).expect("memory");
             arena.prepare(asked(compressible, 0, block));
             let data = writes(&mut arena, 2, &[block as u32], 400);
             let together = left_by_a_compressor(&data);
@@ -302,7 +297,7 @@ mod tests {
     fn duplicates_have_16_contents_shared_by_all_jobs() {
         let (count, mut all) = (4000, vec![]);
         for owner in 0..2 {
-            let mut arena = Arena::new(3, 8192, 7, (owner, owner.into())).expect("memory");
+            let mut arena = Arena::new(3, 8192, 7, owner, owner.into()).expect("memory");
             arena.prepare(asked(0, 30, 8192));
             all.extend(writes(&mut arena, 3, &[8192], count));
         }
@@ -318,7 +313,7 @@ mod tests {
 
     #[test]
     fn data_after_a_compressible_phase_are_random() {
-        let mut arena = Arena::new(2, 4096, 7, (0, 0)).expect("memory");
+        let mut arena = Arena::new(2, 4096, 7, 0, 0).expect("memory");
         arena.prepare(asked(100, 50, 4096));
         assert!(left_by_a_compressor(&writes(&mut arena, 2, &[4096], 100)) < 0.02);
         arena.prepare(Content::PLAIN);
@@ -327,13 +322,13 @@ mod tests {
 
     #[test]
     fn smallest_arena_lies_in_a_huge_page() {
-        let arena = Arena::new(1, 4096, 7, (0, 0)).expect("memory");
+        let arena = Arena::new(1, 4096, 7, 0, 0).expect("memory");
         assert!((arena.base.as_ptr() as usize).is_multiple_of(HUGE_PAGE));
         assert_eq!(arena.layout.size() % HUGE_PAGE, 0);
     }
 
     #[test]
     fn arena_larger_than_memory_is_refused() {
-        assert!(Arena::new(u32::MAX, 1 << 40, 1, (0, 0)).is_err());
+        assert!(Arena::new(u32::MAX, 1 << 40, 1, 0, 0).is_err());
     }
 }

@@ -130,7 +130,7 @@ const EXT4_IOC_MOVE_EXT: libc::Ioctl = 0xC028_660F;
 
 impl Donor {
     /// Prepare an open donor. Unless it allocates space `in_place`, allocate `bytes` from `offset`.
-    pub(crate) fn new(fd: OwnedFd, (offset, bytes): (u64, u64), in_place: bool) -> io::Result<Self> {
+    pub(crate) fn new(fd: OwnedFd, offset: u64, bytes: u64, in_place: bool) -> io::Result<Self> {
         let mut system = MaybeUninit::<libc::statfs>::zeroed();
         // SAFETY: the pointer is to a structure of this function.
         let known = unsafe { libc::fstatfs(fd.as_raw_fd(), system.as_mut_ptr()) } == 0;

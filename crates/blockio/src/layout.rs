@@ -30,7 +30,7 @@ pub fn lay_out(target: &Target, seed: u64, backend: Backend, control: &Control) 
         return Err(BlockError::Refused(objections));
     }
     let clock = Monotonic::from_now();
-    let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, (OWNER, clock.t0()))?;
+    let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, OWNER, clock.t0())?;
     match backend.choose()?.0 {
         SelectedBackend::Uring { in_place } => {
             let queue = Uring::new(target.handle(false)?, DEPTH, &arena, Serving { in_place, polled: false });

@@ -85,10 +85,10 @@ fn prepare<'a>(
     let plan = ThreadPlan::of(spec, |stream| backend_of(&stream.stream, target_of(&stream.storage), chosen));
     let arenas =
         plan.threads.iter().enumerate().map(|(worker, thread)| {
-            Arena::new(thread.slots, thread.longest_bytes, spec.seed, (worker as u16, clock.t0()))
+            Arena::new(thread.slots, thread.longest_bytes, spec.seed, worker as u16, clock.t0())
         });
     let arenas = arenas.collect::<Result<Vec<Arena>, BlockError>>()?;
-    let verify_states = verify_states(spec, (chosen, clock.t0()), writer)?;
+    let verify_states = verify_states(spec, chosen, clock.t0(), writer)?;
     let threads = Threads::spawn(&plan, &targets, arenas, clock)?;
     Ok(Run {
         setting: RunContext { spec, targets, plan, verify_states },
@@ -107,7 +107,8 @@ fn prepare<'a>(
 /// Create a journal for each storage that some stream verifies.
 fn verify_states(
     spec: &RunSpec,
-    (chosen, began): (SelectedBackend, u64),
+    chosen: SelectedBackend,
+    began: u64,
     writer: &Writer,
 ) -> Result<BTreeMap<String, Arc<VerifyState>>, BlockError> {
     let mut verify_states = BTreeMap::new();

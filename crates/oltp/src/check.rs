@@ -80,7 +80,7 @@ pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<
         }
     }
     let ledger = match &spec.ledger {
-        Some(ledger) => Some(settle(&mut session, journal::read(&ledger.journal)?)?),
+        Some(ledger) => Some(compare_ledger(&mut session, journal::read(&ledger.journal)?)?),
         None => None,
     };
     let right = ledger.as_ref().is_none_or(|ledger| ledger.lost == 0 && ledger.twice == 0 && ledger.phantom == 0);
@@ -94,7 +94,7 @@ fn count(session: &mut Session, query: &str) -> Result<u64, OltpError> {
 }
 
 /// Compare the ledger with the clients' journals.
-fn settle(session: &mut Session, accounts: Vec<ClientRecord>) -> Result<LedgerState, OltpError> {
+fn compare_ledger(session: &mut Session, accounts: Vec<ClientRecord>) -> Result<LedgerState, OltpError> {
     let mut state = LedgerState::default();
     for account in accounts {
         let query = format!(

@@ -220,7 +220,7 @@ impl Worker {
         self.task.halt.load(Ordering::Relaxed)
     }
 
-    fn over(&self, now: Nanos) -> bool {
+    fn has_ended(&self, now: Nanos) -> bool {
         now >= self.task.end || self.is_halted()
     }
 
@@ -243,7 +243,7 @@ impl Worker {
         loop {
             let now = clock.now();
             self.rotate(now);
-            if self.over(now) {
+            if self.has_ended(now) {
                 return;
             }
             let intended = match &mut self.task.schedule {
@@ -263,7 +263,7 @@ impl Worker {
                 self.wait_until(clock.now() + transaction.keying);
             }
             let start = clock.now();
-            if self.over(start) && intended.is_none() {
+            if self.has_ended(start) && intended.is_none() {
                 return;
             }
             if !self.queued(intended.unwrap_or(start)) {
@@ -303,7 +303,7 @@ impl Worker {
         loop {
             let free = clock.now();
             self.rotate(free);
-            if self.over(free) {
+            if self.has_ended(free) {
                 // Wait until the last terminal has ended.
                 return deliveries.iter().count() as u64;
             }
@@ -363,7 +363,7 @@ impl Worker {
                     return;
                 }
             }
-            if self.over(self.task.clock.now()) {
+            if self.has_ended(self.task.clock.now()) {
                 return;
             }
         }
@@ -410,7 +410,7 @@ impl Worker {
         loop {
             let now = self.task.clock.now();
             self.rotate(now);
-            if self.over(now) {
+            if self.has_ended(now) {
                 return false;
             }
             let opened = match self.task.power.is_off() {

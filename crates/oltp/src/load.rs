@@ -67,7 +67,7 @@ pub fn load_program(spec: &OltpSpec, program: &Program, date: i64, rows: &Atomic
         }
     }
     commit(&mut session)?;
-    settle(dialect, &plan, &mut session).map_err(OltpError::database("gathering statistics"))?;
+    gather_statistics(dialect, &plan, &mut session).map_err(OltpError::database("gathering statistics"))?;
     Ok(rows.load(Ordering::Relaxed))
 }
 
@@ -92,7 +92,7 @@ fn for_loading(target: &Target) -> Target {
     }
 }
 
-fn settle(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Failure> {
+fn gather_statistics(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Failure> {
     match dialect {
         Dialect::Sqlite => session.plain("ANALYZE"),
         Dialect::Mysql => Ok(()),

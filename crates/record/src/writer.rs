@@ -322,7 +322,7 @@ impl Writer {
         });
         self.ledgers.entry((stats.stream, stats.part)).or_default().merge(&stats.ledger);
         let slowest = self.slowest(stats);
-        self.control.show_stream(usize::from(stats.stream), |shown| tell(shown, stats, slowest));
+        self.control.show_stream(usize::from(stats.stream), |shown| show_stream(shown, stats, slowest));
         Ok(())
     }
 
@@ -407,7 +407,7 @@ impl Writer {
 }
 
 /// Show the work of a stream in an interval.
-fn tell(shown: &mut StreamProgress, stats: &IntervalStats, slowest: Option<Slow>) {
+fn show_stream(shown: &mut StreamProgress, stats: &IntervalStats, slowest: Option<Slow>) {
     let length = stats.end.saturating_sub(stats.begin);
     let per_second = |sum: u64| (u128::from(sum) * 1_000_000_000).checked_div(u128::from(length)).unwrap_or(0) as u64;
     let operations = || stats.operations[..3].iter().filter(|op| op.count > 0);

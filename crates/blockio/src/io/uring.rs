@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn only_files_in_memory_are_served_at_submission() {
-        let arena = Arena::new(1, BLOCK as u64, 1, (0, 0)).expect("memory");
+        let arena = Arena::new(1, BLOCK as u64, 1, 0, 0).expect("memory");
         let of = |path: &str, in_place: bool| {
             let file = tempfile::tempfile_in(path).expect("a file");
             let (_, features) =

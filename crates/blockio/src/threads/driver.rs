@@ -226,7 +226,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             if let Some(by) = self.context.end_signal.get() {
                 return Ok(self.close(now, by));
             }
-            now = self.attend(now, end)?;
+            now = self.work(now, end)?;
             if starting && self.job.is_exhausted() {
                 starting = false;
                 self.context.handover.all_started();
@@ -291,7 +291,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         let mut last = self.clock.now();
         loop {
             for reaped in std::mem::take(&mut self.reaped) {
-                if let (Err(error), Ok(_)) = (self.settle(reaped), &result) {
+                if let (Err(error), Ok(_)) = (self.release(reaped), &result) {
                     result = Err(error);
                 }
                 last = self.clock.now();
@@ -319,7 +319,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// any work, record the time since the wait ended: completions in that time are seen late by up
     /// to as much.
     #[inline]
-    fn attend(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
+    fn work(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         let before = self.issued;
         let issued = self.issue_due(woken, end)?;
         if !std::mem::take(&mut self.handled) && self.issued == before {
@@ -455,7 +455,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// to the current phase.
     #[inline]
     fn finish(&mut self, reaped: Reaped, now: Nanos) -> Result<Option<(Completion, u64)>, BlockError> {
-        let (request_in_flight, failure) = self.settle(reaped)?;
+        let (request_in_flight, failure) = self.release(reaped)?;
         self.seen = now;
         if request_in_flight.phase_number == self.phase_number {
             let offset = self.context.payload.within(request_in_flight.request.offset);
@@ -477,7 +477,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// Release the slot of a request and check its result. Return the error number if it failed as
     /// it may.
     #[inline]
-    fn settle(&mut self, reaped: Reaped) -> Result<(InFlight, Option<i32>), BlockError> {
+    fn release(&mut self, reaped: Reaped) -> Result<(InFlight, Option<i32>), BlockError> {
         let request_in_flight = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
         let request = request_in_flight.request;
         self.free.push_back(reaped.slot);

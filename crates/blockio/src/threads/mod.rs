@@ -175,7 +175,7 @@ impl Threads {
         for (&worker, (number, stream, job)) in job_threads.iter().zip(jobs) {
             self.phases_of[worker] += 1;
             phase_run.threads.insert(worker, self.phases_of[worker]);
-            let task = Task { pacer: paces.of(usize::from(number)), ..setting.task(&phase_run, (number, job), stream) };
+            let task = Task { pacer: paces.of(usize::from(number)), ..setting.task(&phase_run, number, job, stream) };
             phase_run.may_drain |= task.room_next.is_some();
             self.send(worker, &phase_run.start, Some(Box::new(task)));
         }
@@ -191,7 +191,7 @@ impl Threads {
 }
 
 fn open_donor(target: &Target, in_place: bool) -> Result<Donor, BlockError> {
-    Donor::new(target.handle(false)?, (target.data_offset, target.data_bytes), in_place)
+    Donor::new(target.handle(false)?, target.data_offset, target.data_bytes, in_place)
         .map_err(|error| BlockError::system("allocating a donor's space", error))
 }
 
@@ -209,7 +209,7 @@ impl RunContext<'_> {
         streams.clone().try_fold(0, room)
     }
 
-    fn task(&self, phase_run: &PhaseRun, (number, job): (u16, u32), stream: &PhaseStream) -> Task {
+    fn task(&self, phase_run: &PhaseRun, number: u16, job: u32, stream: &PhaseStream) -> Task {
         let phase = &self.spec.phases[phase_run.step.phase];
         let target = self.targets.iter().find(|(name, _)| *name == stream.storage);
         let target = &target.expect("checked before the run").1;

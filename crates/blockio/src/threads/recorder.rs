@@ -75,7 +75,7 @@ impl Recorder {
     }
 
     /// Begin a phase at `begin`; `used`, and counts since the last phase, are not part of it.
-    pub(crate) fn begin(&mut self, (phase, stream): (u32, u16), begin: Nanos, boundaries: Boundaries, used: Used) {
+    pub(crate) fn begin(&mut self, phase: u32, stream: u16, begin: Nanos, boundaries: Boundaries, used: Used) {
         (self.phase, self.boundaries, self.used) = (phase, boundaries, used);
         self.boundary = self.boundaries.boundary_after(begin);
         self.stats.stream = stream;

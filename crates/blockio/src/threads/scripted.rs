@@ -193,8 +193,8 @@ fn drive_on(scenario: Scenario, spec: &StreamSpec, script: impl FnMut(usize, &Re
         handover: Arc::new(Handover::of(1)),
     };
     let mut recorder = Recorder::new(0, std::iter::once(spec), sender, returned);
-    recorder.begin((0, 0), 0, Boundaries::new(0, 0, 100 * MS), Used::default());
-    let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, (0, 0)).expect("memory");
+    recorder.begin(0, 0, 0, Boundaries::new(0, 0, 100 * MS), Used::default());
+    let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, 0, 0).expect("memory");
     let (clock, halt) = (ScriptedClock(now), AtomicBool::new(halt));
     let mut driver = Driver::new(context, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
     let ending = driver.run(0);
@@ -467,18 +467,18 @@ fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(
     };
     let bounds = |begin| Boundaries::new(begin, 0, 100 * MS);
     let recorder = Recorder::new(0, specs.into_iter(), sender, returned);
-    let arena = Arena::new(slots, 65_536, 1, (0, 0)).expect("memory");
+    let arena = Arena::new(slots, 65_536, 1, 0, 0).expect("memory");
     let (clock, halt) = (ScriptedClock(now.clone()), AtomicBool::new(false));
     let job = Job::new(specs[0], place(0, "first"));
     let mut driver = Driver::new(context(specs[0], 10 * MS), job, queue, arena, recorder, &clock, &halt);
-    driver.recorder().begin((0, 0), 0, bounds(0), Used::default());
+    driver.recorder().begin(0, 0, 0, bounds(0), Used::default());
     let end = driver.run(0).expect("no error").at;
     assert_eq!(end, 10 * MS);
     let begin = end + verdict;
     driver.bridge(|| if now.get() < begin { Next::Unknown } else { Next::Begins(begin) }).expect("no error");
     let job = Job::new(specs[1], place(begin, "second"));
     driver.take_over(context(specs[1], begin + 10 * MS), job, Content::of(specs[1]), false).expect("no error");
-    driver.recorder().begin((1, 0), begin, bounds(begin), Used::default());
+    driver.recorder().begin(1, 0, begin, bounds(begin), Used::default());
     driver.run(begin).expect("no error");
     let drained = driver.drained();
     driver.drain().expect("no error");

@@ -226,7 +226,7 @@ impl<Q: Queue> Thread<'_, Q> {
         self.send_drained();
         let boundaries = Boundaries::new(begin, task.ramp, task.interval).in_rounds(task.rounds);
         let used = self.driver.used();
-        self.driver.recorder().begin((task.phase, task.stream), begin, boundaries, used);
+        self.driver.recorder().begin(task.phase, task.stream, begin, boundaries, used);
         if let Some((state, counts)) = &task.checked {
             let (state, counts, slots) = (Arc::clone(state), Arc::clone(counts), self.driver.slots());
             self.driver.verify(Verifier::new(state, counts, slots, task.spec.longest_command().0));

@@ -121,7 +121,7 @@ impl Mysql {
                 empty.insert(Prepared::from(&made))
             }
         };
-        binary.execute(prepared, (&statement.parameters, &text.parameters), &text.results, reply)
+        binary.execute(prepared, &statement.parameters, &text.parameters, &text.results, reply)
     }
 
     pub(super) fn profile(&mut self) -> Result<Option<Vec<Stage>>, Failure> {

@@ -91,7 +91,8 @@ impl Binary {
     pub(super) fn execute(
         &mut self,
         prepared: &mut Prepared,
-        (values, kinds): (&Values, &[Kind]),
+        values: &Values,
+        kinds: &[Kind],
         results: &[Kind],
         reply: &mut Reply,
     ) -> Result<(), Failure> {
@@ -312,7 +313,7 @@ mod tests {
             for answer in [&described, &known, &known] {
                 std::thread::scope(|scope| {
                     scope.spawn(|| answer.chunks(piece).for_each(|part| server.write_all(part).expect("room")));
-                    let done = binary.execute(&mut prepared, (&Values::default(), &[]), &KINDS, &mut reply);
+                    let done = binary.execute(&mut prepared, &Values::default(), &[], &KINDS, &mut reply);
                     done.expect("a result");
                 });
                 assert_eq!(taken(&reply), WHOLE);
@@ -333,7 +334,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| server.write_all(&answer).expect("room"));
             let none = Values::default();
-            binary.execute(&mut prepared, (&none, &[]), &[Kind::Text(9)], &mut reply).expect("a result");
+            binary.execute(&mut prepared, &none, &[], &[Kind::Text(9)], &mut reply).expect("a result");
         });
         assert_eq!(taken(&reply), [Value::Text(&long)]);
     }
@@ -343,10 +344,10 @@ mod tests {
         let (mut binary, mut server) = pair();
         let (none, mut reply) = (Values::default(), Reply::default());
         server.write_all(&packet(b"\xFF\xBD\x04#40001Deadlock found")).expect("room");
-        let failure = binary.execute(&mut prepared(), (&none, &[]), &[], &mut reply).expect_err("refused");
+        let failure = binary.execute(&mut prepared(), &none, &[], &[], &mut reply).expect_err("refused");
         assert_eq!(failure, Failure::new(FailureKind::Retry, "mysql 1213", "Deadlock found"));
         server.write_all(&packet(&[0, 0xFC, 44, 1, 0, 2, 0, 0, 0])).expect("room");
-        binary.execute(&mut prepared(), (&none, &[]), &[], &mut reply).expect("done");
+        binary.execute(&mut prepared(), &none, &[], &[], &mut reply).expect("done");
         assert_eq!(reply.affected, 300);
         server.write_all(&packet(&[0, 0, 0, 2, 0, 0, 0])).expect("room");
         binary.plain("COMMIT").expect("done");
@@ -355,7 +356,7 @@ mod tests {
         assert_eq!(&sent[28..], b"\x07\0\0\0\x03COMMIT");
         let mut one = Values::default();
         one.int(1);
-        let wrong = binary.execute(&mut prepared(), (&one, &[Kind::Int]), &[], &mut reply);
+        let wrong = binary.execute(&mut prepared(), &one, &[Kind::Int], &[], &mut reply);
         assert_eq!(wrong.expect_err("one value too many").failure_kind, FailureKind::Final);
     }
 
@@ -369,7 +370,7 @@ mod tests {
             server.write_all(&answer).expect("room");
             server.shutdown(std::net::Shutdown::Write).expect("closed");
             let none = Values::default();
-            let failure = binary.execute(&mut prepared, (&none, &[]), &[Kind::Int], &mut Reply::default());
+            let failure = binary.execute(&mut prepared, &none, &[], &[Kind::Int], &mut Reply::default());
             assert_eq!(failure.expect_err("nothing to go by").failure_kind, FailureKind::Lost);
         }
     }
