@@ -27,7 +27,7 @@ pub enum BlockError {
         error: std::io::Error,
     },
     /// A request moved fewer bytes than asked.
-    #[error("{request} moved {moved} bytes only: the target ends there, or has no space left")]
+    #[error("{request} moved only {moved} bytes: the target ends there, or has no space left")]
     Short {
         /// Operation, offset and length.
         request: String,
@@ -43,7 +43,7 @@ pub enum BlockError {
         payload_bytes: u64,
     },
     /// A read returned wrong data.
-    #[error("{request} brought wrong data: the block at offset {offset} {why}")]
+    #[error("{request} returned wrong data: the block at offset {offset} {why}")]
     Wrong {
         /// Operation, offset and length.
         request: String,
@@ -63,7 +63,7 @@ pub enum BlockError {
         waited: Nanos,
     },
     /// Load threads that did not answer in time.
-    #[error("{threads} threads of the load hang in a call, none answered for {} s", .waited / 1_000_000_000)]
+    #[error("{threads} load threads hang in a system call; none answered for {} s", .waited / 1_000_000_000)]
     Silent {
         /// Number of threads that did not answer.
         threads: usize,
@@ -71,7 +71,7 @@ pub enum BlockError {
         waited: Nanos,
     },
     /// A load thread panicked.
-    #[error("a thread of the load stopped unexpectedly: {0}")]
+    #[error("a load thread panicked: {0}")]
     Panicked(String),
     /// The record could not be written.
     #[error(transparent)]

@@ -135,8 +135,8 @@ pub(crate) struct Task {
     pub(crate) sender: Sender<Message>,
     /// Channel of deferred deliveries: senders queue them, and a background client does nothing but
     /// execute them.
-    pub(crate) defers: Option<Sender<DeferredDelivery>>,
-    pub(crate) delivers: Option<Receiver<DeferredDelivery>>,
+    pub(crate) deferred_sender: Option<Sender<DeferredDelivery>>,
+    pub(crate) deferred_receiver: Option<Receiver<DeferredDelivery>>,
 }
 
 /// Failed attempt; `committing`: its commit had been sent.
@@ -189,12 +189,12 @@ impl Worker {
         let Task { clock, begin, .. } = self.task;
         clock.wait_until(begin, || self.is_halted());
         self.cpu = clock.cpu();
-        let queued = self.task.delivers.take().map(|deliveries| self.deliver(&deliveries));
+        let queued = self.task.deferred_receiver.take().map(|deliveries| self.deliver(&deliveries));
         if queued.is_none() {
             self.serve();
         }
         // The background client ends when all senders are dropped.
-        self.task.defers = None;
+        self.task.deferred_sender = None;
         let due = clock.now().min(self.task.end);
         // A long last transaction ends intervals after the phase's end, in which nothing arrives.
         let end = due.max(self.interval_begin + 1);
@@ -228,9 +228,9 @@ impl Worker {
     /// database holds its files open.
     fn wait_until(&mut self, at: Nanos) {
         let clock = self.task.clock;
-        let is_dark = |worker: &Self| worker.task.session.is_some() && worker.task.power.is_off();
-        clock.wait_until(at, || self.is_halted() || is_dark(self));
-        if is_dark(self) {
+        let lost_power = |worker: &Self| worker.task.session.is_some() && worker.task.power.is_off();
+        clock.wait_until(at, || self.is_halted() || lost_power(self));
+        if lost_power(self) {
             self.task.outages.lost(clock.now(), self.opened);
             self.task.session = None;
             clock.wait_until(at, || self.is_halted());
@@ -289,7 +289,9 @@ impl Worker {
     /// Queue a delivery for the background client if deliveries are deferred; the terminal is then
     /// done with it.
     fn queued(&mut self, since: Nanos) -> bool {
-        let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.defers) else { return false };
+        let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.deferred_sender) else {
+            return false;
+        };
         let Some(delivery) = terminal.queued() else { return false };
         // The receiver is gone only if its thread has died; then the run fails.
         let _ = background.send((delivery, since));
@@ -332,19 +334,19 @@ impl Worker {
             }
             let FailedTry { failure, committing } = match self.attempt() {
                 Ok(outcome) => {
-                    self.connect_anew_if_due();
+                    self.reconnect_if_due();
                     self.completed(kind, intended, start, outcome);
                     return self.profile(kind);
                 }
-                Err(broken) => broken,
+                Err(failed) => failed,
             };
             let failure_kind = failure.failure_kind;
-            self.remember(failure);
+            self.count_error(failure);
             match failure_kind {
                 FailureKind::Retry if tries < MOST_TRIES => {
                     tries += 1;
                     self.counts.kinds[kind].retries += 1;
-                    self.take_back();
+                    self.roll_back();
                     self.task.client.again();
                 }
                 FailureKind::Lost => {
@@ -359,7 +361,7 @@ impl Worker {
                 }
                 FailureKind::Retry | FailureKind::Final => {
                     self.counts.kinds[kind].failed += 1;
-                    self.take_back();
+                    self.roll_back();
                     return;
                 }
             }
@@ -370,7 +372,7 @@ impl Worker {
     }
 
     /// Reconnect if due; the time counts to the last transaction, as in sysbench.
-    fn connect_anew_if_due(&mut self) {
+    fn reconnect_if_due(&mut self) {
         if self.task.plan.reconnect.is_some_and(|every| (self.ending.completed + 1).is_multiple_of(every)) {
             self.task.session = None;
             self.reconnect();
@@ -390,18 +392,18 @@ impl Worker {
         }
     }
 
-    fn take_back(&mut self) {
+    fn roll_back(&mut self) {
         let Some(session) = &mut self.task.session else { return };
         self.counts.others += 1;
         self.counts.ended += 1;
         if let Err(failure) = session.roll_back() {
-            self.remember(failure);
+            self.count_error(failure);
             self.task.outages.lost(self.task.clock.now(), self.opened);
             self.task.session = None;
         }
     }
 
-    fn remember(&mut self, failure: Failure) {
+    fn count_error(&mut self, failure: Failure) {
         self.ending.errors.entry(failure.code.clone()).or_insert((0, failure)).0 += 1;
     }
 
@@ -426,7 +428,7 @@ impl Worker {
                 }
                 Err(failure) => {
                     self.task.outages.lost(now, self.opened);
-                    self.remember(failure);
+                    self.count_error(failure);
                     self.task.clock.wait_until(now + RECONNECT, || self.is_halted());
                 }
             }

@@ -44,7 +44,7 @@ pub enum OltpError {
         failure: Failure,
     },
     /// A load thread panicked.
-    #[error("a client stopped unexpectedly: {0}")]
+    #[error("a client thread panicked: {0}")]
     Panicked(String),
     /// The journal of acknowledged commits can't be written or read.
     #[error("the journal {file}: {why}")]

@@ -54,7 +54,7 @@ struct Run<'a> {
     halt: Arc<AtomicBool>,
     /// Names of the kinds of transactions.
     kinds: Vec<String>,
-    done: RunOutcome,
+    outcome: RunOutcome,
     last_error: Option<Failure>,
     /// State per program name: phases of one program continue its keys of new rows.
     shared: BTreeMap<&'static str, Arc<Shared>>,
@@ -86,11 +86,11 @@ pub fn execute_program(
     let clock = Clock::from(t0_ns);
     // Unique among the runs on this data: the start in nanoseconds.
     let ledger_run = spec.ledger.is_some().then(|| clock.date(0) * 1_000_000_000 + (t0_ns % 1_000_000_000) as i64);
-    let done = RunOutcome { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
+    let outcome = RunOutcome { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
     let (halt, last_error) = (Arc::default(), None);
     let result = {
         let (program_spec, shared) = (&spec.program, BTreeMap::new());
-        Run { spec, program_spec, program, plan, clock, writer, power, halt, kinds, done, last_error, shared }
+        Run { spec, program_spec, program, plan, clock, writer, power, halt, kinds, outcome, last_error, shared }
             .all_phases()
     };
     if let Err(error) = &result {
@@ -107,12 +107,12 @@ impl Run<'_> {
         for index in 0..self.spec.phases.len() {
             self.change_program(index);
             if self.phase(index)? == EndedBy::Stopped {
-                self.done.status = RunStatus::Partial;
+                self.outcome.status = RunStatus::Partial;
                 break;
             }
         }
-        self.writer.event(self.clock.now(), "run_end", json!({ "status": self.done.status.word() }))?;
-        Ok(self.done)
+        self.writer.event(self.clock.now(), "run_end", json!({ "status": self.outcome.status.word() }))?;
+        Ok(self.outcome)
     }
 
     /// Switch to the program of a phase that has its own.
@@ -130,18 +130,19 @@ impl Run<'_> {
     fn phase(&mut self, index: usize) -> Result<EndedBy, OltpError> {
         let phase = &self.spec.phases[index];
         let clients = self.program_spec.clients();
-        let deliverers = u32::from(self.program.is_deferred());
-        let sessions = (0..clients + deliverers)
+        let background_clients = u32::from(self.program.is_deferred());
+        let sessions = (0..clients + background_clients)
             .map(|_| Session::open(&self.spec.target, &self.plan))
             .collect::<Result<Vec<_>, _>>()
             .map_err(OltpError::database("connecting"))?;
         let begin = (self.clock.now() + LEAD).max(if index == 0 { LEAD } else { 0 });
         let end = begin + phase.time.0;
-        let streams: Vec<(&str, u32)> = self.kinds.iter().map(|kind| (kind.as_str(), clients + deliverers)).collect();
+        let streams: Vec<(&str, u32)> =
+            self.kinds.iter().map(|kind| (kind.as_str(), clients + background_clients)).collect();
         self.writer.phase_begin(begin, index as u32, &streams)?;
         let (sender, messages) = channel();
         let outages = Arc::new(Outages::new(begin, end));
-        let (defers, mut deliveries) = (deliverers > 0).then(channel).unzip();
+        let (deferred_sender, mut deliveries) = (background_clients > 0).then(channel).unzip();
         let shared = Arc::clone(self.shared.entry(self.program_spec.word()).or_insert_with(|| self.program.shared()));
         for (number, session) in (0..).zip(sessions) {
             let name = format!("{}/{}/arrivals/{number}", phase.name, self.program_spec.word());
@@ -168,20 +169,20 @@ impl Run<'_> {
                 halt: Arc::clone(&self.halt),
                 power: self.power.clone(),
                 sender: sender.clone(),
-                defers: defers.clone().filter(|_| !delivers),
-                delivers: if delivers { deliveries.take() } else { None },
+                deferred_sender: deferred_sender.clone().filter(|_| !delivers),
+                deferred_receiver: if delivers { deliveries.take() } else { None },
             };
             let started = std::thread::Builder::new().name(format!("client-{number}"));
             started.spawn(move || Worker::new(task).work()).map_err(OltpError::Thread)?;
         }
-        drop((sender, defers));
+        drop((sender, deferred_sender));
         let endings = self.watch(index as u32, begin.saturating_add(phase.ramp.0), end, &messages)?;
-        self.finish(index as u32, end, clients + deliverers, endings, &outages)
+        self.finish(index as u32, end, clients + background_clients, endings, &outages)
     }
 
     /// Journal of a client in a phase; phases of a run number their transactions separately.
     fn journal(&self, index: usize, number: u32) -> Result<Option<(i64, Journal)>, OltpError> {
-        let (Some(ledger), Some(run)) = (&self.spec.ledger, self.done.ledger_run) else { return Ok(None) };
+        let (Some(ledger), Some(run)) = (&self.spec.ledger, self.outcome.ledger_run) else { return Ok(None) };
         let run = run + index as i64;
         Ok(Some((run, Journal::begin(&ledger.journal, number, run)?)))
     }
@@ -261,7 +262,7 @@ impl Run<'_> {
     ) -> Result<EndedBy, OltpError> {
         let now = self.clock.now();
         if endings.len() < threads as usize {
-            return Err(OltpError::Panicked(format!("{} of {threads} threads came to their end", endings.len())));
+            return Err(OltpError::Panicked(format!("{} of {threads} threads ended normally", endings.len())));
         }
         endings.sort_by_key(|ending| ending.client);
         let steady = |of: fn(&Ending) -> u64| endings.iter().map(of).collect::<Vec<_>>();
@@ -275,7 +276,7 @@ impl Run<'_> {
             }
             completed += ending.completed;
             for (code, (count, failure)) in ending.errors {
-                *self.done.errors.entry(code).or_insert(0) += count;
+                *self.outcome.errors.entry(code).or_insert(0) += count;
                 self.last_error = Some(failure);
             }
             profile.merge(ending.profile);
@@ -283,12 +284,12 @@ impl Run<'_> {
                 tally.get_or_insert_default().merge(&mine);
             }
         }
-        self.done.completed += completed;
+        self.outcome.completed += completed;
         for outage in outages.of_phase(now.min(end)) {
             self.writer.event(outage.first_error_ns, "outage", json!({ "phase": index, "outage": outage }))?;
         }
-        if !self.done.errors.is_empty() {
-            self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.done.errors }))?;
+        if !self.outcome.errors.is_empty() {
+            self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.outcome.errors }))?;
         }
         if profile.statements > 0 {
             self.writer.event(now, "profile", json!({ "phase": index, "profile": profile }))?;

@@ -118,14 +118,14 @@ pub(crate) struct Driver<'a, Q, C> {
     outstanding: u32,
     /// Number of earlier phases, and of their requests still in flight.
     phase_number: u32,
-    lingering: u32,
+    earlier_outstanding: u32,
     /// Time of the last completion.
-    seen: Nanos,
+    last_completion: Nanos,
     /// Number of phases that have nothing in flight any more, and since when; reported once.
     drained: Option<(u32, Nanos)>,
     reaped: Vec<Reaped>,
     /// True if the last wait brought completions.
-    handled: bool,
+    had_completions: bool,
     issued: u64,
     /// Requests that the queue has taken and not started.
     unstarted: u32,
@@ -157,11 +157,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             free: (0..slots).collect(),
             outstanding: 0,
             phase_number: 0,
-            lingering: 0,
-            seen: 0,
+            earlier_outstanding: 0,
+            last_completion: 0,
             drained: None,
             reaped: Vec::with_capacity(slots as usize),
-            handled: false,
+            had_completions: false,
             issued: 0,
             unstarted: 0,
             batch: Batch::default(),
@@ -193,9 +193,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             self.verifier = None;
         }
         self.discard_reaped(self.clock.now())?;
-        (self.context, self.job, self.handled) = (context, job, false);
-        (self.phase_number, self.lingering) = (self.phase_number + 1, self.outstanding);
-        self.drained = (self.lingering == 0).then_some((self.phase_number, self.seen));
+        (self.context, self.job, self.had_completions) = (context, job, false);
+        (self.phase_number, self.earlier_outstanding) = (self.phase_number + 1, self.outstanding);
+        self.drained = (self.earlier_outstanding == 0).then_some((self.phase_number, self.last_completion));
         Ok(())
     }
 
@@ -239,7 +239,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                 self.recorder.rotate(now.min(end - 1), self.used());
             }
             if now < end {
-                self.take(now)?;
+                self.record_completions(now)?;
                 if self.job.is_done() {
                     return Ok(self.close(now, EndedBy::Amount));
                 }
@@ -253,7 +253,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
 
     /// Continue the ended phase's job without recording until the next phase begins, or until
     /// nothing is left to issue.
-    pub(crate) fn bridge(&mut self, mut next: impl FnMut() -> Next) -> Result<(), BlockError> {
+    pub(crate) fn continue_until_next(&mut self, mut next: impl FnMut() -> Next) -> Result<(), BlockError> {
         while !self.halt.load(Ordering::Relaxed) {
             let now = self.clock.now();
             self.discard_reaped(now)?;
@@ -295,10 +295,10 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                     result = Err(error);
                 }
                 last = self.clock.now();
-                self.seen = last;
+                self.last_completion = last;
             }
             if self.outstanding == 0 {
-                (self.lingering, self.drained) = (0, Some((self.phase_number + 1, self.seen)));
+                (self.earlier_outstanding, self.drained) = (0, Some((self.phase_number + 1, self.last_completion)));
                 return result;
             }
             let waited = self.clock.now() - last;
@@ -315,18 +315,18 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.outstanding
     }
 
-    /// Work between two waits: issue due requests after the completions were handled. If there was
+    /// Work between two waits: issue due requests after the completions were had_completions. If there was
     /// any work, record the time since the wait ended: completions in that time are seen late by up
     /// to as much.
     #[inline]
     fn work(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         let before = self.issued;
         let issued = self.issue_due(woken, end)?;
-        if !std::mem::take(&mut self.handled) && self.issued == before {
+        if !std::mem::take(&mut self.had_completions) && self.issued == before {
             return Ok(issued);
         }
         let now = self.clock.now();
-        self.recorder.away(now - woken);
+        self.recorder.worked(now - woken);
         if self.unstarted > 0 {
             // The wait that begins now submits them.
             self.recorder.handed_over(&std::mem::take(&mut self.batch), now - issued);
@@ -369,7 +369,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// Return whether another request may start. Only requests of an earlier phase can prevent it.
     #[inline]
     fn has_room(&self) -> bool {
-        self.lingering == 0
+        self.earlier_outstanding == 0
             || (!self.free.is_empty() && (self.context.open_loop || self.outstanding < self.context.depth))
     }
 
@@ -430,9 +430,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
 
     /// Record all completions as seen at `now`.
     #[inline]
-    fn take(&mut self, now: Nanos) -> Result<(), BlockError> {
-        self.handled = !self.reaped.is_empty();
-        if self.handled {
+    fn record_completions(&mut self, now: Nanos) -> Result<(), BlockError> {
+        self.had_completions = !self.reaped.is_empty();
+        if self.had_completions {
             self.recorder.completed(self.reaped.len());
         }
         for index in 0..self.reaped.len() {
@@ -455,20 +455,20 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// to the current phase.
     #[inline]
     fn finish(&mut self, reaped: Reaped, now: Nanos) -> Result<Option<(Completion, u64)>, BlockError> {
-        let (request_in_flight, failure) = self.release(reaped)?;
-        self.seen = now;
-        if request_in_flight.phase_number == self.phase_number {
-            let offset = self.context.payload.within(request_in_flight.request.offset);
+        let (finished, failure) = self.release(reaped)?;
+        self.last_completion = now;
+        if finished.phase_number == self.phase_number {
+            let offset = self.context.payload.within(finished.request.offset);
             if failure.is_some() {
-                self.job.fails(request_in_flight.slot);
+                self.job.fails(finished.slot);
             }
-            let completion = self.job.complete(request_in_flight.slot, now);
+            let completion = self.job.complete(finished.slot, now);
             let Some(error) = failure else { return Ok(Some((completion, offset))) };
             self.recorder.failed(completion.operation, error);
             return Ok(None);
         }
-        self.lingering -= 1;
-        if self.lingering == 0 {
+        self.earlier_outstanding -= 1;
+        if self.earlier_outstanding == 0 {
             self.drained = Some((self.phase_number, now));
         }
         Ok(None)
@@ -478,16 +478,16 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// it may.
     #[inline]
     fn release(&mut self, reaped: Reaped) -> Result<(InFlight, Option<i32>), BlockError> {
-        let request_in_flight = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
-        let request = request_in_flight.request;
+        let finished = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
+        let request = finished.request;
         self.free.push_back(reaped.slot);
         self.outstanding -= 1;
         let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll | Kind::File(_));
         if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
-            return self.check(&request).map(|()| (request_in_flight, None));
+            return self.check(&request).map(|()| (finished, None));
         }
         if let Some(error) = self.tolerated(&request, reaped.result) {
-            return Ok((request_in_flight, Some(error)));
+            return Ok((finished, Some(error)));
         }
         let offset = self.context.payload.within(request.offset);
         let text = self.describe(request.kind, offset, request.length);

@@ -151,7 +151,7 @@ impl Recorder {
 
     /// Count a period of work between two waits.
     #[inline]
-    pub(crate) fn away(&mut self, length: Nanos) {
+    pub(crate) fn worked(&mut self, length: Nanos) {
         self.stats.reap.add(length);
     }
 

@@ -200,7 +200,7 @@ fn drive_on(scenario: Scenario, spec: &StreamSpec, script: impl FnMut(usize, &Re
     let ending = driver.run(0);
     let before = seen.borrow().len();
     if ending.as_ref().is_ok_and(|ending| ending.by == EndedBy::Amount) {
-        driver.bridge(|| Next::Unknown).expect("no error");
+        driver.continue_until_next(|| Next::Unknown).expect("no error");
     }
     let bridged = seen.borrow().len() - before;
     let drained = driver.drain();
@@ -475,7 +475,9 @@ fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(
     let end = driver.run(0).expect("no error").at;
     assert_eq!(end, 10 * MS);
     let begin = end + verdict;
-    driver.bridge(|| if now.get() < begin { Next::Unknown } else { Next::Begins(begin) }).expect("no error");
+    driver
+        .continue_until_next(|| if now.get() < begin { Next::Unknown } else { Next::Begins(begin) })
+        .expect("no error");
     let job = Job::new(specs[1], place(begin, "second"));
     driver.take_over(context(specs[1], begin + 10 * MS), job, Content::of(specs[1]), false).expect("no error");
     driver.recorder().begin(1, 0, begin, bounds(begin), Used::default());

@@ -205,7 +205,7 @@ impl<Q: Queue> Thread<'_, Q> {
         let mut resting = false;
         loop {
             if !resting && !self.quiet {
-                self.driver.bridge(|| assignments.look())?;
+                self.driver.continue_until_next(|| assignments.look())?;
             }
             let Some((task, begin)) = assignments.next(|| self.is_halted()) else { return Ok(()) };
             resting = task.is_none();

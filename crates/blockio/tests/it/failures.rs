@@ -151,7 +151,7 @@ fn target_that_shrinks_during_a_run_fails_it() {
         let text = failure(&bench, bench.run(vec![phase(by_time(600_000), vec![("load", reads)])], backend));
         cutter.join().expect("cut");
         assert!(
-            text.ends_with("of storage `disk` moved 0 bytes only: the target ends there, or has no space left"),
+            text.ends_with("of storage `disk` moved only 0 bytes: the target ends there, or has no space left"),
             "{text}"
         );
     }

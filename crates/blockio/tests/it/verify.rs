@@ -138,7 +138,7 @@ fn damage_during_a_run_fails_it_and_names_the_block() {
             bench.run(phases, backend).expect_err("a damaged block")
         });
         let text = error.to_string();
-        let expected = "read of 16384 bytes at offset 131072 of storage `disk` brought wrong data: the block at offset 135168 \
+        let expected = "read of 16384 bytes at offset 131072 of storage `disk` returned wrong data: the block at offset 135168 \
                         is corrupt or torn: its checksum does not match";
         assert_eq!(text, expected);
         assert_eq!(bench.events().pop().expect("an event")["message"], text);
