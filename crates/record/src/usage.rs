@@ -31,14 +31,16 @@ resources! {
     Lock = "lock",
     /// Hypervisor, working for its guest's requests.
     Hypervisor = "hypervisor",
-    /// Power budget of a drive beyond idling. It is busy while it limits commands.
+    /// Power budget of a drive beyond idling. It is busy for the time that the budget needs for the
+    /// commands begun.
     Power = "power",
     /// Threads of the jobs: their own work in the host. A thread that waits for a request, a lock
     /// or a processor does none.
     Threads = "threads",
     /// Port between a host and a controller's cache, as in a disk array.
     Port = "port",
-    /// Power budget of a drive while it is too warm. It is busy while it limits commands.
+    /// Power budget of a drive while it is too warm. It is busy for the time that the budget needs
+    /// for the commands begun then.
     Thermal = "thermal",
     /// Processors, while they serve interrupts of devices.
     Interrupts = "interrupts",
@@ -98,7 +100,7 @@ impl Usage {
         self.0.push(Part { resource, servers, busy_ns, waits: None });
     }
 
-    /// Add resources with `added`; requests waited for them only as `waits` counts.
+    /// Add resources with `added`; requests waited for them at most as `waits` counts.
     pub fn aside(&mut self, waits: Waits, added: impl FnOnce(&mut Self)) {
         let before = self.0.len();
         added(self);

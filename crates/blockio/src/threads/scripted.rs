@@ -329,7 +329,7 @@ fn error_ends_the_job_and_drains_its_requests() {
 
     let short = |number, request: &Request| (100 * US, if number == 5 { 512 } else { whole(request) });
     let text = drive(&spec, Some(SECOND), None, false, short).ending.expect_err("a short write").to_string();
-    assert!(text.contains("moved 512 bytes only"), "{text}");
+    assert!(text.contains("moved only 512 bytes"), "{text}");
 }
 
 #[test]
