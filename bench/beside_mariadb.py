@@ -41,7 +41,7 @@ from tameshi.published import listed
 
 DISK, HOST = "own-disk", "own-machine"
 KEPT = tuple(VALIDATION / f"{name}.toml" for name in (DISK, HOST))
-"""Profiles of the disk and host that the table was measured on."""
+"""Profiles of what the table was measured on."""
 METRICS = {
     "statement.rate": "1/s",
     "server.hit_ratio": "1",

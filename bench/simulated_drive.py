@@ -164,7 +164,7 @@ class Row:
 
 
 def scaled(gib: int) -> Drive:
-    """Drive of the profile with the given flash."""
+    """The profile's drive with so much flash."""
     path = ROOT / "profiles" / "devices" / f"{PROFILE}.toml"
     return Drive(path, FLASH_GIB // gib, gib)
 

@@ -93,8 +93,7 @@ def cycles(graph: dict[Module, set[Module]]) -> list[list[Module]]:
 
 
 def struct_sizes(source: Path) -> Iterator[tuple[int, str, bool]]:
-    """Number of fields and name of each struct with named fields; True if serde reads or writes
-    it."""
+    """Number of fields, name and use by serde of each struct with named fields."""
     for path in sorted(source.rglob("*.rs")):
         code = without_test_modules(code_of(path.read_text(encoding="utf-8")))
         for match in STRUCT.finditer(code):

@@ -1,7 +1,6 @@
 """Checks of STYLE.md: first words, dialect, widths, lengths of names and pages.
 
-`python tests/support/style.py [PATH …]` lists the breaches below each path, by default in the whole
-project.
+`python tests/support/style.py [PATH …]` lists the breaches below each path, by default all.
 """
 
 import ast
