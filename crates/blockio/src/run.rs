@@ -137,7 +137,7 @@ struct Run<'a> {
     chosen: SelectedBackend,
     remark: Option<String>,
     features: Option<Vec<String>>,
-    /// Features of streams with another I/O path than the run's.
+    /// Features of streams with another backend than the run's.
     apart: BTreeSet<String>,
     threads: Threads,
     writer: &'a mut Writer,

@@ -39,8 +39,8 @@ pub(crate) struct ThreadPlan {
     pub(crate) job_threads: Vec<Vec<usize>>,
 }
 
-/// I/O path of a stream: the run's choice, unless the stream asks otherwise. io_uring can't discard
-/// a block device's range.
+/// Backend of a stream: the run's choice, unless the stream asks otherwise. io_uring can't discard a
+/// block device's range.
 pub(crate) fn backend_of(stream: &StreamSpec, target: Option<&Target>, chosen: SelectedBackend) -> SelectedBackend {
     match stream.submission {
         _ if stream.call.is_some() && chosen != SelectedBackend::Null => SelectedBackend::Portable,
@@ -51,7 +51,7 @@ pub(crate) fn backend_of(stream: &StreamSpec, target: Option<&Target>, chosen: S
 }
 
 impl ThreadPlan {
-    /// Plan the threads for all phases of `spec`; `chosen` gives the I/O path of each stream.
+    /// Plan the threads for all phases of `spec`; `chosen` gives the backend of each stream.
     pub(crate) fn of(spec: &RunSpec, chosen: impl Fn(&PhaseStream) -> SelectedBackend) -> Self {
         let mut plan = Self::default();
         for phase in &spec.phases {
@@ -121,7 +121,7 @@ impl PlannedThread {
             let of = self.streams.iter().filter(|stream| !open || stream.arrivals != Arrivals::Closed);
             of.map(StreamSpec::most_outstanding).max().unwrap_or(0)
         };
-        let beside = if repeated && !self.in_place { most(true) } else { 0 };
-        self.slots = most(false).saturating_add(beside).max(1);
+        let open_loop = if repeated && !self.in_place { most(true) } else { 0 };
+        self.slots = most(false).saturating_add(open_loop).max(1);
     }
 }
