@@ -1,1 +1,1 @@
-"""Benchmarks: each compares with a peer in the same run, and is no test."""
+"""Benchmarks, each next to a peer in the same run; they are no tests."""

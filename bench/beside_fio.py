@@ -1,24 +1,27 @@
-"""The same depth sweep on the same file, Tameshi beside fio, in alternating pairs.
+"""Depth sweep of Tameshi and fio on the same file, in alternating pairs.
 
     python -m bench.beside_fio [--most 400] [--seconds 0.4] [--depths 1 …] [--write] [PLACE …]
 
-Without places: a file on a tmpfs of its own (mounted with huge pages, which takes root) and one in
-build/. Both read at random, past the page cache, by io_uring with registered file and buffers,
-submitting two at a time. On tmpfs blocks have 4 MiB, at depth 1 and 2 as many as make 16 MiB in
-flight: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
-`make bench` is about elsewhere. Both leave the copying to io_uring, though by itself Tameshi reads
-a file in memory in place. What reads keeps to one processor there, at nice -20: the kernel copies
-in threads of its own, and where the scheduler puts those moves a pair by a tenth. The rest of
-Tameshi runs on another one, for fio has nothing beside its reading to do within so short a run.
-Which small pages of memory a file or a buffer happens to get moves a run by a fifth, hence huge
-ones for all of it: for the file as it is mounted, for fio's buffers because it is told to take
-some that the kernel keeps; ours lie in huge pages by themselves. A pair runs both at one depth, one
-right after the other, in an order that alternates; the ratio of the means carries a 95 % interval
-over the pairs. A depth gets pairs, at least ten, until that interval is narrow enough to tell (its
-width decides, not where it lies), or `--most` are made.
-Pairs on tmpfs are half as long up to depth 4: fio's time ends when its queue is empty, and a deep
-queue of large blocks takes a while. `--write` writes the table to docs/validation/beside-fio.md;
-where not all was measured, other rows stay.
+Default places: a file on a separate tmpfs (mounted with huge pages, which requires root) and one in
+build/. Both programs read at random, with direct I/O, by io_uring with registered file and buffers,
+submitting two requests at a time.
+
+On tmpfs, blocks have 4 MiB; at depths 1 and 2 they are larger, for 16 MiB in flight. At 4 KiB the
+processor is the limit, and the cheaper generator simply does more; `make bench` measures that. Both
+leave the copying to io_uring, although by default Tameshi reads a file in memory at submission. The
+reading threads are bound to one processor at nice -20: the kernel copies in its own threads, and
+their placement changes a pair by a tenth. The rest of Tameshi runs on another processor, because
+fio does nothing but read in so short a run. The placement of small pages changes a run by a fifth,
+so all memory is in huge pages: the file's by a mount option, fio's buffers from reserved huge
+pages, Tameshi's by default.
+
+A pair runs both programs at one depth, one after the other, in alternating order. The ratio of the
+means has a 95 % interval over the pairs. A depth gets at least ten pairs, until the interval is
+narrow enough or `--most` pairs have run. The width decides, not the position. Pairs on tmpfs are
+half as long up to depth 4: fio's time ends when its queue is empty, and a deep queue of large
+blocks takes a while.
+
+`--write` writes the table to docs/validation/beside-fio.md; rows that were not measured stay.
 """
 
 from __future__ import annotations
@@ -55,21 +58,21 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 SIZE_MIB = 512
 LEAST_PAIRS = 10
 HALF_WIDTH_TMPFS = 0.015
-"""What ends the pairs of a depth: half the interval, where the bar is ±5 %."""
+"""Half width of the interval at which a depth's pairs end; the acceptance limit is ±5 %."""
 HALF_WIDTH_DISK = 0.03
-"""The same on a disk, where the bar is ±10 %."""
+"""The same on a disk, with an acceptance limit of ±10 %."""
 SHORT_UP_TO = 4
-"""Up to this depth a run on tmpfs is half as long."""
+"""Largest depth at which a run on tmpfs is half as long."""
 HIGHEST_PRIORITY = -20
 HUGE_PAGES = Path("/proc/sys/vm/nr_hugepages")
 HUGE_PAGES_FOR_FIO = 80
-"""Of 2 MiB: the deepest queue of the largest blocks, and some."""
+"""Huge pages of 2 MiB: enough for the deepest queue of the largest blocks."""
 HEADER_MIB = 1
-"""The ownership header before the payload; fio reads the same bytes as we do."""
+"""Length of the ownership header before the payload; fio reads the same bytes as Tameshi."""
 CHILDREN = multiprocessing.get_context("forkserver")
 CHILDREN.set_forkserver_preload(["tameshi.workflow.execute"])
 ROW = re.compile(r"^\| (tmpfs|disk) \| \d+ \| (\d+) \|.*$", re.MULTILINE)
-"""A line of the page's table, by place and depth."""
+"""Row of the page's table, by place and depth."""
 STUDY = """
 title = "Beside fio"
 question = "Do both measure the same?"
@@ -102,15 +105,15 @@ class Row:
 
 
 def on_tmpfs(place: Path) -> bool:
-    """Whether the kernel's copying, and no device, is what is measured."""
+    """True if the kernel's copying, not a device, is measured."""
     command = ["stat", "--file-system", "--format=%T", str(place)]
-    told = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
-    return told.stdout.strip() == "tmpfs"
+    kind = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    return kind.stdout.strip() == "tmpfs"
 
 
 @contextmanager
 def huge_tmpfs() -> Iterator[Path]:
-    """A tmpfs with huge pages, for as long as it is needed."""
+    """Mount a tmpfs with huge pages while the context lasts."""
     with tempfile.TemporaryDirectory() as place:
         options = f"huge=always,size={2 * SIZE_MIB}m"
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tameshi", place], check=True)
@@ -122,7 +125,7 @@ def huge_tmpfs() -> Iterator[Path]:
 
 @contextmanager
 def huge_buffers() -> Iterator[None]:
-    """Huge pages kept for fio, which asks for none by itself as we do, for as long as needed."""
+    """Reserve huge pages for fio while the context lasts; by default it asks for none."""
     before = HUGE_PAGES.read_text(encoding="utf-8")
     HUGE_PAGES.write_text(str(int(before) + HUGE_PAGES_FOR_FIO), encoding="utf-8")
     try:
@@ -132,43 +135,43 @@ def huge_buffers() -> Iterator[None]:
 
 
 def block_kib(place: Path, depth: int) -> int:
-    """Block size: so large on tmpfs that copying it, and not the generator, is the work."""
+    """Block size; on tmpfs large enough that copying, not the generator, dominates."""
     return max(4, 16 // depth) * 1024 if on_tmpfs(place) else 4
 
 
 def half_width(place: Path) -> float:
-    """How narrow the interval of a place has to be."""
+    """Half width of the interval that a place needs."""
     return HALF_WIDTH_TMPFS if on_tmpfs(place) else HALF_WIDTH_DISK
 
 
 def seconds_on(place: Path, depth: int, seconds: float) -> float:
-    """How long a run is."""
+    """Duration of a run in seconds."""
     return seconds / 2 if on_tmpfs(place) and depth <= SHORT_UP_TO else seconds
 
 
 def ramp_ms(place: Path) -> int:
-    """What is left out at a run's begin: on a disk its queue has to fill."""
+    """Seconds at a run's start that are left out; on a disk the queue must fill first."""
     return 50 if on_tmpfs(place) else 200
 
 
 def last_processor() -> int:
-    """The one that what reads keeps to on tmpfs."""
+    """Processor to which reading threads are bound on tmpfs."""
     return max(os.sched_getaffinity(0))
 
 
 def hurry() -> None:
-    """This process, before what else runs."""
+    """Raise the priority of this process."""
     os.setpriority(os.PRIO_PROCESS, 0, HIGHEST_PRIORITY)
 
 
 def keep_to_it() -> None:
-    """This process, to that processor and before what else runs there."""
+    """Bind this process to a processor, and raise its priority."""
     os.sched_setaffinity(0, {last_processor()})
     hurry()
 
 
 def tameshi(study: Path, place: Path, out: Path) -> float:
-    """IOPS, as `tameshi run` measures them, with everything recorded."""
+    """IOPS measured by `tameshi run`, with everything recorded."""
     child = CHILDREN.Process(target=_conduct, args=(study, place, out))
     child.start()
     child.join()
@@ -180,10 +183,8 @@ def tameshi(study: Path, place: Path, out: Path) -> float:
 
 
 def _conduct(study: Path, place: Path, out: Path) -> None:
-    """What `tameshi run` does but for the report, in a child that has imported already.
-
-    So a pair stays close together.
-    """
+    """Run a study as `tameshi run` does, without the report, in a child process that has
+    imported already."""
     if on_tmpfs(place):
         hurry()
     bindings = Bindings(storage={"disk": place}, backend="io_uring")
@@ -230,7 +231,7 @@ def fio(place: Path, depth: int, seconds: float) -> float:
 def compare(
     place: Path, depths: Sequence[int], most: int, seconds: float, console: Console
 ) -> list[Row]:
-    """The table of one place: pairs of each depth until they tell enough, `most` at most."""
+    """Table of one place: pairs of each depth until the intervals suffice, at most `most`."""
     found: dict[int, list[tuple[float, float]]] = {depth: [] for depth in depths}
     lasting = {depth: seconds_on(place, depth, seconds) for depth in depths}
     with ExitStack() as stack:
@@ -255,7 +256,7 @@ def compare(
 
 
 def enough(place: Path, pairs: Sequence[tuple[float, float]]) -> bool:
-    """Whether a depth has an even number of pairs, and an interval that is narrow enough."""
+    """True if a depth has an even number of pairs, and a narrow enough interval."""
     if len(pairs) < LEAST_PAIRS or len(pairs) % 2:
         return False
     _, half = _log_ratio(pairs)
@@ -263,7 +264,7 @@ def enough(place: Path, pairs: Sequence[tuple[float, float]]) -> bool:
 
 
 def _studies(folder: Path, place: Path, lasting: Mapping[int, float]) -> dict[int, Path]:
-    """A study for each depth, by the seconds that it lasts."""
+    """Study for each depth, by its duration in seconds."""
     ramp = ramp_ms(place)
     studies = {depth: folder / f"depth-{depth}.toml" for depth in lasting}
     for depth, path in studies.items():
@@ -275,7 +276,7 @@ def _studies(folder: Path, place: Path, lasting: Mapping[int, float]) -> dict[in
 
 
 def _log_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The mean of the ratio's logarithm, and half its 95 % interval."""
+    """Mean of the ratio's logarithm, and half its 95 % interval."""
     logs = [math.log(ours / theirs) for ours, theirs in pairs]
     half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
     return fmean(logs), half
@@ -289,7 +290,7 @@ def _row(place: Path, depth: int, pairs: Sequence[tuple[float, float]]) -> Row:
 
 
 def page(rows: Sequence[Row], seconds: float, before: str) -> str:
-    """The table as a page of docs/validation; rows that were not measured are those of `before`."""
+    """Page of docs/validation; rows that were not measured come from `before`."""
     version = subprocess.run(
         ["fio", "--version"], capture_output=True, encoding="utf-8", check=True
     )

@@ -1,10 +1,11 @@
-"""Does the capacity scale change results? One card at one n-th of its capacity, through the CLI.
+"""Effect of the capacity scale on results: one card at one n-th of its capacity, by the command
+line.
 
     python -m bench.capacity_scale [--write] [SCALE …]
 
-The ES3000 1.2 TB card in the steady state: 4 KiB random writes with 256 outstanding, then 8 KiB,
-70 % reads, with 64 outstanding, each for so long that some hundred thousand are counted. Scale 1 is
-the whole card: 3 GB of memory and some minutes. `--write` writes docs/validation/capacity-scale.md.
+The ES3000 1.2 TB card in steady state: 4 KiB random writes with 256 outstanding, then 8 KiB, 70
+% reads, with 64 outstanding, each long enough for some hundred thousand I/Os. Scale 1 is the
+whole card: 3 GB of memory and some minutes. `--write` writes docs/validation/capacity-scale.md.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ MEASURES = {
     "latency.stddev": ("standard deviation, µs", 1e3),
     "latency.max": ("longest, µs", 1e3),
 }
-"""What is told of each operation: its heading, and what of it is one."""
+"""Measures of each operation: heading, and divisor of the unit."""
 TABLES = (("writes", "write"), ("mixed", "read"), ("mixed", "write"))
 NAMES = {
     ("writes", "write"): "4 KiB random writes, 256 outstanding",
@@ -72,7 +73,7 @@ Found = Mapping[tuple[int, str, str], tuple[float, int | None]]
 
 
 def run(scales: Sequence[int]) -> Found:
-    """One study with a cell for each scale, one after the other for the sake of memory."""
+    """Run a study with a cell for each scale, one after another to save memory."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "capacity-scale.toml", Path(scratch) / "out"
         study.write_text(STUDY.replace("SCALES", ", ".join(map(str, scales))), "utf-8")
@@ -94,7 +95,7 @@ def _found(
 
 
 def table(found: Found, phase: str, operation: str) -> Iterator[str]:
-    """One operation: a row for each scale, each value with its change against the first row."""
+    """Table of one operation: a row for each scale, with changes against the first row."""
     yield f"## {NAMES[phase, operation]}"
     yield ""
     yield "| n | I/Os | " + " | ".join(heading for heading, _ in MEASURES.values()) + " |"
@@ -114,7 +115,7 @@ def table(found: Found, phase: str, operation: str) -> Iterator[str]:
 
 
 def largest(found: Found, measures: Sequence[str], most: int) -> float:
-    """The largest relative change of some measures against the least scale, up to a scale."""
+    """Largest relative change of some measures against the smallest scale, up to a scale."""
     scales = sorted({scale for scale, *_ in found})
     changes = [
         abs(
@@ -131,7 +132,7 @@ def largest(found: Found, measures: Sequence[str], most: int) -> float:
 
 
 def page(found: Found) -> str:
-    """The page."""
+    """Text of the page."""
     scales = sorted({scale for scale, *_ in found})
     first, last = scales[0], scales[-1]
     parts = {
@@ -143,7 +144,7 @@ def page(found: Found) -> str:
         "standard deviations": ("latency.stddev",),
         "maxima": ("latency.max",),
     }
-    told = [f"| {name} | {100 * largest(found, m, last):.1f} % |" for name, m in parts.items()]
+    changes = [f"| {name} | {100 * largest(found, m, last):.1f} % |" for name, m in parts.items()]
     lines = [
         "# Does the capacity scale change results?",
         "",
@@ -157,7 +158,7 @@ def page(found: Found) -> str:
         "",
         "| of | at most |",
         "|---|---:|",
-        *told,
+        *changes,
         "",
         *(line for place in TABLES for line in table(found, *place)),
         "Rates, means and medians do not hang on the scale: any of those tried serves for them.",

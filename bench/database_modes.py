@@ -1,17 +1,18 @@
-"""What the simulated database costs: every cell of a study in both modes, in CPU time and memory.
+"""Cost of the simulated database: every cell of a study in both modes, in CPU time and memory.
 
     python -m bench.database_modes [--study STUDY.toml]
                                    [--exact MINUTES | --reference FOLDER] [--repetitions N]
                                    [--only TEXT] [--write]
 
-Each cell's first repetitions run in processes of their own: `fast` as a whole, `exact` whole too,
-or its first MINUTES, projected to the whole with the pace of the last half of them, or not: what
-`tameshi run --exact` left in FOLDER stands for it, at an unknown cost. Processor time is
-the process's, a repetition's mean; beside it stand statements per second, the largest resident
-memory and, where exact ran as a whole, how far apart the modes are, in each repetition and in other
-figures of theirs. Sums are over all repetitions of the study, shared evenly by two cores. `--write`
-writes docs/validation/database-modes.md, and of another study, as bench/loads.toml,
-database-modes-NAME.md.
+The first repetitions of each cell run in separate processes: `fast` completely, and `exact`
+completely or for its first MINUTES, extrapolated with the rate of the last half of them.
+Alternatively the results of `tameshi run --exact` in FOLDER replace `exact`, at an unknown cost.
+
+Processor time is the process's, as the mean of a repetition. Next to it are statements per
+second, the largest resident memory and, if exact ran completely, the differences of the modes
+per repetition and in other figures. Sums are over all repetitions of the study, shared evenly by
+two cores. `--write` writes docs/validation/database-modes.md, or for another study such as
+bench/loads.toml database-modes-NAME.md.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ MINUTE = 60
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took: its processor seconds, and what it said."""
+    """Cost of a run: its processor seconds, and its output."""
 
     cpu_s: float
     memory_mib: float
@@ -59,7 +60,7 @@ class Cost:
 
 
 def resized(spec: RunSpec, mode: Mode, seconds: float | None) -> RunSpec:
-    """The run in a mode, its one phase cut to so many seconds."""
+    """Run in a mode, with its one phase cut to the given seconds."""
     assert spec.database is not None
     (phase,) = spec.phases
     time_ns = compiled.nanoseconds(phase.until.time or "0 s")
@@ -85,7 +86,7 @@ STANDING = {
 
 
 def figures(load: pl.DataFrame, server: pl.DataFrame) -> dict[str, float]:
-    """Sums of counters, means of gauges and mean latencies (ns) of a run, by what they are."""
+    """Sums of counters, means of gauges and mean latencies (ns) of a run, by name."""
     known: dict[str, float] = {}
     for names, of in ((COUNTED, pl.col("value").sum()), (STANDING, pl.col("value").mean())):
         for name, metric in names.items():
@@ -99,8 +100,8 @@ def figures(load: pl.DataFrame, server: pl.DataFrame) -> dict[str, float]:
     return known
 
 
-def told(folder: Path) -> tuple[float, float, float, dict[str, float]]:
-    """A record's statements, its length and what was simulated of it, in seconds, and figures."""
+def figures_of(folder: Path) -> tuple[float, float, float, dict[str, float]]:
+    """Statements of a record, its length and simulated part in seconds, and figures."""
     load, server = (pl.read_csv(folder / "series" / f"{name}.csv") for name in ("load", "server"))
     rows = load.filter(pl.col("metric") == "statement.count")
     lines = (folder / "events.jsonl").read_text("utf-8").splitlines()
@@ -111,7 +112,7 @@ def told(folder: Path) -> tuple[float, float, float, dict[str, float]]:
 
 
 def cost(spec: RunSpec) -> Cost:
-    """Carries a run out in this process."""
+    """Execute a run in this process."""
     with tempfile.TemporaryDirectory(prefix="tameshi-bench-") as name:
         folder = Path(name)
         for part in ("series", "histograms"):
@@ -119,27 +120,27 @@ def cost(spec: RunSpec) -> Cost:
         begin = time.process_time()
         compiled.Execution(spec, folder).run([], 0, "auto")
         took = time.process_time() - begin
-        said = told(folder)
+        figures = figures_of(folder)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Cost(took, memory, *said)
+    return Cost(took, memory, *figures)
 
 
 def alone(spec: RunSpec) -> Cost:
-    """Carries a run out in a process of its own."""
+    """Execute a run in a separate process."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(cost, (spec,))
 
 
 def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
-    """What `exact` costs, and whether it ran as a whole."""
+    """Cost of `exact`, and whether it ran completely."""
     if minutes is None:
         return alone(resized(spec, Mode.exact, None)), True
     half, full = (alone(resized(spec, Mode.exact, minutes * m)) for m in (MINUTE / 2, MINUTE))
     length = compiled.nanoseconds(spec.phases[0].until.time or "0 s") / 1e9
     pace = max(0.0, full.cpu_s - half.cpu_s) / (full.seconds - half.seconds)
     projected = full.cpu_s + pace * max(0.0, length - full.seconds)
-    said = (full.statements, full.seconds, full.seconds, full.figures)
-    return Cost(projected, full.memory_mib, *said), False
+    figures = (full.statements, full.seconds, full.seconds, full.figures)
+    return Cost(projected, full.memory_mib, *figures), False
 
 
 def referred(folder: Path, spec: RunSpec) -> Cost:
@@ -147,12 +148,12 @@ def referred(folder: Path, spec: RunSpec) -> Cost:
     for run in (folder / "runs").iterdir():
         known = json.loads((run / "spec.json").read_text("utf-8"))
         if (known["cell"], known["repetition"]) == (dict(spec.cell), spec.repetition):
-            return Cost(0.0, 0.0, *told(run))
+            return Cost(0.0, 0.0, *figures_of(run))
     raise SystemExit(f"{folder} has no run of {spec.cell}")
 
 
 def mean(costs: Sequence[Cost]) -> Cost:
-    """Of several repetitions of a cell; the largest memory."""
+    """Mean of several repetitions of a cell; the largest memory."""
     count = len(costs)
     names = [name for name in costs[0].figures if all(name in cost.figures for cost in costs)]
     return Cost(
@@ -170,7 +171,7 @@ def measured(
     exactly: Callable[[RunSpec], tuple[Cost, bool]],
     console: Console,
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """A row of costs for each cell, and the sums; a row of differences for each."""
+    """Rows of costs for each cell with their sums, and rows of differences."""
     rows, apart, sums, most = [], {}, [0.0, 0.0], 0.0
     for name, specs in cells.items():
         fasts = [alone(resized(spec, Mode.fast, None)) for spec in specs]
@@ -204,7 +205,7 @@ def measured(
 
 
 def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> dict[str, str]:
-    """How far each figure of `fast` is from that of `exact`."""
+    """Difference of each figure of `fast` from `exact`."""
     return {
         name: f"{(value / exact[name] - 1) * 100:+.1f} %" if exact.get(name) else ""
         for name, value in fast.items()
@@ -212,14 +213,14 @@ def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> dict[str,
 
 
 def beside_each_other(apart: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
-    """A row for each cell under a head of all figures; kinds of transactions are a workload's."""
+    """Row for each cell under a head of all figures; kinds of transactions belong to a workload."""
     names = list(dict.fromkeys(name for figures in apart.values() for name in figures))
     rows = [[cell, *(of.get(name, "") for name in names)] for cell, of in apart.items()]
     return [["cell", *names], *rows]
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """In Markdown; the first row is the head."""
+    """Table in Markdown; the first row is the head."""
     head, *lines = (f"| {' | '.join(row)} |" for row in rows)
     return "\n".join([head, "|---" * len(rows[0]) + "|", *lines])
 
@@ -236,7 +237,7 @@ def written(
     study: str,
     repetitions: tuple[int, int],
 ) -> str:
-    """The page; of so many repetitions it holds, and of so many there are."""
+    """Page; `repetitions` are those measured and those of the study."""
     held, there_are = repetitions
     fast, exact = (float(rows[-1][column] or 0) * there_are / CORES / MINUTE for column in (5, 6))
     beside = f", {exact:.0f} minutes in `exact`" if exact else ""
@@ -258,7 +259,7 @@ def written(
 
 
 def main() -> None:
-    """Measures and prints; writes the page when asked."""
+    """Measure, print, and write on request."""
     parser = argparse.ArgumentParser(prog="python -m bench.database_modes")
     parser.add_argument("--study", type=Path, default=STUDY)
     exact = parser.add_mutually_exclusive_group()

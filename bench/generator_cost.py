@@ -1,15 +1,17 @@
-"""What an I/O costs the generator: Tameshi beside fio, IOPS per CPU-second in alternating pairs.
+"""Cost of the load generator per I/O: Tameshi next to fio, IOPS per CPU-second in alternating
+pairs.
 
     python -m bench.generator_cost [--pairs 10] [--seconds 1] [--write] [PLACE …]
 
-Random reads of 4 KiB at queue depth 32, one job, every latency recorded by both: against nothing
-(fio's null engine, our null backend), a file on tmpfs (/dev/shm) and one on the disk (build/).
-fio runs as people run it (io_uring, direct) and tuned (fixed buffers, registered file, batches).
-And in open loop at half of what the generator can do, how late it is itself: from when a request
-is due and a slot is free to its submission.
-Processor time is the whole process's, the kernel's threads for it included: ours within the
-measured window, fio's over its run. A pair runs each once, in an order that alternates; a ratio is
-a geometric mean over pairs with its 95 % interval. `--write` writes docs/validation/speed.md.
+Random reads of 4 KiB at queue depth 32, one job, with every latency recorded by both: without I/O
+(fio's null engine, our null backend), on a file in tmpfs (/dev/shm) and on the disk (build/). fio
+runs with usual settings (io_uring, direct) and tuned (fixed buffers, registered file, batches). In
+open loop at half of the generator's maximum rate, the benchmark also measures its lateness: from
+the time that a request is due and a slot is free to its submission.
+
+Processor time covers the whole process and the kernel's threads for it: ours within the measured
+window, fio's over its run. A pair runs each once, in alternating order; a ratio is a geometric
+mean over pairs with its 95 % interval. `--write` writes docs/validation/speed.md.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DEPTH = 32
 SIZE_MIB = 512
 HEADER_MIB = 1
-"""The ownership header before the payload; fio reads the same bytes as we do."""
+"""Length of the ownership header before the payload; fio reads the same bytes as Tameshi."""
 RAMP_SECONDS = 0.3
 STUDY = f"""
 title = "What an I/O costs"
@@ -56,7 +58,7 @@ until = {{ time = "TIME ms" }}
 interval = "100 ms"
 """
 MORE_THAN_ANY = 1e8
-"""Requests per second that no generator starts."""
+"""Requests per second beyond any generator's rate."""
 COMMON: dict[str, object] = {
     "name": "p",
     "rw": "randread",
@@ -88,7 +90,7 @@ NOTHING: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Cost:
-    """One run: I/Os per second, and per second of processor time."""
+    """Run: I/Os per second, and per second of processor time."""
 
     iops: float
     per_cpu_second: float
@@ -96,7 +98,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Row:
-    """One target and one way to run fio: what both did, and the ratios of ours to fio's."""
+    """One target and one setting of fio: figures of both, and the ratios of ours to fio's."""
 
     target: str
     against: str
@@ -107,7 +109,7 @@ class Row:
 
 
 def tameshi(study: Path, place: Path, backend: str, out: Path) -> Cost:
-    """Through the command line, with everything recorded."""
+    """Run by the command line, with everything recorded."""
     run(study, place, backend, out)
     [record] = (out / "runs").glob("*/series.parquet")
     rows = pl.read_parquet(record).filter(pl.col("t_ns") - pl.col("dt_ns") >= RAMP_SECONDS * 1e9)
@@ -122,19 +124,19 @@ def tameshi(study: Path, place: Path, backend: str, out: Path) -> Cost:
 
 
 def run(study: Path, place: Path, backend: str, out: Path) -> None:
-    """One study with one run."""
+    """Study with one run."""
     command = [sys.executable, "-m", "tameshi", "run", str(study), "--world", "measured"]
     options = ["--on", f"disk={place}", "--out", str(out), "--fresh", "--keep"]
     subprocess.run([*command, *options, "--backend", backend], check=True, capture_output=True)
 
 
 def total(rows: pl.DataFrame, column: str) -> float:
-    """The sum of a column."""
+    """Sum of a column."""
     return float(rows[column].sum())
 
 
 def fio(options: dict[str, object], seconds: float) -> Cost:
-    """One run; its processor time is that of all its threads and processes."""
+    """Run of a command; its processor time covers all its threads and processes."""
     timed = {**options, "runtime": f"{int(seconds * 1000)}ms"}
     words = ["fio", "--readonly", *(f"--{key}={value}" for key, value in timed.items())]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
@@ -152,7 +154,7 @@ def fio(options: dict[str, object], seconds: float) -> Cost:
 
 @dataclass(frozen=True)
 class Lateness:
-    """An open loop on nothing: requests per second, and quantiles of the generator's lateness."""
+    """Open loop without I/O: requests per second, and quantiles of the generator's lateness."""
 
     rate: float
     p50_ns: float
@@ -161,7 +163,7 @@ class Lateness:
 
 
 def open_loop(study: Path, place: Path, out: Path) -> Lateness:
-    """One run of an open-loop study."""
+    """Run of an open-loop study."""
     iops = tameshi(study, place, "null", out).iops
     [log] = (out / "runs").glob("*/histograms/*.hlog")
     found = compiled.latencies(log.read_text("utf-8"), {})
@@ -171,7 +173,7 @@ def open_loop(study: Path, place: Path, out: Path) -> Lateness:
 
 
 def lateness(place: Path, seconds: float) -> tuple[float, Lateness]:
-    """The most that an open loop starts a second, and how late it is at half of that."""
+    """Maximum rate of an open loop, and its lateness at half of that."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "out"
 
@@ -189,7 +191,7 @@ def lateness(place: Path, seconds: float) -> tuple[float, Lateness]:
 
 @dataclass(frozen=True)
 class Match:
-    """One way to compare: the two runs of a pair."""
+    """Comparison: the two runs of a pair."""
 
     target: str
     against: str
@@ -198,7 +200,7 @@ class Match:
 
 
 def matches(places: Sequence[Path], study: Path, out: Path, seconds: float) -> list[Match]:
-    """Every comparison, on targets that have been laid out."""
+    """All comparisons, on targets that have been laid out."""
 
     def ours(place: Path, backend: str) -> Callable[[], Cost]:
         return lambda: tameshi(study, place, backend, out)
@@ -243,7 +245,7 @@ def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
 def measured(
     places: Sequence[Path], pairs: int, seconds: float, console: Console
 ) -> tuple[list[Row], str]:
-    """All comparisons, pair by pair, and the lateness in a sentence."""
+    """Run all comparisons pair by pair; also describe the lateness in a sentence."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "cost.toml", Path(scratch) / "out"
         study.write_text(STUDY.replace("TIME", str(int((seconds + RAMP_SECONDS) * 1000))), "utf-8")
@@ -267,7 +269,7 @@ def measured(
 
 
 def cells(row: Row) -> list[str]:
-    """A row as texts."""
+    """Row as texts."""
     ratios = (f"{r[0]:.2f} ({r[1]:.2f}–{r[2]:.2f})" for r in (row.per_cpu, row.iops))
     rates = (row.ours.per_cpu_second, row.fio.per_cpu_second, row.ours.iops, row.fio.iops)
     per_cpu, fio_per_cpu, iops, fio_iops = (f"{rate / 1000:,.0f} k" for rate in rates)
@@ -289,7 +291,7 @@ HEADINGS = [
 
 
 def sentence(most: float, late: Lateness) -> str:
-    """The generator's lateness in words."""
+    """Sentence about the generator's lateness."""
     quantiles = (late.p50_ns, late.p99_ns, late.p999_ns)
     p50, p99, p999 = (f"{ns / 1000:.2f} µs" for ns in quantiles)
     return (
@@ -300,7 +302,7 @@ def sentence(most: float, late: Lateness) -> str:
 
 
 def page(rows: Sequence[Row], late: str, pairs: int, seconds: float) -> str:
-    """The table as a page of docs/validation."""
+    """Page of docs/validation."""
     version = subprocess.run(
         ["fio", "--version"], capture_output=True, encoding="utf-8", check=True
     )

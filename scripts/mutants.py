@@ -1,4 +1,4 @@
-"""Planted bugs: runs, for each mutant of scripts/mutants.toml, the test that must find it.
+"""Mutation tests: run, for each mutant of scripts/mutants.toml, the test that must find it.
 
     python scripts/mutants.py [NAME …] [--keep-going] [--write] [--python PYTHON]
     python scripts/mutants.py --list
@@ -42,7 +42,7 @@ LONGEST_S = 1200.0
 TERMINATION_S = 5.0
 """Time between SIGTERM and SIGKILL for an interrupted command."""
 COMPILED = "_tameshi"
-"""Compiled module of the package, which is not in git."""
+"""Compiled module of the package; it is not in git."""
 LAST_LINES = 15
 NOT_RUN = ("not run", "")
 
@@ -183,7 +183,7 @@ def problems(root: Path, mutants: Sequence[Mutant]) -> Iterator[str]:
 
 
 def check_bug(root: Path, mutant: Mutant) -> None:
-    """Raises `Unusable` unless the bug applies, changes the file, and suits the test's tool."""
+    """Raise `Unusable` unless the bug applies, changes the file, and suits the test's tool."""
     path = root / mutant.file
     if not path.is_file():
         raise Unusable(f"no file {mutant.file}")
@@ -201,7 +201,7 @@ def check_bug(root: Path, mutant: Mutant) -> None:
 
 
 def check_test(root: Path, mutant: Mutant) -> None:
-    """Raises `Unusable` unless the test's file and function exist."""
+    """Raise `Unusable` unless the test's file and function exist."""
     if mutant.tool == "cargo":
         source, function = cargo_source(root, mutant.test)
         pattern = rf"\bfn {function}\b"
@@ -220,8 +220,8 @@ def check_test(root: Path, mutant: Mutant) -> None:
 def scratch_tree(root: Path, python: str | None) -> Iterator[Path]:
     """Copy of the working tree, removed afterwards; one at a time per working tree.
 
-    Its path stays the same, so that cargo rebuilds no library of others. Copies have new times:
-    cargo must not take what a mutant of the last run left in the target directory for fresh.
+    Its path stays the same, so that cargo rebuilds no third-party library. Copies have new times:
+    cargo must not consider files of an earlier mutant in the target directory fresh.
     `python`: the interpreter whose compiled modules the copy needs.
     """
     work = root / WORK
@@ -230,7 +230,7 @@ def scratch_tree(root: Path, python: str | None) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Unusable(f"{work}: another run of this script is under way") from None
+            raise Unusable(f"{work}: another run of this script is in progress") from None
         tree = work / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         try:
@@ -310,7 +310,7 @@ def execute(command: Sequence[str], tree: Path, environment: Mapping[str, str]) 
 
 
 def end_group(process: subprocess.Popen[str]) -> None:
-    """Terminate what is left of a command's process group, and wait for the command."""
+    """Terminate the rest of a command's process group, and wait for the command."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     try:
@@ -329,7 +329,7 @@ def try_mutant(
     *,
     unchanged: bool = False,
 ) -> tuple[Verdict, str]:
-    """Plant a bug in the tree, run its test, and take the bug out again; with the output."""
+    """Plant a bug in the tree, run its test, and remove the bug; return verdict and output."""
     path = tree / mutant.file
     text = path.read_text("utf-8")
     if not unchanged:
@@ -353,7 +353,7 @@ class Progress:
         self.done: dict[str, tuple[Verdict, float]] = {}
 
     def starts(self, mutant: Mutant) -> None:
-        """Say which mutant is under way, and when the run may end."""
+        """Report the current mutant, and an estimate of the time left."""
         place = f"{len(self.done) + 1}/{len(self.mutants)}"
         elapsed = minutes(time.monotonic() - self.begin_s)
         left = self.left_s()
@@ -361,13 +361,13 @@ class Progress:
         print(f"[{place}] {mutant.name} … ({elapsed}{about})", file=self.out, flush=True)
 
     def ends(self, mutant: Mutant, verdict: Verdict, seconds: float) -> None:
-        """Say what became of a mutant."""
+        """Report the result of a mutant."""
         self.done[mutant.name] = verdict, seconds
         reason = f": {verdict.reason}" if verdict.reason else ""
         print(f"      {verdict.result}, {seconds:.1f} s{reason}", file=self.out, flush=True)
 
     def left_s(self) -> float | None:
-        """Estimate by the recorded times, scaled by the pace so far; None without any."""
+        """Estimate from the recorded times, scaled by the speed so far; None without any."""
         spent = {name: seconds for name, (_, seconds) in self.done.items()}
         times = {**self.known_s, **spent}
         if not times:
@@ -480,7 +480,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Options of the command line."""
     parser = argparse.ArgumentParser(description="Plant bugs, and see whether tests find them.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants")
-    parser.add_argument("--keep-going", action="store_true", help="go on after a survivor")
+    parser.add_argument("--keep-going", action="store_true", help="continue after a survivor")
     parser.add_argument("--write", action="store_true", help=f"update {PAGE.relative_to(ROOT)}")
     parser.add_argument("--python", default=sys.executable, help="interpreter that runs pytest")
     parser.add_argument("--unchanged", action="store_true", help="run the tests without the bugs")

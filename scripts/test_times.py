@@ -2,8 +2,8 @@
 
     python scripts/test_times.py RUST.xml PYTHON.xml [--before]
 
-`--before` writes the sums to docs/validation/test-times-before.csv instead: the state that the page
-compares with.
+`--before` writes the sums to docs/validation/test-times-before.csv instead, as the reference of the
+page.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from xml.etree import ElementTree
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "validation"
 PAGE, BEFORE = FOLDER / "test-times.md", FOLDER / "test-times-before.csv"
 SLOWEST, LIMIT_S = 50, 5
-"""So many rows, and all tests above the limit, which the tidy test reads."""
+"""Number of listed tests; tests above the limit, which the tidy test reads, are always listed."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One test: its suite (crate, or folder of pytest), its name, its seconds."""
+    """Test: its suite (crate, or folder of pytest), its name, its seconds."""
 
     suite: str
     name: str
@@ -67,13 +67,13 @@ def sums(tests: Iterable[Timed]) -> dict[str, Sum]:
 
 
 def room(suite: str) -> str:
-    """The suite without its tier, under which the tests were before there were tiers."""
+    """Name of the suite without its tier, as before there were tiers."""
     parts = suite.split("/")
     return f"tests/{parts[2]}" if parts[0] == "tests" and len(parts) > 2 else suite
 
 
 def read_before() -> dict[str, Sum]:
-    """The sums that the page compares with."""
+    """Sums that the page compares with."""
     with BEFORE.open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(file)
         return {row["suite"]: Sum(int(row["tests"]), float(row["seconds"])) for row in rows}
@@ -88,7 +88,7 @@ def write_before(found: Mapping[str, Sum]) -> None:
 
 
 def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
-    """The page: sums by suite before and after, sums by tier, the slowest tests."""
+    """Text of the page: sums by suite before and after, sums by tier, the slowest tests."""
     after = sums(Timed(room(test.suite), test.name, test.seconds) for test in tests)
     lines = [
         "# Test times",
@@ -128,13 +128,13 @@ def tier(suite: str) -> str:
 
 
 def total(of: Iterable[Sum]) -> Sum:
-    """All suites together."""
+    """Sum of all suites."""
     every = list(of)
     return Sum(sum(one.tests for one in every), sum(one.seconds for one in every))
 
 
 def main() -> None:
-    """Read both files and write the page, or what it compares with."""
+    """Read both files, and write the page or the sums to compare with."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rust", type=Path)
     parser.add_argument("python", type=Path)

@@ -44,7 +44,7 @@ def arguments(*words: str | Path) -> list[str]:
 
 
 def start(*words: str | Path, cwd: Path | None = None) -> subprocess.Popen[str]:
-    """Start Tameshi and leave it running, in a process group of its own."""
+    """Start Tameshi in its own process group, and leave it running."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         arguments(*words), stdout=pipe, stderr=pipe, text=True, start_new_session=True, cwd=cwd
@@ -69,7 +69,7 @@ def tameshi_process(
 
 
 def tameshi(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command line within this process, which saves starting Python and its libraries."""
+    """Run the command line within this process, without starting Python and its libraries again."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     line = ["tameshi", *map(str, words)]
     status: int | str | None = 0

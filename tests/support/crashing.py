@@ -1,4 +1,4 @@
-"""A program with a ledger of acknowledged commits on a server that is killed or loses its power."""
+"""Program with a ledger of acknowledged commits on a server that is killed or loses its power."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 60
 
 @dataclass
 class Crashing:
-    """Cycles of load, crash, recovery and check; `folder` is not on what crashes."""
+    """Cycles of load, crash, recovery and check; `folder` is not on the crashing storage."""
 
     server: PrivateServer
     program: dict[str, Any]
@@ -99,7 +99,7 @@ class Crashing:
             oltp.execute(record, time.monotonic_ns())
 
     def _kill_a_client_process(self, record: Path, before: int, chance: random.Random) -> None:
-        """An embedded database dies with its client."""
+        """Kill an embedded database with its client."""
         spec = record / "spec.json"
         spec.write_text(json.dumps(self.spec()))
         with subprocess.Popen([sys.executable, str(LOAD), str(spec), str(record)]) as client:
@@ -109,14 +109,14 @@ class Crashing:
                 client.kill()
 
     def _let_work(self, before: int, chance: random.Random) -> None:
-        """Until every client has told of commits, and then a random time longer."""
+        """Wait until every client has noted commits, and then a random time longer."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._journalled() <= before and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(chance.uniform(0.05, 1.2))
 
     def _journalled(self) -> int:
-        """Lines in which clients noted acknowledged commits; the least of all clients."""
+        """Fewest lines of acknowledged commits that any client has noted."""
         journals = (self.folder / "journal").glob("client-*.journal")
         return min((path.read_text().count("\na ") for path in journals), default=0)
 
@@ -130,7 +130,7 @@ def crashing(
     sizes: dict[str, int] | None = None,
     **settings: Any,
 ) -> Crashing:
-    """A running server on the volume, from a loaded data set that no cut can take away."""
+    """Start a server on the volume, from a loaded data set that survives every power cut."""
     server = make.server(name, volume.point / "db", program=program, sizes=sizes, **settings)
     server.start()
     volume.sync()

@@ -1,4 +1,4 @@
-"""The fake server as a product, beside the real ones."""
+"""Fake server as a product, next to the real ones."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ SYSBENCH = [
 
 
 def mismatch(layout: list[str], text: str) -> str:
-    """The first line that is not as the layout says; nothing where all are."""
+    """First line that does not match the layout; None if all do."""
     lines = text.split("\n")[:-1]
     at = 0
     for place, pattern in enumerate(layout):

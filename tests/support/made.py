@@ -1,4 +1,4 @@
-"""Sides of a comparison made by hand: results, and the runs behind them, from one small study."""
+"""Sides of a comparison made by hand: results and their runs, from one small study."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ MODEL = {
 
 
 def changed(value: Mapping[str, Any], path: str, to: Any) -> dict[str, Any]:
-    """A copy with one value replaced; `path` is dotted, a number is a place in a list."""
+    """Copy with one value replaced; `path` is dotted, a number is a position in a list."""
     made = copy.deepcopy(dict(value))
     *parents, last = path.split("/")
     inner: Any = made
@@ -118,7 +118,7 @@ def changed(value: Mapping[str, Any], path: str, to: Any) -> dict[str, Any]:
 
 
 def estimate(metric: str, values: Sequence[float]) -> dict[str, Any]:
-    """An estimate as results.json holds it, over one run a value."""
+    """Estimate as in results.json, with one value per run."""
     return {
         "metric": metric,
         "subject": "s",
@@ -135,7 +135,7 @@ def estimate(metric: str, values: Sequence[float]) -> dict[str, Any]:
 def cell(
     rates: Sequence[float] = RATES, world: str = "measured", level: str = "valid"
 ) -> dict[str, Any]:
-    """One cell: rate, and the latency of one outstanding request."""
+    """Cell: rate, and the latency of one outstanding request."""
     latencies = [1e9 / rate for rate in rates]
     return {
         "world": world,
@@ -174,7 +174,7 @@ def runs(
     count: int = len(RATES),
     digest: str = "",
 ) -> list[SealedRun]:
-    """Runs that differ in repetition and seed alone."""
+    """Runs that differ only in repetition and seed."""
     return [
         SealedRun(
             Path("nowhere"),
@@ -200,7 +200,7 @@ def side(
 
 
 def simulated(seed: int = 1, model: Mapping[str, Any] = MODEL) -> dict[str, Any]:
-    """The small study's spec in the simulated world."""
+    """Spec of the small study in the simulated world."""
     spec = changed(SPEC, "world", "simulated") | {"seed": seed}
     return changed(spec, "storage/disk/model", dict(model))
 

@@ -7,7 +7,7 @@ PHASES = {
     "large": {"iops": 100.0, "bandwidth": 1.048576e8, "latency.mean": 10e6},
     "alone": {"iops": 200.0, "bandwidth": 8.192e5, "latency.mean": 5e6},
 }
-"""With 64 outstanding, in requests of 1 MiB, and one at a time."""
+"""Phases with 64 outstanding, with requests of 1 MiB, and with one outstanding."""
 USED = {"disk": {"used_bytes": 98 * 10**9}, "card": {}}
 
 

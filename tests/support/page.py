@@ -1,4 +1,4 @@
-"""The tables of docs/doctor.md, made from the doctor's own; run as a script, it renews the page."""
+"""Tables of docs/doctor.md, made from the doctor's own; as a script, update the page."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def tables() -> str:
 
 
 def state(outcome: Outcome) -> str:
-    """The state, with the worlds that cannot run then."""
+    """State, with the worlds that can't run then."""
     return outcome.state + (f", stops {' and '.join(outcome.stops)}" if outcome.stops else "")
 
 
 def escaped(cell: str) -> str:
-    """The cell without what Markdown would take for its own."""
+    """Cell with Markdown's special characters escaped."""
     for sign in ("|", "<", "*"):
         cell = cell.replace(sign, f"\\{sign}")
     return cell
 
 
 def renewed(page: str) -> str:
-    """The page with its tables as they ought to be."""
+    """Page with its current tables."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + tables() + END + after

@@ -1,4 +1,4 @@
-"""Places that a server's own user can reach, and databases made once and copied for each test."""
+"""Places that a server's user can access, and databases made once and copied for each test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tameshi import guard
 
 @pytest.fixture(scope="session")
 def made() -> Iterator[Path]:
-    """A folder for this session that every user may reach."""
+    """Folder of this session that every user can access."""
     with place_for_all() as folder:
         yield folder
 

@@ -1,4 +1,4 @@
-"""Ready studies run within this process, each once for all of a session's tests."""
+"""Ready studies run within this process, each once per session."""
 
 import fcntl
 import os

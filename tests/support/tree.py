@@ -1,4 +1,4 @@
-"""Reading the sources: the files of the project, and Rust text without what is not code."""
+"""Reader of sources: files of the project, and Rust text with everything but code blanked."""
 
 import re
 import subprocess
@@ -29,7 +29,7 @@ def project_files(root: Path) -> Iterator[Path]:
 
 
 def text_of(path: Path) -> str | None:
-    """The file's text, or None where it holds none."""
+    """Text of the file, or None if it is not text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -37,12 +37,12 @@ def text_of(path: Path) -> str | None:
 
 
 def code_of(rust: str) -> str:
-    """Rust text with comments, strings and characters blanked; lines stay where they are."""
+    """Rust text with comments, strings and characters blanked; line numbers are unchanged."""
     return NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), rust)
 
 
 def closing(code: str, opening: int) -> int:
-    """Where the brace that opens at `opening` closes."""
+    """Position of the brace that closes the one at `opening`."""
     depth = 0
     for brace in re.finditer(r"[{}]", code[opening:]):
         depth += 1 if brace[0] == "{" else -1

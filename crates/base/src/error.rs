@@ -1,32 +1,32 @@
-//! The shape of an error in what a user wrote: place, key, found, accepted.
+//! Errors in a user's files: place, key, found, accepted.
 
 use std::fmt;
 
-/// What kind of mistake it is; every kind has a golden text in the tests.
+/// Kind of mistake; every kind has a golden text in the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputErrorKind {
     /// The text is not TOML.
     Syntax,
-    /// A key that does not exist there.
+    /// A key that does not exist at its place.
     UnknownKey,
-    /// A variant (a kind of stack, of arrivals …) that does not exist.
+    /// A variant that does not exist (a kind of stack, of arrivals …).
     UnknownVariant,
-    /// A key that must be there is not.
+    /// A required key is missing.
     MissingKey,
     /// A value of the wrong type.
     WrongType,
-    /// A value that parses but can't be.
+    /// A value that parses but is not allowed.
     BadValue,
     /// A name that refers to nothing.
     UnknownName,
-    /// Two things that exclude each other.
+    /// Two settings that exclude each other.
     Conflict,
-    /// What the world that is to run the study can't do.
+    /// A setting that the study's world does not support.
     Unsupported,
 }
 
 impl InputErrorKind {
-    /// Every kind, for tests that demand a golden text of each.
+    /// All kinds, for tests that require a golden text of each.
     pub const ALL: [Self; 9] = [
         Self::Syntax,
         Self::UnknownKey,
@@ -39,7 +39,7 @@ impl InputErrorKind {
         Self::Unsupported,
     ];
 
-    /// The kind as a word for programs.
+    /// Name of the kind for programs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
@@ -55,28 +55,28 @@ impl InputErrorKind {
     }
 }
 
-/// An error in a file that a user wrote. Lines and columns count from one; columns count characters.
+/// Error in a user's file. Lines and columns count from one; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputError {
     /// Kind of mistake.
     pub kind: InputErrorKind,
     /// Name of the file as the user gave it.
     pub file: String,
-    /// Line, from one; zero when the error belongs to the whole file.
+    /// Line, from one; zero if the error concerns the whole file.
     pub line: usize,
     /// Column in characters, from one.
     pub column: usize,
-    /// Dotted path of the key, empty when there is none.
+    /// Dotted path of the key; empty if there is none.
     pub key: String,
-    /// What was found, as written.
+    /// Text that was found, as written.
     pub found: String,
-    /// What is accepted there: a list of names, or a sentence.
+    /// Accepted values: a list of names, or a sentence.
     pub accepted: Vec<String>,
-    /// The accepted name that is nearest to what was found.
+    /// Accepted name closest to the found one.
     pub did_you_mean: Option<String>,
-    /// One sentence that says what is wrong.
+    /// Description of the mistake in one sentence.
     pub message: String,
-    /// The source line, for the caret.
+    /// Source line, for the caret.
     pub source_line: String,
 }
 

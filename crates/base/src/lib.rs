@@ -1,5 +1,5 @@
-//! What everything else is built from: units, integer time, named seeded streams of randomness,
-//! the command a device understands, the registry of metrics, reasons, and the shape of an error in a user's file.
+//! Foundation of all crates: units, integer time, named seeded random streams, device commands, the
+//! metric registry, reasons, and errors in a user's file.
 //!
 //! Nothing here reads a clock, a file or the environment.
 

@@ -1,26 +1,27 @@
-//! The metric registry: the one table of what is recorded and estimated. tidy: table
+//! Metric registry: the table of all recorded and estimated metrics. tidy: table
 //!
-//! A series is (source, subject, metric). Servers map to these names, simulated engines emit them, reports read them.
+//! A series is (source, subject, metric). Servers map to these names, simulated engines emit them,
+//! reports read them.
 
 use serde::Serialize;
 
-/// How values of a metric combine over time.
+/// Combination of a metric's values over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A count within the interval.
+    /// Count within the interval.
     Counter,
-    /// A state at the interval's end.
+    /// State at the interval's end.
     Gauge,
-    /// The largest within the interval.
+    /// Maximum within the interval.
     Peak,
-    /// Per second, estimated over a window.
+    /// Rate per second, estimated over a window.
     Rate,
-    /// A latency statistic, estimated over a window.
+    /// Latency statistic, estimated over a window.
     Latency,
 }
 
-/// Which way is better.
+/// Direction of improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -28,20 +29,20 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// Neither.
+    /// Neither direction is better.
     Neither,
 }
 
-/// One metric.
+/// Metric of the registry.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
     /// Engine-neutral name.
     pub name: &'static str,
     /// Unit of its values.
     pub unit: &'static str,
-    /// How values combine.
+    /// Combination of values over time.
     pub kind: Kind,
-    /// Which way is better.
+    /// Direction of improvement.
     pub better: Better,
     /// Label in English.
     pub en: &'static str,
@@ -63,7 +64,7 @@ const fn m(
 use Better::{Higher, Lower, Neither};
 use Kind::{Counter, Gauge, Latency, Peak, Rate};
 
-/// Every metric.
+/// All metrics.
 pub const METRICS: &[Metric] = &[
     m("read.count", "1", Counter, Neither, "reads", "読み取り回数"),
     m("read.bytes", "B", Counter, Neither, "bytes read", "読み取りバイト数"),

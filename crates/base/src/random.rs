@@ -1,27 +1,28 @@
-//! Named, seeded streams of randomness: one more draw from one stream shifts no other.
+//! Named, seeded random streams: one more draw from one stream shifts no other.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sha2::{Digest, Sha256};
 
-/// A stream of randomness, fixed by a seed and a name.
+/// Random stream, fixed by a seed and a name.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream called `name` under `seed`.
+    /// Create the stream `name` under `seed`.
     pub fn named(seed: u64, name: &str) -> Self {
         let digest = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(name).finalize();
         Self(Xoshiro256PlusPlus::from_seed(digest.into()))
     }
 
-    /// 64 random bits.
+    /// Draw 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A whole number in `0..bound`, without bias (Lemire's multiply-and-reject); `bound` must not be zero.
+    /// Draw an integer in `0..bound` without bias (Lemire's multiply-and-reject); `bound` must not
+    /// be zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "a range must not be empty");
@@ -34,20 +35,20 @@ impl Random {
         }
     }
 
-    /// A number in `[0, 1)` with 53 random bits.
+    /// Draw a number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Exponentially distributed with the given mean, in the mean's unit.
+    /// Draw an exponentially distributed number with the given mean, in the mean's unit.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log1p(-self.unit())
     }
 }
 
-/// The seed of something inside something: a repetition inside a study, a job inside a stream.
+/// Derive the seed of a part: a repetition of a study, a job of a stream.
 pub fn derived_seed(seed: u64, name: &str) -> u64 {
     Random::named(seed, name).bits()
 }
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_depends_on_seed_and_name_only() {
+    fn random_stream_depends_on_seed_and_name_only() {
         let draw = |seed, name| Random::named(seed, name).bits();
         assert_eq!(draw(1, "a"), draw(1, "a"));
         assert_ne!(draw(1, "a"), draw(1, "b"));
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn exponential_has_its_mean_and_its_standard_deviation() {
+    fn exponential_has_its_mean_and_standard_deviation() {
         let mut random = Random::named(7, "exponential");
         let draws: Vec<f64> = (0..400_000).map(|_| random.exponential(250.0)).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;

@@ -1,27 +1,27 @@
-//! Reasons as data: a code with its values, of which reports make words.
+//! Reasons as data: a code with values; reports phrase them.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Why an event did not happen, or why a result is invalid.
+/// Reason why an event did not happen, or why a result is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
-    /// Key of the words in the report's table.
+    /// Key of the text in the report's table.
     pub code: &'static str,
-    /// Name of the study that it is about; empty if none.
+    /// Name in the study that the reason concerns; empty if none.
     pub subject: String,
-    /// Numbers that the words name.
+    /// Numbers that the text names.
     pub values: BTreeMap<&'static str, u64>,
 }
 
 impl Reason {
-    /// A reason without values.
+    /// Create a reason without values.
     #[must_use]
     pub fn new(code: &'static str) -> Self {
         Self { code, subject: String::new(), values: BTreeMap::new() }
     }
 
-    /// The reason with one more value.
+    /// Add a value.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<u64>) -> Self {
         self.values.insert(name, value.into());

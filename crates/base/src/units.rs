@@ -1,37 +1,38 @@
-//! Units that stand in the type, and their spelling in a user's file: `"5 s"`, `"4 KiB"`, `"500 /s"`, `"70 %"`.
+//! Unit types, and their notation in a user's file: `"5 s"`, `"4 KiB"`, `"500 /s"`, `"70 %"`.
 //!
-//! Each reads back exactly what it writes, so the same types serve the study as written and the resolved spec.
+//! Each type parses exactly what it prints, so that the same types serve the study as written and
+//! the resolved spec.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// An instant in nanoseconds from a run's start, or a length of time; what hot loops count in.
+/// Instant in nanoseconds since a run's start, or a duration; the unit of hot loops.
 pub type Nanos = u64;
 
-/// A length of time as a user writes it, in nanoseconds.
+/// Duration as a user writes it, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-/// A number of bytes as a user writes it.
+/// Number of bytes as a user writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Size(pub u64);
 
-/// A rate in thousandths of a unit per second.
+/// Rate in thousandths of a unit per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
-/// A temperature in thousandths of a degree Celsius.
+/// Temperature in thousandths of a degree Celsius.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Temperature(pub u32);
 
-/// A share of a whole in millionths.
+/// Share of a whole in millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Share(pub u32);
 
 impl Rate {
-    /// The rate per second.
+    /// Rate per second.
     pub fn per_second(self) -> f64 {
         self.0 as f64 / 1e3
     }
@@ -45,11 +46,11 @@ impl Temperature {
 }
 
 impl Share {
-    /// All of it.
+    /// The whole.
     pub const WHOLE: Self = Self(1_000_000);
 }
 
-/// One way to spell a unit, and how much of the base unit it is.
+/// Spelling of a unit, and its size in base units.
 type Spelling = (&'static str, u64);
 
 const TIME: &[Spelling] = &[
@@ -77,7 +78,8 @@ const RATE: &[Spelling] = &[("/s", 1_000)];
 const SHARE: &[Spelling] = &[("%", 10_000)];
 const TEMPERATURE: &[Spelling] = &[("degC", 1_000), ("°C", 1_000)];
 
-/// Reads `number unit` exactly: `1.5 ms` is 1 500 000 ns; what has no whole number of base units is refused.
+/// Parse `number unit` exactly: `1.5 ms` is 1 500 000 ns. A value that is no integer number of base
+/// units is refused.
 fn parse(text: &str, kind: &str, spellings: &[Spelling]) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('-') {
@@ -100,7 +102,7 @@ fn parse(text: &str, kind: &str, spellings: &[Spelling]) -> Result<u64, String> 
     u64::try_from(scaled / divisor).map_err(|_| format!("`{text}` is too large"))
 }
 
-/// What is wrong with a unit that is none of these.
+/// Message about an unknown unit.
 fn no_unit(unit: &str, kind: &str, spellings: &[Spelling]) -> String {
     let near = spellings.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
     match near {
@@ -113,7 +115,7 @@ fn no_unit(unit: &str, kind: &str, spellings: &[Spelling]) -> String {
     }
 }
 
-/// What is accepted, with all units where there are several.
+/// Accepted notation, with all units if there are several.
 fn accepted(example: &str, spellings: &[Spelling]) -> String {
     if let [_] = spellings {
         return example.into();
@@ -122,7 +124,7 @@ fn accepted(example: &str, spellings: &[Spelling]) -> String {
     format!("{example}; in {}", units.join(", "))
 }
 
-/// Writes the value in the largest unit that holds it without a fraction.
+/// Print the value in the largest unit that holds it without a fraction.
 fn spell(value: u64, spellings: &[Spelling]) -> String {
     let (name, scale) = spellings
         .iter()
@@ -136,10 +138,10 @@ fn spell(value: u64, spellings: &[Spelling]) -> String {
 macro_rules! unit {
     ($type:ident, $name:literal, $kind:literal, $spellings:ident, $narrow:ty, $limit:expr, $expecting:literal, $pattern:literal) => {
         impl $type {
-            /// Reads the spelling used in study files and profiles.
+            /// Parse the notation of study files and profiles.
             ///
             /// # Errors
-            /// A sentence that says what is wrong with the text.
+            /// A sentence that describes the mistake.
             pub fn parse(text: &str) -> Result<Self, String> {
                 let value = parse(text, $kind, $spellings)?;
                 if value > $limit {
@@ -229,7 +231,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// A fixed-point number without trailing zeros.
+/// Format a fixed-point number without trailing zeros.
 fn fixed(value: u64, scale: u64) -> String {
     let (whole, rest) = (value / scale, value % scale);
     if rest == 0 {
@@ -263,7 +265,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_spellings_of_the_documentation_are_read() {
+    fn documented_notation_is_parsed() {
         assert_eq!(Time::parse("1.5 ms"), Ok(Time(1_500_000)));
         assert_eq!(Time::parse("90min"), Ok(Time(5_400_000_000_000)));
         assert_eq!(Size::parse("4 KiB"), Ok(Size(4096)));
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_refused() {
+    fn malformed_quantity_is_refused() {
         for bad in ["", "5", "s", "5 parsecs", "1..5 s", "-1 s", "1e3 s", "0.1 ns", "99999999999999999999 s", "9e9 h"] {
             assert!(Time::parse(bad).is_err(), "{bad}");
         }
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_unit_is_told_with_what_would_be_one() {
+    fn unknown_unit_error_lists_accepted_units() {
         assert_eq!(
             Rate::parse("400 MB/s"),
             Err("`MB/s` is no unit of a rate, which is a plain number per second".into())

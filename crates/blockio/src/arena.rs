@@ -1,8 +1,9 @@
-//! The memory that a job's requests read into and write from, and what the data that are written look like.
+//! Memory of a job's requests, and the content of written data.
 //!
-//! Unless a stream asks for it, no two writes hold equal data, not even in parts, and nothing of them compresses: a
-//! buffer is filled with random bytes once, and each write from it first combines them with a new random word. Bytes
-//! that are random stay so, and what was written before is neither repeated nor a dictionary for what follows.
+//! Unless a stream asks for it, no two writes hold equal data, not even in parts, and no data
+//! compress. A buffer is filled with random bytes once. Each later write combines them with a new
+//! random word. Random bytes stay random, and earlier writes are neither repeated nor a dictionary
+//! for later ones.
 
 use crate::error::BlockError;
 use std::alloc::{Layout, alloc, dealloc};
@@ -11,45 +12,46 @@ use tameshi_base::random::derived_seed;
 use tameshi_base::{Random, Share};
 use tameshi_workload::StreamSpec;
 
-/// Buffers start at multiples of this, and each such block of a write that must not repeat carries a stamp.
+/// Alignment of buffers. Each such block of a write that must not repeat carries a stamp.
 pub(crate) const BLOCK: usize = 4096;
-/// The memory consists of pages of this size, if the kernel has them: it copies into and out of them faster, and at a
-/// speed that does not hang on where in memory small ones happen to lie.
+/// Page size of the memory, if the kernel has huge pages. The kernel copies into and out of them
+/// faster, and at a speed that does not depend on the placement of small pages.
 const HUGE_PAGE: usize = 2 << 20;
 const SEQUENCE_BITS: u32 = 48;
-/// Duplicates are one of so many.
+/// Number of distinct contents of duplicates.
 const DUPLICATES: u64 = 16;
-/// What compressible parts consist of.
+/// Byte that fills compressible parts.
 const FILL: u8 = 0x5A;
 const FILL_WORD: u64 = u64::from_ne_bytes([FILL; 8]);
 const WORD: usize = size_of::<u64>();
 
-/// What written data look like.
+/// Content of written data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Bytes of each grain that are random; the rest is one byte repeated.
+    /// Random bytes per grain; the rest is one byte repeated.
     random_bytes: usize,
     grain: usize,
     duplicate: Share,
 }
 
 impl Content {
-    /// Nothing compresses, nothing repeats.
+    /// Data that neither compress nor repeat.
     pub(crate) const PLAIN: Self = Self { random_bytes: BLOCK, grain: BLOCK, duplicate: Share(0) };
 
-    /// What a stream asks for. The compressible part lies in each 4 KiB, or in each sector where requests are no
-    /// multiples of that.
+    /// Content that a stream asks for. The compressible part lies in each 4 KiB, or in each sector
+    /// if requests are no multiples of 4 KiB.
     pub(crate) fn of(stream: &StreamSpec) -> Self {
         let whole = stream.lengths().iter().all(|length| length.size.0.is_multiple_of(BLOCK as u64));
         let grain = if whole { BLOCK } else { 512 };
         let filled = grain as u64 * u64::from(stream.compressible.0) / u64::from(Share::WHOLE.0);
         let random_bytes = (grain - filled as usize).next_multiple_of(WORD).max(WORD);
-        // Where nothing compresses, phases of any block size share what memory holds.
+        // If nothing compresses, phases of any block size share the memory's content.
         let (random_bytes, grain) = if random_bytes == grain { (BLOCK, BLOCK) } else { (random_bytes, grain) };
         Self { random_bytes, grain, duplicate: stream.duplicate }
     }
 
-    /// Puts `source`, each word combined with `key`, over the random part of each grain of `words`.
+    /// Overwrite the random part of each grain of `words` with `source`, each word combined with
+    /// `key`.
     #[inline]
     fn overlay(&self, words: &mut [u64], source: &[u64], key: u64) {
         for (into, from) in words.chunks_mut(self.grain / WORD).zip(source.chunks(self.grain / WORD)) {
@@ -58,7 +60,7 @@ impl Content {
         }
     }
 
-    /// Combines the random part of each grain with `key`.
+    /// Combine the random part of each grain with `key`.
     #[inline]
     fn whiten(&self, words: &mut [u64], key: u64) {
         if self.random_bytes == self.grain {
@@ -71,7 +73,7 @@ impl Content {
         }
     }
 
-    /// Fills whole buffers anew.
+    /// Refill whole buffers.
     fn fill(&self, words: &mut [u64], random: &mut Random) {
         for grain in words.chunks_mut(self.grain / WORD) {
             let split = grain.len().min(self.random_bytes / WORD);
@@ -81,7 +83,8 @@ impl Content {
     }
 }
 
-/// Reads and writes have halves of their own, so that what a read brought is never written again.
+/// Buffers of a thread's requests. Reads and writes have separate halves, so that data that were
+/// read are never written.
 #[derive(Debug)]
 pub(crate) struct Arena {
     base: NonNull<u8>,
@@ -89,7 +92,7 @@ pub(crate) struct Arena {
     stride: usize,
     slots: usize,
     content: Content,
-    /// What duplicates are made of, as long as the longest request; empty where there are none.
+    /// Contents of duplicates, as long as the longest request; empty if there are none.
     common: Vec<u64>,
     common_seed: u64,
     random: Random,
@@ -97,18 +100,14 @@ pub(crate) struct Arena {
     sequence: u64,
 }
 
-// SAFETY: the memory belongs to the arena alone; whoever holds the arena decides who uses it.
+// SAFETY: the arena owns its memory; the owner of the arena decides on its use.
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Room for `slots` requests of up to `length_bytes` each. `owner` tells the arenas of one run apart, `began` the
-    /// runs of one seed: cells share it, and the data of one must not be duplicates of another's.
-    pub(crate) fn new(
-        slots: u32,
-        length_bytes: u64,
-        seed: u64,
-        (owner, began): (u16, u64),
-    ) -> Result<Self, BlockError> {
+    /// Allocate room for `slots` requests of up to `length_bytes` each. `owner` tells the arenas of
+    /// one run apart. `began` tells runs of one seed apart: cells share the seed, and the data of
+    /// one must not duplicate another's.
+    pub(crate) fn new(slots: u32, length_bytes: u64, seed: u64, owner: u16, began: u64) -> Result<Self, BlockError> {
         let refused = || BlockError::Refused(vec![format!("no memory for {slots} requests of {length_bytes} bytes")]);
         let stride = usize::try_from(length_bytes).ok().and_then(|n| n.checked_next_multiple_of(BLOCK));
         let stride = stride.ok_or_else(refused)?;
@@ -117,8 +116,8 @@ impl Arena {
         let layout = Layout::from_size_align(bytes, HUGE_PAGE).map_err(|_| refused())?;
         // SAFETY: the layout's size is not zero.
         let base = NonNull::new(unsafe { alloc(layout) }).ok_or_else(refused)?;
-        // A wish, before anything is touched: where it is not granted, small pages do.
-        // SAFETY: the range was just allocated and begins at a page.
+        // Advice, given before the memory is touched; without it, small pages do. SAFETY: the range
+        // was just allocated and begins at a page.
         unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         // SAFETY: the memory is this long.
         unsafe { base.as_ptr().write_bytes(0, bytes) };
@@ -138,24 +137,25 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Fills all of it.
+    /// Fill all of the memory.
     fn fill(&mut self) {
-        // SAFETY: the arena is this many bytes, a multiple of BLOCK, aligned to it, initialised, and borrowed mutably.
+        // SAFETY: the arena is this many bytes, a multiple of BLOCK, aligned to it, initialised,
+        // and borrowed mutably.
         let words = unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.layout.size() / WORD) };
         self.content.fill(words, &mut self.random);
     }
 
-    /// Requests that there is room for.
+    /// Number of requests that fit.
     pub(crate) fn slots(&self) -> u32 {
         self.slots as u32
     }
 
-    /// Whether writes hold such data.
+    /// Return whether writes hold `content`.
     pub(crate) fn holds(&self, content: Content) -> bool {
         content == self.content
     }
 
-    /// From now on writes hold such data. Nothing is in flight.
+    /// Make later writes hold `content`. No request may be in flight.
     pub(crate) fn prepare(&mut self, content: Content) {
         if content == self.content {
             return;
@@ -166,25 +166,26 @@ impl Arena {
         content.fill(&mut self.common, &mut Random::named(self.common_seed, "common"));
     }
 
-    /// All of the memory, to register with the kernel.
+    /// All of the memory, for registration with the kernel.
     pub(crate) fn whole(&self) -> (*mut u8, usize) {
         (self.base.as_ptr(), self.layout.size())
     }
 
-    /// Where `slot` reads to.
+    /// Read buffer of `slot`.
     #[inline]
     pub(crate) fn read_buffer(&self, slot: u32) -> *mut u8 {
         self.at(slot as usize)
     }
 
-    /// Where `slot` writes `length` bytes from, made anew. The slot must have no write in flight.
+    /// Write buffer of `slot` with `length` bytes of new content. The slot must have no write in
+    /// flight.
     #[inline]
     pub(crate) fn write_buffer(&mut self, slot: u32, length: u32) -> *mut u8 {
         assert!(length as usize <= self.stride, "a write of {length} bytes from a buffer of {}", self.stride);
         let buffer = self.at(self.slots + slot as usize);
         let count = (length as usize).div_ceil(WORD);
-        // SAFETY: the buffer has `stride` bytes, no less than `length` and a multiple of BLOCK; it is aligned to BLOCK,
-        // initialised, and nobody else uses it.
+        // SAFETY: the buffer has `stride` bytes, no less than `length` and a multiple of BLOCK. It
+        // is aligned to BLOCK, initialised, and has no other user.
         let words = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u64>(), count) };
         if self.content.duplicate > Share(0)
             && self.random.below(u64::from(Share::WHOLE.0)) < u64::from(self.content.duplicate.0)
@@ -209,7 +210,7 @@ impl Arena {
     }
 }
 
-/// Spreads a number over all bits; different numbers stay different (the finalizer of SplitMix64).
+/// Mix a number over all bits; different numbers stay different (the finalizer of SplitMix64).
 #[inline]
 fn mixed(number: u64) -> u64 {
     let spread = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -219,7 +220,8 @@ fn mixed(number: u64) -> u64 {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout; whoever drops an arena has nothing in flight (else it is leaked).
+        // SAFETY: allocated with this layout. An arena with requests in flight is leaked, never
+        // dropped.
         unsafe { dealloc(self.base.as_ptr(), self.layout) }
     }
 }
@@ -247,7 +249,7 @@ mod tests {
         Content::of(&StreamSpec { compressible, duplicate, block_size: Size(block_size), ..StreamSpec::default() })
     }
 
-    /// What a compressor leaves of the data, as a share.
+    /// Share of the data that remains after compression.
     fn left_by_a_compressor(data: &[Vec<u8>]) -> f64 {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
         data.iter().for_each(|part| encoder.write_all(part).expect("memory"));
@@ -256,10 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_twice_not_even_a_sector_and_a_compressor_gains_nothing() {
+    fn written_data_neither_repeat_nor_compress() {
         let mut all = vec![];
         for (owner, began) in [(0, 1), (1, 1), (0, 2)] {
-            let mut arena = Arena::new(2, 10_240, 7, (owner, began)).expect("memory");
+            let mut arena = Arena::new(2, 10_240, 7, owner, began).expect("memory");
             all.extend(writes(&mut arena, 2, &[10_240, 512, 4096], 60));
         }
         let mut seen = BTreeSet::new();
@@ -271,18 +273,18 @@ mod tests {
     }
 
     #[test]
-    fn a_compressor_removes_the_share_that_is_asked_for() {
+    fn compressible_data_compress_by_the_requested_share() {
         for (compressible, block) in [(30, 4096), (50, 4096), (75, 65_536), (50, 512), (50, 2300)] {
-            let mut arena = Arena::new(2, block, 7, (0, 0)).expect("memory");
+            let mut arena = Arena::new(2, block, 7, 0, 0).expect("memory");
             arena.prepare(asked(compressible, 0, block));
             let data = writes(&mut arena, 2, &[block as u32], 400);
             let together = left_by_a_compressor(&data);
             let alone = data.iter().map(|part| left_by_a_compressor(std::slice::from_ref(part))).sum::<f64>() / 400.0;
-            // What a request has beyond its last whole sector begins with the random part.
+            // Bytes of a request beyond its last whole sector begin with the random part.
             let part = 1.0 - f64::from(compressible) / 100.0;
             let rest = (block % 512) as f64;
             let expected = ((block as f64 - rest) * part + rest.min(512.0 * part)) / block as f64;
-            // Each compressed alone has a header and a code table of its own.
+            // Each request compressed alone has its own header and code table.
             for (left, overhead) in [(together, 0.0), (alone, 64.0 / block as f64)] {
                 assert!((left - expected).abs() < 0.02 + overhead, "{compressible} % of {block}: {together} {alone}");
             }
@@ -292,10 +294,10 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_duplicates_is_met_by_sixteen_contents_that_other_jobs_write_too() {
+    fn duplicates_have_16_contents_shared_by_all_jobs() {
         let (count, mut all) = (4000, vec![]);
         for owner in 0..2 {
-            let mut arena = Arena::new(3, 8192, 7, (owner, owner.into())).expect("memory");
+            let mut arena = Arena::new(3, 8192, 7, owner, owner.into()).expect("memory");
             arena.prepare(asked(0, 30, 8192));
             all.extend(writes(&mut arena, 3, &[8192], count));
         }
@@ -310,8 +312,8 @@ mod tests {
     }
 
     #[test]
-    fn after_a_compressible_phase_data_are_random_again() {
-        let mut arena = Arena::new(2, 4096, 7, (0, 0)).expect("memory");
+    fn data_after_a_compressible_phase_are_random() {
+        let mut arena = Arena::new(2, 4096, 7, 0, 0).expect("memory");
         arena.prepare(asked(100, 50, 4096));
         assert!(left_by_a_compressor(&writes(&mut arena, 2, &[4096], 100)) < 0.02);
         arena.prepare(Content::PLAIN);
@@ -319,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_arena_lies_in_a_huge_page_too() {
-        let arena = Arena::new(1, 4096, 7, (0, 0)).expect("memory");
+    fn smallest_arena_lies_in_a_huge_page() {
+        let arena = Arena::new(1, 4096, 7, 0, 0).expect("memory");
         assert!((arena.base.as_ptr() as usize).is_multiple_of(HUGE_PAGE));
         assert_eq!(arena.layout.size() % HUGE_PAGE, 0);
     }
 
     #[test]
-    fn memory_that_can_not_be_is_refused() {
-        assert!(Arena::new(u32::MAX, 1 << 40, 1, (0, 0)).is_err());
+    fn arena_larger_than_memory_is_refused() {
+        assert!(Arena::new(u32::MAX, 1 << 40, 1, 0, 0).is_err());
     }
 }

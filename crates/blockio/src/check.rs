@@ -1,18 +1,18 @@
-//! What of a RunSpec can't be done, said before anything is done.
+//! Refusals of a RunSpec, before anything is done.
 
-use crate::affinity;
 use crate::error::BlockError;
 use crate::files;
 use crate::target::Target;
+use crate::threads::affinity;
 use tameshi_base::{Share, Size};
 use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, World};
 use tameshi_workload::FileCall;
 use tameshi_workload::spec::{Access, Verify};
 
-/// Most requests that one job may have outstanding: the largest queue of io_uring.
+/// Most outstanding requests of one job: the largest queue of io_uring.
 const MOST_DEPTH: u32 = 32_768;
-/// Longest request.
+/// Longest request in bytes.
 const MOST_BLOCK: u64 = 1 << 30;
 
 /// Refusals of the measured world for `spec`; empty if it can be run.
@@ -26,7 +26,7 @@ pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     refusals
 }
 
-/// A stream that is to run on a processor which is not there.
+/// Refuse a stream bound to a processor that this process can't run on.
 fn elsewhere(stream: &PhaseStream) -> Option<Refusal> {
     let missing = stream.stream.processors.iter().flatten().find(|&&processor| !affinity::is_allowed(processor))?;
     let message = format!("it names {missing}, and this process may not run there, or there is none of that number");
@@ -76,12 +76,12 @@ fn streams_on<'a>(spec: &'a RunSpec, storage: &'a str) -> impl Iterator<Item = &
     spec.phases.iter().flat_map(|phase| &phase.streams).filter(move |stream| stream.storage == storage)
 }
 
-/// Streams that write, unstamped, where another verifies, at whatever time of the run.
+/// Refuse streams that write without stamps where another stream verifies, at any time of the run.
 fn spoiled(spec: &RunSpec, storage: &str) -> Vec<Refusal> {
     let bytes = spec.storage[storage].size.0;
     let (checked, plain): (Vec<_>, Vec<_>) =
         streams_on(spec, storage).partition(|stream| stream.stream.verify != Verify::Off);
-    // Extents that move take their data along.
+    // Moved extents take their data along.
     let changes = |stream: &&&PhaseStream| {
         let moved = stream.stream.call == Some(FileCall::MoveExtents);
         !moved && (stream.stream.written() > Share(0) || stream.stream.trims())
@@ -102,7 +102,7 @@ fn spoiled(spec: &RunSpec, storage: &str) -> Vec<Refusal> {
     told.collect()
 }
 
-/// Refuses a run that can't be, with every reason at once.
+/// Refuse an impossible run with all reasons at once.
 pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(), BlockError> {
     let mut sentences: Vec<String> = refusals(spec).iter().map(Refusal::to_string).collect();
     if spec.schema_version != RUN_SPEC_VERSION {
@@ -139,7 +139,8 @@ pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(),
     if sentences.is_empty() { Ok(()) } else { Err(BlockError::Refused(sentences)) }
 }
 
-/// Streams whose donor is no file of another name that reaches as far and begins where the stream's own does.
+/// Refuse donors that are not another file, at least as long and with the same offset as the
+/// stream's own.
 fn donors(spec: &RunSpec, targets: &[(String, Target)]) -> Vec<String> {
     let of = |storage: &str| targets.iter().find(|(name, _)| name == storage).map(|(_, target)| target);
     let fits = |stream: &PhaseStream, storage: &str| {

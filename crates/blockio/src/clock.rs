@@ -1,16 +1,16 @@
-//! The only place of this crate that reads a clock.
+//! Clock of the load: the only place in this crate that reads a clock.
 
 use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_record::ThreadUsage;
 
-/// What the driver asks of time; a test has one of its own.
+/// Time source of the driver; tests have their own.
 pub(crate) trait Clock {
-    /// Time from t0; zero before it.
+    /// Time since t0; zero before it.
     fn now(&self) -> Nanos;
     /// Processor time of the calling thread.
     fn cpu(&self) -> Nanos;
-    /// What the calling thread has used of the system.
+    /// System resources that the calling thread has used.
     fn usage(&self) -> ThreadUsage;
 }
 
@@ -21,27 +21,27 @@ pub(crate) struct Monotonic {
 }
 
 impl Monotonic {
-    /// Counts from `t0_ns` on CLOCK_MONOTONIC.
+    /// Count from `t0_ns` on CLOCK_MONOTONIC.
     pub(crate) fn from(t0_ns: u64) -> Self {
         Self { t0_ns }
     }
 
-    /// Counts from now.
+    /// Count from now.
     pub(crate) fn from_now() -> Self {
         Self { t0_ns: read(libc::CLOCK_MONOTONIC) }
     }
 
-    /// Where it counts from, on CLOCK_MONOTONIC.
+    /// Origin on CLOCK_MONOTONIC.
     pub(crate) fn t0(&self) -> u64 {
         self.t0_ns
     }
 
-    /// What is left until `at` after t0; zero when it is over.
+    /// Time left until `at` after t0; zero if it has passed.
     pub(crate) fn left_until(&self, at: Nanos) -> Nanos {
         (self.t0_ns + at).saturating_sub(read(libc::CLOCK_MONOTONIC))
     }
 
-    /// Sleeps until `at` after t0, and spins for the last `spin`; gives up as soon as `cancelled`.
+    /// Sleep until `at` after t0, and spin for the last `spin`; return as soon as `cancelled`.
     pub(crate) fn wait_until(&self, at: Nanos, spin: Nanos, cancelled: impl Fn() -> bool) {
         const SLICE: Nanos = 50_000_000;
         loop {
@@ -84,7 +84,8 @@ impl Clock for Monotonic {
     }
 }
 
-/// Reads a clock of the system, also that of another thread; zero when there is no such clock (any more).
+/// Read a clock of the system, also another thread's CPU clock; zero if there is no such clock (any
+/// more).
 #[inline]
 pub(crate) fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -93,8 +94,9 @@ pub(crate) fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Has the calling thread's sleeps end when they should: by default the system lets them last 50 µs longer.
+/// Minimise the calling thread's timer slack. By default the system extends sleeps by up to 50 µs.
 pub(crate) fn wake_on_time() {
-    // SAFETY: sets a property of the calling thread; where that is refused, sleeps are longer and the record shows it.
+    // SAFETY: sets a property of the calling thread. If it is refused, sleeps are longer and the
+    // record shows it.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }

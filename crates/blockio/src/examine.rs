@@ -1,27 +1,28 @@
-//! After a run, and whatever ended it: does a storage hold what the journal says? Nothing is written.
+//! Check of a storage against its journal after a run. Nothing is written.
 
 use crate::error::BlockError;
 use crate::target::Target;
-use crate::verify::{BLOCK, Held, held};
+use crate::verify::{BLOCK, BlockContent, identify};
 use serde::Serialize;
 use std::io;
 use std::os::fd::AsRawFd;
 use tameshi_record::journal::{CHECKED_BYTES, Journal, Written};
 
-/// Bytes that one call reads.
+/// Bytes per read call.
 const CHUNK: usize = 256 * BLOCK;
 
-/// What a block turned out to be that should hold something.
+/// State of a block that does not hold what was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "&'static str")]
 pub enum Verdict {
-    /// What was made durable is gone, or an older write is there.
+    /// A durable write is missing, or an older write is in its place.
     Lost,
-    /// What was acknowledged but never made durable is gone: a power cut may do that, a crash of a program may not.
+    /// An acknowledged, never durable write is missing. A power failure may cause that; a crash of
+    /// a program may not.
     Unsynced,
-    /// Its checksum does not match, and a write was under way at the end.
+    /// The checksum does not match, and a write was in flight at the end.
     Torn,
-    /// Its checksum does not match, and nothing was under way.
+    /// The checksum does not match, and no write was in flight.
     Corrupt,
     /// A whole block of this run that belongs elsewhere.
     Misplaced,
@@ -39,38 +40,40 @@ impl From<Verdict> for &'static str {
     }
 }
 
-/// A block that does not hold what was acknowledged.
+/// Block that does not hold what was acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Its first byte, from the payload's begin.
+    /// Offset of the block in the payload.
     pub offset_bytes: u64,
-    /// What became of it.
+    /// State of the block.
     pub verdict: Verdict,
-    /// The write it holds, if any.
+    /// Write that it holds, if any.
     pub found: Option<u64>,
-    /// Where a misplaced block belongs.
+    /// Offset at which a misplaced block belongs.
     pub belongs_bytes: Option<u64>,
-    /// The write it should hold at least.
+    /// Oldest write that it should hold.
     pub acknowledged: u64,
-    /// The write that was made durable last.
+    /// Last durable write.
     pub durable: u64,
 }
 
-/// What a storage holds of what a journal says.
+/// Result of comparing a storage with its journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Examined {
     /// Blocks that the run wrote.
     pub written: u64,
-    /// Those that hold the last acknowledged write or a later one, or where none was acknowledged, what was there before.
+    /// Blocks that hold the last acknowledged write or a later one; if none was acknowledged, also
+    /// the earlier content.
     pub right: u64,
-    /// The others, in the order of their offsets.
+    /// The other blocks, ordered by offset.
     pub findings: Vec<Finding>,
 }
 
-/// Reads every block of the journal's storage, those that the run never wrote too, and compares. Nothing is written.
+/// Read every block of the journal's storage, including those that the run never wrote, and
+/// compare. Nothing is written.
 ///
 /// # Errors
-/// When the target can't be read.
+/// The target can't be read.
 pub fn examine(journal: &Journal, target: &Target) -> Result<Examined, BlockError> {
     let mut examined = Examined::default();
     let mut chunk = Chunk::new();
@@ -81,14 +84,14 @@ pub fn examine(journal: &Journal, target: &Target) -> Result<Examined, BlockErro
         read(target, begin, blocks)?;
         for (block, offset) in blocks.chunks_exact_mut(BLOCK).zip((begin..).step_by(BLOCK)) {
             let written = journal.written(offset / CHECKED_BYTES);
-            let finding = judge(held(block, journal.generation(), offset), written);
+            let finding = judge(identify(block, journal.generation(), offset), written);
             examined.written += u64::from(written.issued > 0);
             examined.right += u64::from(written.issued > 0 && finding.is_none());
-            examined.findings.extend(finding.map(|(verdict, held)| Finding {
+            examined.findings.extend(finding.map(|(verdict, identify)| Finding {
                 offset_bytes: offset,
                 verdict,
-                found: if let Held::Write(sequence) = held { Some(sequence) } else { None },
-                belongs_bytes: if let Held::Misplaced(belongs) = held { Some(belongs) } else { None },
+                found: if let BlockContent::Write(sequence) = identify { Some(sequence) } else { None },
+                belongs_bytes: if let BlockContent::Misplaced(belongs) = identify { Some(belongs) } else { None },
                 acknowledged: written.acknowledged,
                 durable: written.durable,
             }));
@@ -97,26 +100,26 @@ pub fn examine(journal: &Journal, target: &Target) -> Result<Examined, BlockErro
     Ok(examined)
 }
 
-fn judge(held: Held, written: Written) -> Option<(Verdict, Held)> {
-    let found = match held {
-        Held::Write(sequence) => sequence,
-        Held::Nothing | Held::Foreign => 0,
-        Held::Misplaced(_) => return Some((Verdict::Misplaced, held)),
-        // What this run never touched is not its own to judge.
-        Held::Broken if written.issued == 0 => return None,
-        Held::Broken if written.issued > written.acknowledged => return Some((Verdict::Torn, held)),
-        Held::Broken => return Some((Verdict::Corrupt, held)),
+fn judge(identify: BlockContent, written: Written) -> Option<(Verdict, BlockContent)> {
+    let found = match identify {
+        BlockContent::Write(sequence) => sequence,
+        BlockContent::Nothing | BlockContent::Foreign => 0,
+        BlockContent::Misplaced(_) => return Some((Verdict::Misplaced, identify)),
+        // Blocks that this run never wrote are not checked.
+        BlockContent::Broken if written.issued == 0 => return None,
+        BlockContent::Broken if written.issued > written.acknowledged => return Some((Verdict::Torn, identify)),
+        BlockContent::Broken => return Some((Verdict::Corrupt, identify)),
     };
     if found < written.durable {
-        Some((Verdict::Lost, held))
+        Some((Verdict::Lost, identify))
     } else if found < written.acknowledged {
-        Some((Verdict::Unsynced, held))
+        Some((Verdict::Unsynced, identify))
     } else {
         None
     }
 }
 
-/// Memory that can be read into past the page cache.
+/// Read buffer that is aligned for direct I/O.
 struct Chunk(Vec<Page>);
 
 #[derive(Clone)]
@@ -129,7 +132,7 @@ impl Chunk {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: pages are bytes, one behind the other without a gap.
+        // SAFETY: pages are bytes, contiguous without a gap.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), CHUNK) }
     }
 }
@@ -143,7 +146,7 @@ fn read(target: &Target, offset: u64, bytes: &mut [u8]) -> Result<(), BlockError
     while done < length {
         let rest = &mut bytes[done..];
         let at = (place + done as u64) as libc::off_t;
-        // SAFETY: the buffer is borrowed mutably and has so many bytes left.
+        // SAFETY: the buffer is borrowed mutably and has `rest.len()` bytes left.
         let got = unsafe { libc::pread(target.fd.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), at) };
         match got {
             0 => return Err(failed(io::Error::other("the target ends there"))),
@@ -162,21 +165,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_crash_each_block_is_judged_by_what_was_promised() {
+    fn blocks_after_a_crash_are_judged_by_the_journal() {
         let of = |issued, acknowledged, durable| Written { issued, acknowledged, durable };
-        let verdict = |held, written| judge(held, written).map(|(verdict, _)| verdict);
-        assert_eq!(verdict(Held::Write(5), of(5, 5, 5)), None);
-        assert_eq!(verdict(Held::Write(6), of(6, 5, 5)), None, "under way and arrived");
-        assert_eq!(verdict(Held::Write(5), of(6, 5, 5)), None, "under way and not arrived");
-        assert_eq!(verdict(Held::Write(4), of(5, 5, 3)), Some(Verdict::Unsynced));
-        assert_eq!(verdict(Held::Write(2), of(5, 5, 3)), Some(Verdict::Lost));
-        assert_eq!(verdict(Held::Nothing, of(5, 0, 0)), None, "never acknowledged");
-        assert_eq!(verdict(Held::Nothing, of(0, 0, 0)), None, "never written");
-        assert_eq!(verdict(Held::Nothing, of(5, 5, 0)), Some(Verdict::Unsynced));
-        assert_eq!(verdict(Held::Foreign, of(5, 5, 5)), Some(Verdict::Lost));
-        assert_eq!(verdict(Held::Broken, of(6, 5, 5)), Some(Verdict::Torn));
-        assert_eq!(verdict(Held::Broken, of(5, 5, 5)), Some(Verdict::Corrupt));
-        assert_eq!(verdict(Held::Misplaced(0), of(5, 5, 5)), Some(Verdict::Misplaced));
-        assert_eq!(verdict(Held::Misplaced(0), of(0, 0, 0)), Some(Verdict::Misplaced), "where nothing was written");
+        let verdict = |identify, written| judge(identify, written).map(|(verdict, _)| verdict);
+        assert_eq!(verdict(BlockContent::Write(5), of(5, 5, 5)), None);
+        assert_eq!(verdict(BlockContent::Write(6), of(6, 5, 5)), None, "under way and arrived");
+        assert_eq!(verdict(BlockContent::Write(5), of(6, 5, 5)), None, "under way and not arrived");
+        assert_eq!(verdict(BlockContent::Write(4), of(5, 5, 3)), Some(Verdict::Unsynced));
+        assert_eq!(verdict(BlockContent::Write(2), of(5, 5, 3)), Some(Verdict::Lost));
+        assert_eq!(verdict(BlockContent::Nothing, of(5, 0, 0)), None, "never acknowledged");
+        assert_eq!(verdict(BlockContent::Nothing, of(0, 0, 0)), None, "never written");
+        assert_eq!(verdict(BlockContent::Nothing, of(5, 5, 0)), Some(Verdict::Unsynced));
+        assert_eq!(verdict(BlockContent::Foreign, of(5, 5, 5)), Some(Verdict::Lost));
+        assert_eq!(verdict(BlockContent::Broken, of(6, 5, 5)), Some(Verdict::Torn));
+        assert_eq!(verdict(BlockContent::Broken, of(5, 5, 5)), Some(Verdict::Corrupt));
+        assert_eq!(verdict(BlockContent::Misplaced(0), of(5, 5, 5)), Some(Verdict::Misplaced));
+        assert_eq!(
+            verdict(BlockContent::Misplaced(0), of(0, 0, 0)),
+            Some(Verdict::Misplaced),
+            "where nothing was written"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Calls on files where other streams read and write: room in a file, its length, and the files of a directory.
+//! Calls on files: allocation, length, and the files of a directory.
 
 use crate::error::BlockError;
 use crate::target::Target;
@@ -13,30 +13,30 @@ use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{PhaseStream, RunSpec};
 use tameshi_workload::FileCall;
 
-/// A file keeps its length; the range reads as zeros and gives its space back.
+/// Punch a hole: the file keeps its length, and the range reads as zeros and frees its space.
 pub(crate) const HOLE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 
-/// What one request does.
+/// Effect of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileOperation {
-    /// Gives a range room in the file; `keep`: the file stays as long as it is.
+    /// Allocate space for a range; `keep`: without changing the file's length.
     Allocate { keep: bool },
-    /// Takes a range's room away.
+    /// Free a range's space.
     Deallocate,
-    /// Sets the file's length.
+    /// Set the file's length.
     Truncate,
-    /// Exchanges a range for that of the donor.
+    /// Exchange a range with the donor's.
     MoveExtents,
-    /// Makes or opens a file of a directory, and closes it.
+    /// Create or open a file of a directory, and close it.
     Create,
-    /// Looks at a file of a directory.
+    /// Query the status of a file of a directory.
     Stat,
-    /// Deletes a file of a directory.
+    /// Delete a file of a directory.
     Delete,
 }
 
 impl FileOperation {
-    /// What a command of a stream of such calls does.
+    /// Operation of a command of a stream of such calls.
     pub(crate) fn of(call: FileCall, kind: CommandKind) -> Self {
         match call {
             FileCall::Allocate if kind == CommandKind::Trim => Self::Deallocate,
@@ -49,12 +49,12 @@ impl FileOperation {
         }
     }
 
-    /// Whether it is on a file of a directory.
+    /// Return whether it works on a file of a directory.
     pub(crate) fn in_directory(self) -> bool {
         matches!(self, Self::Create | Self::Stat | Self::Delete)
     }
 
-    /// The word in errors.
+    /// Name in errors.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Allocate { .. } => "allocation",
@@ -67,7 +67,7 @@ impl FileOperation {
         }
     }
 
-    /// Carries it out on an open file or directory; zero, or -1 with `errno` set.
+    /// Perform the operation on an open file or directory; return zero, or -1 with `errno` set.
     pub(crate) fn perform(self, fd: RawFd, donor: Option<&Donor>, offset: u64, length: u64) -> isize {
         let (begin, bytes) = (offset as libc::off_t, length as libc::off_t);
         // SAFETY: these take numbers only.
@@ -105,7 +105,7 @@ impl FileOperation {
     }
 }
 
-/// Whose extents a queue's requests move, open as long as the queue.
+/// File whose extents a queue's requests move; open as long as the queue.
 pub(crate) struct Donor {
     fd: OwnedFd,
     block_bytes: u64,
@@ -123,15 +123,15 @@ struct MoveExtent {
     moved_len: u64,
 }
 
-/// So often a range that others use at the moment is tried again, and after such pauses: a second in all.
+/// Retries while a range is in use, and the pause between them: one second in all.
 const BUSY_TRIES: u32 = 5000;
 const BUSY_PAUSE: Duration = Duration::from_micros(200);
 /// `_IOWR('f', 15, struct move_extent)`
 const EXT4_IOC_MOVE_EXT: libc::Ioctl = 0xC028_660F;
 
 impl Donor {
-    /// Opened; unless it gets room `in_place`, it now has room for `bytes` from `offset` on.
-    pub(crate) fn new(fd: OwnedFd, (offset, bytes): (u64, u64), in_place: bool) -> io::Result<Self> {
+    /// Prepare an open donor. Unless it allocates space `in_place`, allocate `bytes` from `offset`.
+    pub(crate) fn new(fd: OwnedFd, offset: u64, bytes: u64, in_place: bool) -> io::Result<Self> {
         let mut system = MaybeUninit::<libc::statfs>::zeroed();
         // SAFETY: the pointer is to a structure of this function.
         let known = unsafe { libc::fstatfs(fd.as_raw_fd(), system.as_mut_ptr()) } == 0;
@@ -147,7 +147,7 @@ impl Donor {
         Ok(Self { fd, block_bytes, in_place })
     }
 
-    /// Moves a range of it to the same place of `file`, all that it takes.
+    /// Move a range of the donor to the same place of `file`, as far as it accepts.
     fn give(&self, file: RawFd, offset: u64, length: u64) -> libc::c_int {
         let donor = self.fd.as_raw_fd();
         let (begin, bytes) = (offset as libc::off_t, length as libc::off_t);
@@ -168,7 +168,8 @@ impl Donor {
             // SAFETY: the request reads and writes this structure.
             let done = unsafe { libc::ioctl(file, EXT4_IOC_MOVE_EXT, &mut range) };
             (at, left) = (at + range.moved_len, left.saturating_sub(range.moved_len));
-            // A page of the range is in use: being written back, or on its way into the page cache, which this empties.
+            // A page of the range is in use: being written back or read into the page cache. Empty
+            // the cache.
             if done < 0 && patience > 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EBUSY) {
                 patience -= 1;
                 for fd in [file, donor] {
@@ -191,12 +192,12 @@ impl Donor {
 }
 
 const MAKE: libc::c_int = libc::O_CREAT | libc::O_RDWR | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-/// Digits of the largest number, and a zero byte.
+/// Digits of the largest number and a zero byte.
 const NAME_BYTES: usize = 24;
-/// Files between two looks at whether to stop.
+/// Files between two checks for a stop.
 const LOOK: u64 = 256;
 
-/// The name of a directory's file.
+/// Name of file `number` of a directory.
 fn name_of(number: u64, buffer: &mut [u8; NAME_BYTES]) -> &CStr {
     write!(&mut buffer[..], "{number}").expect("there is room for every number");
     CStr::from_bytes_until_nul(buffer).expect("there is room for a zero byte, too")
@@ -206,7 +207,7 @@ fn streams<'a>(spec: &'a RunSpec, storage: &'a str) -> impl Iterator<Item = &'a 
     spec.phases.iter().flat_map(|phase| &phase.streams).filter(move |stream| stream.storage == storage)
 }
 
-/// Whether the storage is a directory of files to some stream of the run.
+/// Return whether a stream of the run uses the storage as a directory of files.
 pub fn holds_files(spec: &RunSpec, storage: &str) -> bool {
     streams(spec, storage).any(|stream| stream.stream.call.is_some_and(FileCall::in_directory))
 }
@@ -230,11 +231,11 @@ pub(crate) fn refusals(spec: &RunSpec, storage: &str) -> Vec<Refusal> {
     others.collect()
 }
 
-/// Writes the files of a directory that streams of the run look at or delete before any makes them. Shows its progress in
-/// `control` (bytes written), and stops there if asked.
+/// Write the files of a directory that streams of the run query or delete before any stream creates
+/// them. Shows progress in `control` (bytes written), and stops if asked.
 ///
 /// # Errors
-/// A file that can't be made or written.
+/// A file that can't be created or written.
 pub fn lay_out_files(
     spec: &RunSpec,
     storage: &str,
@@ -261,7 +262,7 @@ pub fn lay_out_files(
     Ok(RunStatus::Complete)
 }
 
-/// Numbers of the files that must be there before the run.
+/// Numbers of the files that must exist before the run.
 fn wanted(spec: &RunSpec, storage: &str) -> Vec<u64> {
     let bytes = spec.storage[storage].size.0;
     let Some(length) = streams(spec, storage).next().map(|stream| stream.stream.block_size.0) else {
@@ -288,11 +289,11 @@ fn make(directory: RawFd, number: u64, content: &[u8]) -> io::Result<()> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor was just opened, and nobody else has it.
+    // SAFETY: the descriptor was just opened and has no other owner.
     let file = unsafe { OwnedFd::from_raw_fd(fd) };
     let mut rest = content;
     while !rest.is_empty() {
-        // SAFETY: the buffer is as long as it says.
+        // SAFETY: the buffer has `rest.len()` bytes.
         let written = unsafe { libc::write(file.as_raw_fd(), rest.as_ptr().cast(), rest.len()) };
         if written < 0 {
             return Err(io::Error::last_os_error());

@@ -1,42 +1,43 @@
-//! Writing a whole payload once, so that no read meets a hole.
+//! Initial write of a whole payload, so that no read meets a hole.
 
 use crate::arena::Arena;
-use crate::backend::{Backend, Chosen};
 use crate::clock::{Clock, Monotonic};
-use crate::driver::DRAIN_LIMIT;
 use crate::error::BlockError;
-use crate::portable::Pool;
-use crate::request::{Kind, Queue, Reaped, Request};
+use crate::io::backend::{Backend, SelectedBackend};
+use crate::io::portable::Pool;
+use crate::io::uring::{Serving, Uring};
+use crate::io::{Kind, Queue, Reaped, Request};
 use crate::target::Target;
-use crate::uring::{Serving, Uring};
+use crate::threads::driver::DRAIN_LIMIT;
 use tameshi_base::Nanos;
 use tameshi_record::{Control, Progress, RunStatus};
 
 const BLOCK_BYTES: u64 = 1 << 20;
 const DEPTH: u32 = 8;
-/// The arena's owner: no job has this number.
+/// Owner of the arena: a number that no job has.
 const OWNER: u16 = u16::MAX;
 const SLICE: Nanos = 100_000_000;
 
-/// Writes the payload of `target` once, from its begin to its end, with data that neither compress nor repeat, and
-/// makes them durable. Shows its progress in `control` (bytes written, time taken), and stops there if asked.
+/// Write the payload of `target` once, from start to end, with data that neither compress nor
+/// repeat, and make them durable. Shows progress in `control` (bytes written, time taken), and
+/// stops if asked.
 ///
 /// # Errors
-/// A target that is not what it is said to be, a failed write, or writes that don't come back.
+/// A target that does not match its description, a failed write, or writes that do not complete.
 pub fn lay_out(target: &Target, seed: u64, backend: Backend, control: &Control) -> Result<RunStatus, BlockError> {
     let objections = target.objections("lay out");
     if !objections.is_empty() {
         return Err(BlockError::Refused(objections));
     }
     let clock = Monotonic::from_now();
-    let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, (OWNER, clock.t0()))?;
+    let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, OWNER, clock.t0())?;
     match backend.choose()?.0 {
-        Chosen::Uring { in_place } => {
+        SelectedBackend::Uring { in_place } => {
             let queue = Uring::new(target.handle(false)?, DEPTH, &arena, Serving { in_place, polled: false });
             let (queue, _) = queue.map_err(|error| BlockError::system("setting up io_uring", error))?;
             LayOut::new(target, queue, arena, control, clock).run()
         }
-        Chosen::Portable | Chosen::Null => {
+        SelectedBackend::Portable | SelectedBackend::Null => {
             let queue = Pool::new(target.handle(false)?, None, DEPTH);
             let queue = queue.map_err(|error| BlockError::system("starting threads to write", error))?;
             LayOut::new(target, queue, arena, control, clock).run()
@@ -52,7 +53,7 @@ struct LayOut<'a, Q> {
     clock: Monotonic,
     free: Vec<u32>,
     in_flight: [Option<Request>; DEPTH as usize],
-    /// Bytes of the payload that were submitted, and that were written.
+    /// Bytes of the payload submitted and written so far.
     submitted: u64,
     written: u64,
     reaped: Vec<Reaped>,
@@ -79,7 +80,7 @@ impl<'a, Q: Queue> LayOut<'a, Q> {
         while self.free.len() < DEPTH as usize {
             match self.reap(true) {
                 Err(error @ (BlockError::Stuck { .. } | BlockError::System { .. })) => {
-                    // What is in flight still uses the memory.
+                    // Requests in flight still use the memory.
                     std::mem::forget(self);
                     return Err(error);
                 }
@@ -123,7 +124,7 @@ impl<'a, Q: Queue> LayOut<'a, Q> {
         pushed.map(drop).map_err(|error| BlockError::system("submitting a request", error))
     }
 
-    /// Waits until something completed; not for ever when `draining` or when asked to stop.
+    /// Wait for completions; at most for a limited time when `draining` or when asked to stop.
     fn reap(&mut self, draining: bool) -> Result<(), BlockError> {
         let since = self.clock.now();
         while self.reaped.is_empty() {

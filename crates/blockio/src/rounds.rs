@@ -1,4 +1,5 @@
-//! Rounds as the writing thread sees them: the jobs' intervals added up, and judged when all have reported.
+//! Rounds as seen by the writing thread: jobs' intervals are added up and judged when all have
+//! reported.
 
 use crate::error::BlockError;
 use serde_json::json;
@@ -8,7 +9,7 @@ use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::schedule::{Judgement, judge};
 use tameshi_workload::steady::{Detector, Round, State};
 
-/// The rounds that a phase consists of, or the one that it is part of.
+/// Rounds that a phase consists of, or the round that it is part of.
 pub(crate) fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
     round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within)
 }
@@ -24,28 +25,29 @@ pub(crate) fn record(
     writer.round(at, of, judgement.round, json!(judgement.values), verdict)
 }
 
-/// The rounds of a phase under way, or its part of a round.
+/// Rounds of the current phase, or its part of a round.
 #[derive(Default)]
 pub(crate) struct RoundTally {
     clock: Option<Clock>,
     phase: u32,
-    /// Of a phase in rounds of its own.
+    /// Detector of a phase with its own rounds.
     detector: Option<Detector>,
-    /// Per round not judged yet (or for the only one), then per stream.
+    /// Rounds not judged yet (or the only one), then streams.
     open: Vec<Vec<Round>>,
-    /// Rounds judged.
+    /// Number of judged rounds.
     judged: u32,
-    /// Per worker, until when it has reported; for ever when it has ended, or has no part in the phase.
+    /// Time up to which each worker has reported; the maximum if it has ended or has no part in the
+    /// phase.
     reported: Vec<Nanos>,
-    /// Until when any has.
+    /// Latest time up to which any worker has reported.
     until: Nanos,
     streams: usize,
-    /// Why the phase is over, once it is.
+    /// Reason of the phase's end, once it has ended.
     verdict: Option<EndedBy>,
 }
 
 impl RoundTally {
-    /// For a phase that begins when `clock` says, in which these of so many workers have a part.
+    /// Track a phase that begins at `clock`, in which `members` of `workers` threads take part.
     pub(crate) fn new(index: u32, phase: &PhaseSpec, clock: Clock, (members, workers): (&[usize], usize)) -> Self {
         let mut reported = vec![Nanos::MAX; workers];
         members.iter().for_each(|&worker| reported[worker] = 0);
@@ -59,7 +61,8 @@ impl RoundTally {
         }
     }
 
-    /// Takes one job's interval, and judges every round that is whole now; why the phase is over then, if it is.
+    /// Add one job's interval, and judge every round that is complete; return why the phase ends,
+    /// if it does.
     pub(crate) fn add(
         &mut self,
         worker: usize,
@@ -77,14 +80,14 @@ impl RoundTally {
         self.judge(clock, writer)
     }
 
-    /// A job has ended: nobody waits for its reports any more.
+    /// Note that a job has ended and reports nothing more.
     pub(crate) fn ended(&mut self, worker: usize, writer: &mut Writer) -> Result<Option<EndedBy>, BlockError> {
         let (Some(reported), Some(clock)) = (self.reported.get_mut(worker), self.clock) else { return Ok(None) };
         *reported = Nanos::MAX;
         self.judge(clock, writer)
     }
 
-    /// Judges every round that is whole.
+    /// Judge every complete round.
     fn judge(&mut self, clock: Clock, writer: &mut Writer) -> Result<Option<EndedBy>, BlockError> {
         while self.verdict.is_none()
             && let Some(detector) = &mut self.detector
@@ -107,7 +110,7 @@ impl RoundTally {
         Ok(self.verdict)
     }
 
-    /// What the streams of a phase that is part of a round did, by its end.
+    /// Work of the streams, by `end`, of a phase that is part of a round.
     pub(crate) fn whole(&mut self, end: Nanos) -> Vec<Round> {
         let mut round = self.open.pop().unwrap_or_else(|| vec![Round::default(); self.streams]);
         let ramped = self.clock.map_or(0, |clock| clock.ramped());

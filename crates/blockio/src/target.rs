@@ -1,26 +1,26 @@
-//! An opened file or device, and what the system says about it.
+//! Open file or device, and its properties as the system reports them.
 
 use crate::error::BlockError;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// An opened target. Only `data_offset .. data_offset + data_bytes` is ever read or written.
+/// Open target. Only `data_offset .. data_offset + data_bytes` is ever read or written.
 #[derive(Debug)]
 pub struct Target {
     /// The open file or device; readable and writable as the run needs.
     pub fd: OwnedFd,
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub data_offset: u64,
     /// Length of the payload.
     pub data_bytes: u64,
-    /// Whether it was opened past the page cache (O_DIRECT).
+    /// True if it is open for direct I/O (O_DIRECT).
     pub direct: bool,
-    /// The same target opened through the page cache, for streams that go there while others go past it.
+    /// The same target opened through the page cache, for streams with buffered access.
     pub buffered: Option<OwnedFd>,
 }
 
-/// Where a payload lies within its target.
+/// Position of a payload within its target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload {
     offset: u64,
@@ -28,20 +28,21 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// `bytes` from `offset` on.
+    /// Payload of `bytes` bytes from `offset`.
     #[cfg(test)]
     pub(crate) fn of(offset: u64, bytes: u64) -> Self {
         Self { offset, bytes }
     }
 
-    /// The target's offset of `offset .. offset + length` of the payload; `None` when that leaves it.
+    /// Offset in the target of `offset .. offset + length` of the payload; `None` if the range
+    /// leaves it.
     #[inline]
     pub(crate) fn place(&self, offset: u64, length: u64) -> Option<u64> {
         let end = offset.checked_add(length)?;
         if end > self.bytes { None } else { self.offset.checked_add(offset) }
     }
 
-    /// Where in the payload the target's `offset` lies.
+    /// Offset in the payload of the target's `offset`.
     pub(crate) fn within(&self, offset: u64) -> u64 {
         offset.saturating_sub(self.offset)
     }
@@ -52,16 +53,16 @@ impl Payload {
     }
 }
 
-/// Smallest unit of a transfer past the page cache, where the system doesn't name one.
+/// Unit of direct transfers if the system names none, in bytes.
 const SECTOR: u64 = 512;
 
 impl Target {
-    /// Where the payload lies.
+    /// Position of the payload.
     pub(crate) fn payload(&self) -> Payload {
         Payload { offset: self.data_offset, bytes: self.data_bytes }
     }
 
-    /// What offsets and lengths must be multiples of.
+    /// Alignment of offsets and lengths.
     pub(crate) fn alignment(&self) -> u64 {
         if !self.direct {
             return 1;
@@ -71,7 +72,7 @@ impl Target {
         named.map_or(SECTOR, |bytes| bytes.max(SECTOR))
     }
 
-    /// Why the payload can't be what it is said to be: sentences.
+    /// Reasons why the payload does not match its description.
     pub(crate) fn objections(&self, name: &str) -> Vec<String> {
         let mut sentences = Vec::new();
         let Some(end) = self.data_offset.checked_add(self.data_bytes).filter(|&end| end <= i64::MAX as u64) else {
@@ -85,7 +86,7 @@ impl Target {
         }
         match is_direct(self.fd.as_raw_fd()) {
             Ok(direct) if direct != self.direct => sentences.push(format!(
-                "storage `{name}`: the target is said to be opened {}, but it is not",
+                "storage `{name}`: the target should be open {}, but is not",
                 if self.direct { "past the page cache (O_DIRECT)" } else { "through the page cache" }
             )),
             _ => {}
@@ -101,18 +102,18 @@ impl Target {
         sentences
     }
 
-    /// Whether it is a block device and no file.
+    /// Return whether the target is a block device.
     pub(crate) fn is_block_device(&self) -> bool {
         status(self.fd.as_raw_fd()).is_ok_and(|status| status.st_mode & libc::S_IFMT == libc::S_IFBLK)
     }
 
-    /// Whether it is a directory, whose files streams make, look at and delete.
+    /// Return whether the target is a directory whose files streams create, query and delete.
     pub(crate) fn is_directory(&self) -> bool {
         status(self.fd.as_raw_fd()).is_ok_and(|status| status.st_mode & libc::S_IFMT == libc::S_IFDIR)
     }
 
-    /// A second handle on the same open target, for a thread that may outlive the first; `buffered`: through the page
-    /// cache, where it is open both ways.
+    /// Duplicate the descriptor for a thread that may outlive the target; `buffered`: through the
+    /// page cache, if it is open both ways.
     pub(crate) fn handle(&self, buffered: bool) -> Result<OwnedFd, BlockError> {
         self.buffered
             .as_ref()
@@ -133,7 +134,7 @@ fn status(fd: RawFd) -> io::Result<libc::stat> {
     Ok(unsafe { status.assume_init() })
 }
 
-/// Bytes of a regular file or a block device; `None` for what has no length.
+/// Bytes of a regular file or a block device; `None` for a target without length.
 fn length(fd: RawFd) -> io::Result<Option<u64>> {
     // _IOR(0x12, 114, size_t)
     const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
@@ -158,15 +159,15 @@ fn is_direct(fd: RawFd) -> io::Result<bool> {
     if flags < 0 { Err(io::Error::last_os_error()) } else { Ok(flags & libc::O_DIRECT != 0) }
 }
 
-/// A block device's logical block.
+/// Logical block size of a block device.
 fn logical_block(fd: RawFd) -> Option<u64> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: the request writes one int, and fails on what is no block device.
+    // SAFETY: the request writes one int, and fails if the file is no block device.
     let result = unsafe { libc::ioctl(fd, libc::BLKSSZGET, &mut bytes) };
     (result == 0 && bytes > 0).then_some(bytes as u64)
 }
 
-/// What a file's file system says of direct transfers.
+/// Alignment of direct transfers that the file system reports.
 fn direct_alignment(fd: RawFd) -> Option<u64> {
     let mut status = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: an empty path names the descriptor itself; `status` is valid for writes of a `statx`.
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaves_the_payload_has_no_place() {
+    fn range_beyond_the_payload_has_no_place() {
         let payload = Payload { offset: 4096, bytes: 8192 };
         assert_eq!(payload.place(0, 8192), Some(4096));
         assert_eq!(payload.place(8192, 0), Some(12_288));

@@ -28,7 +28,7 @@ pub(crate) fn code_of(sources: &Files) -> Result<Files, String> {
     code.collect()
 }
 
-/// The folder of a file's child modules.
+/// Folder of a file's child modules.
 fn module_path(path: &Path) -> PathBuf {
     match path.file_name().and_then(|name| name.to_str()) {
         Some("lib.rs" | "mod.rs") => path.with_file_name(""),
@@ -140,7 +140,7 @@ fn write_tokens(stream: TokenStream, code: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// The macro or attribute at the start of `tokens`, if it names another file.
+/// Macro or attribute at the start of `tokens`, if it names another file.
 fn named_file(tokens: &[TokenTree]) -> Option<String> {
     if let [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(_), ..] = tokens {
         let is_named = bang.as_char() == '!' && ["include", "include_bytes", "include_str"].iter().any(|it| name == it);
@@ -151,7 +151,7 @@ fn named_file(tokens: &[TokenTree]) -> Option<String> {
     is_path.then(|| "#[path]".into())
 }
 
-/// The tokens after the attribute at the start of `tokens`, if it is documentation or for tests.
+/// Tokens after the attribute at the start of `tokens`, if it is documentation or for tests.
 fn skip_attribute(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     let (attribute, after) = split_attribute(tokens)?;
     let is_skipped = match attribute.clone().into_iter().next()? {
@@ -164,7 +164,7 @@ fn skip_attribute(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     is_skipped.then_some(after)
 }
 
-/// The content of the attribute at the start of `tokens`, and the tokens after it.
+/// Content of the attribute at the start of `tokens`, and the tokens after it.
 fn split_attribute(tokens: &[TokenTree]) -> Option<(TokenStream, &[TokenTree])> {
     let [TokenTree::Punct(sign), rest @ ..] = tokens else { return None };
     let rest = match rest {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates whose code decides a simulated result.
+/// Crates whose code decides a simulated result.
 const CORE: [&str; 5] = ["base", "record", "sim", "spec", "workload"];
 
 /// Texts by path, relative to the repository.

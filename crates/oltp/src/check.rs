@@ -1,8 +1,9 @@
-//! What is left is right: the consistency conditions of clause 3.3.2, and the ledger of acknowledged commits.
+//! Checks after a run: the consistency conditions of clause 3.3.2, and the ledger of acknowledged
+//! commits.
 
 use crate::conditions;
 use crate::failure::OltpError;
-use crate::journal::{self, Account};
+use crate::journal::{self, ClientRecord};
 use crate::plan::{LEDGER, Plan};
 use crate::session::Session;
 use crate::spec::OltpSpec;
@@ -10,60 +11,60 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use tameshi_workload::program::Program;
 
-/// Numbers that a report lists by name.
+/// Most commits that a report lists by number.
 const LISTED: usize = 10;
 
-/// A condition of consistency.
+/// Consistency condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Condition {
-    /// Its number in clause 3.3.2.
+    /// Number in clause 3.3.2.
     pub number: u32,
-    /// Rows or groups of rows that break it.
+    /// Rows or groups of rows that violate it.
     pub broken: u64,
 }
 
-/// The ledger against the journals.
+/// Ledger compared with the clients' journals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LedgerState {
-    /// Commits that were acknowledged.
+    /// Acknowledged commits.
     pub acknowledged: u64,
-    /// Commits that were sent and never answered.
+    /// Commits sent without an answer.
     pub ambiguous: u64,
-    /// Of those, the ones that are there.
+    /// Unanswered commits that the database holds.
     pub ambiguous_present: u64,
-    /// Acknowledged commits that are not there: `[run, client, number]` of the first ones, and how many.
+    /// Number of acknowledged commits missing from the database.
     pub lost: u64,
-    /// The first lost.
+    /// First missing commits: `[run, client, number]`.
     pub lost_first: Vec<(i64, u32, u64)>,
-    /// Commits that are there more than once.
+    /// Commits present more than once.
     pub twice: u64,
-    /// Commits that are there and were taken back, failed, or never sent.
+    /// Commits present that were rolled back, failed, or never sent.
     pub phantom: u64,
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// The twelve conditions, where the program is TPC-C.
+    /// The twelve conditions, if the program is TPC-C.
     pub conditions: Vec<Condition>,
-    /// The ledger, where there is one.
+    /// State of the ledger, if there is one.
     pub ledger: Option<LedgerState>,
-    /// Whether nothing is broken, lost, there twice, or there without reason.
+    /// True if no condition is violated and no commit is lost, duplicated or unexplained.
     pub holds: bool,
 }
 
-/// Checks a database at rest; `fresh`: nothing ran since it was loaded.
+/// Check a database at rest; `fresh`: nothing ran since it was loaded.
 ///
 /// # Errors
-/// When the database can't be asked, or a journal can't be read.
+/// The database can't be queried, or a journal can't be read.
 pub fn check(spec: &OltpSpec, fresh: bool) -> Result<Checked, OltpError> {
     check_program(spec, &spec.program(), fresh)
 }
 
-/// [`check`] with a program that was made already.
+/// Like [`check`], with a given program.
 ///
 /// # Errors
-/// As those of [`check`].
+/// As for [`check`].
 pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<Checked, OltpError> {
     let plan = Plan::new(spec, program);
     let mut session = Session::open(&spec.target, &plan).map_err(OltpError::database("connecting"))?;
@@ -79,7 +80,7 @@ pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<
         }
     }
     let ledger = match &spec.ledger {
-        Some(ledger) => Some(settle(&mut session, journal::read(&ledger.journal)?)?),
+        Some(ledger) => Some(compare_ledger(&mut session, journal::read(&ledger.journal)?)?),
         None => None,
     };
     let right = ledger.as_ref().is_none_or(|ledger| ledger.lost == 0 && ledger.twice == 0 && ledger.phantom == 0);
@@ -92,8 +93,8 @@ fn count(session: &mut Session, query: &str) -> Result<u64, OltpError> {
     Ok(rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok()).unwrap_or(0))
 }
 
-/// Compares what is there with what the clients know.
-fn settle(session: &mut Session, accounts: Vec<Account>) -> Result<LedgerState, OltpError> {
+/// Compare the ledger with the clients' journals.
+fn compare_ledger(session: &mut Session, accounts: Vec<ClientRecord>) -> Result<LedgerState, OltpError> {
     let mut state = LedgerState::default();
     for account in accounts {
         let query = format!(
@@ -108,7 +109,7 @@ fn settle(session: &mut Session, accounts: Vec<Account>) -> Result<LedgerState, 
     Ok(state)
 }
 
-fn compare(account: &Account, present: &BTreeMap<u64, u64>, state: &mut LedgerState) {
+fn compare(account: &ClientRecord, present: &BTreeMap<u64, u64>, state: &mut LedgerState) {
     for number in account.acknowledged.iter().flat_map(|(from, to)| *from..=*to) {
         state.acknowledged += 1;
         if !present.contains_key(&number) {
@@ -123,7 +124,7 @@ fn compare(account: &Account, present: &BTreeMap<u64, u64>, state: &mut LedgerSt
         state.twice += u64::from(*times > 1);
         let (acknowledged, ambiguous) = (account.is_acknowledged(*number), account.ambiguous.contains(number));
         state.ambiguous_present += u64::from(ambiguous);
-        // A client that was killed may have sent more than its journal knows.
+        // A killed client may have sent more than its journal holds.
         let unknown = !account.ended && *number > account.last_known();
         state.phantom += u64::from(!acknowledged && !ambiguous && !unknown);
     }
@@ -133,11 +134,11 @@ fn compare(account: &Account, present: &BTreeMap<u64, u64>, state: &mut LedgerSt
 mod tests {
     use super::*;
 
-    fn account(ended: bool) -> Account {
-        Account { run: 1, client: 0, acknowledged: vec![(1, 3), (6, 8)], ambiguous: [4, 9].into(), ended }
+    fn account(ended: bool) -> ClientRecord {
+        ClientRecord { run: 1, client: 0, acknowledged: vec![(1, 3), (6, 8)], ambiguous: [4, 9].into(), ended }
     }
 
-    fn compared(account: &Account, present: &[(u64, u64)]) -> LedgerState {
+    fn compared(account: &ClientRecord, present: &[(u64, u64)]) -> LedgerState {
         let mut state = LedgerState::default();
         compare(account, &present.iter().copied().collect(), &mut state);
         state
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_client_had_not_noted_is_no_phantom() {
+    fn commits_missing_from_a_killed_journal_are_no_phantoms() {
         let state = compared(&account(false), &[(1, 1), (2, 1), (3, 1), (6, 1), (7, 1), (8, 1), (10, 1), (5, 1)]);
         assert_eq!((state.lost, state.phantom), (0, 1), "5 lies before what it knew, 10 behind");
     }

@@ -1,7 +1,7 @@
-//! The thread of one client: its connection, its transactions, and what becomes of those that fail.
+//! Thread of one client: its connection, its transactions, and the handling of failures.
 
 use crate::clock::{Clock, wake_on_time};
-use crate::failure::{Failure, Fate};
+use crate::failure::{Failure, FailureKind};
 use crate::journal::Journal;
 use crate::outage::Outages;
 use crate::plan::Plan;
@@ -21,46 +21,46 @@ use tameshi_workload::Schedule;
 use tameshi_workload::program::tpcc::{DELIVERY, QueuedDelivery, Tally};
 use tameshi_workload::program::{Client, Outcome, Reply, Statement, Step};
 
-/// A transaction that the database took back so often in a row is given up.
+/// Most attempts of a transaction that the database rolls back, before the client gives it up.
 pub const MOST_TRIES: u32 = 100;
-/// Between two tries to connect.
+/// Pause between two attempts to connect.
 const RECONNECT: Nanos = 20_000_000;
-/// A scheduled transaction that starts later than this is late.
+/// Lateness threshold of a scheduled transaction.
 const LATE: Nanos = 50_000;
-/// The operation of a transaction in interval statistics.
+/// Index of a transaction in interval statistics.
 pub(crate) const TRANSACTION: usize = 5;
 
-/// What became of transactions of one kind, besides being completed.
+/// Transactions of one kind that did not complete, by outcome.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fates {
+pub(crate) struct OutcomeCounts {
     pub(crate) retries: u64,
     pub(crate) rolled_back: u64,
     pub(crate) failed: u64,
     pub(crate) ambiguous: u64,
 }
 
-/// What is counted besides latencies, in an interval.
+/// Counts of an interval besides latencies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    /// Statements that read, that change, and that begin or end transactions.
+    /// Statements that read, that change data, and that begin or end transactions.
     pub(crate) reads: u64,
     pub(crate) writes: u64,
     pub(crate) others: u64,
-    /// Of the ledger: what a client would not send without it.
+    /// Statements that only the ledger needs.
     pub(crate) ledger: u64,
-    /// Transactions that the database ended, a statement outside of any counting as one.
+    /// Transactions that the database ended; a statement outside a transaction counts as one.
     pub(crate) ended: u64,
     pub(crate) reconnects: u64,
-    /// Arrivals that nobody has begun: of which kind they would have been nobody has drawn.
+    /// Arrivals that were never begun; their kinds were not drawn.
     pub(crate) unserved: u64,
     pub(crate) cpu_ns: u64,
-    /// By kind of transaction.
-    pub(crate) kinds: Vec<Fates>,
+    /// Outcomes by kind of transaction.
+    pub(crate) kinds: Vec<OutcomeCounts>,
 }
 
 impl Counts {
     fn of(kinds: usize) -> Self {
-        Self { kinds: vec![Fates::default(); kinds], ..Self::default() }
+        Self { kinds: vec![OutcomeCounts::default(); kinds], ..Self::default() }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -72,7 +72,7 @@ impl Counts {
         self.reconnects += other.reconnects;
         self.unserved += other.unserved;
         self.cpu_ns += other.cpu_ns;
-        self.kinds.resize(other.kinds.len(), Fates::default());
+        self.kinds.resize(other.kinds.len(), OutcomeCounts::default());
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             mine.retries += theirs.retries;
             mine.rolled_back += theirs.rolled_back;
@@ -83,43 +83,43 @@ impl Counts {
 }
 
 fn no_power() -> Failure {
-    Failure::new(Fate::Lost, "power cut", "its power was cut on purpose")
+    Failure::new(FailureKind::Lost, "power cut", "its power was cut on purpose")
 }
 
-/// What a client tells the thread that writes the record.
+/// Message from a client to the thread that writes the record.
 pub(crate) enum Message {
-    /// An interval is over: statistics by kind, from `begin` to `end`.
+    /// Statistics by kind of the interval from `begin` to `end`.
     Interval { stats: Vec<IntervalStats>, counts: Counts, begin: Nanos, end: Nanos },
-    /// The thread ends.
+    /// Last message of the thread.
     Ended(Box<Ending>),
 }
 
-/// What is left of a client.
+/// Final state of a client.
 #[derive(Default)]
 pub(crate) struct Ending {
     pub(crate) tally: Option<Tally>,
-    /// Errors by code: how many, and the first of them.
+    /// Errors by code: their number, and the first of them.
     pub(crate) errors: BTreeMap<String, (u64, Failure)>,
     pub(crate) completed: u64,
-    /// Which client it was, transactions it completed after the ramp, and the time that they took.
+    /// Number of the client, its transactions completed after the ramp, and their time.
     pub(crate) client: u32,
     pub(crate) steady: u64,
     pub(crate) steady_ns: Nanos,
-    /// Of its statements after the ramp, where the server tells.
+    /// Profile of its statements after the ramp, if the server reports one.
     pub(crate) profile: Profile,
     pub(crate) problem: Option<crate::OltpError>,
 }
 
-/// A delivery that waits for the background, and when it arrived.
-pub(crate) type Waiting = (QueuedDelivery, Nanos);
+/// Deferred delivery, and its arrival time.
+pub(crate) type DeferredDelivery = (QueuedDelivery, Nanos);
 
-/// All that one client needs.
+/// Everything that one client needs.
 pub(crate) struct Task {
     pub(crate) target: Target,
     pub(crate) plan: Plan,
     pub(crate) client: Client,
     pub(crate) number: u32,
-    /// Number of the run in the ledger, and this client's journal.
+    /// Run number in the ledger, and this client's journal.
     pub(crate) ledger: Option<(i64, Journal)>,
     pub(crate) session: Option<Session>,
     pub(crate) schedule: Option<Schedule>,
@@ -133,13 +133,14 @@ pub(crate) struct Task {
     pub(crate) halt: Arc<AtomicBool>,
     pub(crate) power: Power,
     pub(crate) sender: Sender<Message>,
-    /// Where deferred deliveries go, and whence they come: who carries them out does nothing else.
-    pub(crate) defers: Option<Sender<Waiting>>,
-    pub(crate) delivers: Option<Receiver<Waiting>>,
+    /// Channel of deferred deliveries: senders queue them, and a background client does nothing but
+    /// execute them.
+    pub(crate) deferred_sender: Option<Sender<DeferredDelivery>>,
+    pub(crate) deferred_receiver: Option<Receiver<DeferredDelivery>>,
 }
 
-/// A try that failed, and whether its commit was on the way.
-struct Broken {
+/// Failed attempt; `committing`: its commit had been sent.
+struct FailedTry {
     failure: Failure,
     committing: bool,
 }
@@ -155,7 +156,7 @@ pub(crate) struct Worker {
     statement: Statement,
     ledger_row: Statement,
     ledger_reply: Reply,
-    /// The last number that was given to a transaction.
+    /// Last number given to a transaction.
     ledger_number: u64,
     opened: Nanos,
     ending: Ending,
@@ -182,20 +183,20 @@ impl Worker {
         }
     }
 
-    /// Works until the phase ends.
+    /// Run until the phase ends.
     pub(crate) fn work(mut self) {
         wake_on_time();
         let Task { clock, begin, .. } = self.task;
         clock.wait_until(begin, || self.is_halted());
         self.cpu = clock.cpu();
-        let queued = self.task.delivers.take().map(|deliveries| self.deliver(&deliveries));
+        let queued = self.task.deferred_receiver.take().map(|deliveries| self.deliver(&deliveries));
         if queued.is_none() {
             self.serve();
         }
-        // The background waits for the last word.
-        self.task.defers = None;
+        // The background client ends when all senders are dropped.
+        self.task.deferred_sender = None;
         let due = clock.now().min(self.task.end);
-        // A last transaction that takes long ends intervals behind the end of the phase, in which nothing arrives.
+        // A long last transaction ends intervals after the phase's end, in which nothing arrives.
         let end = due.max(self.interval_begin + 1);
         self.rotate(end);
         self.counts.unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(due));
@@ -211,7 +212,7 @@ impl Worker {
         if let Client::Tpcc(terminal) = &self.task.client {
             self.ending.tally = Some(terminal.tally);
         }
-        // Nobody listens any more when the run has failed.
+        // After a failed run the receiver is gone.
         let _ = self.task.sender.send(Message::Ended(Box::new(self.ending)));
     }
 
@@ -219,29 +220,30 @@ impl Worker {
         self.task.halt.load(Ordering::Relaxed)
     }
 
-    fn over(&self, now: Nanos) -> bool {
+    fn has_ended(&self, now: Nanos) -> bool {
         now >= self.task.end || self.is_halted()
     }
 
-    /// Waits, and meanwhile lets go of a database whose power has failed: an embedded one holds its files open.
+    /// Wait until `at`; close the connection if the power fails meanwhile, since an embedded
+    /// database holds its files open.
     fn wait_until(&mut self, at: Nanos) {
         let clock = self.task.clock;
-        let is_dark = |worker: &Self| worker.task.session.is_some() && worker.task.power.is_off();
-        clock.wait_until(at, || self.is_halted() || is_dark(self));
-        if is_dark(self) {
+        let lost_power = |worker: &Self| worker.task.session.is_some() && worker.task.power.is_off();
+        clock.wait_until(at, || self.is_halted() || lost_power(self));
+        if lost_power(self) {
             self.task.outages.lost(clock.now(), self.opened);
             self.task.session = None;
             clock.wait_until(at, || self.is_halted());
         }
     }
 
-    /// Transactions in closed loop or on the schedule.
+    /// Run transactions in closed loop or on the schedule.
     fn serve(&mut self) {
         let clock = self.task.clock;
         loop {
             let now = clock.now();
             self.rotate(now);
-            if self.over(now) {
+            if self.has_ended(now) {
                 return;
             }
             let intended = match &mut self.task.schedule {
@@ -261,7 +263,7 @@ impl Worker {
                 self.wait_until(clock.now() + transaction.keying);
             }
             let start = clock.now();
-            if self.over(start) && intended.is_none() {
+            if self.has_ended(start) && intended.is_none() {
                 return;
             }
             if !self.queued(intended.unwrap_or(start)) {
@@ -276,30 +278,35 @@ impl Worker {
         }
     }
 
-    /// What arrived at `at` starts now; the client was `free` for it then.
+    /// Record the start of a transaction that arrived at `at`; the client was `free` for it from
+    /// then on.
     fn started(&mut self, kind: usize, at: Nanos, free: Nanos, start: Nanos) {
         let (stats, slip) = (&mut self.stats[kind], start.saturating_sub(at));
         stats.late += u64::from(slip > LATE);
         stats.started(slip, start.saturating_sub(at.max(free)));
     }
 
-    /// Queues a delivery for the background, where deliveries are deferred: the terminal is done with it.
+    /// Queue a delivery for the background client if deliveries are deferred; the terminal is then
+    /// done with it.
     fn queued(&mut self, since: Nanos) -> bool {
-        let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.defers) else { return false };
+        let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.deferred_sender) else {
+            return false;
+        };
         let Some(delivery) = terminal.queued() else { return false };
-        // Nobody listens any more when its thread has died, and then the run fails.
+        // The receiver is gone only if its thread has died; then the run fails.
         let _ = background.send((delivery, since));
         true
     }
 
-    /// The background: carries out queued deliveries, which to it are arrivals. Returns how many it has not begun.
-    fn deliver(&mut self, deliveries: &Receiver<Waiting>) -> u64 {
+    /// Execute queued deliveries, whose queue times are their arrivals. Return the number of those
+    /// never begun.
+    fn deliver(&mut self, deliveries: &Receiver<DeferredDelivery>) -> u64 {
         let clock = self.task.clock;
         loop {
             let free = clock.now();
             self.rotate(free);
-            if self.over(free) {
-                // Until the last terminal has ended.
+            if self.has_ended(free) {
+                // Wait until the last terminal has ended.
                 return deliveries.iter().count() as u64;
             }
             let waits = self.task.end.saturating_sub(free).min(RECONNECT);
@@ -318,61 +325,62 @@ impl Worker {
         }
     }
 
-    /// One transaction to its end, whatever it meets.
+    /// Run one transaction to its end, through retries and failures.
     fn transaction(&mut self, kind: usize, intended: Nanos, start: Nanos) {
         let mut tries = 0;
         loop {
             if self.task.session.is_none() && !self.reconnect() {
                 return;
             }
-            let Broken { failure, committing } = match self.attempt() {
+            let FailedTry { failure, committing } = match self.attempt() {
                 Ok(outcome) => {
-                    self.connect_anew_if_due();
+                    self.reconnect_if_due();
                     self.completed(kind, intended, start, outcome);
                     return self.profile(kind);
                 }
-                Err(broken) => broken,
+                Err(failed) => failed,
             };
-            let fate = failure.fate;
-            self.remember(failure);
-            match fate {
-                Fate::Retry if tries < MOST_TRIES => {
+            let failure_kind = failure.failure_kind;
+            self.count_error(failure);
+            match failure_kind {
+                FailureKind::Retry if tries < MOST_TRIES => {
                     tries += 1;
                     self.counts.kinds[kind].retries += 1;
-                    self.take_back();
+                    self.roll_back();
                     self.task.client.again();
                 }
-                Fate::Lost => {
+                FailureKind::Lost => {
                     self.task.outages.lost(self.task.clock.now(), self.opened);
                     self.task.session = None;
                     if committing {
-                        // It may have happened: tried again, it might happen twice.
+                        // It may have been committed; a retry could commit it twice.
                         self.counts.kinds[kind].ambiguous += 1;
                         return;
                     }
                     self.task.client.again();
                 }
-                Fate::Retry | Fate::Final => {
+                FailureKind::Retry | FailureKind::Final => {
                     self.counts.kinds[kind].failed += 1;
-                    self.take_back();
+                    self.roll_back();
                     return;
                 }
             }
-            if self.over(self.task.clock.now()) {
+            if self.has_ended(self.task.clock.now()) {
                 return;
             }
         }
     }
 
-    /// After so many transactions the connection is made anew, in the time of the last of them, as sysbench does it.
-    fn connect_anew_if_due(&mut self) {
+    /// Reconnect if due; the time counts to the last transaction, as in sysbench.
+    fn reconnect_if_due(&mut self) {
         if self.task.plan.reconnect.is_some_and(|every| (self.ending.completed + 1).is_multiple_of(every)) {
             self.task.session = None;
             self.reconnect();
         }
     }
 
-    /// Asks where the time of a statement went. What can't be told is left out; a lost connection is met by the next one.
+    /// Ask for the profile of the last statement. Missing data are left out; the next statement
+    /// notices a lost connection.
     fn profile(&mut self, kind: usize) {
         if !self.task.plan.profiled {
             return;
@@ -384,27 +392,27 @@ impl Worker {
         }
     }
 
-    fn take_back(&mut self) {
+    fn roll_back(&mut self) {
         let Some(session) = &mut self.task.session else { return };
         self.counts.others += 1;
         self.counts.ended += 1;
         if let Err(failure) = session.roll_back() {
-            self.remember(failure);
+            self.count_error(failure);
             self.task.outages.lost(self.task.clock.now(), self.opened);
             self.task.session = None;
         }
     }
 
-    fn remember(&mut self, failure: Failure) {
+    fn count_error(&mut self, failure: Failure) {
         self.ending.errors.entry(failure.code.clone()).or_insert((0, failure)).0 += 1;
     }
 
-    /// Tries until there is a connection; `false` when the phase ends before.
+    /// Try to connect until it succeeds; `false` if the phase ends first.
     fn reconnect(&mut self) -> bool {
         loop {
             let now = self.task.clock.now();
             self.rotate(now);
-            if self.over(now) {
+            if self.has_ended(now) {
                 return false;
             }
             let opened = match self.task.power.is_off() {
@@ -420,29 +428,29 @@ impl Worker {
                 }
                 Err(failure) => {
                     self.task.outages.lost(now, self.opened);
-                    self.remember(failure);
+                    self.count_error(failure);
                     self.task.clock.wait_until(now + RECONNECT, || self.is_halted());
                 }
             }
         }
     }
 
-    fn attempt(&mut self) -> Result<Outcome, Broken> {
+    fn attempt(&mut self) -> Result<Outcome, FailedTry> {
         let Some(mut session) = self.task.session.take() else {
-            return Err(Broken { failure: Failure::new(Fate::Lost, "no connection", ""), committing: false });
+            return Err(FailedTry { failure: Failure::new(FailureKind::Lost, "no connection", ""), committing: false });
         };
         let outcome = self.steps(&mut session);
         self.task.session = Some(session);
-        // Whatever it was that came as an answer, nobody heard it.
+        // An answer after a power failure counts as not received.
         match outcome {
-            Ok(_) if self.task.power.is_off() => Err(Broken { failure: no_power(), committing: true }),
-            Err(broken) if self.task.power.is_off() => Err(Broken { failure: no_power(), ..broken }),
+            Ok(_) if self.task.power.is_off() => Err(FailedTry { failure: no_power(), committing: true }),
+            Err(broken) if self.task.power.is_off() => Err(FailedTry { failure: no_power(), ..broken }),
             heard => heard,
         }
     }
 
-    fn steps(&mut self, session: &mut Session) -> Result<Outcome, Broken> {
-        let broken = |committing| move |failure| Broken { failure, committing };
+    fn steps(&mut self, session: &mut Session) -> Result<Outcome, FailedTry> {
+        let broken = |committing| move |failure| FailedTry { failure, committing };
         let (mut inside, mut wrote) = (false, false);
         loop {
             match self.task.client.next(&self.reply, &mut self.statement) {
@@ -479,17 +487,17 @@ impl Worker {
                     inside = false;
                 }
                 Step::Done(Outcome::Missing(what)) => {
-                    let failure = Failure::new(Fate::Final, "missing row", format!("there is no {what}"));
-                    return Err(Broken { failure, committing: false });
+                    let failure = Failure::new(FailureKind::Final, "missing row", format!("there is no {what}"));
+                    return Err(FailedTry { failure, committing: false });
                 }
                 Step::Done(outcome) => return Ok(outcome),
             }
         }
     }
 
-    /// Commits, and before it leaves a row in the ledger where the transaction wrote. `asked`: the program asks for the
-    /// commit, and not only the ledger.
-    fn commit(&mut self, session: &mut Session, wrote: bool, asked: bool) -> Result<(), Broken> {
+    /// Commit; if the transaction wrote, add a row to the ledger first. `asked`: the program asks
+    /// for the commit, not only the ledger.
+    fn commit(&mut self, session: &mut Session, wrote: bool, asked: bool) -> Result<(), FailedTry> {
         let mut numbered = None;
         if let (Some((run, _)), Some(shape), true) = (&self.task.ledger, self.task.plan.ledger, wrote) {
             self.ledger_number += 1;
@@ -497,7 +505,7 @@ impl Worker {
             let row = self.ledger_row.of(shape);
             row.int(*run).int(i64::from(self.task.number)).int(self.ledger_number as i64);
             let written = session.run(&self.ledger_row, &mut self.ledger_reply);
-            written.map_err(|failure| Broken { failure, committing: false })?;
+            written.map_err(|failure| FailedTry { failure, committing: false })?;
             numbered = Some(self.ledger_number);
         }
         *(if asked { &mut self.counts.others } else { &mut self.counts.ledger }) += 1;
@@ -507,11 +515,11 @@ impl Worker {
             match &committed {
                 _ if self.task.power.is_off() => journal.ambiguous(number),
                 Ok(()) => journal.acknowledged(number),
-                Err(failure) if failure.fate == Fate::Lost => journal.ambiguous(number),
+                Err(failure) if failure.failure_kind == FailureKind::Lost => journal.ambiguous(number),
                 Err(_) => {}
             }
         }
-        committed.map_err(|failure| Broken { failure, committing: true })
+        committed.map_err(|failure| FailedTry { failure, committing: true })
     }
 
     fn completed(&mut self, kind: usize, intended: Nanos, start: Nanos, outcome: Outcome) {
@@ -529,7 +537,7 @@ impl Worker {
         self.task.outages.completed(now, self.opened);
     }
 
-    /// Hands over every interval that is over at `now`.
+    /// Send every interval that has ended by `now`.
     fn rotate(&mut self, now: Nanos) {
         while now >= self.boundary {
             let boundary = self.boundary;

@@ -1,9 +1,9 @@
-//! The only place of this crate that reads a clock.
+//! Clock of the load: the only place in this crate that reads a clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tameshi_base::Nanos;
 
-/// CLOCK_MONOTONIC, counted from t0, and the date that goes with it.
+/// CLOCK_MONOTONIC counted from t0, and the matching date.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     t0_ns: u64,
@@ -12,20 +12,20 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Counts from `t0_ns` on CLOCK_MONOTONIC.
+    /// Count from `t0_ns` on CLOCK_MONOTONIC.
     pub(crate) fn from(t0_ns: u64) -> Self {
         let since = read(libc::CLOCK_MONOTONIC) as i64 - t0_ns as i64;
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
         Self { t0_ns, date: wall - since / 1_000_000_000 }
     }
 
-    /// Time from t0; zero before it.
+    /// Time since t0; zero before it.
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
         read(libc::CLOCK_MONOTONIC).saturating_sub(self.t0_ns)
     }
 
-    /// Seconds since 1970 at a time of the run.
+    /// Date at a time of the run, in seconds since 1970.
     #[inline]
     pub(crate) fn date(&self, now: Nanos) -> i64 {
         self.date + (now / 1_000_000_000) as i64
@@ -36,7 +36,7 @@ impl Clock {
         read(libc::CLOCK_THREAD_CPUTIME_ID)
     }
 
-    /// Sleeps until `at` after t0; gives up as soon as `cancelled`.
+    /// Sleep until `at` after t0; return as soon as `cancelled`.
     pub(crate) fn wait_until(&self, at: Nanos, cancelled: impl Fn() -> bool) {
         const SLICE: Nanos = 50_000_000;
         loop {
@@ -56,8 +56,9 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Has the calling thread's sleeps end when they should: by default the system lets them last 50 µs longer.
+/// Minimise the calling thread's timer slack. By default the system extends sleeps by up to 50 µs.
 pub(crate) fn wake_on_time() {
-    // SAFETY: sets a property of the calling thread; where that is refused, sleeps are longer and the record shows it.
+    // SAFETY: sets a property of the calling thread. If it is refused, sleeps are longer and the
+    // record shows it.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }

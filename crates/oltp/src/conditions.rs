@@ -1,12 +1,13 @@
-//! The conditions of consistency of clause 3.3.2 as queries. tidy: table
+//! Consistency conditions of clause 3.3.2 as queries. tidy: table
 
-/// For each condition queries that count what breaks it. Sums over nothing are made zero, so that no NULL hides a failure.
-/// `delivered`: how many orders of each district are after loading; `fresh`: nothing ran since.
+/// Queries that count violations, per condition. Sums over nothing become zero, so that no NULL
+/// hides a violation. `delivered`: delivered orders per district after loading; `fresh`: nothing
+/// ran since.
 ///
-/// Condition 11 as the specification writes it (orders less new orders are 2100) is true until the first Delivery. What is
-/// true at any time, and becomes that where nothing was delivered since: they are 2100 and the deliveries since, which the
-/// district's customers count (C_DELIVERY_CNT is zero after loading, clause 4.3.3.1, and one more with each order that a
-/// Delivery delivers, clause 2.7.4.2).
+/// Condition 11 in the specification (orders less new orders are 2100) holds until the first
+/// Delivery. The check uses an invariant form: the difference is 2100 plus the deliveries since,
+/// which the district's customers count. C_DELIVERY_CNT is zero after loading (clause 4.3.3.1) and
+/// grows by one per delivered order (clause 2.7.4.2).
 pub(crate) fn queries(delivered: u64, fresh: bool) -> Vec<(u32, Vec<String>)> {
     let of_district = "SELECT COUNT(*) FROM district";
     let orders = "(SELECT o_w_id w, o_d_id d, MAX(o_id) latest, SUM(o_ol_cnt) line_count, COUNT(*) n \

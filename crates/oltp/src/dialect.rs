@@ -1,14 +1,14 @@
-//! Shapes and tables as SQL text, in the dialect of each product.
+//! SQL text of shapes and tables, in the dialect of each product.
 
 use crate::spec::Target;
 use std::fmt::Write;
 use tameshi_workload::program::relation::{Bounds, Column, CountJoined, Index, Limit, Read, Set, Take};
 use tameshi_workload::program::{Kind, Shape, Table};
 
-/// A product's way to write SQL.
+/// SQL dialect of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// SQLite: decimals are whole numbers of the smallest unit, times are seconds.
+    /// SQLite: decimals are integers of the smallest unit, times are seconds.
     Sqlite,
     /// MariaDB and MySQL.
     Mysql,
@@ -16,7 +16,7 @@ pub enum Dialect {
     Postgresql,
 }
 
-/// A text in which parameters are numbered as they come.
+/// SQL text with parameters numbered in their order.
 struct Sql {
     text: String,
     numbered: bool,
@@ -39,14 +39,14 @@ impl Sql {
         self
     }
 
-    /// ` AND ` between conditions, ` WHERE ` before the first.
+    /// Append ` WHERE ` before the first condition, ` AND ` before others.
     fn condition(&mut self, first: &mut bool) -> &mut Self {
         let word = if std::mem::take(first) { " WHERE " } else { " AND " };
         self.add(word)
     }
 }
 
-/// A name out of a study, without anything that could end it.
+/// Name from a study, reduced to characters that can't end it.
 fn word(name: &str) -> String {
     name.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect()
 }
@@ -56,7 +56,7 @@ fn names(table: &Table, columns: &[usize]) -> String {
 }
 
 impl Dialect {
-    /// The dialect of a target.
+    /// Dialect of a target.
     pub fn of(target: &Target) -> Self {
         match target {
             Target::Sqlite { .. } => Self::Sqlite,
@@ -65,7 +65,7 @@ impl Dialect {
         }
     }
 
-    /// The text of a shape.
+    /// SQL text of a shape.
     pub fn statement(self, shape: &Shape, tables: &[Table]) -> String {
         let mut sql = Sql { text: String::new(), numbered: self == Self::Postgresql, next: 0 };
         match shape {
@@ -145,12 +145,12 @@ impl Dialect {
         sql.add(self.lock(read.lock));
     }
 
-    /// SQLite has one writer at a time; there is nothing to lock.
+    /// Locking clause. SQLite has one writer at a time and needs none.
     fn lock(self, wanted: bool) -> &'static str {
         if wanted && self != Self::Sqlite { " FOR UPDATE" } else { "" }
     }
 
-    /// The statements that make a table, without its secondary indexes.
+    /// Statements that create a table, without its secondary indexes.
     pub fn create(self, table: &Table) -> String {
         let mut columns: Vec<String> = table.columns.iter().map(|column| self.column(table, column)).collect();
         if !table.primary.is_empty() && !self.numbers_rows(table) {
@@ -160,7 +160,7 @@ impl Dialect {
             let names = names(table, &index.columns);
             format!("KEY {} ({names})", index.name)
         }));
-        // Text is compared byte by byte everywhere, so that the order of names is the same on every product.
+        // Text is compared byte by byte everywhere, so that names sort equally on every product.
         let tail = match self {
             Self::Mysql => {
                 format!(" ENGINE={} DEFAULT CHARACTER SET latin1 COLLATE latin1_bin", word(&table.storage_engine))
@@ -171,20 +171,20 @@ impl Dialect {
         format!("CREATE TABLE {} ({}){tail}", table.name, columns.join(", "))
     }
 
-    /// MariaDB and MySQL number only a column that has an index from the begin.
+    /// Index that must be created with the table: MariaDB and MySQL number only an indexed column.
     fn made_at_once(self, table: &Table) -> Option<&Index> {
         let numbers = self == Self::Mysql && table.auto_increment && table.primary.is_empty();
         table.indexes.first().filter(|_| numbers)
     }
 
-    /// The statements that make a table's secondary indexes.
+    /// Statements that create a table's secondary indexes.
     pub fn indexes(self, table: &Table) -> Vec<String> {
         let text =
             |index: &Index| format!("CREATE INDEX {} ON {} ({})", index.name, table.name, names(table, &index.columns));
         table.indexes.iter().skip(self.made_at_once(table).iter().count()).map(text).collect()
     }
 
-    /// SQLite numbers rows by an INTEGER PRIMARY KEY of the column's own.
+    /// True if SQLite numbers the rows: the column needs its own INTEGER PRIMARY KEY.
     fn numbers_rows(self, table: &Table) -> bool {
         self == Self::Sqlite
             && matches!(table.primary[..], [only] if matches!(table.columns[only].kind, Kind::Int | Kind::BigInt))
@@ -282,7 +282,7 @@ mod tests {
     use tameshi_workload::program::{Delivery, Manner, Oltp, OltpMix, Program, ProgramSpec, Tpcc, Waits};
 
     #[test]
-    fn sysbenchs_statements_read_as_sysbenchs() {
+    fn sysbench_statements_equal_sysbench() {
         let program = Program::new(&ProgramSpec::Oltp(Oltp::of(OltpMix::ReadWrite, 1, 2, 10)), 1);
         let catalogue = program.catalogue();
         let text = |shape: usize| Dialect::Mysql.statement(&catalogue.shapes[shape], &catalogue.tables);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_made_as_sysbenchs_options_say() {
+    fn tables_follow_sysbench_options() {
         let made = |dialect: Dialect, change: fn(&mut Oltp)| {
             let mut spec = Oltp::of(OltpMix::ReadWrite, 1, 1, 10);
             change(&mut spec);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_numbers_and_limits_are_written_as_each_product_wants_them() {
+    fn locks_numbers_and_limits_use_each_product_dialect() {
         let (manner, waits, delivery) = (Manner::Specification, Waits::None, Delivery::AtOnce);
         let spec = Tpcc { warehouses: Some(1), clients: 1, manner, waits, delivery, rate: None };
         let program = Program::new(&ProgramSpec::Tpcc(spec), 1);

@@ -1,63 +1,63 @@
-//! What can go wrong between a client and its database, and what becomes of the transaction.
+//! Failures between a client and its database, and errors of a run.
 
 use tameshi_record::RecordError;
 use thiserror::Error;
 
-/// What a failure means for the transaction that met it.
+/// Consequence of a failure for its transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The database took it back; it may succeed when it is tried again: deadlock, lock wait, busy.
+pub enum FailureKind {
+    /// The database rolled it back, and a retry may succeed: deadlock, lock wait, busy.
     Retry,
-    /// The connection is gone, or the server is not there (yet).
+    /// The connection is lost, or the server is not available (yet).
     Lost,
-    /// It can't succeed.
+    /// A retry can't succeed.
     Final,
 }
 
-/// A statement that failed.
+/// Failed statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What it means.
-    pub fate: Fate,
-    /// The product's own code, short: errors are counted by it.
+    /// Consequence for the transaction.
+    pub failure_kind: FailureKind,
+    /// Error code of the product, short; errors are counted by it.
     pub code: String,
-    /// What the database said.
+    /// Message of the database.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure of that fate.
-    pub fn new(fate: Fate, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { fate, code: code.into(), message: message.into() }
+    /// Create a failure with its consequence, code and message.
+    pub fn new(failure_kind: FailureKind, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { failure_kind, code: code.into(), message: message.into() }
     }
 }
 
-/// The work could not be done.
+/// Error of a run.
 #[derive(Debug, Error)]
 pub enum OltpError {
-    /// The database can't be reached or refused what is needed before any load.
+    /// The database can't be reached, or refused a preparation before any load.
     #[error("{doing} failed ({}): {}", .failure.code, .failure.message)]
     Database {
-        /// What was being done.
+        /// Attempted operation.
         doing: String,
-        /// What the database said.
+        /// Answer of the database.
         failure: Failure,
     },
-    /// A thread of the load ended with an error that no server can be blamed for.
-    #[error("a client stopped unexpectedly: {0}")]
+    /// A load thread panicked.
+    #[error("a client thread panicked: {0}")]
     Panicked(String),
     /// The journal of acknowledged commits can't be written or read.
     #[error("the journal {file}: {why}")]
     Journal {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// What is wrong.
+        /// Description of the error.
         why: String,
     },
-    /// Nothing was done in a whole phase.
+    /// No transaction completed in a whole phase.
     #[error("no transaction was completed; the last error was ({}): {}", .0.code, .0.message)]
     NothingDone(Failure),
-    /// The system refused a thread.
+    /// The system refused to start a thread.
     #[error("starting a client's thread failed: {0}")]
     Thread(std::io::Error),
     /// The record could not be written.
@@ -66,7 +66,7 @@ pub enum OltpError {
 }
 
 impl OltpError {
-    /// The database's refusal of `doing`.
+    /// Error of the database at the operation `doing`.
     pub(crate) fn database(doing: impl Into<String>) -> impl FnOnce(Failure) -> Self {
         let doing = doing.into();
         move |failure| Self::Database { doing, failure }

@@ -1,7 +1,8 @@
-//! The clients' side of the ledger: which commits were acknowledged, and of which it is not known.
+//! Clients' side of the ledger: commits that were acknowledged, and commits without an answer.
 //!
-//! One file a client, appended: `run N`, then `a FROM TO` (acknowledged, both included), `u N` (commit sent, no answer),
-//! `e N` (closed by its client after number N). Numbers that occur nowhere were taken back or never sent.
+//! One file per client, appended: `run N`, then `a FROM TO` (acknowledged, both included), `u N`
+//! (commit sent, no answer), `e N` (closed by its client after number N). Numbers that occur
+//! nowhere were rolled back or never sent.
 
 use crate::failure::OltpError;
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// One client's journal.
+/// Journal of one client.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -27,10 +28,10 @@ fn name(folder: &Path, client: u32) -> PathBuf {
 }
 
 impl Journal {
-    /// Begins the journal of a client in a run of that number.
+    /// Begin the journal of a client in run number `run`.
     ///
     /// # Errors
-    /// When the file can't be made.
+    /// The file can't be created.
     pub fn begin(folder: &Path, client: u32, run: i64) -> Result<Self, OltpError> {
         let path = name(folder, client);
         let file = OpenOptions::new().append(true).create(true).open(&path).map_err(|error| problem(&path, error))?;
@@ -39,7 +40,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// The commit of that number was acknowledged.
+    /// Note that commit `number` was acknowledged.
     pub fn acknowledged(&mut self, number: u64) {
         match &mut self.open {
             Some((_, to)) if *to + 1 == number => *to = number,
@@ -50,7 +51,7 @@ impl Journal {
         }
     }
 
-    /// The commit of that number was sent, and its answer never came.
+    /// Note that commit `number` was sent and its answer never came.
     pub fn ambiguous(&mut self, number: u64) {
         self.close_range();
         self.text += &format!("u {number}\n");
@@ -62,10 +63,10 @@ impl Journal {
         }
     }
 
-    /// Hands what is known to the system.
+    /// Write the buffered entries to the file.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn write(&mut self) -> Result<(), OltpError> {
         self.close_range();
         let written = self.file.write_all(self.text.as_bytes());
@@ -73,10 +74,10 @@ impl Journal {
         written.map_err(|error| problem(&self.path, error))
     }
 
-    /// Ends it after the last number that was sent.
+    /// End the journal after the last number that was sent.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn end(mut self, last: u64) -> Result<(), OltpError> {
         self.close_range();
         self.text += &format!("e {last}\n");
@@ -84,18 +85,18 @@ impl Journal {
     }
 }
 
-/// A client's journal of one run, read back.
+/// Journal of one client in one run, read back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Account {
+pub(crate) struct ClientRecord {
     pub(crate) run: i64,
     pub(crate) client: u32,
     pub(crate) acknowledged: Vec<(u64, u64)>,
     pub(crate) ambiguous: BTreeSet<u64>,
-    /// The client closed it; without that, numbers beyond what it knows may be in the database.
+    /// True if the client closed it. Otherwise the database may hold later numbers.
     pub(crate) ended: bool,
 }
 
-impl Account {
+impl ClientRecord {
     pub(crate) fn last_known(&self) -> u64 {
         let acknowledged = self.acknowledged.iter().map(|(_, to)| *to).max().unwrap_or(0);
         acknowledged.max(self.ambiguous.last().copied().unwrap_or(0))
@@ -107,8 +108,8 @@ impl Account {
     }
 }
 
-/// All journals of a folder; a last line that a kill cut short is left out.
-pub(crate) fn read(folder: &Path) -> Result<Vec<Account>, OltpError> {
+/// Read all journals of a folder; a last line torn by a kill is left out.
+pub(crate) fn read(folder: &Path) -> Result<Vec<ClientRecord>, OltpError> {
     let mut accounts = Vec::new();
     let mut clients: Vec<(u32, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| problem(folder, error))? {
@@ -128,12 +129,12 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Account>, OltpError> {
     Ok(accounts)
 }
 
-fn parse(text: &str, client: u32) -> Option<Vec<Account>> {
-    let mut accounts: Vec<Account> = Vec::new();
+fn parse(text: &str, client: u32) -> Option<Vec<ClientRecord>> {
+    let mut accounts: Vec<ClientRecord> = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         if let ["run", run] = words[..] {
-            accounts.push(Account { run: run.parse().ok()?, client, ..Account::default() });
+            accounts.push(ClientRecord { run: run.parse().ok()?, client, ..ClientRecord::default() });
             continue;
         }
         let account = accounts.last_mut()?;
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_journal_reads_back_and_a_torn_line_is_left_out() {
+    fn journal_reads_back_without_a_torn_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut journal = Journal::begin(folder.path(), 3, 77).expect("a journal");
         [1, 2, 3].into_iter().for_each(|number| journal.acknowledged(number));
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_refused() {
+    fn file_that_is_no_journal_is_refused() {
         assert!(parse("a 1 2\n", 0).is_none(), "before a run");
         assert!(parse("run 1\nx\n", 0).is_none());
     }

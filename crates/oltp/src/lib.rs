@@ -1,7 +1,8 @@
-//! Drives real databases: turns a program's statements into SQL, loads its data set, runs its clients, checks what is left.
+//! Load driver for real databases: turns a program's statements into SQL, loads its data set, runs
+//! its clients, and checks the result.
 //!
-//! The only crate with database clients. Each client is a thread with a connection of its own. It survives the death and
-//! the return of the server it loads.
+//! The only crate with database clients. Each client is a thread with its own connection. It
+//! survives the crash and the return of the server under load.
 
 mod check;
 mod client;
@@ -22,12 +23,12 @@ mod spec;
 pub use check::{Checked, Condition, LedgerState, check, check_program};
 pub use client::MOST_TRIES;
 pub use dialect::Dialect;
-pub use failure::{Failure, Fate, OltpError};
+pub use failure::{Failure, FailureKind, OltpError};
 pub use journal::Journal;
 pub use load::{load, load_program, tables};
 pub use plan::Plan;
 pub use power::Power;
 pub use profile::{Profile, Stage};
-pub use run::{Done, execute, execute_program};
+pub use run::{RunOutcome, execute, execute_program};
 pub use session::Session;
 pub use spec::{Ledger, OltpSpec, Phase, Server, Target};

@@ -1,7 +1,8 @@
-//! Makes the tables and loads the data set: parts in parallel, by each product's fast path, indexes afterwards.
+//! Tables and data set: parts load in parallel by each product's fast path, then indexes are
+//! created.
 
 use crate::dialect::Dialect;
-use crate::failure::{Failure, Fate, OltpError};
+use crate::failure::{Failure, FailureKind, OltpError};
 use crate::plan::{Plan, has_server};
 use crate::session::{Rows, Session};
 use crate::spec::{OltpSpec, Target};
@@ -9,29 +10,29 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tameshi_workload::program::{Chunk, Program, Table};
 
-/// So often a part is loaded before the database's refusal counts.
+/// Attempts to load a part before the database's refusal counts.
 const MOST_TRIES: u32 = 100;
 
-/// Creates the program's tables in an empty database and fills them. `rows` counts along.
+/// Create the program's tables in an empty database and fill them. `rows` counts loaded rows.
 ///
 /// # Errors
-/// When the database can't be reached, has such a table already, or refuses a row (a full disk).
+/// The database can't be reached, already has such a table, or refuses a row (a full disk).
 pub fn load(spec: &OltpSpec, rows: &AtomicU64) -> Result<u64, OltpError> {
     let date = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     load_program(spec, &spec.program(), date, rows)
 }
 
-/// Names of the tables that [`load`] makes.
+/// Names of the tables that [`load`] creates.
 pub fn tables(spec: &OltpSpec) -> Vec<String> {
     let plan = Plan::new(spec, &spec.program());
     plan.catalogue.tables.iter().map(|table| table.name.to_string()).collect()
 }
 
-/// [`load`] with a program that was made already, perhaps with fewer rows than its specification says, and a date for its
-/// rows in seconds since 1970.
+/// Like [`load`], with a given program (perhaps with fewer rows than its specification), and a date
+/// for its rows in seconds since 1970.
 ///
 /// # Errors
-/// As those of [`load`].
+/// As for [`load`].
 pub fn load_program(spec: &OltpSpec, program: &Program, date: i64, rows: &AtomicU64) -> Result<u64, OltpError> {
     let plan = Plan::new(spec, program);
     let dialect = Dialect::of(&spec.target);
@@ -66,11 +67,11 @@ pub fn load_program(spec: &OltpSpec, program: &Program, date: i64, rows: &Atomic
         }
     }
     commit(&mut session)?;
-    settle(dialect, &plan, &mut session).map_err(OltpError::database("gathering statistics"))?;
+    gather_statistics(dialect, &plan, &mut session).map_err(OltpError::database("gathering statistics"))?;
     Ok(rows.load(Ordering::Relaxed))
 }
 
-/// With `autocommit = 0` even the making of a table leaves a transaction open.
+/// Commit: with `autocommit = 0` even creating a table leaves a transaction open.
 fn commit(session: &mut Session) -> Result<(), OltpError> {
     if matches!(session, Session::Mysql(_)) {
         session.commit().map_err(OltpError::database("committing"))?;
@@ -78,7 +79,7 @@ fn commit(session: &mut Session) -> Result<(), OltpError> {
     Ok(())
 }
 
-/// SQLite needs no durability while it loads: what is broken off is loaded anew.
+/// Target for loading. SQLite needs no durability then: an interrupted load starts again.
 fn for_loading(target: &Target) -> Target {
     match target {
         Target::Sqlite { file, pragmas } => {
@@ -91,7 +92,7 @@ fn for_loading(target: &Target) -> Target {
     }
 }
 
-fn settle(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Failure> {
+fn gather_statistics(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Failure> {
     match dialect {
         Dialect::Sqlite => session.plain("ANALYZE"),
         Dialect::Mysql => Ok(()),
@@ -101,13 +102,13 @@ fn settle(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Fa
     }
 }
 
-/// What takes the rows of a part in one transaction.
-trait Takes {
+/// Sink for the rows of a part, in one transaction.
+trait RowSink {
     fn take(&mut self, table: &Table, rows: &mut Rows<'_>) -> Result<(), Failure>;
     fn take_back(&mut self) -> Result<(), Failure>;
 }
 
-impl Takes for Session {
+impl RowSink for Session {
     fn take(&mut self, table: &Table, rows: &mut Rows<'_>) -> Result<(), Failure> {
         self.load(table, rows)
     }
@@ -128,7 +129,7 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// One loader: takes the next part until there is none.
+    /// Run one loader: take the next part until there is none.
     fn work(&self, target: &Target) -> Result<(), Failure> {
         let mut session = Session::open(target, self.plan)?;
         if matches!(session, Session::Mysql(_)) {
@@ -147,8 +148,8 @@ impl Crew<'_> {
         Ok(())
     }
 
-    /// One part, again where the database takes it back: loaders of one table can deadlock.
-    fn part(&self, into: &mut impl Takes, chunk: Chunk) -> Result<(), Failure> {
+    /// Load one part; retry if the database rolls it back, since loaders of one table can deadlock.
+    fn part(&self, into: &mut impl RowSink, chunk: Chunk) -> Result<(), Failure> {
         let table = &self.plan.catalogue.tables[chunk.table];
         let mut tries = 0;
         loop {
@@ -161,9 +162,9 @@ impl Crew<'_> {
             });
             tries += 1;
             match done {
-                Err(failure) if failure.fate == Fate::Retry && tries < MOST_TRIES => {
+                Err(failure) if failure.failure_kind == FailureKind::Retry && tries < MOST_TRIES => {
                     into.take_back()?;
-                    // Another loader's failure may be the cause, and it tells more.
+                    // Another loader's failure may be the cause, and says more.
                     if self.failed.load(Ordering::Relaxed) {
                         return Ok(());
                     }
@@ -184,19 +185,19 @@ mod tests {
     use tameshi_base::{Size, Time};
     use tameshi_workload::program::{KeyUpdate, ProgramSpec};
 
-    /// A database that refuses the first tries, each after half of the rows.
-    struct Refusing {
-        fates: Vec<Fate>,
+    /// Database that refuses the first attempts, each after half of the rows.
+    struct RefusingSink {
+        failures: Vec<FailureKind>,
         kept: u64,
         taken_back: u32,
     }
 
-    impl Takes for Refusing {
+    impl RowSink for RefusingSink {
         fn take(&mut self, _: &Table, rows: &mut Rows<'_>) -> Result<(), Failure> {
             let mut taken = 0;
             rows(&mut |_| taken += 1);
-            match self.fates.pop() {
-                Some(fate) => Err(Failure::new(fate, "1213", "Deadlock found")),
+            match self.failures.pop() {
+                Some(failure_kind) => Err(Failure::new(failure_kind, "1213", "Deadlock found")),
                 None => {
                     self.kept += taken;
                     Ok(())
@@ -210,8 +211,9 @@ mod tests {
         }
     }
 
-    /// Loads the first part of a table of seven rows; what came of it, and rows counted, kept, and taken back how often.
-    fn loaded(fates: Vec<Fate>, others_failed: bool) -> (Result<(), Failure>, u64, u64, u32) {
+    /// Load the first part of a table of seven rows. Return the result, the rows counted, the rows
+    /// kept, and the number of rollbacks.
+    fn loaded(failures: Vec<FailureKind>, others_failed: bool) -> (Result<(), Failure>, u64, u64, u32) {
         let of = KeyUpdate { tables: 1, rows: 7, row_size: Size(100), clients: 1, rate: None, think_time: Time(0) };
         let spec = OltpSpec {
             target: Target::Sqlite { file: "none".into(), pragmas: Vec::new() },
@@ -229,30 +231,30 @@ mod tests {
         let chunks = program.chunks();
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(others_failed));
         let crew = Crew { program: &program, plan: &plan, chunks: &chunks, date: 0, next, rows: &rows, failed };
-        let mut database = Refusing { fates, kept: 0, taken_back: 0 };
+        let mut database = RefusingSink { failures, kept: 0, taken_back: 0 };
         let done = crew.part(&mut database, chunks[0]);
         (done, rows.load(Ordering::Relaxed), database.kept, database.taken_back)
     }
 
     #[test]
-    fn a_part_that_deadlocked_is_loaded_again_and_counted_once() {
+    fn deadlocked_part_is_loaded_again_and_counted_once() {
         assert_eq!(loaded(vec![], false), (Ok(()), 7, 7, 0));
-        assert_eq!(loaded(vec![Fate::Retry; 3], false), (Ok(()), 7, 7, 3));
+        assert_eq!(loaded(vec![FailureKind::Retry; 3], false), (Ok(()), 7, 7, 3));
     }
 
     #[test]
-    fn what_can_not_succeed_is_not_tried_again_and_deadlocks_without_end_are_given_up() {
-        for (fates, backs) in [(vec![Fate::Final], 0), (vec![Fate::Lost; 2], 0)] {
-            let (done, rows, kept, taken_back) = loaded(fates, false);
+    fn final_failures_and_endless_deadlocks_are_given_up() {
+        for (failures, backs) in [(vec![FailureKind::Final], 0), (vec![FailureKind::Lost; 2], 0)] {
+            let (done, rows, kept, taken_back) = loaded(failures, false);
             assert!(done.is_err() && (rows, kept, taken_back) == (0, 0, backs));
         }
-        let (done, rows, kept, taken_back) = loaded(vec![Fate::Retry; MOST_TRIES as usize], false);
+        let (done, rows, kept, taken_back) = loaded(vec![FailureKind::Retry; MOST_TRIES as usize], false);
         assert_eq!(done.expect_err("given up").code, "1213");
         assert_eq!((rows, kept, taken_back), (0, 0, MOST_TRIES - 1));
     }
 
     #[test]
-    fn a_deadlock_that_another_loaders_failure_brought_about_is_left_to_that_failure() {
-        assert_eq!(loaded(vec![Fate::Retry], true), (Ok(()), 0, 0, 1));
+    fn deadlock_after_another_failure_reports_that_failure() {
+        assert_eq!(loaded(vec![FailureKind::Retry], true), (Ok(()), 0, 0, 1));
     }
 }

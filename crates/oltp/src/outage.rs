@@ -1,11 +1,11 @@
-//! When the database was not there, as all clients together see it.
+//! Outages of the database, as seen by all clients together.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tameshi_base::Nanos;
 use tameshi_record::outage::{BUCKET, Gap, Outage};
 
-/// What all clients of a phase tell.
+/// Events of all clients in a phase.
 #[derive(Debug)]
 pub(crate) struct Outages {
     begin: Nanos,
@@ -15,7 +15,7 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// For a phase from `begin` to `end`.
+    /// Track a phase from `begin` to `end`.
     pub(crate) fn new(begin: Nanos, end: Nanos) -> Self {
         let count = (end.saturating_sub(begin) / BUCKET + 2) as usize;
         let buckets = (0..count).map(|_| AtomicU64::new(0)).collect();
@@ -26,10 +26,10 @@ impl Outages {
         self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// A connection made at `opened` broke at `now`, or none could be made.
+    /// Note that a connection made at `opened` broke at `now`, or that none could be made.
     pub(crate) fn lost(&self, now: Nanos, opened: Nanos) {
         let mut found = self.open();
-        // A connection older than the last return died of the outage before it.
+        // A connection older than the last recovery was lost in the outage before it.
         let known = found.last().is_some_and(|last| last.success.is_none_or(|success| opened <= success));
         if !known {
             found.push(Gap { error: now, success: None });
@@ -37,7 +37,7 @@ impl Outages {
         }
     }
 
-    /// A transaction was completed at `now` on a connection made at `opened`.
+    /// Note a transaction completed at `now` on a connection made at `opened`.
     #[inline]
     pub(crate) fn completed(&self, now: Nanos, opened: Nanos) {
         let index = (now.saturating_sub(self.begin) / BUCKET) as usize;
@@ -53,8 +53,8 @@ impl Outages {
         }
     }
 
-    /// All outages of the phase, which ended at `end`.
-    pub(crate) fn told(&self, end: Nanos) -> Vec<Outage> {
+    /// Outages of the phase, which ended at `end`.
+    pub(crate) fn of_phase(&self, end: Nanos) -> Vec<Outage> {
         let counts: Vec<u64> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
         self.open().iter().map(|gap| Outage::new(*gap, &counts, (self.begin, end))).collect()
     }
@@ -67,7 +67,7 @@ mod tests {
     const SECOND: Nanos = 1_000_000_000;
 
     #[test]
-    fn an_outage_lasts_from_its_first_error_to_the_first_success_on_a_new_connection() {
+    fn outage_lasts_until_success_on_a_new_connection() {
         let outages = Outages::new(0, 60 * SECOND);
         let steady = |from: Nanos, to: Nanos, gap: Nanos, opened: Nanos| {
             (from..to).step_by(gap as usize).for_each(|now| outages.completed(now, opened));
@@ -78,8 +78,8 @@ mod tests {
         outages.lost(21 * SECOND, 0);
         steady(25 * SECOND, 30 * SECOND, SECOND / 50, 24 * SECOND);
         steady(30 * SECOND, 50 * SECOND, SECOND / 100, 24 * SECOND);
-        let told = outages.told(60 * SECOND);
-        let [outage] = told[..] else { panic!("{told:?}") };
+        let found = outages.of_phase(60 * SECOND);
+        let [outage] = found[..] else { panic!("{found:?}") };
         assert_eq!((outage.first_error_ns, outage.first_success_ns), (20 * SECOND, Some(25 * SECOND)));
         assert!((outage.rate_before - 100.0).abs() < 1.0 && (outage.unserved - 500.0).abs() < 5.0, "{outage:?}");
         let recovered = outage.recovered_ns.expect("it came back") as f64 / 1e9;
@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn a_second_outage_is_one_of_its_own_and_may_last_to_the_end() {
+    fn second_outage_is_separate_and_may_last_to_the_end() {
         let outages = Outages::new(SECOND, 10 * SECOND);
         outages.lost(2 * SECOND, SECOND);
         outages.completed(3 * SECOND, 2 * SECOND + 5);
         outages.lost(4 * SECOND, SECOND); // a straggler of the first
         outages.lost(5 * SECOND, 3 * SECOND + 5);
-        let told = outages.told(10 * SECOND);
-        assert_eq!(told.len(), 2);
-        assert_eq!((told[1].first_error_ns, told[1].first_success_ns), (5 * SECOND, None));
+        let found = outages.of_phase(10 * SECOND);
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[1].first_error_ns, found[1].first_success_ns), (5 * SECOND, None));
     }
 }

@@ -1,4 +1,4 @@
-//! A program on a database: its statements as SQL text, and the ledger among them.
+//! SQL text of a program's statements, including the ledger's.
 
 use crate::dialect::Dialect;
 use crate::spec::{OltpSpec, Target};
@@ -9,26 +9,27 @@ use tameshi_workload::program::{Catalogue, Kind, Program, ProgramSpec, PsMode, S
 /// Name of the ledger's table.
 pub(crate) const LEDGER: &str = "tameshi_ledger";
 
-/// What all connections of a run have in common.
+/// Settings that all connections of a run share.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The program's tables and shapes, with the ledger's where there is one.
+    /// Tables and shapes of the program, and of the ledger if there is one.
     pub catalogue: Arc<Catalogue>,
-    /// The shape that writes a row of the ledger.
+    /// Shape that writes a row of the ledger.
     pub ledger: Option<u16>,
-    /// The SQL text of each shape.
+    /// SQL text of each shape.
     pub(crate) texts: Arc<Vec<Text>>,
-    /// All statements stand in transactions, so that none needs to be opened where the product can do without.
+    /// True if all statements run in transactions, so that products with implicit transactions need
+    /// no BEGIN.
     pub(crate) always_in_transaction: bool,
-    /// The server is asked where the time of each statement went, if it can tell.
+    /// True if the server is asked for a profile of each statement.
     pub(crate) profiled: bool,
-    /// Statements go as text with their values, and are not prepared.
+    /// True if statements are sent as text with their values, not prepared.
     pub(crate) as_text: bool,
-    /// Transactions after which a client connects anew.
+    /// Transactions after which a client reconnects.
     pub(crate) reconnect: Option<u64>,
 }
 
-/// A shape's SQL text and the kinds of what goes in and comes out.
+/// SQL text of a shape, and the kinds of its parameters and results.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) sql: String,
@@ -38,13 +39,13 @@ pub(crate) struct Text {
 }
 
 impl Plan {
-    /// The program on the target's kind of database.
+    /// Plan of the run's program on the target's kind of database.
     pub fn new(spec: &OltpSpec, program: &Program) -> Self {
         Self::of(spec, &spec.program, program)
     }
 
-    /// The same with another program than the run's first.
-    pub(crate) fn of(spec: &OltpSpec, drives: &ProgramSpec, program: &Program) -> Self {
+    /// Plan of another program than the run's first.
+    pub(crate) fn of(spec: &OltpSpec, program_spec: &ProgramSpec, program: &Program) -> Self {
         let mut catalogue = program.catalogue().clone();
         let ledger = spec.ledger.as_ref().map(|_| {
             catalogue.tables.push(ledger_table());
@@ -61,10 +62,10 @@ impl Plan {
             returns_rows: shape.returns_rows(),
         };
         let texts = catalogue.shapes.iter().map(text).collect();
-        let always_in_transaction = matches!(drives, ProgramSpec::Tpcc(_));
-        let profiled = matches!(drives, ProgramSpec::Scan(_));
+        let always_in_transaction = matches!(program_spec, ProgramSpec::Tpcc(_));
+        let profiled = matches!(program_spec, ProgramSpec::Scan(_));
         let (mut as_text, mut reconnect) = (false, None);
-        if let ProgramSpec::Oltp(oltp) = drives {
+        if let ProgramSpec::Oltp(oltp) = program_spec {
             as_text = oltp.db_ps_mode == PsMode::Disable;
             reconnect = Some(u64::from(oltp.reconnect)).filter(|count| *count > 0);
         }
@@ -72,7 +73,7 @@ impl Plan {
         Self { ledger, texts, catalogue, always_in_transaction, profiled, as_text, reconnect }
     }
 
-    /// No program: for queries of one's own.
+    /// Plan without a program, for ad-hoc queries.
     pub fn none() -> Self {
         let catalogue = Catalogue { tables: Vec::new(), shapes: Vec::new(), transactions: Vec::new() };
         let (texts, catalogue) = (Arc::default(), Arc::new(catalogue));
@@ -80,20 +81,20 @@ impl Plan {
         Self { catalogue, ledger: None, texts, always_in_transaction, profiled, as_text, reconnect: None }
     }
 
-    /// Whether the shape changes the database.
+    /// True if the shape changes the database.
     pub(crate) fn writes(&self, shape: u16) -> bool {
         self.catalogue.shapes[shape as usize].writes()
     }
 }
 
-/// One row for each transaction: which run, which client, its how-manieth. No key forbids that a number stands there twice,
-/// because that would be a finding.
+/// Table of the ledger: one row per transaction with run, client and number. No key forbids
+/// duplicates, because a duplicate would be a finding.
 fn ledger_table() -> Table {
     let columns = vec![column("run", Kind::BigInt), column("client", Kind::Int), column("number", Kind::BigInt)];
     Table::new(LEDGER, columns, &[], 0)
 }
 
-/// Whether the target is served by a process of its own.
+/// True if the target is a server process.
 pub(crate) fn has_server(target: &Target) -> bool {
     !matches!(target, Target::Sqlite { .. })
 }

@@ -1,13 +1,13 @@
-//! Where the time of a scan went by the server's own profile: MariaDB and MySQL tell it of each statement, stage by stage.
+//! Server-side profile of statements: MariaDB and MySQL report the time of each stage.
 
 use serde::Serialize;
 
 /// One stage of a statement, or the sum of such stages over several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {
-    /// As the server calls it.
+    /// Name that the server gives it.
     pub stage: String,
-    /// How long it took.
+    /// Duration.
     pub ns: u64,
     /// Processor time in user mode.
     pub cpu_user_ns: u64,
@@ -17,29 +17,29 @@ pub struct Stage {
     pub blocks_in: u64,
     /// Blocks written.
     pub blocks_out: u64,
-    /// Page faults that needed a read.
+    /// Page faults that required a read.
     pub major_faults: u64,
-    /// Page faults that needed none.
+    /// Page faults that required no read.
     pub minor_faults: u64,
 }
 
-/// The profiles of several statements.
+/// Profiles of several statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Profile {
-    /// How many they are.
+    /// Number of statements.
     pub statements: u64,
     /// Sums by stage, in the order in which they first occurred.
     pub stages: Vec<Stage>,
 }
 
 impl Profile {
-    /// Adds the stages of one more statement.
+    /// Add the stages of one more statement.
     pub(crate) fn take(&mut self, stages: Vec<Stage>) {
         self.statements += 1;
         stages.into_iter().for_each(|stage| self.add(stage));
     }
 
-    /// Adds another client's.
+    /// Add the profile of another client.
     pub(crate) fn merge(&mut self, other: Self) {
         self.statements += other.statements;
         other.stages.into_iter().for_each(|stage| self.add(stage));
@@ -60,17 +60,17 @@ impl Profile {
     }
 }
 
-/// What asks the server for the profile of the statement before.
+/// Query for the profile of the last statement.
 pub(crate) const ASK: &str = "SHOW PROFILE CPU, BLOCK IO, PAGE FAULTS";
 
-/// A row of the answer; `None` where it has another form. Times are in seconds with six digits.
+/// Parse a row of the answer; `None` if it has another form. Times are in seconds with six digits.
 pub(crate) fn stage(row: &[Option<String>]) -> Option<Stage> {
     let [Some(name), rest @ ..] = row else { return None };
     let [ns, cpu_user_ns, cpu_system_ns, blocks_in, blocks_out, major_faults, minor_faults] = rest else {
         return None;
     };
     let time = |text: &Option<String>| Some((text.as_ref()?.parse::<f64>().ok()? * 1e9).round() as u64);
-    // A count that this system does not keep is told as nothing.
+    // A count that this system does not keep is NULL.
     let count = |text: &Option<String>| text.as_ref().map_or(Some(0), |text| text.parse().ok());
     Some(Stage {
         stage: name.clone(),
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_a_profile_add_up_by_stage() {
+    fn profile_rows_add_up_by_stage() {
         let row = |texts: [&str; 8]| stage(&texts.map(|text| Some(text.to_string()))).expect("a stage");
         let sending = row(["Sending data", "0.031250", "0.020000", "0.001000", "64", "0", "1", "7"]);
         assert_eq!((sending.ns, sending.cpu_user_ns, sending.blocks_in), (31_250_000, 20_000_000, 64));

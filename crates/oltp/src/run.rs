@@ -1,4 +1,5 @@
-//! One run: its phases in order, a thread for each client, and the record written as their intervals arrive.
+//! Execution of one run: its phases in order, a thread per client, and the record written as
+//! intervals arrive.
 
 use crate::client::{Counts, Ending, Message, Task, Worker};
 use crate::clock::Clock;
@@ -23,126 +24,129 @@ use tameshi_workload::program::tpcc::{Tally, audit};
 use tameshi_workload::program::{Program, ProgramSpec, Shared};
 use tameshi_workload::{Arrivals, Schedule};
 
-/// From the word to begin until the phase begins: all threads are awake by then.
+/// Time from the start of the threads to the phase's start: long enough to wake all threads.
 const LEAD: Nanos = 2_000_000;
-/// How often the writing thread looks whether to stop.
+/// Interval at which the writing thread checks for a stop.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// How a run went.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
-    /// Complete, or stopped before.
+pub struct RunOutcome {
+    /// Complete, or stopped early.
     pub status: RunStatus,
     /// Transactions completed.
     pub completed: u64,
     /// Errors by code.
     pub errors: BTreeMap<String, u64>,
-    /// Number of the run in the ledger, where there is one.
+    /// Run number in the ledger, if there is one.
     pub ledger_run: Option<i64>,
 }
 
 struct Run<'a> {
     spec: &'a OltpSpec,
-    /// The program of the phase.
-    drives: &'a ProgramSpec,
+    /// Program of the phase.
+    program_spec: &'a ProgramSpec,
     program: Program,
     plan: Plan,
     clock: Clock,
     writer: &'a mut Writer,
     power: &'a Power,
     halt: Arc<AtomicBool>,
-    /// Words of the kinds of transactions.
+    /// Names of the kinds of transactions.
     kinds: Vec<String>,
-    done: Done,
+    outcome: RunOutcome,
     last_error: Option<Failure>,
-    /// By the program's word: phases of one program go on with the keys of new rows where the last one ended.
+    /// State per program name: phases of one program continue its keys of new rows.
     shared: BTreeMap<&'static str, Arc<Shared>>,
 }
 
-/// Runs all phases on a loaded database, from `t0_ns` on CLOCK_MONOTONIC on, and records them.
+/// Run all phases on a loaded database, from `t0_ns` on CLOCK_MONOTONIC, and record them.
 ///
 /// # Errors
-/// When the database can't be reached at the begin, when nothing at all was completed in a phase, or when the record or a
-/// journal can't be written. A database that dies on the way is no error: the outage is recorded.
-pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer, power: &Power) -> Result<Done, OltpError> {
+/// The database can't be reached at the start, a phase completed no transaction, or the record or a
+/// journal can't be written. A database that fails during the run is no error: the outage is
+/// recorded.
+pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer, power: &Power) -> Result<RunOutcome, OltpError> {
     execute_program(spec, spec.program(), t0_ns, writer, power)
 }
 
-/// [`execute`] with a program that was made already.
+/// Like [`execute`], with a given program.
 ///
 /// # Errors
-/// As those of [`execute`].
+/// As for [`execute`].
 pub fn execute_program(
     spec: &OltpSpec,
     program: Program,
     t0_ns: u64,
     writer: &mut Writer,
     power: &Power,
-) -> Result<Done, OltpError> {
+) -> Result<RunOutcome, OltpError> {
     let plan = Plan::new(spec, &program);
     let kinds = program.kinds(spec.program.word());
     let clock = Clock::from(t0_ns);
-    // Unlike any other run on this data: the nanoseconds of its begin.
+    // Unique among the runs on this data: the start in nanoseconds.
     let ledger_run = spec.ledger.is_some().then(|| clock.date(0) * 1_000_000_000 + (t0_ns % 1_000_000_000) as i64);
-    let done = Done { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
+    let outcome = RunOutcome { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
     let (halt, last_error) = (Arc::default(), None);
     let result = {
-        let (drives, shared) = (&spec.program, BTreeMap::new());
-        Run { spec, drives, program, plan, clock, writer, power, halt, kinds, done, last_error, shared }.all_phases()
+        let (program_spec, shared) = (&spec.program, BTreeMap::new());
+        Run { spec, program_spec, program, plan, clock, writer, power, halt, kinds, outcome, last_error, shared }
+            .all_phases()
     };
     if let Err(error) = &result {
-        // When this can't be written either, the first error says more.
+        // If this can't be written either, the first error says more.
         let _ = writer.event(clock.now(), "error", json!({ "message": error.to_string() }));
     }
     result
 }
 
 impl Run<'_> {
-    fn all_phases(mut self) -> Result<Done, OltpError> {
+    fn all_phases(mut self) -> Result<RunOutcome, OltpError> {
         let fields = json!({ "program": self.spec.program.word(), "clients": self.spec.program.clients() });
         self.writer.event(0, "run_begin", fields)?;
         for index in 0..self.spec.phases.len() {
             self.change_program(index);
             if self.phase(index)? == EndedBy::Stopped {
-                self.done.status = RunStatus::Partial;
+                self.outcome.status = RunStatus::Partial;
                 break;
             }
         }
-        self.writer.event(self.clock.now(), "run_end", json!({ "status": self.done.status.word() }))?;
-        Ok(self.done)
+        self.writer.event(self.clock.now(), "run_end", json!({ "status": self.outcome.status.word() }))?;
+        Ok(self.outcome)
     }
 
-    /// Takes up the program of a phase, where it has one of its own.
+    /// Switch to the program of a phase that has its own.
     fn change_program(&mut self, index: usize) {
-        let Some(drives) = &self.spec.phases[index].program else { return };
-        if drives == self.drives {
+        let Some(program_spec) = &self.spec.phases[index].program else { return };
+        if program_spec == self.program_spec {
             return;
         }
-        self.drives = drives;
-        self.program = self.spec.program_of(drives);
-        self.plan = Plan::of(self.spec, drives, &self.program);
-        self.kinds = self.program.kinds(drives.word());
+        self.program_spec = program_spec;
+        self.program = self.spec.program_of(program_spec);
+        self.plan = Plan::of(self.spec, program_spec, &self.program);
+        self.kinds = self.program.kinds(program_spec.word());
     }
 
     fn phase(&mut self, index: usize) -> Result<EndedBy, OltpError> {
         let phase = &self.spec.phases[index];
-        let clients = self.drives.clients();
-        let deliverers = u32::from(self.program.is_deferred());
-        let sessions = (0..clients + deliverers)
+        let clients = self.program_spec.clients();
+        let background_clients = u32::from(self.program.is_deferred());
+        let sessions = (0..clients + background_clients)
             .map(|_| Session::open(&self.spec.target, &self.plan))
             .collect::<Result<Vec<_>, _>>()
             .map_err(OltpError::database("connecting"))?;
         let begin = (self.clock.now() + LEAD).max(if index == 0 { LEAD } else { 0 });
         let end = begin + phase.time.0;
-        let streams: Vec<(&str, u32)> = self.kinds.iter().map(|kind| (kind.as_str(), clients + deliverers)).collect();
+        let streams: Vec<(&str, u32)> =
+            self.kinds.iter().map(|kind| (kind.as_str(), clients + background_clients)).collect();
         self.writer.phase_begin(begin, index as u32, &streams)?;
         let (sender, messages) = channel();
         let outages = Arc::new(Outages::new(begin, end));
-        let (defers, mut deliveries) = (deliverers > 0).then(channel).unzip();
-        let shared = Arc::clone(self.shared.entry(self.drives.word()).or_insert_with(|| self.program.shared()));
+        let (deferred_sender, mut deliveries) = (background_clients > 0).then(channel).unzip();
+        let shared = Arc::clone(self.shared.entry(self.program_spec.word()).or_insert_with(|| self.program.shared()));
         for (number, session) in (0..).zip(sessions) {
-            let name = format!("{}/{}/arrivals/{number}", phase.name, self.drives.word());
-            let arrivals = self.drives.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });
+            let name = format!("{}/{}/arrivals/{number}", phase.name, self.program_spec.word());
+            let arrivals = self.program_spec.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });
             let random = Random::named(self.spec.seed, &name);
             let delivers = number >= clients;
             let seeds = self.spec.seeds();
@@ -150,7 +154,7 @@ impl Run<'_> {
             let task = Task {
                 target: self.spec.target.clone(),
                 plan: self.plan.clone(),
-                client: client.thinking(self.drives.think_time(), number, seeds),
+                client: client.thinking(self.program_spec.think_time(), number, seeds),
                 number,
                 ledger: self.journal(index, number)?,
                 session: Some(session),
@@ -165,25 +169,25 @@ impl Run<'_> {
                 halt: Arc::clone(&self.halt),
                 power: self.power.clone(),
                 sender: sender.clone(),
-                defers: defers.clone().filter(|_| !delivers),
-                delivers: if delivers { deliveries.take() } else { None },
+                deferred_sender: deferred_sender.clone().filter(|_| !delivers),
+                deferred_receiver: if delivers { deliveries.take() } else { None },
             };
             let started = std::thread::Builder::new().name(format!("client-{number}"));
             started.spawn(move || Worker::new(task).work()).map_err(OltpError::Thread)?;
         }
-        drop((sender, defers));
+        drop((sender, deferred_sender));
         let endings = self.watch(index as u32, begin.saturating_add(phase.ramp.0), end, &messages)?;
-        self.finish(index as u32, end, clients + deliverers, endings, &outages)
+        self.finish(index as u32, end, clients + background_clients, endings, &outages)
     }
 
-    /// Phases of a run number their transactions apart.
+    /// Journal of a client in a phase; phases of a run number their transactions separately.
     fn journal(&self, index: usize, number: u32) -> Result<Option<(i64, Journal)>, OltpError> {
-        let (Some(ledger), Some(run)) = (&self.spec.ledger, self.done.ledger_run) else { return Ok(None) };
+        let (Some(ledger), Some(run)) = (&self.spec.ledger, self.outcome.ledger_run) else { return Ok(None) };
         let run = run + index as i64;
         Ok(Some((run, Journal::begin(&ledger.journal, number, run)?)))
     }
 
-    /// Writes what the clients send until the last of them has ended.
+    /// Write what the clients send until the last of them has ended.
     fn watch(
         &mut self,
         index: u32,
@@ -193,12 +197,12 @@ impl Run<'_> {
     ) -> Result<Vec<Ending>, OltpError> {
         let mut endings = Vec::new();
         let mut counts: BTreeMap<(Nanos, Nanos), Counts> = BTreeMap::new();
-        let mut ramp_told = false;
+        let mut ramp_recorded = false;
         loop {
             let message = messages.recv_timeout(WATCH);
             let now = self.clock.now();
-            if !ramp_told && now >= ramped && ramped < end {
-                ramp_told = true;
+            if !ramp_recorded && now >= ramped && ramped < end {
+                ramp_recorded = true;
                 self.writer.phase_ramped(ramped, index)?;
             }
             if self.writer.control().is_stopping() {
@@ -208,7 +212,7 @@ impl Run<'_> {
                 Ok(Message::Interval { stats, counts: more, begin, end }) => {
                     stats.iter().try_for_each(|stats| self.writer.interval(stats))?;
                     counts.entry((begin, end)).or_default().add(&more);
-                    // Two intervals later nobody adds to it any more.
+                    // Two intervals later no client adds to it any more.
                     while counts.len() > 3 {
                         let Some((span, whole)) = counts.pop_first() else { break };
                         self.write_counts(span, &whole)?;
@@ -235,13 +239,13 @@ impl Run<'_> {
             ("load.unserved", counts.unserved),
             ("load.cpu_ns", counts.cpu_ns),
         ];
-        self.writer.counters((begin, end), self.drives.word(), &rows)?;
-        for (kind, fates) in self.kinds.iter().zip(&counts.kinds) {
+        self.writer.counters((begin, end), self.program_spec.word(), &rows)?;
+        for (kind, failures) in self.kinds.iter().zip(&counts.kinds) {
             let rows = [
-                ("transaction.retries", fates.retries),
-                ("transaction.rolled_back", fates.rolled_back),
-                ("transaction.failed", fates.failed),
-                ("transaction.ambiguous", fates.ambiguous),
+                ("transaction.retries", failures.retries),
+                ("transaction.rolled_back", failures.rolled_back),
+                ("transaction.failed", failures.failed),
+                ("transaction.ambiguous", failures.ambiguous),
             ];
             self.writer.counters((begin, end), kind, &rows)?;
         }
@@ -258,7 +262,7 @@ impl Run<'_> {
     ) -> Result<EndedBy, OltpError> {
         let now = self.clock.now();
         if endings.len() < threads as usize {
-            return Err(OltpError::Panicked(format!("{} of {threads} threads came to their end", endings.len())));
+            return Err(OltpError::Panicked(format!("{} of {threads} threads ended normally", endings.len())));
         }
         endings.sort_by_key(|ending| ending.client);
         let steady = |of: fn(&Ending) -> u64| endings.iter().map(of).collect::<Vec<_>>();
@@ -272,7 +276,7 @@ impl Run<'_> {
             }
             completed += ending.completed;
             for (code, (count, failure)) in ending.errors {
-                *self.done.errors.entry(code).or_insert(0) += count;
+                *self.outcome.errors.entry(code).or_insert(0) += count;
                 self.last_error = Some(failure);
             }
             profile.merge(ending.profile);
@@ -280,17 +284,17 @@ impl Run<'_> {
                 tally.get_or_insert_default().merge(&mine);
             }
         }
-        self.done.completed += completed;
-        for outage in outages.told(now.min(end)) {
+        self.outcome.completed += completed;
+        for outage in outages.of_phase(now.min(end)) {
             self.writer.event(outage.first_error_ns, "outage", json!({ "phase": index, "outage": outage }))?;
         }
-        if !self.done.errors.is_empty() {
-            self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.done.errors }))?;
+        if !self.outcome.errors.is_empty() {
+            self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.outcome.errors }))?;
         }
         if profile.statements > 0 {
             self.writer.event(now, "profile", json!({ "phase": index, "profile": profile }))?;
         }
-        if let (Some(tally), ProgramSpec::Tpcc(spec)) = (tally, self.drives) {
+        if let (Some(tally), ProgramSpec::Tpcc(spec)) = (tally, self.program_spec) {
             let findings = audit(&tally, u64::from(spec.warehouses.unwrap_or(1)));
             self.writer.event(now, "mix_audit", json!({ "phase": index, "tally": tally, "findings": findings }))?;
         }

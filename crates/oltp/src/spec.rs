@@ -1,4 +1,4 @@
-//! What is driven: a database, a program, and for how long.
+//! Specification of a run: database, program and phases.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use tameshi_base::units::Time;
 use tameshi_workload::program::tpcc::{Sizes, Tpcc};
 use tameshi_workload::program::{Program, ProgramSpec, Seeds};
 
-/// One run of a program on a database.
+/// Run of a program on a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OltpSpec {
-    /// The database.
+    /// Database.
     pub target: Target,
-    /// The program with its settings.
+    /// Program with its settings.
     pub program: ProgramSpec,
     /// Seed of the data set.
     pub data_seed: u64,
@@ -24,28 +24,28 @@ pub struct OltpSpec {
     /// Phases in order.
     #[serde(default)]
     pub phases: Vec<Phase>,
-    /// Each transaction that writes leaves a row, by which acknowledged commits are checked.
+    /// Ledger of acknowledged commits: each writing transaction leaves a row.
     #[serde(default)]
     pub ledger: Option<Ledger>,
     /// Connections that load the data set.
     #[serde(default = "two")]
     pub loaders: u32,
-    /// Rows of TPC-C where they are fewer than the specification's, for tests; no study has them.
+    /// TPC-C row counts below the specification's, for tests; no study has them.
     #[serde(default)]
     pub sizes: Option<Sizes>,
 }
 
 impl OltpSpec {
-    /// The run's program.
+    /// Program of the run.
     pub fn program(&self) -> Program {
         self.program_of(&self.program)
     }
 
-    /// A program on this run's data set.
-    pub(crate) fn program_of(&self, drives: &ProgramSpec) -> Program {
-        match (drives, self.sizes) {
+    /// Create a program on this run's data set.
+    pub(crate) fn program_of(&self, program_spec: &ProgramSpec) -> Program {
+        match (program_spec, self.sizes) {
             (ProgramSpec::Tpcc(spec), Some(sizes)) => Program::Tpcc(Arc::new(Tpcc::new(spec, sizes, self.data_seed))),
-            _ => Program::new(drives, self.data_seed),
+            _ => Program::new(program_spec, self.data_seed),
         }
     }
 
@@ -55,37 +55,37 @@ impl OltpSpec {
     }
 }
 
-/// A stretch of a run.
+/// Phase of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// Its name.
+    /// Name of the phase.
     pub name: String,
-    /// The program that runs in it, with its settings; absent: that of the whole run.
+    /// Program of the phase with its settings; absent: the run's.
     #[serde(default)]
     pub program: Option<ProgramSpec>,
-    /// Time at its begin that estimates leave out.
+    /// Time at its start that estimates leave out.
     #[serde(default)]
     pub ramp: Time,
     /// Its length, ramp included.
     pub time: Time,
 }
 
-/// The ledger of acknowledged commits.
+/// Ledger of acknowledged commits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    /// The folder that the journal is written to; it exists, and does not lie on what is tested.
+    /// Existing folder for the journals, not on the storage under test.
     pub journal: PathBuf,
 }
 
-/// A database.
+/// Database to load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
-    /// SQLite: a file in a folder that exists.
+    /// SQLite: a file in an existing folder.
     Sqlite {
-        /// The database file.
+        /// Path of the database file.
         file: PathBuf,
         /// Pragmas of each connection, by name: `synchronous`, `cache_size`, `journal_mode` …
         #[serde(default)]
@@ -99,17 +99,17 @@ pub enum Target {
     Postgresql(Server),
 }
 
-/// Where a server listens, and as whom to log in. The password never stands in a message.
+/// Address and login of a server. No message contains the password.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// The Unix socket (PostgreSQL: its folder, or the socket itself); without it TCP is used.
+    /// Unix socket (PostgreSQL: its folder, or the socket itself); absent: TCP.
     #[serde(default)]
     pub socket: Option<PathBuf>,
     /// Host for TCP.
     #[serde(default = "localhost")]
     pub host: String,
-    /// Port; absent: the product's own.
+    /// Port; absent: the product's default.
     #[serde(default)]
     pub port: Option<u16>,
     /// User.
@@ -117,7 +117,7 @@ pub struct Server {
     /// Password.
     #[serde(default)]
     pub password: String,
-    /// Database, which exists.
+    /// Existing database.
     pub database: String,
 }
 

@@ -1,4 +1,4 @@
-//! Driver of databases for Python: JSON in, JSON out, no logic.
+//! Database driver for Python: JSON in, JSON out, no logic.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -17,7 +17,7 @@ fn failed(error: impl Display) -> PyErr {
     OltpError::new_err(error.to_string())
 }
 
-/// A program on a database.
+/// Program on a database.
 #[pyclass(frozen)]
 pub struct Oltp {
     spec: OltpSpec,
@@ -34,22 +34,22 @@ impl Oltp {
         Ok(Self { spec, control: Arc::default(), power: Power::default(), rows: AtomicU64::new(0) })
     }
 
-    /// Makes the tables and loads the data set; returns the number of rows.
+    /// Create the tables and load the data set; return the number of rows.
     fn load(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| tameshi_oltp::load(&self.spec, &self.rows)).map_err(failed)
     }
 
-    /// Names of the tables that `load` makes.
+    /// Names of the tables that `load` creates.
     fn tables(&self) -> Vec<String> {
         tameshi_oltp::tables(&self.spec)
     }
 
-    /// Rows loaded so far.
+    /// Number of rows loaded so far.
     fn loaded(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Runs all phases from `t0_ns` on the monotonic clock, and records them in the folder.
+    /// Run all phases from `t0_ns` on the monotonic clock, and record them in the folder.
     fn execute(&self, py: Python<'_>, folder: PathBuf, t0_ns: u64) -> PyResult<String> {
         py.detach(|| {
             let mut writer = Writer::open(&folder, Arc::clone(&self.control)).map_err(failed)?;
@@ -59,28 +59,28 @@ impl Oltp {
         })
     }
 
-    /// Checks the conditions of consistency and the ledger; `fresh`: nothing ran since loading.
+    /// Check the consistency conditions and the ledger; `fresh`: nothing ran since loading.
     fn check(&self, py: Python<'_>, fresh: bool) -> PyResult<String> {
         let checked = py.detach(|| tameshi_oltp::check(&self.spec, fresh)).map_err(failed)?;
         serde_json::to_string(&checked).map_err(failed)
     }
 
-    /// The database's power fails: what is answered from now on counts as never heard, and nobody connects.
+    /// Cut the database's power: later answers do not count, and no client connects.
     fn fail_power(&self) {
         self.power.fail();
     }
 
-    /// The power is back, and the database with it.
+    /// Restore the power, with the database running again.
     fn restore_power(&self) {
         self.power.restore();
     }
 
-    /// Asks the run to end soon with a usable partial result.
+    /// Ask the run to stop soon and leave a usable partial result.
     fn stop(&self) {
         self.control.stop();
     }
 
-    /// Where the run is, as JSON.
+    /// Progress of the run, as JSON.
     fn progress(&self) -> String {
         let progress = self.control.progress();
         json!({
@@ -92,7 +92,7 @@ impl Oltp {
     }
 }
 
-/// The rows of a query, each value as text or null, as JSON.
+/// Rows of a query as JSON, each value as text or null.
 #[pyfunction]
 pub fn query(py: Python<'_>, target: &str, sql: &str) -> PyResult<String> {
     let target: Target = serde_json::from_str(target).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! One run, executed without the interpreter's lock while another thread watches or stops it.
+//! Execution of one run without the interpreter's lock, while another thread watches or stops it.
 
 use crate::{CoreError, from_json, json};
 use pyo3::prelude::*;
@@ -11,15 +11,15 @@ use tameshi_blockio::{Backend, Target};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_spec::run::{RunSpec, World};
 
-/// Name, descriptor, offset and length of the payload in bytes, whether it is opened past the page cache, and the descriptor
-/// of the same target through it, if there is one.
+/// Name, descriptor, offset and length of the payload in bytes, whether it is open for direct I/O,
+/// and the descriptor of the same target through the page cache, if any.
 pub(crate) type TargetTuple = (String, RawFd, u64, u64, bool, Option<RawFd>);
 
 fn failed(error: impl Display) -> PyErr {
     CoreError::new_err(error.to_string())
 }
 
-/// A run in the core.
+/// Run in the core.
 #[pyclass(frozen)]
 pub(crate) struct Execution {
     spec: RunSpec,
@@ -27,9 +27,9 @@ pub(crate) struct Execution {
     control: Arc<Control>,
 }
 
-/// Takes a descriptor of its own, so that Python's may be closed at any time.
+/// Duplicate the descriptors, so that Python's may be closed at any time.
 pub(crate) fn target((name, fd, data_offset, data_bytes, direct, buffered): TargetTuple) -> PyResult<(String, Target)> {
-    // SAFETY: Python holds the descriptors open for the length of this call.
+    // SAFETY: Python keeps the descriptors open during this call.
     let own = |fd| unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed);
     let (fd, buffered) = (own(fd)?, buffered.map(own).transpose()?);
     Ok((name, Target { fd, data_offset, data_bytes, direct, buffered }))
@@ -42,7 +42,8 @@ impl Execution {
         Ok(Self { spec: from_json(spec)?, folder, control: Arc::default() })
     }
 
-    /// Writes a target's payload once, of a directory the files that must be there; tells whether it was written whole.
+    /// Write a target's payload once, or the initial files of a directory; return whether it was
+    /// written completely.
     fn lay_out(&self, py: Python<'_>, target: TargetTuple, seed: u64) -> PyResult<bool> {
         let (name, target) = self::target(target)?;
         let laid_out = py.detach(|| match tameshi_blockio::holds_files(&self.spec, &name) {
@@ -52,7 +53,7 @@ impl Execution {
         Ok(laid_out.map_err(failed)? == RunStatus::Complete)
     }
 
-    /// Runs all phases; `t0_ns` on the monotonic clock and a backend by its word, where the world has one.
+    /// Run all phases; `t0_ns` on the monotonic clock, and a backend by name if the world has one.
     fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64, backend: &str) -> PyResult<String> {
         let backend = Backend::of_word(backend).ok_or_else(|| failed(format!("no backend is called `{backend}`")))?;
         let targets = targets.into_iter().map(target).collect::<PyResult<Vec<_>>>()?;
@@ -73,12 +74,12 @@ impl Execution {
         })
     }
 
-    /// Asks the run to end soon with a usable partial result.
+    /// Ask the run to stop soon and leave a usable partial result.
     fn stop(&self) {
         self.control.stop();
     }
 
-    /// Where the run is, as JSON.
+    /// Progress of the run, as JSON.
     fn progress(&self) -> PyResult<String> {
         let (progress, phase) = (self.control.progress(), self.control.phase_progress());
         let streams = self.control.stream_progress().into_iter().map(|stream| {
@@ -94,9 +95,9 @@ impl Execution {
             "operations_per_second": progress.operations_per_second, "latency_ns_mean": progress.latency_ns_mean,
             "bytes_written": progress.bytes_written, "phase_begin_ns": phase.begin_ns, "phase_bytes": phase.bytes,
             "streams": streams, "slowest": self.control.slowest().map(|(stream, slow)| {
-                let mut told = slow.as_json();
-                told["stream"] = stream.into();
-                told
+                let mut entry = slow.as_json();
+                entry["stream"] = stream.into();
+                entry
             }),
         }))
     }

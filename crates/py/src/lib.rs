@@ -1,4 +1,4 @@
-//! The door for Python: text in, JSON out, no logic.
+//! Python interface of the core: text in, JSON out, no logic.
 
 mod database;
 mod execution;
@@ -76,7 +76,7 @@ fn plan(name: &str, file: &str, text: &str, request: &str, profiles: Texts) -> P
     json(&planned.map_err(|error| study_error(&error))?)
 }
 
-/// A device profile, checked.
+/// Check a device profile and return it.
 #[pyfunction]
 fn device_profile(name: &str, file: &str, text: &str) -> PyResult<String> {
     let devices = vec![(name.to_string(), file.to_string(), text.to_string())];
@@ -85,7 +85,7 @@ fn device_profile(name: &str, file: &str, text: &str) -> PyResult<String> {
     json(&profile.map_err(|error| study_error(&error))?)
 }
 
-/// The array profile of that name, checked: its values with their sources, and what it is made of.
+/// Check an array profile and return it: its values with their sources, and its members.
 #[pyfunction]
 fn array_profile(name: &str, profiles: Texts) -> PyResult<String> {
     let profiles = profiles_of(profiles);
@@ -97,7 +97,7 @@ fn array_profile(name: &str, profiles: Texts) -> PyResult<String> {
     }))
 }
 
-/// What can carry the requests of a measured run, by word.
+/// Names of the backends of measured runs.
 #[pyfunction]
 fn backends() -> Vec<&'static str> {
     tameshi_blockio::Backend::WORDS.iter().map(|&(word, _)| word).collect()
@@ -109,20 +109,21 @@ fn metrics() -> PyResult<String> {
     json(&tameshi_base::metrics::METRICS)
 }
 
-/// Latencies per tag of an interval log's text; `windows` names, by phase, the first and last round that count.
+/// Summarise the latencies per tag of an interval log; `windows` gives the first and last round
+/// that count, by phase.
 #[pyfunction]
 fn latencies(py: Python<'_>, log: &str, windows: Windows) -> PyResult<String> {
     let summary = py.detach(|| summarise(log, &windows));
     json(&summary.map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
-/// Every histogram of an interval log's text, as counts.
+/// Histograms of an interval log, as counts.
 #[pyfunction]
 fn histogram_intervals(log: &str) -> PyResult<String> {
     json(&tameshi_record::histograms::intervals(log).map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
-/// Compares a storage with a journal of what was written to it; writes nothing.
+/// Compare a storage with the journal of its writes; write nothing.
 #[pyfunction]
 fn verify(py: Python<'_>, journal: PathBuf, target: execution::TargetTuple) -> PyResult<String> {
     let (_, target) = execution::target(target)?;
@@ -133,7 +134,8 @@ fn verify(py: Python<'_>, journal: PathBuf, target: execution::TargetTuple) -> P
     json(&examined.map_err(CoreError::new_err)?)
 }
 
-/// The JSON schema of one of the forms: `study`, `device_profile`, `array_profile`, `host_profile`, `engine_profile`, `run_spec`, `plan`.
+/// JSON schema of a form: `study`, `device_profile`, `array_profile`, `host_profile`,
+/// `engine_profile`, `run_spec`, `plan`.
 #[pyfunction]
 fn schema(form: &str) -> PyResult<String> {
     json(&match form {
@@ -148,13 +150,13 @@ fn schema(form: &str) -> PyResult<String> {
     })
 }
 
-/// A time such as `250 ms` in nanoseconds.
+/// Parse a duration such as `250 ms` into nanoseconds.
 #[pyfunction]
 fn nanoseconds(time: &str) -> PyResult<u64> {
     tameshi_base::Time::parse(time).map(|time| time.0).map_err(CoreError::new_err)
 }
 
-/// A size such as `256 MiB` in bytes.
+/// Parse a size such as `256 MiB` into bytes.
 #[pyfunction]
 fn size_bytes(size: &str) -> PyResult<u64> {
     tameshi_base::Size::parse(size).map(|size| size.0).map_err(CoreError::new_err)
@@ -166,7 +168,7 @@ fn core_hash() -> &'static str {
     env!("TAMESHI_CORE_HASH")
 }
 
-/// The compiled core.
+/// Compiled core.
 #[pymodule]
 fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("StudyError", module.py().get_type::<StudyError>())?;

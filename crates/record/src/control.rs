@@ -1,11 +1,12 @@
-//! What a running worker shows, and how it is told to stop: shared by the load and the door to Python.
+//! Progress display and stop request of a running worker, shared by the load and the Python
+//! interface.
 
 use crate::ledger::Slow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tameshi_base::Nanos;
 
-/// Shared between the thread that runs and the one that watches.
+/// State shared by the running thread and the watching one.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
@@ -23,66 +24,66 @@ pub struct Control {
 /// A snapshot for the progress display; rates are of the last interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Time of the run, from t0.
+    /// Time since t0.
     pub elapsed_ns: Nanos,
     /// Index of the phase in the spec.
     pub phase: u64,
-    /// Operations per second, all streams together.
+    /// Operations per second of all streams.
     pub operations_per_second: u64,
-    /// Mean latency of them.
+    /// Mean latency of these operations.
     pub latency_ns_mean: Nanos,
     /// Bytes written since t0.
     pub bytes_written: u64,
 }
 
-/// How far a phase is.
+/// Progress of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhaseProgress {
-    /// When it began, from t0.
+    /// Start, from t0.
     pub begin_ns: Nanos,
-    /// Bytes moved since then.
+    /// Bytes moved since the start.
     pub bytes: u64,
 }
 
-/// What one stream did in an interval, and its slowest operation of the run so far.
+/// Work of one stream in an interval, and its slowest operation of the run so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamProgress {
-    /// The stream's name.
+    /// Name of the stream.
     pub name: String,
     /// Reads, writes and syncs per second.
     pub operations_per_second: u64,
     /// Bytes moved per second.
     pub bytes_per_second: u64,
-    /// Median latency of them in nanoseconds.
+    /// Median latency of these operations in nanoseconds.
     pub p50_ns: Nanos,
     /// 99th percentile.
     pub p99_ns: Nanos,
     /// 99.9th percentile.
     pub p999_ns: Nanos,
-    /// The slowest of the run so far, in whatever phase the stream was at work.
+    /// Slowest operation of the run so far, in any phase.
     pub slowest: Option<Slow>,
 }
 
 #[derive(Debug, Default)]
 struct Shown {
     progress: StreamProgress,
-    /// Nobody has looked at it since it was made: there is no need for a newer one.
+    /// True if it was not read since it was made: no newer one is needed.
     fresh: bool,
 }
 
 impl Control {
-    /// Asks the run to stop soon and leave a usable partial result.
+    /// Ask the run to stop soon and leave a usable partial result.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked to stop.
+    /// True if a stop was requested.
     #[inline]
     pub fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Shows where the run is.
+    /// Publish the progress of the run.
     pub fn show(&self, progress: Progress) {
         self.elapsed_ns.store(progress.elapsed_ns, Ordering::Relaxed);
         self.phase.store(progress.phase, Ordering::Relaxed);
@@ -91,7 +92,7 @@ impl Control {
         self.bytes_written.store(progress.bytes_written, Ordering::Relaxed);
     }
 
-    /// The last shown state.
+    /// Return the last published progress.
     pub fn progress(&self) -> Progress {
         Progress {
             elapsed_ns: self.elapsed_ns.load(Ordering::Relaxed),
@@ -102,7 +103,7 @@ impl Control {
         }
     }
 
-    /// A phase begins with these streams.
+    /// Begin a phase with the streams `names`.
     pub(crate) fn begin_phase<'a>(&self, begin: Nanos, phase: u32, names: impl Iterator<Item = &'a str>) {
         self.phase.store(u64::from(phase), Ordering::Relaxed);
         self.phase_begin_ns.store(begin, Ordering::Relaxed);
@@ -114,12 +115,12 @@ impl Control {
         *self.streams() = names.map(shown).collect();
     }
 
-    /// So many more bytes were moved in the phase.
+    /// Add `bytes` to the bytes moved in the phase.
     pub(crate) fn moved(&self, bytes: u64) {
         self.phase_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// How far the phase is.
+    /// Return the progress of the phase.
     pub fn phase_progress(&self) -> PhaseProgress {
         PhaseProgress {
             begin_ns: self.phase_begin_ns.load(Ordering::Relaxed),
@@ -127,7 +128,8 @@ impl Control {
         }
     }
 
-    /// Shows what a stream did. `make` is asked at the pace of those who look: virtual time has many more intervals.
+    /// Publish the work of a stream. `make` is called only if the last state was read: virtual time
+    /// has many more intervals than readers need.
     pub(crate) fn show_stream(&self, stream: usize, make: impl FnOnce(&mut StreamProgress)) {
         if let Some(shown) = self.streams().get_mut(stream)
             && !shown.fresh
@@ -137,19 +139,19 @@ impl Control {
         }
     }
 
-    /// What the streams of the phase did last.
+    /// Last work of the phase's streams.
     pub fn stream_progress(&self) -> Vec<StreamProgress> {
         let mut streams = self.streams();
         streams.iter_mut().for_each(|shown| shown.fresh = false);
         streams.iter().map(|shown| shown.progress.clone()).collect()
     }
 
-    /// The slowest operation of the run so far, and its stream.
+    /// Slowest operation of the run so far, and its stream.
     pub fn slowest(&self) -> Option<(String, Slow)> {
         self.slowest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// So slow was an operation of `stream`.
+    /// Note the latency of an operation of `stream`.
     pub(crate) fn see(&self, stream: &str, slow: Slow) {
         let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
         if slowest.as_ref().is_none_or(|(_, known)| slow.latency > known.latency) {

@@ -1,4 +1,4 @@
-//! Reads interval logs back: latency statistics per tag, over all its intervals.
+//! Reader of interval logs: latency statistics per tag, over all its intervals.
 
 use base64::Engine as _;
 use hdrhistogram::Histogram;
@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use thiserror::Error;
 
-/// The quantiles that a summary lists: a curve, dense towards the tail.
+/// Quantiles of a summary: a curve, dense towards the tail.
 pub const QUANTILES: [f64; 20] = [
     0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999,
     1.0,
 ];
 
-/// Latencies of one tag; nanoseconds.
+/// Latencies of one tag in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Latencies {
-    /// Operations.
+    /// Number of operations.
     pub count: u64,
-    /// Shortest.
+    /// Shortest latency.
     pub min: u64,
-    /// Longest.
+    /// Longest latency.
     pub max: u64,
     /// Mean, to the histogram's three digits.
     pub mean: f64,
@@ -31,38 +31,39 @@ pub struct Latencies {
     pub standard_deviation: f64,
     /// `[quantile, latency]` of [`QUANTILES`].
     pub quantiles: Vec<(f64, u64)>,
-    /// By quantile of [`ESTIMATED`]: what each interval adds to it.
+    /// Per quantile of [`ESTIMATED`]: contribution of each interval.
     pub intervals: BTreeMap<String, Shares>,
-    /// `[share of operations, latency]` of every value that occurs.
+    /// `[share of operations, latency]` of every latency that occurs.
     pub curve: Vec<(f64, u64)>,
 }
 
-/// The quantiles that statistics put an interval around within one run.
+/// Quantiles with a confidence interval within one run.
 pub const ESTIMATED: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// Operations of each interval, and how many of them took no longer than the quantile over all.
+/// Operations per interval, and those not above the quantile over all intervals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Shares {
-    /// Operations that took no longer.
+    /// Operations not above the quantile.
     pub below: Vec<u64>,
-    /// Operations.
+    /// All operations.
     pub counts: Vec<u64>,
 }
 
-/// A log that can't be read.
+/// Unreadable log.
 #[derive(Debug, Error)]
 #[error("the interval log holds something that is no histogram: {0}")]
 pub struct LogError(String);
 
-/// First and last round that count, by phase.
+/// First and last round to count, per phase.
 pub type Windows = BTreeMap<u32, (u32, u32)>;
 
-/// Latencies of each tag; a last line that a kill cut short is left out.
+/// Summarise the latencies of each tag; a last line torn by a kill is left out.
 ///
-/// Of a phase in rounds, those of the rounds that `windows` names become its part `steady`; all others are left out.
+/// In a phase with rounds, the rounds in `windows` become its part `steady`; all others are left
+/// out.
 ///
 /// # Errors
-/// When a whole line is no histogram.
+/// A whole line is no histogram.
 pub fn summarise(log: &str, windows: &Windows) -> Result<BTreeMap<String, Latencies>, LogError> {
     let mut merged: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
     let each_interval = |log: &str, take: Take<'_>| {
@@ -81,11 +82,11 @@ pub fn summarise(log: &str, windows: &Windows) -> Result<BTreeMap<String, Latenc
     })?;
     let mut found: BTreeMap<String, Latencies> =
         merged.iter().map(|(tag, histogram)| (tag.clone(), latencies(histogram))).collect();
-    // A second reading: the histograms of a long run together would not fit into memory.
+    // Second pass over the log: the histograms of a long run would not fit into memory together.
     each_interval(log, &mut |tag, histogram| {
-        let (all, told) = (&merged[tag], found.get_mut(tag).expect("both are made of the same tags"));
+        let (all, summary) = (&merged[tag], found.get_mut(tag).expect("both are made of the same tags"));
         for quantile in ESTIMATED {
-            let shares = told.intervals.entry(quantile.to_string()).or_default();
+            let shares = summary.intervals.entry(quantile.to_string()).or_default();
             shares.below.push(histogram.count_between(0, all.value_at_quantile(quantile)));
             shares.counts.push(histogram.len());
         }
@@ -94,24 +95,24 @@ pub fn summarise(log: &str, windows: &Windows) -> Result<BTreeMap<String, Latenc
     Ok(found)
 }
 
-/// One histogram of a log, as counts.
+/// Histogram of a log, as counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// `PHASE/PART/STREAM/OPERATION`.
     pub tag: String,
-    /// Begin, from t0.
+    /// Start, from t0.
     pub begin_ns: u64,
-    /// Length.
+    /// Length of the interval.
     pub length_ns: u64,
-    /// `[least value that the bucket holds, operations]` of each bucket that is not empty, in order. A bucket is no wider
-    /// than a 1024th of its values, and its bounds are multiples of its width, a power of two.
+    /// `[least value of the bucket, operations]` of each non-empty bucket, in order. A bucket is at
+    /// most a 1024th of its values wide; its bounds are multiples of its width, a power of two.
     pub counts: Vec<(u64, u64)>,
 }
 
-/// Every histogram of a log, in the log's order; a last line that a kill cut short is left out.
+/// Every histogram of a log, in its order; a last line torn by a kill is left out.
 ///
 /// # Errors
-/// When a whole line is no histogram.
+/// A whole line is no histogram.
 pub fn intervals(log: &str) -> Result<Vec<Interval>, LogError> {
     let mut found = Vec::new();
     each_interval(log, |(tag, begin, length), histogram| {
@@ -131,7 +132,7 @@ pub fn intervals(log: &str) -> Result<Vec<Interval>, LogError> {
 
 type Take<'a> = &'a mut dyn FnMut(&str, &Histogram<u64>) -> Result<(), LogError>;
 
-/// The tag that an interval counts under; none when it lies outside its phase's window.
+/// Tag that an interval counts under; `None` if it lies outside its phase's window.
 fn windowed<'t>(tag: &'t str, windows: &Windows) -> Option<Cow<'t, str>> {
     let mut parts = tag.splitn(3, '/');
     let (phase, part, rest) = (parts.next()?, parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

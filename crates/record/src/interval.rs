@@ -1,4 +1,4 @@
-//! Statistics of one job over one interval, filled in the hot loop without an allocation.
+//! Statistics of one job over one interval, updated in the hot loop without allocation.
 
 use crate::ledger::Ledger;
 use crate::operation::OPERATION_COUNT;
@@ -6,25 +6,26 @@ use crate::tally::Tally;
 use std::fmt;
 use tameshi_base::Nanos;
 
-/// Number of parts that a latency is made of.
+/// Number of parts of a latency.
 pub const PART_COUNT: usize = 7;
-/// Their words in metrics: waiting for other requests, the host, the link, the controller, the medium, waiting for
-/// garbage collection, waiting for a rebuild.
+/// Names of the parts in metrics: waiting for other requests, host, link, controller, medium,
+/// waiting for garbage collection, waiting for a rebuild.
 pub const PART_WORDS: [&str; PART_COUNT] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
 
-/// The part of a phase that an interval lies in.
+/// Part of a phase that an interval lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Before the phase's ramp is over.
+    /// Before the end of the ramp.
     Ramp,
-    /// After it: what estimates are taken over.
+    /// After the ramp; estimates use it.
     Steady,
-    /// After it, in the round of this number, from one: which rounds estimates are taken over shows at the end.
+    /// After the ramp, in the round of this number, from one. The rounds that estimates use are
+    /// known at the end.
     Round(u32),
 }
 
 impl fmt::Display for Part {
-    /// The word in histogram tags.
+    /// Name in histogram tags.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ramp => f.write_str("ramp"),
@@ -37,13 +38,13 @@ impl fmt::Display for Part {
 /// Count, bytes and latencies of one operation.
 #[derive(Clone, Debug, Default)]
 pub struct OpStats {
-    /// Operations completed.
+    /// Completed operations.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
     /// Sum of latencies, for an exact mean.
     pub latency_ns_sum: u64,
-    /// Latencies in nanoseconds; grows as needed, so nothing is clipped.
+    /// Latencies in nanoseconds; grows as needed, so that nothing is clipped.
     pub latency: Tally,
 }
 
@@ -55,7 +56,7 @@ impl OpStats {
         (self.count, self.bytes, self.latency_ns_sum) = (0, 0, 0);
     }
 
-    /// Adds what another counted.
+    /// Add the counts of another.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.bytes += other.bytes;
@@ -66,19 +67,19 @@ impl OpStats {
     }
 }
 
-/// How often something took time, how long in all, and how long at most.
+/// Number, sum and maximum of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How often.
+    /// Number.
     pub count: u64,
-    /// In all.
+    /// Sum in nanoseconds.
     pub ns_sum: u64,
-    /// At most.
+    /// Maximum in nanoseconds.
     pub ns_max: u64,
 }
 
 impl Spent {
-    /// Once more.
+    /// Add a duration.
     #[inline]
     pub fn add(&mut self, ns: Nanos) {
         self.count += 1;
@@ -93,12 +94,12 @@ impl Spent {
     }
 }
 
-/// How late scheduled requests started.
+/// Lateness of scheduled requests' starts.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     /// Count, sum and maximum.
     pub spent: Spent,
-    /// The distribution in nanoseconds.
+    /// Distribution in nanoseconds.
     pub tally: Tally,
 }
 
@@ -124,47 +125,48 @@ impl Lateness {
     }
 }
 
-/// What one job (or, after merging, one stream) did in one interval.
+/// Statistics of one job, or after merging of one stream, in one interval.
 #[derive(Clone, Debug)]
 pub struct IntervalStats {
     /// Index of the phase in the spec.
     pub phase: u32,
     /// Index of the stream within the phase.
     pub stream: u16,
-    /// Ramp or steady.
+    /// Ramp, steady or a round.
     pub part: Part,
-    /// Begin, from t0.
+    /// Start, from t0.
     pub begin: Nanos,
     /// End, from t0.
     pub end: Nanos,
-    /// Per operation.
+    /// Statistics per operation.
     pub operations: [OpStats; OPERATION_COUNT],
-    /// Open-loop requests that started later than intended by more than the driver's clock step.
+    /// Open-loop requests that started later than intended by more than the driver's clock
+    /// resolution.
     pub late: u64,
-    /// Open-loop requests that should have started in the phase and never did; counted once, at its end.
+    /// Open-loop requests due in the phase that never started; counted once, at its end.
     pub unserved: u64,
-    /// Commands that failed; they count in nothing else.
+    /// Failed commands; they count in nothing else.
     pub failed: u64,
-    /// Processor time of the generator, where there is a real one.
+    /// Processor time of the load generator, if it is a real one.
     pub generator_cpu_ns: u64,
-    /// Sum over completed operations of the time from submission, not from the intended start.
+    /// Sum over completed operations of the time since submission, not since the intended start.
     pub service_ns_sum: u64,
-    /// Where the time of completed operations went, by [`PART_WORDS`]; where a world tells it, the parts add up to the
-    /// latencies of reads, writes, syncs and trims exactly.
+    /// Time of completed operations by part, see [`PART_WORDS`]. If a world reports it, the parts
+    /// add up exactly to the latencies of reads, writes, syncs and trims.
     pub parts_ns: [u64; PART_COUNT],
-    /// From an open-loop request's intended start to its submission.
+    /// Time from an open-loop request's intended start to its submission.
     pub slip: Lateness,
-    /// The generator's own part of that: from when the start had come *and* a slot was free.
+    /// Part of that time caused by the generator: since the start was due *and* a slot was free.
     pub lag: Lateness,
-    /// From the end of a wait that brought completions to the next wait: what completes meanwhile is seen that much
-    /// late at most.
+    /// Time from the end of a wait with completions to the next wait. Completions in that time are
+    /// seen late by at most as much.
     pub reap: Spent,
-    /// What is told once per phase.
+    /// Data recorded once per phase.
     pub ledger: Ledger,
 }
 
 impl IntervalStats {
-    /// An empty interval.
+    /// Create an empty interval.
     pub fn new(phase: u32, stream: u16, part: Part, begin: Nanos) -> Self {
         Self {
             phase,
@@ -186,7 +188,7 @@ impl IntervalStats {
         }
     }
 
-    /// Empties it for the interval that begins at `begin`, keeping its memory.
+    /// Clear it for the interval that begins at `begin`; keep its memory.
     pub fn restart(&mut self, phase: u32, part: Part, begin: Nanos) {
         (self.phase, self.part, self.begin, self.end) = (phase, part, begin, begin);
         (self.late, self.unserved, self.generator_cpu_ns, self.service_ns_sum) = (0, 0, 0, 0);
@@ -199,7 +201,7 @@ impl IntervalStats {
         self.ledger = Ledger::default();
     }
 
-    /// Counts one completed operation; `operation` is the operation's discriminant.
+    /// Count one completed operation; `operation` is the operation's discriminant.
     #[inline(always)]
     pub fn record(&mut self, operation: usize, bytes: u64, latency: Nanos) {
         let stats = &mut self.operations[operation];
@@ -209,21 +211,23 @@ impl IntervalStats {
         stats.latency.record(latency);
     }
 
-    /// Reads and writes together: how many completed, their bytes, and the sum of their latencies in nanoseconds.
+    /// Reads and writes together: number, bytes, and sum of latencies in nanoseconds.
     pub fn transferred(&self) -> (u64, u64, u64) {
         let [read, write, ..] = &self.operations;
         let (bytes, latency) = (read.bytes + write.bytes, read.latency_ns_sum + write.latency_ns_sum);
         (read.count + write.count, bytes, latency)
     }
 
-    /// Counts the start of an open-loop request, so long after it was intended, and so long after it was possible.
+    /// Count the start of an open-loop request: `slip` after its intended start, `lag` after it was
+    /// possible.
     #[inline]
     pub fn started(&mut self, slip: Nanos, lag: Nanos) {
         self.slip.add(slip);
         self.lag.add(lag);
     }
 
-    /// Takes memory beforehand for latencies of `operation`, or with `None` for lateness, of up to `longest`.
+    /// Allocate memory for latencies of `operation`, or with `None` for lateness, of up to
+    /// `longest`.
     pub fn expect(&mut self, operation: Option<usize>, longest: Nanos) {
         match operation {
             Some(operation) => self.operations[operation].latency.expect(longest),
@@ -231,7 +235,7 @@ impl IntervalStats {
         }
     }
 
-    /// Adds another job's part of the same interval.
+    /// Add another job's part of the same interval.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.end = self.end.max(other.end);
         self.late += other.late;
@@ -252,20 +256,20 @@ impl IntervalStats {
     }
 }
 
-/// The rounds of a phase.
+/// Rounds of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounds {
-    /// It has none.
+    /// No rounds.
     #[default]
     None,
-    /// After its ramp it consists of rounds of this length.
+    /// Rounds of this length after the ramp.
     Each(Nanos),
-    /// It is, as a whole, part of the round of this number.
+    /// The phase is a part of the round of this number.
     Within(u32),
 }
 
-/// Where interval boundaries lie within a phase: multiples of the interval from its begin, the end of the ramp, and the
-/// ends of rounds.
+/// Interval boundaries of a phase: multiples of the interval from its start, the end of the ramp,
+/// and the ends of rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     begin: Nanos,
@@ -275,18 +279,19 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A phase that begins at `begin`, ramps for `ramp` and is recorded each `interval` (counted anew after the ramp).
+    /// Boundaries of a phase that begins at `begin`, ramps for `ramp` and is recorded each
+    /// `interval`, counted anew after the ramp.
     pub fn new(begin: Nanos, ramp: Nanos, interval: Nanos) -> Self {
         assert!(interval > 0, "the resolver refuses an interval of zero");
         Self { begin, ramped: begin + ramp, interval, rounds: Rounds::None }
     }
 
-    /// The same, in rounds; each is recorded from its begin on.
+    /// The same boundaries, with rounds; intervals are counted anew in each round.
     pub fn in_rounds(self, rounds: Rounds) -> Self {
         Self { rounds, ..self }
     }
 
-    /// Ramp, steady or a round at `now`.
+    /// Part of the phase at `now`.
     pub fn part(&self, now: Nanos) -> Part {
         match self.rounds {
             _ if now < self.ramped => Part::Ramp,
@@ -296,14 +301,14 @@ impl Clock {
         }
     }
 
-    /// The round that ends at `now`, if one does.
+    /// Round that ends at `now`, if any.
     pub fn round_ending_at(&self, now: Nanos) -> Option<u32> {
         let Rounds::Each(length) = self.rounds else { return None };
         let over = now.checked_sub(self.ramped)?;
         (over > 0 && over.is_multiple_of(length)).then_some((over / length) as u32)
     }
 
-    /// When the round of this number ends; never where there are none.
+    /// End of the round of this number; never if there are no rounds.
     pub fn end_of_round(&self, number: u32) -> Nanos {
         match self.rounds {
             Rounds::Each(length) => self.ramped.saturating_add(length.saturating_mul(u64::from(number))),
@@ -311,12 +316,12 @@ impl Clock {
         }
     }
 
-    /// When the ramp is over.
+    /// End of the ramp.
     pub fn ramped(&self) -> Nanos {
         self.ramped
     }
 
-    /// The first boundary after `now`.
+    /// First boundary after `now`.
     pub fn boundary_after(&self, now: Nanos) -> Nanos {
         let after = |from: Nanos| from + ((now - from) / self.interval + 1) * self.interval;
         match self.rounds {
@@ -335,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boundaries_never_straddle_the_end_of_the_ramp() {
+    fn intervals_never_straddle_the_end_of_the_ramp() {
         let clock = Clock::new(1000, 250, 100);
         let mut now = 1000;
         let boundaries: Vec<Nanos> = std::iter::from_fn(|| {
@@ -349,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn boundaries_fall_on_the_ends_of_rounds_and_each_part_names_its_round() {
+    fn intervals_end_with_rounds_and_name_them() {
         let clock = Clock::new(0, 100, 100).in_rounds(Rounds::Each(250));
         let boundaries: Vec<Nanos> = [0, 100, 200, 300, 350, 599, 600].map(|now| clock.boundary_after(now)).to_vec();
         assert_eq!(boundaries, [100, 200, 300, 350, 450, 600, 700]);
@@ -361,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_takes_no_more_memory_however_much_there_is() {
+    fn recording_within_expected_latency_allocates_nothing() {
         let mut stats = IntervalStats::new(0, 0, Part::Steady, 0);
         stats.expect(Some(0), 1_000_000_000);
         let places = stats.operations[0].latency.buckets();
@@ -372,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_clipped_at_seventeen_seconds() {
+    fn latencies_beyond_17_s_are_not_clipped() {
         let mut stats = IntervalStats::new(0, 0, Part::Steady, 0);
         let hour = 3_600_000_000_000;
         stats.record(0, 4096, hour);

@@ -1,7 +1,8 @@
-//! What was written to a storage and acknowledged, block by block: after a crash it says what must still be there.
+//! Journal of a verified storage: written and acknowledged blocks. After a crash it tells which
+//! writes must still be there.
 //!
-//! The journal is a file of the run folder, mapped into memory: noting costs no call, and what was noted survives the
-//! death of the process at any instant.
+//! The journal is a memory-mapped file of the run folder. An entry costs no system call, and
+//! survives the death of the process at any instant.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,25 +12,26 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Unit of what is checked, in bytes.
+/// Block size of verification in bytes.
 pub const CHECKED_BYTES: u64 = 4096;
 const MAGIC: &[u8; 8] = b"TMSHJRN1";
 const HEADER_BYTES: u64 = 4096;
 const FIELDS: u64 = 3;
 const ENTRY_BYTES: u64 = FIELDS * 8;
 
-/// What is known of one block: numbers of writes, zero where there was none.
+/// Writes of one block by number; zero if there was none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The last write that was submitted.
+    /// Last submitted write.
     pub issued: u64,
-    /// The oldest write that the block may hold: the last that completed, or one that was in flight together with it.
+    /// Oldest write that the block may hold: the last completed one, or one in flight together with
+    /// it.
     pub acknowledged: u64,
-    /// The same of what was made durable.
+    /// The same for durable writes.
     pub durable: u64,
 }
 
-/// The fields of an entry, in their order.
+/// Fields of an entry, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// [`Written::issued`].
@@ -40,7 +42,7 @@ pub enum Field {
     Durable,
 }
 
-/// A journal, open or read back. Threads share it.
+/// Journal, new or read back; shared by threads.
 #[derive(Debug)]
 pub struct Journal {
     map: Map,
@@ -49,16 +51,17 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A new journal for a storage of so many bytes; `generation` tells its run from every other.
+    /// Create a journal for a storage of `storage_bytes`; `generation` tells its run from every
+    /// other.
     ///
     /// # Errors
-    /// When the file can't be made, there is no room for it, or it exists.
+    /// The file can't be created, there is no space for it, or it exists.
     pub fn create(path: &Path, storage_bytes: u64, generation: u64) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         let blocks = storage_bytes / CHECKED_BYTES;
         let length = HEADER_BYTES + blocks * ENTRY_BYTES;
-        // Space is taken at once: a full disk must not be met while something is noted.
-        // SAFETY: takes numbers only.
+        // Allocate the space at once: an entry must not meet a full disk. SAFETY: takes numbers
+        // only.
         let refused = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) };
         if refused != 0 {
             return Err(io::Error::from_raw_os_error(refused));
@@ -72,10 +75,10 @@ impl Journal {
         Ok(Self { map: Map::new(&file, length, true)?, generation, blocks })
     }
 
-    /// Reads a journal back.
+    /// Read a journal back.
     ///
     /// # Errors
-    /// When the file can't be read or is no journal.
+    /// The file can't be read or is no journal.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "this is no journal of written blocks");
@@ -92,23 +95,23 @@ impl Journal {
         Ok(Self { map, generation: u64::from_le(generation), blocks: u64::from_le(blocks) })
     }
 
-    /// What tells this run's blocks from those of other runs.
+    /// Number that tells this run's blocks from those of other runs.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Blocks of the storage.
+    /// Number of blocks of the storage.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// What is known of a block.
+    /// Writes of a block.
     pub fn written(&self, block: u64) -> Written {
         let of = |field| u64::from_le(self.field(block, field).load(Ordering::Acquire));
         Written { issued: of(Field::Issued), acknowledged: of(Field::Acknowledged), durable: of(Field::Durable) }
     }
 
-    /// Write `sequence` of these blocks has come so far; what is noted never goes back.
+    /// Note that write `sequence` of `blocks` has reached the state `field`; entries never go back.
     pub fn note(&self, blocks: Range<u64>, field: Field, sequence: u64) {
         for block in blocks {
             let entry = self.field(block, field);
@@ -124,14 +127,14 @@ impl Journal {
     }
 }
 
-/// A file in memory.
+/// Memory-mapped file.
 #[derive(Debug)]
 struct Map {
     base: NonNull<AtomicU64>,
     bytes: u64,
 }
 
-// SAFETY: the memory is reached as atomic words only.
+// SAFETY: the memory is accessed as atomic words only.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
@@ -140,7 +143,7 @@ impl Map {
     fn new(file: &File, bytes: u64, writable: bool) -> io::Result<Self> {
         let access = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         let length = usize::try_from(bytes).map_err(io::Error::other)?;
-        // SAFETY: a new mapping wherever the system likes.
+        // SAFETY: a new mapping at an address that the system chooses.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -150,14 +153,14 @@ impl Map {
 
     fn word(&self, index: u64) -> &AtomicU64 {
         assert!(index < self.bytes / 8, "word {index} of {} bytes", self.bytes);
-        // SAFETY: within the mapping, which lasts as long as `self` and begins at a page.
+        // SAFETY: within the mapping, which lives as long as `self` and begins at a page.
         unsafe { self.base.add(index as usize).as_ref() }
     }
 }
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this length; nobody refers to it any more.
+        // SAFETY: mapped by `new` with this length; no reference to it remains.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes as usize) };
     }
 }
@@ -167,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_reads_back_and_never_goes_back() {
+    fn journal_entries_read_back_and_never_decrease() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("disk.journal");
         let journal = Journal::create(&path, 10 * CHECKED_BYTES + 100, 77).expect("a journal");
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_refused() {
+    fn file_that_is_no_journal_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         let long = vec![b'x'; 2 * HEADER_BYTES as usize];

@@ -1,27 +1,27 @@
-//! What is told once per phase and stream rather than per interval: the slowest operations, how full the queue was, and
-//! what the generator's threads used.
+//! Data recorded once per phase and stream: slowest operations, queue occupancy, and resource usage
+//! of the generator's threads.
 
 use crate::operation::OPERATION_WORDS;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tameshi_base::Nanos;
 
-/// So many of a stream's slowest operations are kept.
+/// Number of slowest operations kept per stream.
 pub const KEPT: usize = 10;
-/// Classes of [`Ledger::depth`] and of the batches; see [`depth_class`] and [`batch_class`].
+/// Number of classes of [`Ledger::depth`] and of batches; see [`depth_class`] and [`batch_class`].
 pub const CLASSES: usize = 7;
 
-/// Kinds of commands whose submission is told apart: `tameshi_base::CommandKind` in that order.
+/// Kinds of commands with separate submission times: `tameshi_base::CommandKind` in that order.
 pub const SUBMITTED_KINDS: usize = 4;
-/// Their words.
+/// Names of these kinds.
 pub const SUBMITTED_WORDS: [&str; SUBMITTED_KINDS] = ["read", "write", "sync", "trim"];
 
-/// One operation that took long.
+/// Slow operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slow {
-    /// How long it took, from its intended start.
+    /// Latency, from its intended start.
     pub latency: Nanos,
-    /// When its completion was seen, from t0.
+    /// Time at which its completion was seen, from t0.
     pub at: Nanos,
     /// First byte, from the storage's start; zero for a sync.
     pub offset_bytes: u64,
@@ -32,7 +32,7 @@ pub struct Slow {
 }
 
 impl Slow {
-    /// As it stands in events and progress.
+    /// JSON of events and progress.
     pub fn as_json(&self) -> Value {
         json!({
             "t_ns": self.at, "operation": OPERATION_WORDS[usize::from(self.operation)], "offset": self.offset_bytes,
@@ -41,17 +41,17 @@ impl Slow {
     }
 }
 
-/// The slowest operations, the slowest first.
+/// Slowest operations, the slowest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slowest {
     kept: [Slow; KEPT],
     count: usize,
-    /// What does not exceed this is not among them.
+    /// Latency that an operation must exceed to be included.
     floor: Nanos,
 }
 
 impl Slowest {
-    /// One more operation: a comparison, for all but the slowest.
+    /// Note an operation; only a comparison, except for the slowest.
     #[inline]
     pub fn see(&mut self, slow: Slow) {
         if slow.latency > self.floor {
@@ -70,7 +70,7 @@ impl Slowest {
         }
     }
 
-    /// The slowest first.
+    /// List of the operations, the slowest first.
     pub fn list(&self) -> &[Slow] {
         &self.kept[..self.count]
     }
@@ -80,7 +80,7 @@ impl Slowest {
     }
 }
 
-/// What threads used of the system.
+/// System resources that threads used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadUsage {
     /// Processor time outside the kernel.
@@ -89,14 +89,14 @@ pub struct ThreadUsage {
     pub system_ns: u64,
     /// Context switches, voluntary or not.
     pub switches: u64,
-    /// Page faults that needed a disk.
+    /// Page faults that required a disk read.
     pub major_faults: u64,
-    /// Page faults that needed none.
+    /// Page faults that required no read.
     pub minor_faults: u64,
 }
 
 impl ThreadUsage {
-    /// What was used since `before`.
+    /// Usage since `before`.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             user_ns: self.user_ns.saturating_sub(before.user_ns),
@@ -116,24 +116,24 @@ impl ThreadUsage {
     }
 }
 
-/// How long requests took to be handed over: from their start to the end of a call that did nothing else, or to the begin of
-/// one that also waits.
+/// Submission time of requests: from their start to the end of a call that only submits, or to the
+/// start of one that also waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Submission {
-    /// Requests.
+    /// Number of requests.
     pub count: u64,
-    /// Shortest, longest and sum, in ns.
+    /// Shortest submission in ns.
     pub ns_min: Nanos,
-    /// Longest.
+    /// Longest submission in ns.
     pub ns_max: Nanos,
-    /// Sum over the requests.
+    /// Sum over the requests in ns.
     pub ns_sum: u64,
     /// Sum of the squares, in ns².
     pub ns_squares: f64,
 }
 
 impl Submission {
-    /// So many requests were handed over together in `length`.
+    /// Add `requests` requests submitted together in `length`.
     #[inline]
     pub fn add(&mut self, requests: u32, length: Nanos) {
         let requests = u64::from(requests);
@@ -167,27 +167,28 @@ impl Submission {
     }
 }
 
-/// All of it, of a job in an interval or of a stream in a part of a phase.
+/// Per-phase data of a job in an interval, or of a stream in a part of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
-    /// The slowest operations.
+    /// Slowest operations.
     pub slowest: Slowest,
-    /// Requests by how many were outstanding with them when they were issued.
+    /// Requests by the number outstanding when they were issued.
     pub depth: [u64; CLASSES],
-    /// Handovers to the system by how many requests they took.
+    /// Submissions by their number of requests.
     pub submitted: [u64; CLASSES],
-    /// How long handing over took, by the kind of the command in the order of [`SUBMITTED_WORDS`].
+    /// Submission times by kind of command, in the order of [`SUBMITTED_WORDS`].
     pub submission: [Submission; SUBMITTED_KINDS],
-    /// Waits by how many completions they brought.
+    /// Waits by their number of completions.
     pub completed: [u64; CLASSES],
-    /// What the threads used.
+    /// Resource usage of the threads.
     pub usage: ThreadUsage,
-    /// Requests that failed and ended nothing, by the discriminant of their operation and the system's number of the error.
+    /// Tolerated failures of requests by the operation's discriminant and the system's error
+    /// number.
     pub failures: BTreeMap<(u8, i32), u64>,
 }
 
 impl Ledger {
-    /// Adds another job's, or another interval's.
+    /// Add the data of another job or interval.
     pub fn merge(&mut self, other: &Self) {
         self.slowest.merge(&other.slowest);
         self.usage.merge(&other.usage);
@@ -203,12 +204,12 @@ impl Ledger {
         }
     }
 
-    /// As it stands in the event `stream_end`, without phase, stream and part.
+    /// JSON of the event `stream_end`, without phase, stream and part.
     pub(crate) fn as_json(&self) -> Value {
         let slowest: Vec<Value> = self.slowest.list().iter().map(Slow::as_json).collect();
         let usage = self.usage;
-        let told = SUBMITTED_WORDS.iter().zip(&self.submission).filter(|(_, submission)| submission.count > 0);
-        let submission: BTreeMap<&str, Value> = told.map(|(word, submission)| (*word, submission.as_json())).collect();
+        let used = SUBMITTED_WORDS.iter().zip(&self.submission).filter(|(_, submission)| submission.count > 0);
+        let submission: BTreeMap<&str, Value> = used.map(|(word, submission)| (*word, submission.as_json())).collect();
         let failures = self.failures.iter().map(|(&(operation, error), count)| {
             json!({ "operation": OPERATION_WORDS[usize::from(operation)], "error": error, "count": count })
         });
@@ -224,7 +225,8 @@ impl Ledger {
     }
 }
 
-/// Class of a number outstanding: 1, 2, 4, 8, 16, 32, 64 and more; each class ends where the next begins.
+/// Class of a number of outstanding requests: 1, 2, 4, 8, 16, 32, 64 and more; each class ends
+/// where the next begins.
 #[inline]
 pub fn depth_class(outstanding: u32) -> usize {
     (outstanding.max(1).ilog2() as usize).min(CLASSES - 1)
@@ -245,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_are_kept_in_order_whatever_order_they_come_in() {
+    fn slowest_operations_are_kept_in_order() {
         let mut slowest = Slowest::default();
         for latency in (1..=1000).map(|k| k * 7919 % 1009) {
             slowest.see(Slow { latency, at: latency, ..Slow::default() });
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn submissions_add_up_request_by_request() {
+    fn submissions_add_up_per_request() {
         let mut submission = Submission::default();
         submission.merge(&Submission::default());
         submission.add(2, 100);
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_begin_where_they_say() {
+    fn classes_begin_at_their_bounds() {
         let depths: Vec<usize> = [1, 2, 3, 4, 7, 8, 16, 32, 63, 64, 4096].into_iter().map(depth_class).collect();
         assert_eq!(depths, [0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 6]);
         let batches: Vec<usize> = [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().map(batch_class).collect();

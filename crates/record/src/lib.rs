@@ -1,4 +1,4 @@
-//! What a run leaves behind: the metric registry, interval statistics, and the files of a run folder.
+//! Record of a run: the metric registry, interval statistics, and the files of a run folder.
 //!
 //! `docs/records.md` is the contract; [`Writer`] is the only code that writes `load`'s part of it.
 

@@ -1,10 +1,10 @@
-//! Joins the intervals of a stream's jobs, which arrive in any order, into intervals of the stream.
+//! Merge of a stream's job intervals, which arrive in any order, into intervals of the stream.
 
 use crate::interval::IntervalStats;
 use std::collections::BTreeMap;
 use tameshi_base::Nanos;
 
-/// Waits for each interval until all jobs of its stream have reported it.
+/// Intervals that wait until all jobs of their stream have reported them.
 #[derive(Debug, Default)]
 pub(crate) struct Merger {
     jobs: Vec<u32>,
@@ -12,13 +12,13 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// A phase begins whose streams have so many jobs each.
+    /// Begin a phase with this number of jobs per stream.
     pub(crate) fn begin(&mut self, jobs: Vec<u32>) {
         self.jobs = jobs;
         self.pending.clear();
     }
 
-    /// Takes one job's interval; returns the stream's when it is whole.
+    /// Add one job's interval; return the stream's when all jobs have reported.
     pub(crate) fn add(&mut self, stats: &IntervalStats) -> Option<IntervalStats> {
         let jobs = self.jobs[stats.stream as usize];
         if jobs == 1 {
@@ -37,7 +37,7 @@ impl Merger {
         if self.pending[&key].0 == jobs { self.pending.remove(&key).map(|(_, whole)| whole) } else { None }
     }
 
-    /// What is left at the phase's end: intervals that some jobs did not live to see.
+    /// Incomplete intervals at the phase's end: some jobs ended before them.
     pub(crate) fn drain(&mut self) -> Vec<IntervalStats> {
         std::mem::take(&mut self.pending).into_values().map(|(_, whole)| whole).collect()
     }

@@ -1,41 +1,43 @@
-//! When a database was not there: first error, first success after it, and back to nine tenths of the rate before.
+//! Outages of a database: first error, first success, and recovery to nine tenths of the earlier
+//! rate.
 
 use serde::Serialize;
 use tameshi_base::Nanos;
 
-/// Completions are counted by tenths of a second.
+/// Time over which completions are counted: a tenth of a second.
 pub const BUCKET: Nanos = 100_000_000;
-/// The rate before an outage is taken over so many buckets at most.
+/// Most buckets over which the rate before an outage is averaged.
 const BEFORE: u64 = 100;
-/// The rate after it has to hold for so many buckets.
+/// Buckets over which the rate after an outage must hold.
 const AFTER: usize = 10;
 
-/// One outage; times from t0.
+/// Outage of a database; times from t0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Outage {
-    /// A client lost its connection or found none.
+    /// Time at which a client lost its connection or found none.
     pub first_error_ns: Nanos,
-    /// A transaction was completed on a connection made since.
+    /// Time at which a transaction completed on a connection made since.
     pub first_success_ns: Option<Nanos>,
-    /// From then on a second had nine tenths of the transactions of before.
+    /// Start of the first second with nine tenths of the earlier transactions.
     pub recovered_ns: Option<Nanos>,
-    /// Transactions per second before.
+    /// Transactions per second before the outage.
     pub rate_before: f64,
     /// Transactions that this rate would have completed until the first success (or the end).
     pub unserved: f64,
 }
 
-/// What is known of an outage while it lasts.
+/// Known times of an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The first error.
+    /// First error.
     pub error: Nanos,
-    /// The first success after it.
+    /// First success after it.
     pub success: Option<Nanos>,
 }
 
 impl Outage {
-    /// An outage of a phase from `begin` to `end` in which so many transactions were completed in each [`BUCKET`].
+    /// Create an outage of a phase from `begin` to `end`; `counts`: transactions completed in each
+    /// [`BUCKET`].
     pub fn new(gap: Gap, counts: &[u64], (begin, end): (Nanos, Nanos)) -> Self {
         let error = ((gap.error - begin) / BUCKET).min(counts.len() as u64);
         let from = error.saturating_sub(BEFORE);
@@ -69,7 +71,7 @@ mod tests {
     const SECOND: Nanos = 1_000_000_000;
 
     #[test]
-    fn the_rate_is_back_when_a_whole_second_has_nine_tenths_of_it() {
+    fn recovery_needs_a_second_at_nine_tenths_of_the_rate() {
         let at = |bucket: u64| match bucket {
             200..250 => 0,
             250..300 => 8,

@@ -1,4 +1,5 @@
-//! Shares of what was counted in a stretch of time: what others hold that are like it, and were not simulated.
+//! Shares of counts over a stretch of time, for extrapolation to similar stretches that are not
+//! simulated.
 
 use crate::heat::Heat;
 use crate::interval::OpStats;
@@ -6,33 +7,33 @@ use crate::usage::Usage;
 use crate::wear::Wear;
 use tameshi_base::Nanos;
 
-/// How much of what was counted in a stretch: from this to that time of its length, which may be beyond its end, as it then
-/// goes on repeating.
+/// Part of a stretch of time, from `from` to `to`. It may reach beyond the stretch's end, as the
+/// stretch repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The begin.
+    /// Start of the part.
     pub from: Nanos,
-    /// The end.
+    /// End of the part.
     pub to: Nanos,
-    /// The stretch's length.
+    /// Length of the stretch.
     pub whole: Nanos,
 }
 
 const HALF: u32 = 1 << 31;
-/// The golden section of `2^32`: what comes that much earlier than the one before is spread evenly, however many there are.
+/// Golden section of `2^32`: offsets at multiples of it are spread evenly for any number of them.
 const GOLDEN: u32 = 0x9E37_79B9;
 
 impl Share {
-    /// All of it, once.
+    /// The whole stretch, once.
     pub const ALL: Self = Self { from: 0, to: 1, whole: 1 };
 
-    /// The share's part of a count. Shares that follow one another add up to their sum: no rounding is lost.
+    /// Part of a count. Consecutive parts add up exactly: no rounding error accumulates.
     #[inline]
     pub fn of(self, count: u64) -> u64 {
         self.of_early(count, HALF)
     }
 
-    /// The same, where a count of one comes so early: the more of `2^32`, the earlier.
+    /// The same with an offset: the greater `early` of `2^32`, the earlier a count of one occurs.
     #[inline]
     fn of_early(self, count: u64, early: u32) -> u64 {
         let whole = u128::from(self.whole.max(1));
@@ -43,13 +44,13 @@ impl Share {
 }
 
 impl OpStats {
-    /// Adds a share of another's operations, each latency as often as it came there, and of the time that they took. Latencies
-    /// that came seldom are spread over the time of all.
+    /// Add a share of another's operations with its latencies, and of the time that they took. Rare
+    /// latencies are spread over the whole time.
     pub fn add_share(&mut self, other: &Self, share: Share, time: Share) {
         if share == Share::ALL {
             return self.add(other);
         }
-        // Those that came as often take turns among themselves: then as many come in any time.
+        // Latencies of equal frequency take turns, so that any time holds equally many.
         let mut early = [HALF; 64];
         for (latency, all) in other.latency.recorded() {
             let turn = &mut early[all.min(63) as usize];
@@ -66,7 +67,7 @@ impl OpStats {
 }
 
 impl Usage {
-    /// What will have been done when a share of what lies between `begin` and `end` has followed.
+    /// State after another share of what happened between `begin` and `end`.
     #[must_use]
     pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
         let mut after = self.clone();
@@ -82,8 +83,8 @@ impl Usage {
 }
 
 impl Wear {
-    /// What the flash will have gone through when a share of what lies between `begin` and `end` has followed; it holds what
-    /// it holds at the end.
+    /// State of the flash after another share of what happened between `begin` and `end`; mapped
+    /// data stay as at the end.
     #[must_use]
     pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
         let gained = |of: fn(&Self) -> u64| of(self) + share.of(of(end).saturating_sub(of(begin)));
@@ -99,8 +100,8 @@ impl Wear {
 }
 
 impl Heat {
-    /// What they will have been throttled for when a share of what lies between `begin` and `end` has followed; they are as warm
-    /// as at the end.
+    /// Throttled time after another share of what happened between `begin` and `end`; temperatures
+    /// stay as at the end.
     #[must_use]
     pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
         let more = share.of(end.throttled_ns.saturating_sub(begin.throttled_ns));
@@ -114,7 +115,7 @@ mod tests {
     use crate::usage::Resource;
 
     #[test]
-    fn shares_that_follow_one_another_add_up_to_the_stretch_as_often_as_it_fits() {
+    fn consecutive_shares_add_up_to_the_stretch() {
         let cuts = [0, 7, 100, 101, 555, 2000, 3000];
         for count in [0, 1, 3, 999, 12_345_678] {
             let shares = cuts.windows(2).map(|cut| Share { from: cut[0], to: cut[1], whole: 1000 });
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_has_the_latencies_of_its_stretch() {
+    fn share_has_the_latencies_of_its_stretch() {
         let (mut window, mut after) = (OpStats::default(), OpStats::default());
         for (latency, count) in [(1000, 600), (5000, 300), (90_000, 100)] {
             window.latency.record_n(latency, count);
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_that_came_seldom_are_spread_over_the_time() {
+    fn rare_latencies_are_spread_over_the_time() {
         let mut window = OpStats::default();
         for latency in 1..=1000 {
             window.latency.record_n(latency * 1000, 1 + latency % 7 / 5);
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stretch_used_and_wore_follows_in_proportion() {
+    fn usage_and_wear_of_a_share_are_proportional() {
         let (mut begin, mut end) = (Usage::default(), Usage::default());
         begin.add(Resource::Media, 2, 100);
         end.add(Resource::Media, 2, 300);

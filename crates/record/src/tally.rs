@@ -1,31 +1,31 @@
-//! Counts of times, in the buckets of a histogram of three digits.
+//! Counts of durations in the buckets of a histogram with three digits.
 //!
-//! They are the buckets of [`Histogram`], which is what is read and written; finding one's count there takes sixty
+//! The buckets equal those of [`Histogram`], which is read and written. A count there takes sixty
 //! instructions more than here, and a simulated read takes a thousand in all.
 
 use hdrhistogram::Histogram;
 use tameshi_base::Nanos;
 
 const SIGNIFICANT_DIGITS: u8 = 3;
-/// Values below twice this have a bucket each, and from there on there are as many buckets for every doubling: the least power
-/// of two that tells three digits apart.
+/// Bits of a half bucket range. Values below twice `2^HALF_BITS` have a bucket each; above, each
+/// doubling has as many buckets. It is the least power of two that resolves three digits.
 const HALF_BITS: u32 = 10;
 
 /// Counts by bucket.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// As far as something was counted.
+    /// Counts up to the highest bucket in use.
     counts: Vec<u64>,
 }
 
 impl Tally {
-    /// Once more.
+    /// Count a value.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
         self.record_n(value, 1);
     }
 
-    /// So many times more.
+    /// Count a value `times` times.
     #[inline(always)]
     pub fn record_n(&mut self, value: Nanos, times: u64) {
         let bucket = bucket_of(value);
@@ -35,7 +35,7 @@ impl Tally {
         }
     }
 
-    /// How many buckets have room.
+    /// Number of allocated buckets.
     #[cfg(test)]
     pub(crate) fn buckets(&self) -> usize {
         self.counts.len()
@@ -47,12 +47,12 @@ impl Tally {
         self.counts[bucket] += times;
     }
 
-    /// Takes memory beforehand for values of up to `longest`.
+    /// Allocate memory for values of up to `longest`.
     pub fn expect(&mut self, longest: Nanos) {
         self.record_n(longest, 0);
     }
 
-    /// Adds what another counted.
+    /// Add the counts of another.
     pub fn add(&mut self, other: &Self) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -60,18 +60,18 @@ impl Tally {
         self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
     }
 
-    /// Forgets all, and keeps its memory.
+    /// Clear all counts; keep the memory.
     pub fn clear(&mut self) {
         self.counts.fill(0);
     }
 
-    /// What was counted: the least value of each bucket, from the least one on, and how often.
+    /// Least value and count of each non-empty bucket, in ascending order.
     pub fn recorded(&self) -> impl Iterator<Item = (Nanos, u64)> {
         let buckets = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         buckets.map(|(bucket, &count)| (least_of(bucket), count))
     }
 
-    /// The same as a histogram, from which everything can be read.
+    /// Convert to a histogram for reading.
     pub fn histogram(&self) -> Histogram<u64> {
         let mut histogram = Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are a valid precision");
         for (value, count) in self.recorded() {
@@ -87,7 +87,7 @@ fn bucket_of(value: Nanos) -> usize {
     (u64::from(doublings) << HALF_BITS) as usize + (value >> doublings) as usize
 }
 
-/// The least value of a bucket.
+/// Least value of a bucket.
 fn least_of(bucket: usize) -> Nanos {
     let doublings = (bucket >> HALF_BITS).saturating_sub(1);
     ((bucket - (doublings << HALF_BITS)) as u64) << doublings
@@ -115,9 +115,9 @@ mod tests {
                 expected.record(value).expect("it grows");
             }
             tally.add(&more);
-            let told = tally.histogram();
-            prop_assert_eq!(&told, &expected);
-            prop_assert_eq!((told.min(), told.max()), (expected.min(), expected.max()));
+            let histogram = tally.histogram();
+            prop_assert_eq!(&histogram, &expected);
+            prop_assert_eq!((histogram.min(), histogram.max()), (expected.min(), expected.max()));
             tally.clear();
             prop_assert!(tally.histogram().is_empty());
         }

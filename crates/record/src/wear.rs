@@ -1,42 +1,42 @@
-//! What flash went through: what was programmed for whom, how full it is, how worn.
+//! Flash wear: programs by cause, occupancy and erase cycles.
 
-/// Counts since a run's begin and states now, of all flash behind one storage together.
+/// Counts since the run's start and current states, of all flash of one storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wear {
-    /// Written to the drives: by the host, and an array's copies, parity and rebuilds.
+    /// Bytes written to the drives: by the host, and an array's copies, parity and rebuilds.
     pub written_bytes: u64,
-    /// Programmed for that: whole mapping units.
+    /// Bytes programmed for these writes: whole mapping units.
     pub host_bytes: u64,
-    /// Programmed by garbage collection.
+    /// Bytes programmed by garbage collection.
     pub moved_bytes: u64,
-    /// Left empty because something had to be durable at once.
+    /// Bytes left empty by early durable writes.
     pub padded_bytes: u64,
-    /// Flash as built, parity left out.
+    /// Physical capacity, without parity.
     pub physical_bytes: u64,
-    /// Flash that can be addressed.
+    /// Addressable capacity.
     pub logical_bytes: u64,
-    /// Flash that holds something.
+    /// Mapped bytes.
     pub mapped_bytes: u64,
-    /// Flash that is erased.
+    /// Erased bytes.
     pub erased_bytes: u64,
-    /// What of it lies in SLC caches; `None` where no drive has one.
+    /// Mapped bytes in SLC caches; `None` if no drive has one.
     pub cached_bytes: Option<u64>,
-    /// What flash holds less for it, as its cells hold one bit there and could hold more.
+    /// Capacity given up for SLC caches, whose cells hold one bit and could hold more.
     pub given_up_bytes: u64,
-    /// What the cells still take in programs, at full capacity.
+    /// Remaining program endurance of the cells, at full capacity.
     pub life_bytes: u64,
-    /// What they take beyond that, because reads that fail are repeated.
+    /// Endurance beyond that, since failing reads are retried.
     pub retry_life_bytes: u64,
-    /// Cycles of all blocks together.
+    /// Erase cycles of all blocks together.
     pub cycles: u64,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Cycles of the most worn block.
+    /// Erase cycles of the most worn block.
     pub cycles_max: u64,
 }
 
 impl Wear {
-    /// Another drive of the same storage.
+    /// Add another drive of the same storage.
     pub fn add(&mut self, other: &Self) {
         self.written_bytes += other.written_bytes;
         self.host_bytes += other.host_bytes;
@@ -56,7 +56,7 @@ impl Wear {
         self.cycles_max = self.cycles_max.max(other.cycles_max);
     }
 
-    /// By metric what an interval did that began with `before`, and the states at its end.
+    /// Rows by metric: counts of an interval that began with `before`, and states at its end.
     pub fn rows(&self, before: &Self) -> Vec<(&'static str, u64)> {
         let mut rows = vec![
             ("flash.written_bytes", self.written_bytes.saturating_sub(before.written_bytes)),
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_of_the_interval_and_states_of_its_end() {
+    fn wear_counts_per_interval_and_states_at_its_end() {
         let before = Wear { host_bytes: 100, moved_bytes: 50, mapped_bytes: 7, ..Wear::default() };
         let mut after = Wear { host_bytes: 300, moved_bytes: 50, mapped_bytes: 9, cycles: 3, blocks: 2, ..before };
         let rows = after.rows(&before);

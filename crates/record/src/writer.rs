@@ -1,6 +1,7 @@
-//! The files that the load of a run appends to: `events.jsonl`, `series/load.csv`, `histograms/load.hlog`.
+//! Writer of the files that the load of a run appends to: `events.jsonl`, `series/load.csv`,
+//! `histograms/load.hlog`.
 //!
-//! Each call ends in a flush to the kernel, so that a kill loses at most the interval that is being filled.
+//! Each call ends in a flush to the kernel, so that a kill loses at most the current interval.
 
 use crate::control::{Control, Progress, StreamProgress};
 use crate::interval::{IntervalStats, PART_WORDS, Part};
@@ -30,18 +31,18 @@ const HEADER: &[u8] = b"t_ns,dt_ns,subject,metric,value\n";
 #[error("cannot write the run's record: {0}")]
 pub struct RecordError(#[from] std::io::Error);
 
-/// Why a phase ended.
+/// Reason of a phase's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
-    /// Its time was over.
+    /// Its time had passed.
     Time,
-    /// It had moved what it should.
+    /// It had moved its amount.
     Amount,
     /// It had reached steady state.
     Steady,
-    /// The most rounds were over, without steady state.
+    /// It had run the most rounds without steady state.
     Rounds,
-    /// Somebody asked the run to stop.
+    /// A stop was requested.
     Stopped,
 }
 
@@ -57,17 +58,17 @@ impl EndedBy {
     }
 }
 
-/// How a run ended.
+/// Final state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     /// All phases ran to their end.
     Complete,
-    /// Stopped before.
+    /// Stopped early.
     Partial,
 }
 
 impl RunStatus {
-    /// The word in events and outcomes.
+    /// Name in events and outcomes.
     pub fn word(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -76,7 +77,7 @@ impl RunStatus {
     }
 }
 
-/// Writes the load's part of a run folder and shows progress.
+/// Writer of the load's part of a run folder; also shows progress.
 pub struct Writer {
     folder: PathBuf,
     events: File,
@@ -84,15 +85,15 @@ pub struct Writer {
     histograms: File,
     streams: Vec<String>,
     merger: Merger,
-    /// By stream and part, of the phase so far.
+    /// Ledger per stream and part of the current phase.
     ledgers: BTreeMap<(u16, Part), Ledger>,
-    /// By stream's name, of the run so far.
+    /// Slowest operation per stream of the run so far.
     slowest: BTreeMap<String, Slow>,
     control: Arc<Control>,
-    /// `series/server.csv`, once a simulated server has something to tell.
+    /// `series/server.csv`, once a simulated server has data.
     server: Option<File>,
     bytes_written: u64,
-    /// What is added to all times that are given.
+    /// Shift added to all given times.
     shift_ns: i64,
     text: String,
     lines: Vec<u8>,
@@ -100,10 +101,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Appends to the files in `folder`, which exists, with its sub-folders `series` and `histograms`.
+    /// Open the files in the existing `folder` for appending; its sub-folders `series` and
+    /// `histograms` exist.
     ///
     /// # Errors
-    /// When a file can't be opened or written.
+    /// A file can't be opened or written.
     pub fn open(folder: &Path, control: Arc<Control>) -> Result<Self, RecordError> {
         let append = |name: &str| OpenOptions::new().append(true).create(true).open(folder.join(name));
         let mut series = append("series/load.csv")?;
@@ -129,69 +131,69 @@ impl Writer {
         })
     }
 
-    /// The switch and display shared with whoever watches.
+    /// Stop request and progress display.
     pub fn control(&self) -> &Control {
         &self.control
     }
 
-    /// From now on all times that are given are told later by so many nanoseconds: a simulation has left time out.
+    /// Shift all later times by `shift_ns`: a simulation has skipped time.
     pub fn set_shift(&mut self, shift_ns: i64) {
         self.shift_ns = shift_ns;
     }
 
-    /// How much later than given times are told.
+    /// Shift of given times.
     pub fn shift_ns(&self) -> i64 {
         self.shift_ns
     }
 
-    fn told(&self, t: Nanos) -> Nanos {
+    fn shifted(&self, t: Nanos) -> Nanos {
         t.saturating_add_signed(self.shift_ns)
     }
 
-    /// A new journal of what is written to `storage`, a storage of so many bytes, beside the other files.
+    /// Create the journal of `storage`, a storage of `storage_bytes`, next to the other files.
     ///
     /// # Errors
-    /// When it can't be made, or is there.
+    /// It can't be created, or exists.
     pub fn journal(&self, storage: &str, storage_bytes: u64, generation: u64) -> Result<Journal, RecordError> {
         Ok(Journal::create(&self.folder.join(format!("{storage}.journal")), storage_bytes, generation)?)
     }
 
-    /// Appends one event of the load.
+    /// Append one event of the load.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn event(&mut self, t: Nanos, kind: &str, fields: Value) -> Result<(), RecordError> {
-        let mut event = json!({ "t_ns": self.told(t), "source": "load", "kind": kind });
+        let mut event = json!({ "t_ns": self.shifted(t), "source": "load", "kind": kind });
         if let (Value::Object(event), Value::Object(fields)) = (&mut event, fields) {
             event.extend(fields);
         }
         Ok(self.events.write_all(format!("{event}\n").as_bytes())?)
     }
 
-    /// A phase begins; `streams` are its streams' names and numbers of jobs.
+    /// Begin a phase; `streams` are the names of its streams and their numbers of jobs.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn phase_begin(&mut self, t: Nanos, phase: u32, streams: &[(&str, u32)]) -> Result<(), RecordError> {
         self.streams = streams.iter().map(|(name, _)| (*name).to_string()).collect();
         self.merger.begin(streams.iter().map(|(_, jobs)| *jobs).collect());
         self.ledgers.clear();
-        self.control.begin_phase(self.told(t), phase, streams.iter().map(|(name, _)| *name));
+        self.control.begin_phase(self.shifted(t), phase, streams.iter().map(|(name, _)| *name));
         self.event(t, "phase_begin", json!({ "phase": phase }))
     }
 
-    /// The ramp of a phase is over.
+    /// Record the end of a phase's ramp.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn phase_ramped(&mut self, t: Nanos, phase: u32) -> Result<(), RecordError> {
         self.event(t, "phase_ramped", json!({ "phase": phase }))
     }
 
-    /// A phase ends; what jobs that ended early left is written, and each stream's ledger.
+    /// End a phase: write intervals of jobs that ended early, and each stream's ledger.
     ///
     /// # Errors
-    /// When a file can't be written.
+    /// A file can't be written.
     pub fn phase_end(&mut self, t: Nanos, phase: u32, ended_by: EndedBy) -> Result<(), RecordError> {
         for stats in self.merger.drain() {
             self.write(&stats)?;
@@ -199,19 +201,19 @@ impl Writer {
         for ((stream, part), ledger) in std::mem::take(&mut self.ledgers) {
             let mut fields =
                 json!({ "phase": phase, "stream": self.streams[usize::from(stream)], "part": part.to_string() });
-            if let (Value::Object(fields), Value::Object(told)) = (&mut fields, ledger.as_json()) {
-                fields.extend(told);
+            if let (Value::Object(fields), Value::Object(ledger)) = (&mut fields, ledger.as_json()) {
+                fields.extend(ledger);
             }
             self.event(t, "stream_end", fields)?;
         }
         self.event(t, "phase_end", json!({ "phase": phase, "ended_by": ended_by.word() }))
     }
 
-    /// A round of what the key and number of `of` name is over: its values, and what was found about its window where that
-    /// decided something.
+    /// Record the end of a round of the phase or repetition `of`: its values, and the verdict on
+    /// its window if that decided anything.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn round(
         &mut self,
         t: Nanos,
@@ -224,10 +226,10 @@ impl Writer {
         steady.map_or(Ok(()), |steady| self.event(t, "steady", json!({ of.0: of.1, "steady": steady })))
     }
 
-    /// One job's interval.
+    /// Record one job's interval.
     ///
     /// # Errors
-    /// When a file can't be written.
+    /// A file can't be written.
     pub fn interval(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         match self.merger.add(stats) {
             Some(whole) => self.write(&whole),
@@ -235,10 +237,11 @@ impl Writer {
         }
     }
 
-    /// How busy what requests share was from `begin` to `end`; `before` and `after` are what it had done by then.
+    /// Record the utilisation of resources from `begin` to `end`; `before` and `after` are the
+    /// states then.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn usage(
         &mut self,
         (begin, end): (Nanos, Nanos),
@@ -248,7 +251,7 @@ impl Writer {
     ) -> Result<(), RecordError> {
         use std::fmt::Write as _;
         self.text.clear();
-        let (length, end) = (end.saturating_sub(begin), self.told(end));
+        let (length, end) = (end.saturating_sub(begin), self.shifted(end));
         for (word, busy, capacity) in after.since(before, length) {
             for (name, value) in [("busy", busy), ("capacity", capacity)] {
                 writeln!(self.text, "{end},{length},{subject},{name}.{word}_ns,{value}")
@@ -258,10 +261,10 @@ impl Writer {
         Ok(self.series.write_all(self.text.as_bytes())?)
     }
 
-    /// Further counts of one subject from `begin` to `end`, by metric.
+    /// Record further counts of one subject from `begin` to `end`, by metric.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// The file can't be written.
     pub fn counters(
         &mut self,
         (begin, end): (Nanos, Nanos),
@@ -270,20 +273,21 @@ impl Writer {
     ) -> Result<(), RecordError> {
         use std::fmt::Write as _;
         self.text.clear();
-        let (length, end) = (end.saturating_sub(begin), self.told(end));
+        let (length, end) = (end.saturating_sub(begin), self.shifted(end));
         for (metric, value) in rows {
             writeln!(self.text, "{end},{length},{subject},{metric},{value}").expect("a string takes any text");
         }
         Ok(self.series.write_all(self.text.as_bytes())?)
     }
 
-    /// What a simulated server counted from `begin` to `end`, by metric; a real one's sampler writes the same file.
+    /// Record counts of a simulated server from `begin` to `end`, by metric; a real one's sampler
+    /// writes the same file.
     ///
     /// # Errors
-    /// When the file can't be opened or written.
+    /// The file can't be opened or written.
     pub fn server(&mut self, (begin, end): (Nanos, Nanos), rows: &[(&str, f64)]) -> Result<(), RecordError> {
         use std::fmt::Write as _;
-        let (length, end) = (end.saturating_sub(begin), self.told(end));
+        let (length, end) = (end.saturating_sub(begin), self.shifted(end));
         let file = match &mut self.server {
             Some(file) => file,
             none => {
@@ -303,14 +307,14 @@ impl Writer {
     fn write(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         self.write_series(stats)?;
         self.write_histograms(stats)?;
-        // A commit is a write and a sync that were counted already.
-        let told = stats.operations.iter().zip(OPERATION_WORDS).filter(|(_, word)| *word != "commit");
-        let (count, sum) = told.fold((0, 0), |(n, s), (op, _)| (n + op.count, s + op.latency_ns_sum));
+        // A commit is a write and a sync, which were counted already.
+        let counted = stats.operations.iter().zip(OPERATION_WORDS).filter(|(_, word)| *word != "commit");
+        let (count, sum) = counted.fold((0, 0), |(n, s), (op, _)| (n + op.count, s + op.latency_ns_sum));
         let length = stats.end.saturating_sub(stats.begin);
         self.bytes_written += stats.operations[1].bytes;
         self.control.moved(stats.operations.iter().map(|op| op.bytes).sum());
         self.control.show(Progress {
-            elapsed_ns: self.told(stats.end),
+            elapsed_ns: self.shifted(stats.end),
             phase: u64::from(stats.phase),
             operations_per_second: (count * 1_000_000_000).checked_div(length).unwrap_or(0),
             latency_ns_mean: sum.checked_div(count).unwrap_or(0),
@@ -318,11 +322,11 @@ impl Writer {
         });
         self.ledgers.entry((stats.stream, stats.part)).or_default().merge(&stats.ledger);
         let slowest = self.slowest(stats);
-        self.control.show_stream(usize::from(stats.stream), |shown| tell(shown, stats, slowest));
+        self.control.show_stream(usize::from(stats.stream), |shown| show_stream(shown, stats, slowest));
         Ok(())
     }
 
-    /// The slowest operation of an interval's stream in the run so far.
+    /// Slowest operation of an interval's stream in the run so far.
     fn slowest(&mut self, stats: &IntervalStats) -> Option<Slow> {
         let (name, found) = (&self.streams[usize::from(stats.stream)], stats.ledger.slowest.list().first());
         let known = self.slowest.get(name).copied();
@@ -339,7 +343,7 @@ impl Writer {
     fn write_series(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         use std::fmt::Write as _;
         self.text.clear();
-        let (end, length) = (self.told(stats.end), stats.end.saturating_sub(stats.begin));
+        let (end, length) = (self.shifted(stats.end), stats.end.saturating_sub(stats.begin));
         let subject = &self.streams[stats.stream as usize];
         let mut row = |metric: &str, suffix: &str, value: u64| {
             writeln!(self.text, "{end},{length},{subject},{metric}{suffix},{value}").expect("a string takes any text");
@@ -381,8 +385,10 @@ impl Writer {
 
     fn write_histograms(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         self.lines.clear();
-        let (begin, length) =
-            (Duration::from_nanos(self.told(stats.begin)), Duration::from_nanos(stats.end.saturating_sub(stats.begin)));
+        let (begin, length) = (
+            Duration::from_nanos(self.shifted(stats.begin)),
+            Duration::from_nanos(stats.end.saturating_sub(stats.begin)),
+        );
         let mut log: IntervalLogWriter<'_, '_, Vec<u8>, V2DeflateSerializer> =
             IntervalLogWriterBuilder::new().begin_log_with(&mut self.lines, &mut self.serializer)?;
         let operations = OPERATION_WORDS.iter().zip(&stats.operations).map(|(&word, op)| (word, op.count, &op.latency));
@@ -400,8 +406,8 @@ impl Writer {
     }
 }
 
-/// What a stream did in an interval, for who watches.
-fn tell(shown: &mut StreamProgress, stats: &IntervalStats, slowest: Option<Slow>) {
+/// Show the work of a stream in an interval.
+fn show_stream(shown: &mut StreamProgress, stats: &IntervalStats, slowest: Option<Slow>) {
     let length = stats.end.saturating_sub(stats.begin);
     let per_second = |sum: u64| (u128::from(sum) * 1_000_000_000).checked_div(u128::from(length)).unwrap_or(0) as u64;
     let operations = || stats.operations[..3].iter().filter(|op| op.count > 0);

@@ -17,4 +17,3 @@ mod validate;
 pub use self::toml::{axes, document};
 pub use plan::search;
 pub use profile::catalog as profiles;
-pub use run::phase_order as course;

@@ -203,11 +203,11 @@ def test_crates_that_break_the_law_are_found(tmp_path):
         record="[dev-dependencies]\nfuser = '0.1'\n",
         oltp="[target.'cfg(unix)'.dependencies]\nsim-there.workspace = true\npg.workspace = true\n",
         emulate='[dependencies]\nb = { path = "../base" }\n',
-        nobody="",
+        new="",
     )
     assert found == [
         "crates/base may not depend on crates/workload",
-        f"crates/nobody is not in the import law: add it to CRATES in {HERE}",
+        f"crates/new is not in the import law: add it to CRATES in {HERE}",
         "crates/oltp may not depend on crates/sim",
         "crates/record may not depend on fuser: only crates/emulate may",
         "crates/sim may not depend on postgres: only crates/oltp may",

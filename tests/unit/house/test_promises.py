@@ -1,4 +1,4 @@
-"""What the documents promise is there: named tests, make targets, commands."""
+"""References in the documents: named tests, make targets and commands exist."""
 
 import re
 from collections.abc import Collection, Iterator

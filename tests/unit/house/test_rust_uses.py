@@ -1,4 +1,4 @@
-"""Files of a crate take from one another one way."""
+"""Uses between files of a crate form no cycle."""
 
 import graphlib
 from pathlib import Path
@@ -8,7 +8,7 @@ from rust_uses import uses
 
 
 def circle(source: Path) -> list[str]:
-    """A circle of modules below a crate's `src`, or nothing."""
+    """Cycle of modules below a crate's `src`; empty if there is none."""
     try:
         graphlib.TopologicalSorter(uses(source)).prepare()
     except graphlib.CycleError as error:
@@ -16,13 +16,13 @@ def circle(source: Path) -> list[str]:
     return []
 
 
-def test_files_of_each_crate_take_from_one_another_one_way(root):
+def test_files_of_each_crate_form_no_cycle(root):
     sources = sorted(root.glob("crates/*/src"))
     assert len(sources) > 5
     assert {source: circle(source) for source in sources if circle(source)} == {}
 
 
-def test_what_files_take_is_seen_in_uses_and_in_paths(root):
+def test_uses_and_paths_are_seen(root):
     graph = uses(root / "crates/sim/src")
     assert {("kernel", "state"), ("kernel", "world"), ("error",)} <= graph["kernel", "run"]
     assert ("device", "flash", "die") in graph["device", "flash", "reads"]
@@ -36,7 +36,7 @@ def test_what_files_take_is_seen_in_uses_and_in_paths(root):
         ("use crate::B;\n", "use crate::{\n    a::{A, B},\n};\n"),
     ],
 )
-def test_a_circle_is_found(tmp_path, one, other):
+def test_cycle_is_found(tmp_path, one, other):
     (tmp_path / "lib.rs").write_text("mod a;\nmod b;\npub use b::B;\n")
     (tmp_path / "a.rs").write_text(one)
     (tmp_path / "b.rs").write_text(other)

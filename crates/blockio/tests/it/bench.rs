@@ -1,4 +1,5 @@
-//! A test bench: a target with guarded bytes around its payload, a run folder, and what a run left in it.
+//! Test bench: a target with guarded bytes around its payload, a run folder, and access to its
+//! record.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -7,7 +8,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tameshi_base::{Size, Time};
-use tameshi_blockio::{Backend, BlockError, Done, Target, execute};
+use tameshi_blockio::{Backend, BlockError, RunOutcome, Target, execute};
 use tameshi_record::{Control, Writer};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, StorageSpec, Until, World};
 use tameshi_workload::StreamSpec;
@@ -17,7 +18,7 @@ pub const BLOCK: u64 = 4096;
 pub const HEADER: u64 = 2 * BLOCK;
 const GUARD: u8 = 0xA5;
 
-/// Where the tests put their targets: an ordinary file system, and one in memory.
+/// Folders for targets: an ordinary file system, and one in memory.
 pub fn places() -> Vec<PathBuf> {
     let memory = PathBuf::from("/dev/shm");
     let mut places = vec![std::env::temp_dir()];
@@ -25,14 +26,14 @@ pub fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The backends that work here.
+/// Backends that work here.
 pub fn backends() -> Vec<Backend> {
     let bench = Bench::new(&std::env::temp_dir(), BLOCK);
     let works = |&backend: &Backend| !matches!(bench.lay_out(backend), Err(BlockError::System { .. }));
     [Backend::Portable, Backend::Uring].into_iter().filter(works).collect()
 }
 
-/// A target file and a run folder.
+/// Target file and run folder.
 pub struct Bench {
     folder: TempDir,
     pub payload_bytes: u64,
@@ -40,7 +41,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A payload of zeros in `place`, with guarded bytes before and behind it.
+    /// Create a payload of zeros in `place`, with guarded bytes before and after it.
     pub fn new(place: &Path, payload_bytes: u64) -> Self {
         let folder = tempfile::tempdir_in(place).expect("a folder");
         for sub in ["series", "histograms"] {
@@ -53,19 +54,19 @@ impl Bench {
         Self { folder, payload_bytes, control: Arc::default() }
     }
 
-    /// A file of the run folder.
+    /// Path of a file in the run folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Overwrites bytes of the payload, behind the back of whatever wrote them.
+    /// Overwrite bytes of the payload from outside the run.
     pub fn damage(&self, offset: u64, bytes: &[u8]) {
         let file = File::from(self.file(true, false));
         file.write_all_at(bytes, HEADER + offset).expect("a target");
         file.sync_all().expect("a target");
     }
 
-    /// Returns once so many phases of the run have ended.
+    /// Return once `count` phases of the run have ended.
     pub fn await_phases(&self, count: usize) {
         let ended = || {
             let text = std::fs::read_to_string(self.path("events.jsonl")).unwrap_or_default();
@@ -102,8 +103,8 @@ impl Bench {
         tameshi_blockio::lay_out(&self.target(), 5, backend, &self.control)
     }
 
-    /// Runs the phases on the target, as storage `disk`.
-    pub fn run(&self, phases: Vec<PhaseSpec>, backend: Backend) -> Result<Done, BlockError> {
+    /// Run the phases on the target, as storage `disk`.
+    pub fn run(&self, phases: Vec<PhaseSpec>, backend: Backend) -> Result<RunOutcome, BlockError> {
         self.run_on(phases, backend, vec![("disk".to_string(), self.target())], now())
     }
 
@@ -113,13 +114,13 @@ impl Bench {
         backend: Backend,
         targets: Vec<(String, Target)>,
         t0: u64,
-    ) -> Result<Done, BlockError> {
+    ) -> Result<RunOutcome, BlockError> {
         let sizes = targets.iter().map(|(name, target)| (name.clone(), target.data_bytes)).collect();
         execute(&spec(phases, sizes), targets, t0, backend, &mut self.writer())
     }
 
-    /// Runs a spec whose only storage is the target.
-    pub fn run_spec(&self, spec: &RunSpec, backend: Backend) -> Result<Done, BlockError> {
+    /// Run a spec whose only storage is the target.
+    pub fn run_spec(&self, spec: &RunSpec, backend: Backend) -> Result<RunOutcome, BlockError> {
         execute(spec, vec![("disk".to_string(), self.target())], now(), backend, &mut self.writer())
     }
 
@@ -127,7 +128,7 @@ impl Bench {
         Writer::open(self.folder.path(), Arc::clone(&self.control)).expect("a run folder")
     }
 
-    /// The payload, after asserting that nothing around it was touched.
+    /// Payload, after a check that nothing around it was touched.
     pub fn payload(&self) -> Vec<u8> {
         let bytes = std::fs::read(self.folder.path().join("target")).expect("a target");
         let (header, rest) = bytes.split_at(HEADER as usize);
@@ -137,7 +138,7 @@ impl Bench {
         payload.to_vec()
     }
 
-    /// The numbers of the payload's blocks that are no zeros.
+    /// Numbers of the payload's blocks that are not zeros.
     pub fn touched(&self) -> Vec<usize> {
         let payload = self.payload();
         let blocks = payload.chunks(BLOCK as usize).enumerate();
@@ -214,7 +215,7 @@ pub fn by_time(milliseconds: u64) -> Until {
     Until { time: Some(Time(milliseconds * 1_000_000)), ..Until::default() }
 }
 
-/// A phase whose streams all work on `disk`.
+/// Phase whose streams all work on `disk`.
 pub fn phase(until: Until, streams: Vec<(&str, StreamSpec)>) -> PhaseSpec {
     let stream = |(name, stream): (&str, StreamSpec)| PhaseStream { name: name.into(), storage: "disk".into(), stream };
     PhaseSpec {

@@ -1,4 +1,4 @@
-//! Streams that make calls on files, streams that end with others, and failures that end nothing.
+//! File calls, linked ends of streams, and tolerated failures.
 
 use crate::bench::*;
 use std::fs::File;
@@ -36,7 +36,7 @@ fn all() -> tameshi_spec::run::Until {
 }
 
 #[test]
-fn files_of_a_directory_are_made_looked_at_and_deleted_each_once() {
+fn directory_files_are_created_queried_and_deleted_once() {
     let (bench, folder) = (Bench::new(&places()[0], BLOCK), tempfile::tempdir().expect("a folder"));
     let run = |phases: Vec<PhaseSpec>| {
         let targets = vec![("disk".to_string(), directory(folder.path()))];
@@ -51,7 +51,7 @@ fn files_of_a_directory_are_made_looked_at_and_deleted_each_once() {
 }
 
 #[test]
-fn files_that_a_run_looks_at_before_it_makes_them_are_written_beforehand() {
+fn files_queried_before_creation_are_laid_out() {
     let (bench, folder) = (Bench::new(&places()[0], BLOCK), tempfile::tempdir().expect("a folder"));
     let half = Some(Size(FILES / 2 * BLOCK));
     let made = StreamSpec { span: half, ..on_files(FileCall::Create, 0) };
@@ -68,7 +68,7 @@ fn files_that_a_run_looks_at_before_it_makes_them_are_written_beforehand() {
 }
 
 #[test]
-fn what_is_not_there_to_be_deleted_ends_the_run_by_its_number() {
+fn deleting_a_missing_file_ends_the_run_with_its_number() {
     let (bench, folder) = (Bench::new(&places()[0], BLOCK), tempfile::tempdir().expect("a folder"));
     let phases = vec![phase(all(), vec![("gone", on_files(FileCall::Delete, 1_000_000))])];
     let targets = vec![("disk".to_string(), directory(folder.path()))];
@@ -77,7 +77,7 @@ fn what_is_not_there_to_be_deleted_ends_the_run_by_its_number() {
 }
 
 #[test]
-fn a_directory_is_no_file_and_a_file_no_directory() {
+fn directory_and_file_targets_are_not_exchangeable() {
     let bench = Bench::new(&places()[0], FILES * BLOCK);
     let phases = vec![phase(all(), vec![("files", on_files(FileCall::Create, 0))])];
     let text = bench.run(phases.clone(), Backend::Auto).expect_err("a file").to_string();
@@ -93,7 +93,7 @@ fn a_directory_is_no_file_and_a_file_no_directory() {
 }
 
 #[test]
-fn room_is_given_and_taken_and_a_files_length_is_set_within_the_payload() {
+fn allocate_deallocate_and_truncate_stay_in_the_payload() {
     let bench = Bench::new(&places()[0], 64 * BLOCK);
     let status = || std::fs::metadata(bench.path("target")).expect("a target");
     let of = |call, read, trim| {
@@ -114,7 +114,7 @@ fn room_is_given_and_taken_and_a_files_length_is_set_within_the_payload() {
 }
 
 #[test]
-fn a_stream_ends_with_the_first_job_of_the_one_that_it_ends_with() {
+fn linked_stream_ends_with_the_first_finished_job() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], 64 * BLOCK);
         let short = StreamSpec { amount: Some(Size(16 * BLOCK)), ..StreamSpec::default() };
@@ -129,10 +129,10 @@ fn a_stream_ends_with_the_first_job_of_the_one_that_it_ends_with() {
 }
 
 #[test]
-fn failures_that_a_stream_tolerates_are_counted_by_their_error_and_end_nothing() {
+fn tolerated_failures_are_counted_by_error() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], 64 * BLOCK);
-        // Open for reading: every write fails.
+        // Open for reading only: every write fails.
         let target = || Target { fd: bench.file(false, true), ..bench.target() };
         let tolerates = vec![Failing::Write];
         let mixed = StreamSpec { read: Share(500_000), queue_depth: 4, tolerates, ..StreamSpec::default() };
@@ -141,8 +141,8 @@ fn failures_that_a_stream_tolerates_are_counted_by_their_error_and_end_nothing()
         let sums = bench.sums();
         assert_eq!(sums["read.count"] + sums["load.failed"], 200);
         assert!(!sums.contains_key("write.count") && sums["load.failed"] > 50);
-        let told = bench.events().into_iter().find(|event| event["kind"] == "stream_end").expect("an end");
-        let failures = told["failures"].as_array().expect("a list").clone();
+        let event = bench.events().into_iter().find(|event| event["kind"] == "stream_end").expect("an end");
+        let failures = event["failures"].as_array().expect("a list").clone();
         assert_eq!((failures.len(), &failures[0]["operation"]), (1, &"write".into()));
         assert_eq!((&failures[0]["error"], &failures[0]["count"]), (&libc::EBADF.into(), &sums["load.failed"].into()));
     }

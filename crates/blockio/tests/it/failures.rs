@@ -1,4 +1,4 @@
-//! Runs that fail: early, with a sentence, and with an event in the record.
+//! Failing runs: early, with a sentence, and with an event in the record.
 
 use crate::bench::*;
 use std::fs::{File, OpenOptions};
@@ -15,8 +15,8 @@ fn writes() -> StreamSpec {
     StreamSpec { read: Share(0), queue_depth: 4, ..StreamSpec::default() }
 }
 
-/// The failure's text, which must be in the record too.
-fn failure(bench: &Bench, result: Result<tameshi_blockio::Done, BlockError>) -> String {
+/// Text of the failure, which must also be in the record.
+fn failure(bench: &Bench, result: Result<tameshi_blockio::RunOutcome, BlockError>) -> String {
     let text = result.expect_err("this can't go well").to_string();
     let last = bench.events().pop().expect("an event");
     assert_eq!((&last["kind"], &last["message"]), (&"error".into(), &text.clone().into()));
@@ -24,7 +24,7 @@ fn failure(bench: &Bench, result: Result<tameshi_blockio::Done, BlockError>) -> 
 }
 
 #[test]
-fn a_target_that_can_not_hold_what_the_spec_uses_is_refused() {
+fn target_smaller_than_the_spec_is_refused() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     let spec = spec(vec![phase(by_time(10), vec![("load", writes())])], vec![("disk".into(), PAYLOAD + BLOCK)]);
     let targets = vec![("disk".to_string(), bench.target())];
@@ -35,7 +35,7 @@ fn a_target_that_can_not_hold_what_the_spec_uses_is_refused() {
 }
 
 #[test]
-fn a_file_shorter_than_its_payload_is_refused_before_anything_grows_it() {
+fn file_shorter_than_its_payload_is_refused() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     let target = Target { data_bytes: 1 << 30, ..bench.target() };
     assert!(tameshi_blockio::lay_out(&target, 1, Backend::Auto, &bench.control).is_err());
@@ -46,7 +46,7 @@ fn a_file_shorter_than_its_payload_is_refused_before_anything_grows_it() {
 }
 
 #[test]
-fn every_reason_to_refuse_is_named_at_once() {
+fn refusal_names_every_reason() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     let bad = StreamSpec { block_size: Size(1000), queue_depth: 0, span: Some(Size(512)), ..StreamSpec::default() };
     let mut phases = vec![phase(Default::default(), vec![("bad", bad)])];
@@ -54,7 +54,7 @@ fn every_reason_to_refuse_is_named_at_once() {
     let mut targets = vec![("disk".to_string(), bench.target())];
     targets[0].1.direct = false;
     let text = failure(&bench, bench.run_on(phases.clone(), Backend::Auto, targets, now()));
-    assert!(text.contains("said to be opened through the page cache, but it is not"), "{text}");
+    assert!(text.contains("should be open through the page cache, but is not"), "{text}");
     let text = failure(&bench, bench.run(phases, Backend::Auto));
     for part in [
         "phase `phase` has no end",
@@ -68,7 +68,7 @@ fn every_reason_to_refuse_is_named_at_once() {
 }
 
 #[test]
-fn what_is_not_supported_yet_is_named_by_its_key() {
+fn unsupported_key_is_named() {
     let mut spec = spec(vec![phase(by_time(10), vec![("s", StreamSpec::default())])], vec![]);
     spec.engines.insert("mysql".into(), Engine::default());
     assert_eq!(crate::bench::refused(&spec), ["engine.mysql: no phase runs a program on it"]);
@@ -78,7 +78,7 @@ fn what_is_not_supported_yet_is_named_by_its_key() {
 }
 
 #[test]
-fn one_storage_is_used_past_the_page_cache_and_through_it_where_it_is_open_both_ways() {
+fn storage_open_both_ways_serves_direct_and_buffered() {
     let buffered = StreamSpec { access: Access::Buffered, block_size: Size(1000), ..writes() };
     let phases = || vec![phase(by_amount(PAYLOAD), vec![("cached", buffered.clone()), ("direct", writes())])];
     for backend in backends() {
@@ -98,7 +98,7 @@ fn constant() -> Arrivals {
 }
 
 #[test]
-fn writing_to_what_is_open_for_reading_fails_with_the_systems_words() {
+fn write_to_a_read_only_target_fails_with_system_error() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let target = Target { fd: bench.file(false, true), ..bench.target() };
@@ -109,20 +109,20 @@ fn writing_to_what_is_open_for_reading_fails_with_the_systems_words() {
     }
 }
 
-/// The first request is due after 400 ms.
+/// Arrivals whose first request is due after 400 ms.
 fn late() -> Arrivals {
     let point = |ms: u64, rate| RatePoint { at: Time(ms * 1_000_000), rate: Rate(rate) };
     Arrivals::Ramp { points: vec![point(0, 0), point(399, 0), point(400, 1000)], shape: Shape::Lines, gaps: Gaps::Even }
 }
 
 #[test]
-fn a_full_device_stops_the_other_streams_too() {
+fn full_device_stops_all_streams() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let full = OpenOptions::new().read(true).write(true).open("/dev/full").expect("a full device");
         let full = Target { fd: full.into(), data_offset: 0, data_bytes: PAYLOAD, direct: false, buffered: None };
         let mut phases = vec![phase(by_time(600_000), vec![("endless", StreamSpec { jobs: 2, ..writes() })])];
-        // Its first write is due once the others have done something.
+        // Its first write is due after the other streams have done something.
         let doomed = StreamSpec { arrivals: late(), ..writes() };
         phases[0].streams.push(PhaseStream { name: "doomed".into(), storage: "full".into(), stream: doomed });
         let targets = vec![("disk".to_string(), bench.target()), ("full".to_string(), full)];
@@ -137,7 +137,7 @@ fn a_full_device_stops_the_other_streams_too() {
 }
 
 #[test]
-fn a_target_that_shrinks_under_the_load_fails_it() {
+fn target_that_shrinks_during_a_run_fails_it() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let file = File::from(bench.file(true, false));
@@ -152,7 +152,7 @@ fn a_target_that_shrinks_under_the_load_fails_it() {
         let text = failure(&bench, bench.run(vec![phase(by_time(600_000), vec![("load", reads)])], backend));
         cutter.join().expect("cut");
         assert!(
-            text.ends_with("of storage `disk` moved 0 bytes only: the target ends there, or has no space left"),
+            text.ends_with("of storage `disk` moved only 0 bytes: the target ends there, or has no space left"),
             "{text}"
         );
     }

@@ -1,4 +1,4 @@
-//! The load on real files: what it moves, what it leaves alone, what it records, and how it fails.
+//! Load on real files: bytes moved, bytes left alone, records and failures.
 
 mod bench;
 mod calls;

@@ -11,7 +11,7 @@ use tameshi_workload::{Arrivals, StreamSpec};
 const PAYLOAD: u64 = 1 << 20;
 const ROUND: u64 = 50_000_000;
 
-/// Any rounds in which something was done are steady, or none are.
+/// Rule that any rounds with work meet, or that none meet.
 fn rule(lenient: bool) -> SteadyRule {
     let share = Share(if lenient { u32::MAX } else { 0 });
     SteadyRule { range: share, slope: share, rounds: 2, max_rounds: 4, ..SteadyRule::default() }
@@ -26,7 +26,7 @@ fn of_kind(bench: &Bench, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_phase_ends_at_steady_state_or_after_the_most_rounds() {
+fn phase_ends_at_steady_state_or_maximum_rounds() {
     for backend in backends() {
         for (lenient, word, rounds) in [(true, "steady", 2), (false, "rounds", 4)] {
             let bench = Bench::new(&places()[0], PAYLOAD);
@@ -49,7 +49,7 @@ fn a_phase_ends_at_steady_state_or_after_the_most_rounds() {
                 rows.filter(|row| row.0 - row.1 >= begin && row.0 <= end).map(|row| row.4).sum()
             };
             assert_eq!(log["0/steady/load/read"].count, reads(first), "the window excludes the rest");
-            // A disk may stand still for a round.
+            // A disk may stall for a round.
             let iops = told[rounds - 1]["values"][0]["iops"].as_f64().expect("a number");
             assert!((iops * ROUND as f64 / 1e9 - reads(last) as f64).abs() < 0.5, "{iops} reads a second");
         }
@@ -57,7 +57,7 @@ fn a_phase_ends_at_steady_state_or_after_the_most_rounds() {
 }
 
 #[test]
-fn phases_are_repeated_as_rounds() {
+fn phases_repeat_in_rounds() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let load = || vec![("load", StreamSpec::default())];
@@ -87,7 +87,7 @@ fn phases_are_repeated_as_rounds() {
 }
 
 #[test]
-fn load_goes_on_until_the_next_phase_begins_whatever_it_does() {
+fn load_continues_until_the_next_phase_starts() {
     const LEAD: u64 = 300_000;
     let deep = |queue_depth, jobs| StreamSpec { queue_depth, jobs, ..StreamSpec::default() };
     let open = StreamSpec { arrivals: Arrivals::Constant { rate: Rate(2_000_000) }, ..deep(4, 1) };
@@ -110,7 +110,7 @@ fn load_goes_on_until_the_next_phase_begins_whatever_it_does() {
             let (begins, ends) = (times("phase_begin"), times("phase_end"));
             assert!(begins[1..].iter().zip(&ends).all(|(begin, end)| begin >= end), "{begins:?} {ends:?}");
             assert!(begins[2] >= ends[1] + LEAD, "arrivals fixed in advance find all threads at their places");
-            // On a busy machine threads tell it late, in any order.
+            // On a busy machine, threads report it late and in any order.
             let drained: BTreeMap<u64, u64> = of_kind(&bench, "phase_drained")
                 .iter()
                 .filter_map(|event| event["phase"].as_u64().zip(event["t_ns"].as_u64()))
@@ -124,7 +124,7 @@ fn load_goes_on_until_the_next_phase_begins_whatever_it_does() {
 }
 
 #[test]
-fn the_next_phase_begins_on_the_instant_whatever_storage_it_loads() {
+fn next_phase_starts_at_the_end_on_any_storage() {
     let load = |queue_depth| StreamSpec { queue_depth, ..StreamSpec::default() };
     let on_other = |mut phase: PhaseSpec| {
         phase.streams[0].storage = "other".into();
@@ -146,7 +146,8 @@ fn the_next_phase_begins_on_the_instant_whatever_storage_it_loads() {
             of_kind(&bench, kind).iter().map(|event| event["t_ns"].as_u64().expect("a time")).collect()
         };
         let (begins, ends) = (times("phase_begin"), times("phase_end"));
-        // An end by time is certain beforehand; behind an amount that is moved at once the next phase may not be known yet.
+        // An end by time is certain in advance. After an amount moved at once, the next phase may
+        // not be known yet.
         assert_eq!(begins[1..4], ends[..3]);
         assert!(begins[4] >= ends[3] && begins[5] >= ends[4]);
         assert_eq!(times("phase_drained").len(), 6);
@@ -158,7 +159,7 @@ fn the_next_phase_begins_on_the_instant_whatever_storage_it_loads() {
 }
 
 #[test]
-fn rounds_wait_for_their_verdict_under_load() {
+fn rounds_continue_load_until_the_verdict() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     let load = || vec![("load", StreamSpec { queue_depth: 4, ..StreamSpec::default() })];
     let mut spec = spec(vec![phase(by_time(30), load()), phase(by_time(30), load())], vec![("disk".into(), PAYLOAD)]);
@@ -181,7 +182,7 @@ fn rounds_wait_for_their_verdict_under_load() {
 }
 
 #[test]
-fn a_phase_behind_a_longer_queue_begins_when_that_has_drained() {
+fn phase_with_smaller_depth_starts_after_drain() {
     let deep = |queue_depth| StreamSpec { queue_depth, ..StreamSpec::default() };
     for backend in backends() {
         for until in [by_time(20), by_amount(400 * BLOCK)] {

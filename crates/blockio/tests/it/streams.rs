@@ -1,4 +1,4 @@
-//! What streams may ask for, carried out on files: patterns, arrivals, pauses.
+//! Stream options on real files: patterns, arrivals, pauses.
 
 use crate::bench::*;
 use tameshi_base::{Rate, Share, Size, Time};
@@ -22,7 +22,7 @@ fn touched(stream: StreamSpec, count: u64, backend: tameshi_blockio::Backend) ->
 }
 
 #[test]
-fn skewed_patterns_touch_what_they_should_on_every_backend() {
+fn skewed_patterns_touch_expected_blocks_on_every_backend() {
     let blocks = (PAYLOAD / BLOCK) as usize;
     let zone = |accesses, span| Zone { accesses: Share(accesses), span: Share(span) };
     let never_in_the_middle = vec![zone(500_000, 250_000), zone(0, 500_000), zone(500_000, 250_000)];
@@ -46,7 +46,7 @@ fn skewed_patterns_touch_what_they_should_on_every_backend() {
 }
 
 #[test]
-fn ramps_bursts_and_pauses_start_what_they_should() {
+fn ramps_bursts_and_pauses_start_expected_requests() {
     let reads = |arrivals, duty| StreamSpec { arrivals, duty, queue_depth: 64, ..StreamSpec::default() };
     let ms = |ms: u64| Time(ms * 1_000_000);
     let point = |at, rate: u64| RatePoint { at: ms(at), rate: Rate(rate * 1000) };
@@ -59,14 +59,15 @@ fn ramps_bursts_and_pauses_start_what_they_should() {
         let stream = StreamSpec { block_size: Size(BLOCK), ..stream };
         bench.run(vec![phase(by_time(400), vec![("load", stream)])], tameshi_blockio::Backend::Auto).expect("a run");
         let sums = bench.sums();
-        // What the machine was too busy for is counted as unserved; what ends after the phase is not counted at all.
+        // Arrivals too many for a busy machine count as unserved. Completions after the phase are
+        // not counted.
         let (started, unserved) = (sums["load.started"], sums["load.unserved"]);
         assert_eq!(started + unserved, expected);
     }
 }
 
 #[test]
-fn committers_share_writes_and_flushes_on_every_backend() {
+fn group_commit_shares_flushes_on_every_backend() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let log = StreamSpec {
@@ -86,7 +87,7 @@ fn committers_share_writes_and_flushes_on_every_backend() {
 }
 
 #[test]
-fn pages_go_to_the_doublewrite_area_and_to_their_places() {
+fn page_flush_writes_doublewrite_area_then_pages() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let (page, batch, area) = (16_384, 8, 256 << 10);
@@ -108,7 +109,7 @@ fn pages_go_to_the_doublewrite_area_and_to_their_places() {
 }
 
 #[test]
-fn a_store_leaves_its_records_in_the_journal_and_in_runs_behind_it() {
+fn lsm_store_writes_journal_then_runs() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let (record, journal, memtable) = (4096, 256 << 10, 64 << 10);
@@ -133,7 +134,7 @@ fn a_store_leaves_its_records_in_the_journal_and_in_runs_behind_it() {
         bench.run(vec![phase(by_amount(amount), vec![("store", store)])], backend).expect("a run");
         let sums = bench.sums();
         assert_eq!(sums["commit.count"], amount / record);
-        // Sixteen runs, merged two by two.
+        // Sixteen runs, merged in pairs.
         assert_eq!((sums["write.bytes"], sums["read.bytes"]), (3 * amount, amount));
         let behind = bench.touched().iter().filter(|&&block| (block as u64) >= journal / BLOCK).count() as u64;
         assert!(behind >= 2 * memtable / BLOCK, "{behind} blocks of runs");
@@ -141,7 +142,7 @@ fn a_store_leaves_its_records_in_the_journal_and_in_runs_behind_it() {
 }
 
 #[test]
-fn trims_give_a_files_blocks_back_and_nothing_around_them() {
+fn trim_frees_only_its_own_blocks() {
     for place in places() {
         for backend in backends() {
             let bench = Bench::new(&place, PAYLOAD);
@@ -166,7 +167,7 @@ fn trims_give_a_files_blocks_back_and_nothing_around_them() {
 }
 
 #[test]
-fn streams_beside_one_another_are_carried_as_each_says() {
+fn concurrent_streams_keep_their_own_submission() {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     let plain = StreamSpec { submission: Submission::PlainCalls, ..writes(Pattern::Random) };
     let streams = vec![("a", writes(Pattern::Random)), ("b", plain), ("c", writes(Pattern::Sequential))];
@@ -187,7 +188,7 @@ fn streams_beside_one_another_are_carried_as_each_says() {
 }
 
 #[test]
-fn stretches_are_touched_and_what_lies_between_is_not() {
+fn zones_are_touched_and_gaps_are_not() {
     for backend in backends() {
         for backwards in [false, true] {
             let pattern = Pattern::Strided { run: Size(2 * BLOCK), skip: Size(6 * BLOCK), backwards };
@@ -203,7 +204,7 @@ fn stretches_are_touched_and_what_lies_between_is_not() {
 }
 
 #[test]
-fn a_stream_ends_with_one_sync_where_it_asks_for_one() {
+fn stream_with_sync_at_end_syncs_once() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let ending = StreamSpec { sync_at_end: true, jobs: 2, ..writes(Pattern::Random) };
@@ -215,7 +216,7 @@ fn a_stream_ends_with_one_sync_where_it_asks_for_one() {
 }
 
 #[test]
-fn streams_keep_step_as_their_weights_say() {
+fn paced_streams_follow_their_weights() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let paced = |weight| StreamSpec { pace: Some(Pace { group: "g".into(), weight }), ..StreamSpec::default() };
@@ -233,7 +234,7 @@ fn streams_keep_step_as_their_weights_say() {
 }
 
 #[test]
-fn threads_run_where_they_are_told_or_the_run_is_refused() {
+fn threads_run_on_their_processors_or_run_is_refused() {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     let on = |processors| StreamSpec { processors: Some(processors), ..writes(Pattern::Random) };
     let absent = vec![phase(by_amount(BLOCK), vec![("far", on(vec![0, 1023]))])];
@@ -249,9 +250,10 @@ fn threads_run_where_they_are_told_or_the_run_is_refused() {
     assert_eq!(bench.sums()["write.count"], 8);
 }
 
-/// Few devices have queues that are polled: where one has, all is read; elsewhere the first request says so.
+/// Few devices have polled queues. With one, all requests are read; otherwise the first request
+/// fails with an error.
 #[test]
-fn polled_completions_bring_every_request_or_a_word_on_what_is_missing() {
+fn polled_completions_work_or_name_what_is_missing() {
     for place in places() {
         let bench = Bench::new(&place, PAYLOAD);
         bench.lay_out(tameshi_blockio::Backend::Auto).expect("laid out");

@@ -1,4 +1,4 @@
-//! Checked blocks on real files: what is right stays unnoticed, and what is wrong is found and named by its offset.
+//! Verification on real files: right data pass, and wrong blocks are found and named by offset.
 
 use crate::bench::*;
 use tameshi_base::{Share, Size, Time};
@@ -24,7 +24,7 @@ fn examined(bench: &Bench) -> Examined {
 }
 
 #[test]
-fn what_was_written_is_right_for_every_kind_of_writer_and_backend() {
+fn verified_data_are_right_for_every_writer_and_backend() {
     let mix = [(4096, 500_000), (16_384, 500_000)];
     let mix = mix.map(|(size, share)| SizeShare { size: Size(size), share: Share(share) }).to_vec();
     let group = Some(Sync::GroupCommit { committers: 8, delay: Time(0) });
@@ -59,7 +59,7 @@ fn what_was_written_is_right_for_every_kind_of_writer_and_backend() {
 }
 
 #[test]
-fn damage_is_found_afterwards_and_named_by_offset() {
+fn damage_after_a_run_is_found_by_offset() {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     let stream = StreamSpec { sync: Some(Sync::Fdatasync { every: 1 }), ..writes(Pattern::Sequential) };
     bench.run(vec![phase(by_amount(3 * PAYLOAD), vec![("writer", stream)])], Backend::Auto).expect("a run");
@@ -85,7 +85,7 @@ fn damage_is_found_afterwards_and_named_by_offset() {
 }
 
 #[test]
-fn a_block_that_landed_where_nothing_was_written_is_found() {
+fn block_written_to_an_unwritten_offset_is_found() {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     let stream = StreamSpec { span: Some(Size(PAYLOAD / 2)), ..writes(Pattern::Sequential) };
     bench.run(vec![phase(by_amount(PAYLOAD / 2), vec![("writer", stream)])], Backend::Auto).expect("a run");
@@ -98,7 +98,7 @@ fn a_block_that_landed_where_nothing_was_written_is_found() {
 }
 
 #[test]
-fn a_block_that_goes_back_in_time_is_lost_if_a_sync_promised_it_and_unsynced_if_none_did() {
+fn reverted_block_is_lost_if_synced_else_unsynced() {
     for (sync, expected) in [(Some(Sync::Dsync), Verdict::Lost), (None, Verdict::Unsynced)] {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let stream = StreamSpec { sync, queue_depth: 1, span: Some(Size(BLOCK)), ..writes(Pattern::Sequential) };
@@ -122,7 +122,7 @@ fn a_block_that_goes_back_in_time_is_lost_if_a_sync_promised_it_and_unsynced_if_
 }
 
 #[test]
-fn damage_under_way_fails_the_run_and_names_the_block() {
+fn damage_during_a_run_fails_it_and_names_the_block() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         let phases = vec![
@@ -138,7 +138,7 @@ fn damage_under_way_fails_the_run_and_names_the_block() {
             bench.run(phases, backend).expect_err("a damaged block")
         });
         let text = error.to_string();
-        let expected = "read of 16384 bytes at offset 131072 of storage `disk` brought wrong data: the block at offset 135168 \
+        let expected = "read of 16384 bytes at offset 131072 of storage `disk` returned wrong data: the block at offset 135168 \
                         is corrupt or torn: its checksum does not match";
         assert_eq!(text, expected);
         assert_eq!(bench.events().pop().expect("an event")["message"], text);
@@ -146,7 +146,7 @@ fn damage_under_way_fails_the_run_and_names_the_block() {
 }
 
 #[test]
-fn writers_that_would_spoil_what_is_verified_are_refused() {
+fn unstamped_writers_over_verified_parts_are_refused() {
     let of = |streams| crate::bench::refused(&spec(vec![phase(by_time(10), streams)], vec![("disk".into(), PAYLOAD)]));
     let plain = StreamSpec { read: Share(0), ..StreamSpec::default() };
     let half = |offset| StreamSpec { offset: Size(offset), span: Some(Size(PAYLOAD / 2)), ..writes(Pattern::Random) };

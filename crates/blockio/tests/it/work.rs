@@ -1,4 +1,4 @@
-//! Runs that go well.
+//! Successful runs.
 
 use crate::bench::*;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ fn writes(pattern: Pattern) -> StreamSpec {
 }
 
 #[test]
-fn an_amount_is_moved_to_the_byte_and_each_request_completes_once() {
+fn amount_is_moved_exactly_and_completes_once() {
     for place in places() {
         for backend in backends() {
             for depth in [1, 8] {
@@ -34,20 +34,20 @@ fn an_amount_is_moved_to_the_byte_and_each_request_completes_once() {
                 assert_eq!(bench.kinds(), kinds);
                 assert_eq!(bench.events()[4]["ended_by"], "amount");
                 assert_eq!(bench.events()[6]["status"], "complete");
-                let told = &bench.events()[3];
+                let event = &bench.events()[3];
                 let sum =
-                    |key: &str| told[key].as_array().expect("classes").iter().filter_map(|n| n.as_u64()).sum::<u64>();
+                    |key: &str| event[key].as_array().expect("classes").iter().filter_map(|n| n.as_u64()).sum::<u64>();
                 assert_eq!(sum("depth"), 300, "each request is counted by what was outstanding with it");
                 assert!(sum("submitted") > 0 && sum("completed") > 0);
-                assert_eq!(told["slowest"].as_array().map(Vec::len), Some(10));
-                assert!(told["slowest"][0]["latency_ns"].as_u64() >= told["slowest"][9]["latency_ns"].as_u64());
+                assert_eq!(event["slowest"].as_array().map(Vec::len), Some(10));
+                assert!(event["slowest"][0]["latency_ns"].as_u64() >= event["slowest"][9]["latency_ns"].as_u64());
             }
         }
     }
 }
 
 #[test]
-fn sequential_writes_cover_the_payload_and_nothing_around_it() {
+fn sequential_writes_cover_only_the_payload() {
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
         bench
@@ -58,7 +58,7 @@ fn sequential_writes_cover_the_payload_and_nothing_around_it() {
 }
 
 #[test]
-fn random_writes_stay_in_their_part_and_both_backends_touch_the_same_blocks() {
+fn random_writes_touch_the_same_blocks_on_every_backend() {
     let mut by_backend = vec![];
     for backend in backends() {
         let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
@@ -75,7 +75,7 @@ fn random_writes_stay_in_their_part_and_both_backends_touch_the_same_blocks() {
 }
 
 #[test]
-fn laying_out_leaves_no_hole_and_no_two_blocks_alike() {
+fn layout_leaves_no_hole_and_no_equal_blocks() {
     for place in places() {
         for backend in backends() {
             let odd_end = 5 * (1 << 20) + 3 * BLOCK;
@@ -91,7 +91,7 @@ fn laying_out_leaves_no_hole_and_no_two_blocks_alike() {
 }
 
 #[test]
-fn laying_out_stops_when_asked() {
+fn layout_stops_when_asked() {
     let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
     bench.control.stop();
     assert_eq!(bench.lay_out(tameshi_blockio::Backend::Auto).expect("stopped"), RunStatus::Partial);
@@ -99,7 +99,7 @@ fn laying_out_stops_when_asked() {
 }
 
 #[test]
-fn reads_and_writes_meet_their_shares() {
+fn mixed_stream_meets_its_read_share() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let mixed = StreamSpec { read: Share(700_000), ..writes(Pattern::Random) };
@@ -112,7 +112,7 @@ fn reads_and_writes_meet_their_shares() {
 }
 
 #[test]
-fn every_write_of_a_commit_stream_is_committed() {
+fn commit_stream_commits_every_write() {
     for backend in backends() {
         for (sync, depth) in [(Sync::Fdatasync { every: 1 }, 1), (Sync::Fsync { every: 1 }, 4)] {
             let bench = Bench::new(&places()[0], PAYLOAD);
@@ -127,7 +127,7 @@ fn every_write_of_a_commit_stream_is_committed() {
 }
 
 #[test]
-fn time_ends_a_phase_intervals_tile_it_and_no_slot_is_busy_for_longer() {
+fn phase_ended_by_time_is_tiled_by_intervals() {
     for backend in backends() {
         let bench = Bench::new(places().last().expect("a place"), PAYLOAD);
         bench.lay_out(backend).expect("laid out");
@@ -153,7 +153,7 @@ fn time_ends_a_phase_intervals_tile_it_and_no_slot_is_busy_for_longer() {
 }
 
 #[test]
-fn in_open_loop_each_arrival_of_the_phase_is_served_or_said_not_to_be() {
+fn open_loop_arrivals_are_served_or_counted_unserved() {
     for backend in backends() {
         let bench = Bench::new(places().last().expect("a place"), PAYLOAD);
         bench.lay_out(backend).expect("laid out");
@@ -167,7 +167,7 @@ fn in_open_loop_each_arrival_of_the_phase_is_served_or_said_not_to_be() {
 }
 
 #[test]
-fn phases_follow_one_another_and_one_without_streams_rests() {
+fn phases_run_in_order_and_empty_ones_idle() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let phases = vec![
@@ -189,7 +189,7 @@ fn phases_follow_one_another_and_one_without_streams_rests() {
 }
 
 #[test]
-fn a_stop_leaves_a_partial_run_that_reads_back() {
+fn stopped_run_is_partial_and_readable() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let control = std::sync::Arc::clone(&bench.control);
@@ -217,7 +217,7 @@ fn a_stop_leaves_a_partial_run_that_reads_back() {
 }
 
 #[test]
-fn a_stop_before_the_start_moves_nothing() {
+fn stop_before_the_start_moves_nothing() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     bench.control.stop();
     let targets = vec![("disk".to_string(), bench.target())];
@@ -229,7 +229,7 @@ fn a_stop_before_the_start_moves_nothing() {
 }
 
 #[test]
-fn through_the_page_cache_requests_of_any_length_are_written_where_they_belong() {
+fn buffered_writes_of_any_length_land_at_their_offset() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let odd = StreamSpec { access: Access::Buffered, block_size: Size(2300), ..writes(Pattern::Sequential) };
@@ -247,7 +247,7 @@ fn through_the_page_cache_requests_of_any_length_are_written_where_they_belong()
 }
 
 #[test]
-fn a_mix_of_lengths_is_moved_by_its_bytes_and_stays_in_the_payload() {
+fn mixed_lengths_count_bytes_and_stay_in_the_payload() {
     let mix = [(512, 300_000), (4096, 500_000), (65_536, 200_000)];
     let mix = mix.map(|(size, share)| SizeShare { size: Size(size), share: Share(share) }).to_vec();
     for backend in backends() {
@@ -266,7 +266,7 @@ fn a_mix_of_lengths_is_moved_by_its_bytes_and_stays_in_the_payload() {
 }
 
 #[test]
-fn durable_writes_are_commits_on_every_backend_and_access() {
+fn durable_writes_are_commits_on_every_backend() {
     for backend in backends() {
         for (sync, buffered) in [(Sync::Dsync, false), (Sync::Fua, false), (Sync::Dsync, true)] {
             let bench = Bench::new(&places()[0], PAYLOAD);
@@ -287,7 +287,7 @@ fn durable_writes_are_commits_on_every_backend_and_access() {
 }
 
 #[test]
-fn written_data_repeat_and_compress_as_asked() {
+fn written_data_repeat_and_compress_as_requested() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     let compressible = Share(500_000);
     let plain = phase(by_amount(PAYLOAD), vec![("plain", writes(Pattern::Sequential))]);
@@ -309,7 +309,7 @@ fn written_data_repeat_and_compress_as_asked() {
 }
 
 #[test]
-fn an_open_loop_records_how_late_it_starts_and_every_loop_how_long_it_does_not_wait() {
+fn start_delay_and_work_time_are_recorded() {
     let bench = Bench::new(places().last().expect("a place"), PAYLOAD);
     bench.lay_out(tameshi_blockio::Backend::Auto).expect("laid out");
     let arrivals = Arrivals::Poisson { rate: Rate(2_000_000) };

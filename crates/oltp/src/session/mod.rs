@@ -1,4 +1,4 @@
-//! A connection: what a client may ask of it, whatever the product.
+//! Connection to a database, with the same operations for every product.
 
 mod binary;
 mod mysql;
@@ -13,24 +13,24 @@ use crate::profile::Stage;
 use crate::spec::Target;
 use tameshi_workload::program::{Reply, Statement, Table, Values};
 
-/// Calls back with each of many rows.
+/// Source of rows: calls back with each.
 pub(crate) type Rows<'a> = dyn FnMut(&mut dyn FnMut(&Values)) + 'a;
 
-/// A connection to a database.
+/// Connection to a database.
 pub enum Session {
-    /// To a SQLite file.
+    /// Connection to a SQLite file.
     Sqlite(sqlite::Sqlite),
-    /// To MariaDB or MySQL.
+    /// Connection to MariaDB or MySQL.
     Mysql(Box<mysql::Mysql>),
-    /// To PostgreSQL.
+    /// Connection to PostgreSQL.
     Postgresql(Box<postgresql::Postgresql>),
 }
 
 impl Session {
-    /// Connects.
+    /// Connect to a database.
     ///
     /// # Errors
-    /// When the database can't be reached, or refuses.
+    /// The database can't be reached, or refuses.
     pub fn open(target: &Target, plan: &Plan) -> Result<Self, Failure> {
         Ok(match target {
             Target::Sqlite { file, pragmas } => Self::Sqlite(sqlite::Sqlite::open(file, pragmas, plan)?),
@@ -39,15 +39,15 @@ impl Session {
         })
     }
 
-    /// Whether opening a transaction is a statement of its own.
+    /// True if opening a transaction is a separate statement.
     pub(crate) fn says_begin(&self) -> bool {
         !matches!(self, Self::Mysql(session) if session.begins_by_itself())
     }
 
-    /// Opens a transaction.
+    /// Begin a transaction.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub fn begin(&mut self, writes: bool) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.plain(if writes { "BEGIN IMMEDIATE" } else { "BEGIN" }),
@@ -56,10 +56,10 @@ impl Session {
         }
     }
 
-    /// Keeps what the transaction changed.
+    /// Commit the transaction.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub fn commit(&mut self) -> Result<(), Failure> {
         match self {
             Self::Mysql(session) => session.commit(),
@@ -67,10 +67,10 @@ impl Session {
         }
     }
 
-    /// Takes back what the transaction changed.
+    /// Roll the transaction back.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub fn roll_back(&mut self) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.roll_back(),
@@ -79,10 +79,10 @@ impl Session {
         }
     }
 
-    /// Carries out one text without parameters and without a result.
+    /// Execute a text without parameters and results.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub fn plain(&mut self, sql: &str) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.plain(sql),
@@ -91,10 +91,10 @@ impl Session {
         }
     }
 
-    /// Carries out a statement of the plan.
+    /// Execute a statement of the plan.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.run(statement, reply),
@@ -103,11 +103,11 @@ impl Session {
         }
     }
 
-    /// Where the time of the statement before went, stage by stage; nothing where the server can't tell, or was not asked
-    /// to note it.
+    /// Profile of the last statement by stages; `None` if the server has none or was not asked for
+    /// it.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub(crate) fn profile(&mut self) -> Result<Option<Vec<Stage>>, Failure> {
         match self {
             Self::Mysql(session) => session.profile(),
@@ -115,10 +115,10 @@ impl Session {
         }
     }
 
-    /// The rows of a query without parameters, each value as text; `None` where there is nothing.
+    /// Rows of a query without parameters, each value as text; `None` for NULL.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
         match self {
             Self::Sqlite(session) => session.query(sql),
@@ -127,10 +127,11 @@ impl Session {
         }
     }
 
-    /// Adds many rows of a table by the product's fast path; `rows` calls back with each. One transaction.
+    /// Insert many rows into a table by the product's fast path, in one transaction; `rows` calls
+    /// back with each.
     ///
     /// # Errors
-    /// When the database refuses or is gone.
+    /// The database refuses or is gone.
     pub(crate) fn load(&mut self, table: &Table, rows: &mut Rows<'_>) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.load(table, rows),

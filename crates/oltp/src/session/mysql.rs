@@ -1,7 +1,7 @@
-//! A connection to MariaDB or MySQL, made by the `mysql` client library; statements are prepared once, and carried out past
-//! it ([`binary`]).
+//! Connection to MariaDB or MySQL, opened by the `mysql` client library. Statements are prepared
+//! once and executed by [`binary`].
 
-use super::super::failure::{Failure, Fate};
+use super::super::failure::{Failure, FailureKind};
 use super::super::plan::{Plan, Text};
 use super::super::profile::{self, Stage};
 use super::super::spec::Server;
@@ -15,39 +15,41 @@ use std::sync::Arc;
 use std::time::Duration;
 use tameshi_workload::program::{Kind, Reply, Statement, Table, Values};
 
-/// How long a connection may take.
+/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// A statement of a loader is about so long, in bytes; it must stay below the server's `max_allowed_packet`.
+/// Approximate length of a loader's statement in bytes; it must stay below the server's
+/// `max_allowed_packet`.
 const BULK: usize = 1 << 20;
 
-/// A connection.
+/// Connection to MariaDB or MySQL.
 pub struct Mysql {
     connection: Conn,
-    /// On the connection's own socket.
+    /// Statement execution on the connection's own socket.
     binary: Binary,
     texts: Arc<Vec<Text>>,
     prepared: Vec<Option<Prepared>>,
-    /// Transactions begin by themselves.
+    /// True if transactions begin implicitly.
     implicit: bool,
-    /// It notes where the time of each statement goes; statements go as text then, since it keeps no profile of others.
+    /// True if the server profiles statements; they are then sent as text, since it profiles no
+    /// others.
     profiled: bool,
-    /// No statement is prepared.
+    /// True if no statement is prepared.
     as_text: bool,
     scratch: String,
 }
 
 fn failure(error: &::mysql::Error) -> Failure {
     if let ::mysql::Error::MySqlError(error) = error {
-        return Failure::new(binary::fate(error.code), format!("mysql {}", error.code), error.message.clone());
+        return Failure::new(binary::failure_kind(error.code), format!("mysql {}", error.code), error.message.clone());
     }
-    let fate = if matches!(error, ::mysql::Error::IoError(_) | ::mysql::Error::CodecError(_))
+    let failure_kind = if matches!(error, ::mysql::Error::IoError(_) | ::mysql::Error::CodecError(_))
         || error.is_connectivity_error()
     {
-        Fate::Lost
+        FailureKind::Lost
     } else {
-        Fate::Final
+        FailureKind::Final
     };
-    Failure::new(fate, "mysql connection", error.to_string())
+    Failure::new(failure_kind, "mysql connection", error.to_string())
 }
 
 impl Mysql {
@@ -67,9 +69,10 @@ impl Mysql {
         if implicit {
             connection.query_drop("SET autocommit = 0").map_err(|error| failure(&error))?;
         }
-        // A server that was built without profiles refuses.
+        // A server built without profiling refuses.
         let profiled = plan.profiled && connection.query_drop("SET profiling = 1").is_ok();
-        // SAFETY: the connection holds its socket open beyond this call, which makes a descriptor of its own.
+        // SAFETY: the connection keeps its socket open during this call, which duplicates the
+        // descriptor.
         let socket = unsafe { BorrowedFd::borrow_raw(connection.as_raw_fd()) };
         let stream = Stream::shared(socket, server.socket.is_some()).map_err(|error| failure(&error.into()))?;
         let binary = Binary::on(stream);
@@ -107,7 +110,7 @@ impl Mysql {
             wire::with_values(&text.sql, &statement.parameters, &text.parameters, true, scratch);
             let result = connection.query_iter(&*scratch).map_err(|error| failure(&error))?;
             take_rows(result, &text.results, reply).map_err(|error| failure(&error))?;
-            // Of the result itself it is known no more once its (no) rows were taken.
+            // Read after the rows were taken: the result itself no longer knows the count.
             reply.affected = connection.affected_rows();
             return Ok(());
         }
@@ -118,7 +121,7 @@ impl Mysql {
                 empty.insert(Prepared::from(&made))
             }
         };
-        binary.execute(prepared, (&statement.parameters, &text.parameters), &text.results, reply)
+        binary.execute(prepared, &statement.parameters, &text.parameters, &text.results, reply)
     }
 
     pub(super) fn profile(&mut self) -> Result<Option<Vec<Stage>>, Failure> {
@@ -164,7 +167,7 @@ impl Mysql {
     }
 }
 
-/// Takes all rows of a result.
+/// Take all rows of a result.
 fn take_rows<P: Protocol>(
     mut result: QueryResult<'_, '_, '_, P>,
     kinds: &[Kind],
@@ -180,7 +183,7 @@ fn take_rows<P: Protocol>(
     Ok(())
 }
 
-/// Appends a row as SQL literals.
+/// Append a row as SQL literals.
 fn literals(values: &Values, kinds: &[Kind], sql: &mut String) {
     sql.push('(');
     for (index, (value, kind)) in values.iter().zip(kinds).enumerate() {

@@ -1,9 +1,11 @@
-//! A connection to PostgreSQL: its protocol 3 over a socket of our own, what is sent by `postgres-protocol`.
+//! Connection to PostgreSQL: protocol 3 over our own socket, with requests built by
+//! `postgres-protocol`.
 //!
-//! A client that waits for each reply needs one write and one read a statement; a library with a runtime between costs
-//! more than the protocol. Parameters and results are text, as libpq's are by default.
+//! A client that waits for each reply needs one write and one read per statement. A library with an
+//! async runtime costs more than the protocol. Parameters and results are text, as libpq's are by
+//! default.
 
-use super::super::failure::{Failure, Fate};
+use super::super::failure::{Failure, FailureKind};
 use super::super::plan::{Plan, Text};
 use super::super::spec::Server;
 use super::stream::{Inbox, Stream};
@@ -22,12 +24,12 @@ use std::sync::Arc;
 use tameshi_workload::program::{Kind, Reply, Statement, Table, Values};
 
 const PORT: u16 = 5432;
-/// Bytes before each message: what it is, and its length without that byte.
+/// Header bytes of a message: its type, and its length without that byte.
 const HEADER: usize = 5;
-/// Bytes of a COPY that are sent at once.
+/// Bytes of a COPY sent at once.
 const BULK: usize = 256 * 1024;
 
-/// Connects to the server.
+/// Connect to the server.
 fn connect(server: &Server) -> io::Result<Stream> {
     let port = server.port.unwrap_or(PORT);
     let Some(socket) = &server.socket else {
@@ -38,24 +40,24 @@ fn connect(server: &Server) -> io::Result<Stream> {
     Ok(Stream::Unix(UnixStream::connect(socket_file(socket, port))?))
 }
 
-/// A folder stands for the socket that the server makes in it.
+/// Path of the socket; a folder stands for the socket that the server creates in it.
 fn socket_file(socket: &Path, port: u16) -> PathBuf {
     if socket.is_dir() { socket.join(format!(".s.PGSQL.{port}")) } else { socket.to_path_buf() }
 }
 
-/// Takes a message: what it is, and what it holds.
+/// Callback for a message: its type and its body.
 type Take<'a> = dyn FnMut(u8, &[u8]) -> Result<(), Failure> + 'a;
 
-/// A connection.
+/// Connection to PostgreSQL.
 pub struct Postgresql {
     stream: Stream,
     texts: Arc<Vec<Text>>,
     prepared: Vec<bool>,
-    /// No statement is prepared.
+    /// True if no statement is prepared.
     as_text: bool,
     send: BytesMut,
     inbox: Inbox,
-    /// Of each shape's prepared statement.
+    /// Names of the prepared statements, per shape.
     names: Vec<String>,
     scratch: String,
 }
@@ -84,11 +86,11 @@ fn refused(body: &[u8]) -> Failure {
 }
 
 fn lost(error: &io::Error) -> Failure {
-    Failure::new(Fate::Lost, "postgresql connection", error.to_string())
+    Failure::new(FailureKind::Lost, "postgresql connection", error.to_string())
 }
 
 fn odd(what: &str) -> Failure {
-    Failure::new(Fate::Final, "postgresql protocol", what)
+    Failure::new(FailureKind::Final, "postgresql protocol", what)
 }
 
 fn refusal(body: &ErrorResponseBody) -> Failure {
@@ -101,15 +103,15 @@ fn refusal(body: &ErrorResponseBody) -> Failure {
             _ => {}
         }
     }
-    let fate = match code.as_str() {
+    let failure_kind = match code.as_str() {
         // Serialization failure, deadlock, lock not available.
-        "40001" | "40P01" | "55P03" => Fate::Retry,
+        "40001" | "40P01" | "55P03" => FailureKind::Retry,
         // Shutdown, crash, not ready, too many connections.
-        "57P01" | "57P02" | "57P03" | "53300" => Fate::Lost,
-        other if other.starts_with("08") => Fate::Lost,
-        _ => Fate::Final,
+        "57P01" | "57P02" | "57P03" | "53300" => FailureKind::Lost,
+        other if other.starts_with("08") => FailureKind::Lost,
+        _ => FailureKind::Final,
     };
-    Failure::new(fate, format!("postgresql {code}"), message)
+    Failure::new(failure_kind, format!("postgresql {code}"), message)
 }
 
 impl Postgresql {
@@ -182,25 +184,29 @@ impl Postgresql {
         written.map_err(|error| lost(&error))
     }
 
-    /// The next message: what it is, and what it holds.
+    /// Next message: its type and its body.
     #[inline]
     fn receive(&mut self) -> Result<(u8, &[u8]), Failure> {
         let head = self.inbox.look(&mut self.stream, HEADER).map_err(|error| lost(&error))?;
         let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
         if length < HEADER - 1 {
-            return Err(Failure::new(Fate::Lost, "postgresql protocol", "a message is shorter than its own length"));
+            return Err(Failure::new(
+                FailureKind::Lost,
+                "postgresql protocol",
+                "a message is shorter than its own length",
+            ));
         }
         let message = self.inbox.take(&mut self.stream, 1 + length).map_err(|error| lost(&error))?;
         Ok((message[0], &message[HEADER..]))
     }
 
-    /// The next message, whatever it is; where speed matters, it is looked at as it came.
+    /// Next message of any kind; hot paths look at its raw bytes.
     fn message(&mut self) -> Result<Message, Failure> {
         let (tag, body) = self.receive()?;
         parsed(tag, body)
     }
 
-    /// Takes messages until the server is ready for the next statement; the first refusal is what is returned.
+    /// Take messages until the server is ready for the next statement; return the first refusal.
     fn until_ready(&mut self, take: &mut Take<'_>) -> Result<(), Failure> {
         let mut done = Ok(());
         loop {
@@ -236,7 +242,8 @@ impl Postgresql {
         }
         self.flush()?;
         reply.restart(text.results.len());
-        // What was parsed stays, also where its first execution fails or its transaction is taken back.
+        // A parsed statement stays, even if its first execution fails or its transaction is rolled
+        // back.
         let mut parsed = false;
         let done = self.until_ready(&mut |tag, body| {
             match tag {
@@ -324,7 +331,7 @@ impl Postgresql {
     }
 }
 
-/// Appends a row in COPY's text format.
+/// Append a row in COPY's text format.
 fn line(values: &Values, kinds: &[Kind], text: &mut String) {
     for (index, (value, kind)) in values.iter().zip(kinds).enumerate() {
         if index > 0 {
@@ -349,20 +356,20 @@ fn line(values: &Values, kinds: &[Kind], text: &mut String) {
     text.push('\n');
 }
 
-/// How many rows a completed statement says that it changed or returned.
+/// Number of rows that a completed statement reports as changed or returned.
 fn affected(body: &[u8]) -> u64 {
     let tag = body.strip_suffix(b"\0").unwrap_or(body);
     let count = tag.rsplit(|byte| *byte == b' ').next().and_then(|count| std::str::from_utf8(count).ok());
     count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
-/// Hands over each value of a row; `None` where it is too short.
+/// Hand over each value of a row; `None` if it is too short.
 #[inline]
 fn each(body: &[u8], mut take: impl FnMut(Option<&[u8]>)) -> Option<()> {
     let (count, mut rest) = body.split_first_chunk()?;
     for _ in 0..u16::from_be_bytes(*count) {
         let (length, after) = rest.split_first_chunk()?;
-        // Minus one: nothing.
+        // Length -1: NULL.
         match usize::try_from(i32::from_be_bytes(*length)) {
             Err(_) => {
                 take(None);
@@ -378,7 +385,7 @@ fn each(body: &[u8], mut take: impl FnMut(Option<&[u8]>)) -> Option<()> {
     Some(())
 }
 
-/// Takes a row.
+/// Decode a row.
 fn row(body: &[u8], kinds: &[Kind], reply: &mut Reply) -> Option<()> {
     let mut kinds = kinds.iter();
     each(body, |value| {
@@ -433,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_in_whatever_pieces_it_comes() {
+    fn answer_in_pieces_is_read_whole() {
         let whole = [
             message(b'1', b""),
             message(b'2', b""),
@@ -459,30 +466,30 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_once_the_server_is_ready_and_the_connection_goes_on() {
+    fn refusal_is_returned_when_the_server_is_ready() {
         let (mut session, mut server) = session();
         let refusal = b"SERROR\0C40P01\0Mdeadlock detected\0\0";
         let answer = [message(b'1', b""), message(b'E', refusal), message(b'Z', b"E"), message(b'C', b"ROLLBACK\0")];
         server.write_all(&[answer.concat(), message(b'Z', b"I")].concat()).expect("room");
         let failure = session.run(&asked(), &mut Reply::default()).expect_err("refused");
-        assert_eq!(failure, Failure::new(Fate::Retry, "postgresql 40P01", "deadlock detected"));
+        assert_eq!(failure, Failure::new(FailureKind::Retry, "postgresql 40P01", "deadlock detected"));
         assert!(session.prepared[0], "what was parsed stays");
         session.plain("ROLLBACK").expect("done");
     }
 
     #[test]
-    fn a_closed_connection_and_what_cannot_be_read_are_a_lost_connection() {
-        for (answer, fate) in [
-            (Vec::new(), Fate::Lost),
-            (message(b'D', b"\0\x01")[..4].to_vec(), Fate::Lost),
-            (b"D\0\0\0\x03".to_vec(), Fate::Lost),
-            ([message(b'D', b"\0\x01\0\0"), message(b'Z', b"I")].concat(), Fate::Final),
+    fn closed_or_unreadable_connection_is_lost() {
+        for (answer, failure_kind) in [
+            (Vec::new(), FailureKind::Lost),
+            (message(b'D', b"\0\x01")[..4].to_vec(), FailureKind::Lost),
+            (b"D\0\0\0\x03".to_vec(), FailureKind::Lost),
+            ([message(b'D', b"\0\x01\0\0"), message(b'Z', b"I")].concat(), FailureKind::Final),
         ] {
             let (mut session, mut server) = session();
             server.write_all(&answer).expect("room");
             server.shutdown(std::net::Shutdown::Write).expect("closed");
             let failure = session.run(&asked(), &mut Reply::default()).expect_err("nothing to go by");
-            assert_eq!(failure.fate, fate, "{failure:?}");
+            assert_eq!(failure.failure_kind, failure_kind, "{failure:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! A connection to a SQLite file, through rusqlite.
+//! Connection to a SQLite file, by rusqlite.
 
-use super::super::failure::{Failure, Fate};
+use super::super::failure::{Failure, FailureKind};
 use super::super::plan::{Plan, Text};
 use super::wire;
 use rusqlite::types::ValueRef;
@@ -10,27 +10,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tameshi_workload::program::{Kind, Reply, Statement, Table, Value, Values};
 
-/// How long one client waits for the one writer's lock before its transaction is tried again.
+/// Longest wait for the single writer's lock before the transaction is retried.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// A connection.
+/// Connection to a SQLite file.
 pub struct Sqlite {
     connection: Connection,
     texts: Arc<Vec<Text>>,
-    /// Statements are prepared anew each time.
+    /// True if statements are prepared anew each time.
     as_text: bool,
     scratch: String,
 }
 
 fn failure(error: &rusqlite::Error) -> Failure {
     let code = error.sqlite_error_code();
-    let fate = match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fate::Retry,
-        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::FileLockingProtocolFailed) => Fate::Lost,
-        _ => Fate::Final,
+    let failure_kind = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => FailureKind::Retry,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::FileLockingProtocolFailed) => {
+            FailureKind::Lost
+        }
+        _ => FailureKind::Final,
     };
     let code = code.map_or("other".to_string(), |code| format!("{code:?}"));
-    Failure::new(fate, format!("sqlite {code}"), error.to_string())
+    Failure::new(failure_kind, format!("sqlite {code}"), error.to_string())
 }
 
 impl Sqlite {
@@ -56,7 +58,7 @@ impl Sqlite {
     }
 
     pub(super) fn roll_back(&mut self) -> Result<(), Failure> {
-        // Some failures end the transaction by themselves.
+        // Some failures end the transaction themselves.
         if self.connection.is_autocommit() { Ok(()) } else { self.plain("ROLLBACK") }
     }
 
@@ -65,7 +67,7 @@ impl Sqlite {
         let done = if self.as_text {
             self.scratch.clear();
             let (values, kinds) = (&statement.parameters, &text.parameters);
-            // Decimals and times are whole numbers here.
+            // SQLite stores decimals and times as integers.
             let kinds: Vec<Kind> = kinds.iter().map(|_| Kind::BigInt).collect();
             wire::with_values(&text.sql, values, &kinds, false, &mut self.scratch);
             self.connection.prepare(&self.scratch).and_then(|mut prepared| execute(&mut prepared, text, reply))

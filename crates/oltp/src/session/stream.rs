@@ -1,4 +1,4 @@
-//! A socket to a server, by Unix or TCP, and what comes from it.
+//! Socket to a server, by Unix or TCP, and its input buffer.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// The socket that somebody else has opened and goes on to hold.
+    /// Share a socket that its owner keeps open.
     pub(super) fn shared(socket: BorrowedFd<'_>, is_unix: bool) -> io::Result<Self> {
         let own = socket.try_clone_to_owned()?;
         Ok(if is_unix { Self::Unix(own.into()) } else { Self::Tcp(own.into()) })
@@ -24,7 +24,7 @@ impl Stream {
         }
     }
 
-    /// Bytes as they come, at least one; an error where the server has closed the connection.
+    /// Read at least one byte; an error if the server has closed the connection.
     pub(super) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = match self {
@@ -40,8 +40,9 @@ impl Stream {
     }
 }
 
-/// Waits until there is something to read. Who waits in `read` itself is woken twice for each answer on a Unix socket: Linux
-/// wakes it already when the server takes the request off the socket, which makes room to write.
+/// Wait until there is input. A thread that waits in `read` is woken twice per answer on a Unix
+/// socket: Linux wakes it already when the server takes the request off the socket, which frees
+/// space to write.
 fn await_bytes(stream: &UnixStream) -> io::Result<()> {
     let mut wanted = libc::pollfd { fd: stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: `wanted` is one valid entry for the length of the call.
@@ -51,14 +52,14 @@ fn await_bytes(stream: &UnixStream) -> io::Result<()> {
     }
 }
 
-/// Bytes that came from a server and were not taken yet.
+/// Bytes received and not taken yet.
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     begin: usize,
     end: usize,
 }
 
-/// Bytes read from the socket at once.
+/// Bytes per read from the socket.
 pub(super) const READ: usize = 32 * 1024;
 
 impl Inbox {
@@ -66,7 +67,7 @@ impl Inbox {
         Self { bytes: vec![0; READ], begin: 0, end: 0 }
     }
 
-    /// So many of the next bytes, once they have come; they stay.
+    /// Return the next `count` bytes once they have arrived; keep them.
     #[inline]
     pub(super) fn look(&mut self, stream: &mut Stream, count: usize) -> io::Result<&[u8]> {
         if self.end - self.begin < count {
@@ -75,7 +76,7 @@ impl Inbox {
         Ok(&self.bytes[self.begin..self.begin + count])
     }
 
-    /// Takes so many of the next bytes, once they have come.
+    /// Take the next `count` bytes once they have arrived.
     #[inline]
     pub(super) fn take(&mut self, stream: &mut Stream, count: usize) -> io::Result<&[u8]> {
         self.look(stream, count)?;

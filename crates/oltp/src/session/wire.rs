@@ -1,8 +1,8 @@
-//! Decimals and dates as text, to and from the whole numbers that programs count in.
+//! Conversion of decimals and dates between text and the integers that programs use.
 
 use tameshi_workload::program::{Kind, Value, Values};
 
-/// Appends a decimal: `-1050` at scale 2 is `-10.50`.
+/// Append a decimal: `-1050` at scale 2 is `-10.50`.
 pub(super) fn decimal(value: i64, scale: u8, text: &mut String) {
     let divisor = 10u64.pow(u32::from(scale));
     if value < 0 {
@@ -13,7 +13,7 @@ pub(super) fn decimal(value: i64, scale: u8, text: &mut String) {
     digits(value.unsigned_abs() % divisor, scale.into(), text);
 }
 
-/// Appends a number with so many digits at least; `format!` takes several times as long.
+/// Append a number with at least `least` digits; `format!` takes several times as long.
 fn digits(mut number: u64, least: usize, text: &mut String) {
     let mut places = [b'0'; 20];
     let mut at = places.len();
@@ -26,7 +26,7 @@ fn digits(mut number: u64, least: usize, text: &mut String) {
     text.push_str(std::str::from_utf8(used).unwrap_or_default());
 }
 
-/// Reads a decimal; `None` where it isn't one of that scale.
+/// Parse a decimal; `None` if it is not one of that scale.
 pub(super) fn read_decimal(text: &str, scale: u8) -> Option<i64> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
@@ -41,7 +41,7 @@ pub(super) fn read_decimal(text: &str, scale: u8) -> Option<i64> {
     Some(sign * value)
 }
 
-/// Year, month, day, hour, minute and second of a number of seconds since 1970.
+/// Year, month, day, hour, minute and second of `seconds` since 1970.
 pub(super) fn civil(seconds: i64) -> (i64, u8, u8, u8, u8, u8) {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // The proleptic Gregorian calendar, counted in eras of 400 years that begin in March.
@@ -66,7 +66,7 @@ pub(super) fn seconds(year: i64, month: i64, day: i64, of_day: i64) -> i64 {
     (era * 146_097 + of_era - 719_468) * 86_400 + of_day
 }
 
-/// Appends `YYYY-MM-DD hh:mm:ss`.
+/// Append `YYYY-MM-DD hh:mm:ss`.
 pub(super) fn date(value: i64, text: &mut String) {
     let (year, month, day, hour, minute, second) = civil(value);
     digits(year.unsigned_abs(), 4, text);
@@ -76,14 +76,14 @@ pub(super) fn date(value: i64, text: &mut String) {
     }
 }
 
-/// Reads `YYYY-MM-DD hh:mm:ss`.
+/// Parse `YYYY-MM-DD hh:mm:ss`.
 pub(super) fn read_date(text: &str) -> Option<i64> {
     let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let of_day = part(11..13)? * 3600 + part(14..16)? * 60 + part(17..19)?;
     Some(seconds(part(0..4)?, part(5..7)?, part(8..10)?, of_day))
 }
 
-/// Appends a value as the text that servers read for a column of its kind.
+/// Append a value as text for a column of its kind.
 pub(super) fn write_value(value: Value<'_>, kind: Kind, text: &mut String) {
     match (value, kind) {
         (Value::Null, _) => {}
@@ -99,7 +99,7 @@ pub(super) fn write_value(value: Value<'_>, kind: Kind, text: &mut String) {
     }
 }
 
-/// Appends a value as an SQL literal. `escapes`: a backslash in a text means something (MariaDB, MySQL).
+/// Append a value as an SQL literal. `escapes`: backslashes in text are special (MariaDB, MySQL).
 pub(super) fn literal(value: Value<'_>, kind: Kind, escapes: bool, sql: &mut String) {
     match (value, kind) {
         (Value::Null, _) => sql.push_str("NULL"),
@@ -127,8 +127,8 @@ pub(super) fn literal(value: Value<'_>, kind: Kind, escapes: bool, sql: &mut Str
     }
 }
 
-/// A statement with its parameters in their places, `?` or `$1` and up in their order. No text of a statement has such a
-/// sign elsewhere.
+/// Append a statement with its parameters in place of `?` or `$1` and up, in their order. No
+/// statement text has such a sign elsewhere.
 pub(super) fn with_values(text: &str, values: &Values, kinds: &[Kind], escapes: bool, sql: &mut String) {
     let mut rest = text;
     for (value, kind) in values.iter().zip(kinds) {
@@ -140,7 +140,8 @@ pub(super) fn with_values(text: &str, values: &Values, kinds: &[Kind], escapes: 
     sql.push_str(rest);
 }
 
-/// Reads a value of its kind from a server's text; what isn't one is taken as text, for the program to stumble over.
+/// Parse a value of its kind from a server's text; an unparsable one becomes text, for the program
+/// to detect.
 pub(super) fn read_value(text: &str, kind: Kind) -> Value<'_> {
     let number = match kind {
         Kind::Int | Kind::BigInt | Kind::JsonInt { .. } => text.parse().ok(),
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_a_text_as_literals() {
+    fn values_are_inserted_as_literals() {
         let kinds = [Kind::Int, Kind::Char(9), Kind::Decimal { digits: 5, scale: 2 }, Kind::Time, Kind::Int];
         let mut values = Values::default();
         values.int(-7).text("it's \\ one").int(1050).int(0).null();

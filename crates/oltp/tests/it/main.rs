@@ -1,4 +1,4 @@
-//! The driver on SQLite, which needs no server; `tests/servers` has what needs one.
+//! Tests of the driver on SQLite, which needs no server; tests with servers are in `tests/servers`.
 
 mod runs;
 mod same_rows;

@@ -1,4 +1,4 @@
-//! Whole runs: the record they leave, the ledger, the conditions, and what the check finds when something is wrong.
+//! Whole runs: their records, the ledger, the conditions, and detection of faults by the check.
 
 use crate::support::{loaded, spec, tpcc};
 use std::fs;
@@ -24,12 +24,12 @@ fn writer(folder: &Path, control: &Arc<Control>) -> Writer {
     Writer::open(folder, Arc::clone(control)).expect("a record")
 }
 
-fn run(spec: &OltpSpec, program: &Program, folder: &Path) -> tameshi_oltp::Done {
+fn run(spec: &OltpSpec, program: &Program, folder: &Path) -> tameshi_oltp::RunOutcome {
     execute_program(spec, program.clone(), now(), &mut writer(folder, &Arc::default()), &Power::default())
         .expect("a run")
 }
 
-/// Sum of a metric over all rows of the series, of subjects that begin so.
+/// Sum of a metric over all rows of the series whose subject starts with `subject`.
 fn total(folder: &Path, subject: &str, metric: &str) -> u64 {
     let series = fs::read_to_string(folder.join("series/load.csv")).expect("a series");
     let rows = series.lines().map(|line| line.split(',').collect::<Vec<_>>());
@@ -44,7 +44,7 @@ fn sql(spec: &OltpSpec, program: &Program, text: &str) {
 }
 
 #[test]
-fn tpcc_leaves_a_record_by_kind_and_a_database_that_holds_all_conditions() {
+fn tpcc_run_leaves_record_by_kind_and_consistent_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(3, Manner::Specification, Delivery::AtOnce)), 1500);
     let program = loaded(&spec);
@@ -78,7 +78,7 @@ fn tpcc_leaves_a_record_by_kind_and_a_database_that_holds_all_conditions() {
 }
 
 #[test]
-fn a_lost_commit_a_doubled_one_and_a_broken_condition_are_found() {
+fn lost_and_doubled_commits_and_violations_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::TpccMysql, Delivery::AtOnce)), 600);
     let program = loaded(&spec);
@@ -102,7 +102,7 @@ fn a_lost_commit_a_doubled_one_and_a_broken_condition_are_found() {
 }
 
 #[test]
-fn a_delivery_that_forgot_its_customer_and_an_order_that_is_gone_break_the_eleventh_condition() {
+fn partial_delivery_or_missing_order_violates_condition_11() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::Specification, Delivery::AtOnce)), 900);
     let program = loaded(&spec);
@@ -122,7 +122,7 @@ fn a_delivery_that_forgot_its_customer_and_an_order_that_is_gone_break_the_eleve
 }
 
 #[test]
-fn phases_of_one_program_go_on_with_new_keys_where_the_last_one_ended() {
+fn phases_of_one_program_continue_its_new_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = Ycsb { mix: YcsbMix::D, records: 200, clients: 2, rate: None, think_time: Time(0) };
     let mut spec = spec(folder.path(), ProgramSpec::Ycsb(of), 300);
@@ -134,29 +134,30 @@ fn phases_of_one_program_go_on_with_new_keys_where_the_last_one_ended() {
 }
 
 #[test]
-fn what_becomes_of_transactions_is_counted_by_kind_and_what_each_client_did_is_told() {
+fn outcomes_are_counted_by_kind_and_client() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(4, Manner::Specification, Delivery::AtOnce)), 1000);
     spec.phases[0].ramp = tameshi_base::Time(0);
     let program = loaded(&spec);
-    // A new order needs its stock; payments go on.
+    // New orders need the table stock; payments do not.
     sql(&spec, &program, "DROP TABLE stock");
     let done = run(&spec, &program, folder.path());
     assert!(total(folder.path(), "tpcc.new_order", "transaction.failed") > 0, "{done:?}");
     assert_eq!(total(folder.path(), "tpcc.payment", "transaction.failed"), 0);
     assert!(total(folder.path(), "tpcc.payment", "transaction.count") > 0);
     let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
-    let clients = events.lines().find(|line| line.contains("\"kind\":\"clients\"")).expect("told");
+    let clients = events.lines().find(|line| line.contains("\"kind\":\"clients\"")).expect("an event");
     let clients: serde_json::Value = serde_json::from_str(clients).expect("an event");
     let of = |key: &str| clients[key].as_array().expect("a list").iter().filter_map(|n| n.as_u64()).collect::<Vec<_>>();
     assert_eq!((of("completed").len(), of("completed").iter().sum::<u64>()), (4, done.completed));
-    // Of a second on a busy machine one client may get nothing; who completed something took time for it.
+    // On a busy machine one client may complete nothing in a second; a client that completed
+    // something took time for it.
     let worked: Vec<bool> = of("completed").iter().zip(of("busy_ns")).map(|(&done, ns)| done == 0 || ns > 0).collect();
     assert!(done.completed > 0 && worked == [true; 4], "{clients}");
 }
 
 #[test]
-fn deferred_deliveries_are_carried_out_in_the_background_and_count_once() {
+fn deferred_deliveries_run_in_background_and_count_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::Specification, Delivery::Deferred)), 1500);
     let program = loaded(&spec);
@@ -172,7 +173,7 @@ fn deferred_deliveries_are_carried_out_in_the_background_and_count_once() {
 }
 
 #[test]
-fn an_open_loop_serves_its_rate_or_tells_what_it_could_not_serve() {
+fn open_loop_serves_its_rate_or_counts_unserved() {
     let folder = tempfile::tempdir().expect("a folder");
     let rate = Some(Rate(400_000));
     let of = Oltp { rate, ..Oltp::of(OltpMix::PointSelect, 2, 1, 200) };
@@ -181,12 +182,12 @@ fn an_open_loop_serves_its_rate_or_tells_what_it_could_not_serve() {
     run(&spec, &program, folder.path());
     let (served, unserved) =
         (total(folder.path(), "oltp", "transaction.count"), total(folder.path(), "oltp", "load.unserved"));
-    // Poisson with a mean of 600: five standard deviations, whatever else the machine does.
+    // Poisson with a mean of 600: five standard deviations, at any machine load.
     assert!((478..=722).contains(&(served + unserved)), "{served} served, {unserved} not");
     assert_eq!(total(folder.path(), "oltp", "load.started"), served);
 }
 
-/// A million transactions a second arrive for so long, of which a database serves few.
+/// Run with a million arrivals per second, of which a database serves few.
 fn flooded(folder: &Path, milliseconds: u64) -> (OltpSpec, Program) {
     let rate = Some(Rate(1_000_000_000));
     let of = Tpcc { rate, ..tpcc(2, Manner::Specification, Delivery::AtOnce) };
@@ -196,7 +197,7 @@ fn flooded(folder: &Path, milliseconds: u64) -> (OltpSpec, Program) {
 }
 
 #[test]
-fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
+fn unbegun_arrivals_count_for_the_program_only() {
     let folder = tempfile::tempdir().expect("a folder");
     let (spec, program) = flooded(folder.path(), 500);
     run(&spec, &program, folder.path());
@@ -207,12 +208,12 @@ fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
 }
 
 #[test]
-fn nothing_arrives_behind_the_end_of_a_phase_however_long_its_last_transactions_take() {
+fn no_arrivals_after_the_end_of_a_phase() {
     let folder = tempfile::tempdir().expect("a folder");
     let (spec, program) = flooded(folder.path(), 300);
     let mut other = Session::open(&spec.target, &Plan::new(&spec, &program)).expect("a connection");
     std::thread::scope(|scope| {
-        other.plain("BEGIN IMMEDIATE").expect("nobody else writes");
+        other.plain("BEGIN IMMEDIATE").expect("no other writer");
         scope.spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(1500));
             other.plain("COMMIT").expect("let go");
@@ -225,7 +226,7 @@ fn nothing_arrives_behind_the_end_of_a_phase_however_long_its_last_transactions_
 }
 
 #[test]
-fn users_who_think_for_so_long_ask_no_oftener() {
+fn think_time_bounds_the_request_rate() {
     let folder = tempfile::tempdir().expect("a folder");
     let think_time = Time(20_000_000);
     let of = Oltp { think_time, ..Oltp::of(OltpMix::PointSelect, 2, 1, 200) };
@@ -233,12 +234,13 @@ fn users_who_think_for_so_long_ask_no_oftener() {
     let program = loaded(&spec);
     run(&spec, &program, folder.path());
     let served = total(folder.path(), "oltp", "transaction.count");
-    // Two users, a mean of 20 ms, 1.5 s: 150 and the two first ones at most, and five standard deviations.
+    // Two users, a mean of 20 ms, 1.5 s: at most 150 and the two first ones, and five standard
+    // deviations.
     assert!((20..=152 + 62).contains(&served), "{served}");
 }
 
 #[test]
-fn single_statements_get_their_row_in_the_ledger_too() {
+fn single_statements_get_a_ledger_row() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = KeyUpdate {
         tables: 2,
@@ -261,7 +263,7 @@ fn single_statements_get_their_row_in_the_ledger_too() {
 }
 
 #[test]
-fn connections_are_made_anew_after_so_many_transactions() {
+fn clients_reconnect_after_n_transactions() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = Oltp { reconnect: 5, ..Oltp::of(OltpMix::PointSelect, 2, 1, 200) };
     let spec = spec(folder.path(), ProgramSpec::Oltp(of), 300);
@@ -274,7 +276,7 @@ fn connections_are_made_anew_after_so_many_transactions() {
 }
 
 #[test]
-fn rows_that_clients_number_have_unlike_numbers_in_all_phases() {
+fn rows_numbered_by_clients_are_unique_in_all_phases() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = Oltp { auto_inc: false, ..Oltp::of(OltpMix::Insert, 2, 2, 200) };
     let mut spec = spec(folder.path(), ProgramSpec::Oltp(of), 200);
@@ -286,7 +288,7 @@ fn rows_that_clients_number_have_unlike_numbers_in_all_phases() {
 }
 
 #[test]
-fn loading_into_a_database_that_has_the_tables_is_refused_and_changes_nothing() {
+fn loading_over_existing_tables_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::ReadOnly, 1, 1, 100)), 100);
     loaded(&spec);
@@ -298,7 +300,7 @@ fn loading_into_a_database_that_has_the_tables_is_refused_and_changes_nothing() 
 }
 
 #[test]
-fn a_phase_in_which_nothing_succeeds_is_an_error_that_says_why() {
+fn phase_without_success_is_an_error_with_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::PointSelect, 1, 1, 100)), 300);
     let program = loaded(&spec);
@@ -311,7 +313,7 @@ fn a_phase_in_which_nothing_succeeds_is_an_error_that_says_why() {
 }
 
 #[test]
-fn a_stop_ends_the_run_soon_and_leaves_a_partial_record() {
+fn stopped_database_run_leaves_a_partial_record() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::PointSelect, 2, 1, 100)), 60_000);
     let program = loaded(&spec);
@@ -328,7 +330,7 @@ fn a_stop_ends_the_run_soon_and_leaves_a_partial_record() {
 }
 
 #[test]
-fn what_is_answered_after_a_power_cut_counts_as_never_heard_and_the_clients_come_back() {
+fn answers_after_power_cut_do_not_count_and_clients_return() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = KeyUpdate {
         tables: 1,

@@ -1,4 +1,5 @@
-//! One client with the same seed gets the same replies from SQLite as from the reference store, and leaves the same rows.
+//! Equality of replies and rows between SQLite and the reference store, for one client with the
+//! same seed.
 
 use crate::support::{DATE, loaded, spec, tpcc};
 use tameshi_base::{Size, Time};
@@ -8,7 +9,7 @@ use tameshi_workload::program::{
     Program, ProgramSpec, PsMode, Reply, Seeds, Statement, Step, Table, Value, Ycsb, YcsbMix,
 };
 
-/// The rows of a table, as SQLite has them, in the order of the primary key.
+/// Rows of a table in SQLite, ordered by primary key.
 fn rows(session: &mut Session, table: &Table) -> Vec<Vec<Option<String>>> {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     let keys: Vec<&str> = table.primary.iter().map(|&column| table.columns[column].name).collect();
@@ -70,7 +71,7 @@ fn work(program: &Program, session: &mut Session, memory: &mut Memory, transacti
     }
 }
 
-/// Rows that are asked for without an order may come in any.
+/// Sort rows that were queried without an order.
 fn sorted(reply: &Reply) -> (u64, Vec<Vec<Value<'_>>>) {
     let mut rows: Vec<Vec<Value<'_>>> =
         (0..reply.rows()).map(|row| (0..reply.width).map(|column| reply.get(row, column)).collect()).collect();
@@ -79,14 +80,14 @@ fn sorted(reply: &Reply) -> (u64, Vec<Vec<Value<'_>>>) {
 }
 
 #[test]
-fn tpcc_in_either_manner_touches_the_same_rows_on_sqlite_and_in_the_reference() {
+fn tpcc_touches_the_same_rows_on_sqlite_and_reference() {
     for manner in [Manner::Specification, Manner::TpccMysql] {
         the_same_replies_and_rows(ProgramSpec::Tpcc(tpcc(1, manner, Delivery::AtOnce)), 400);
     }
 }
 
 #[test]
-fn sysbenchs_transactions_touch_the_same_rows_on_sqlite_and_in_the_reference() {
+fn sysbench_touches_the_same_rows_on_sqlite_and_reference() {
     for mix in [OltpMix::ReadWrite, OltpMix::UpdateIndex, OltpMix::Delete] {
         let spec = Oltp { popularity: Popularity::Zipfian, range_size: 20, ..Oltp::of(mix, 1, 2, 300) };
         the_same_replies_and_rows(ProgramSpec::Oltp(spec), 60);
@@ -94,7 +95,7 @@ fn sysbenchs_transactions_touch_the_same_rows_on_sqlite_and_in_the_reference() {
 }
 
 #[test]
-fn sysbenchs_options_change_how_rows_are_reached_and_not_which() {
+fn sysbench_options_change_access_and_not_rows() {
     let options: [fn(&mut Oltp); 4] = [
         |spec| spec.db_ps_mode = PsMode::Disable,
         |spec| spec.secondary = true,
@@ -105,7 +106,7 @@ fn sysbenchs_options_change_how_rows_are_reached_and_not_which() {
         for mix in [OltpMix::ReadWrite, OltpMix::Insert] {
             let mut spec = Oltp { popularity: Popularity::Pareto, range_size: 20, ..Oltp::of(mix, 1, 2, 300) };
             change(&mut spec);
-            // SQLite numbers rows by a primary key only.
+            // SQLite numbers rows only by a primary key.
             spec.auto_inc &= !(spec.secondary && mix == OltpMix::Insert);
             the_same_replies_and_rows(ProgramSpec::Oltp(spec), 40);
         }
@@ -113,7 +114,7 @@ fn sysbenchs_options_change_how_rows_are_reached_and_not_which() {
 }
 
 #[test]
-fn the_other_programs_touch_the_same_rows_on_sqlite_and_in_the_reference() {
+fn other_programs_touch_the_same_rows_as_the_reference() {
     let (rows, rate) = (300, None);
     the_same_replies_and_rows(
         ProgramSpec::KeyUpdate(KeyUpdate {

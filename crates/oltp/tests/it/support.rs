@@ -7,10 +7,10 @@ use tameshi_oltp::{Ledger, OltpSpec, Phase, Target, load_program};
 use tameshi_workload::program::tpcc::Sizes;
 use tameshi_workload::program::{Delivery, Manner, Program, ProgramSpec, Tpcc, Waits};
 
-/// The date of loading.
+/// Date of loading.
 pub const DATE: i64 = 1_000_000_000;
 
-/// Few rows, so that loading takes no time.
+/// Small data set that loads quickly.
 pub const SMALL: Sizes = Sizes { items: 400, districts: 10, customers: 30 };
 
 /// A SQLite file in the folder.
@@ -25,7 +25,7 @@ pub fn tpcc(clients: u32, manner: Manner, delivery: Delivery) -> Tpcc {
     Tpcc { warehouses: Some(2), clients, manner, waits: Waits::None, delivery, rate: None }
 }
 
-/// A run of one phase.
+/// Run of one phase.
 pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec {
     let time = Time(milliseconds * 1_000_000);
     OltpSpec {
@@ -41,7 +41,7 @@ pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec 
     }
 }
 
-/// Loads its program.
+/// Load the run's program.
 pub fn loaded(spec: &OltpSpec) -> Program {
     let program = spec.program();
     let rows = load_program(spec, &program, DATE, &AtomicU64::new(0)).expect("loaded");

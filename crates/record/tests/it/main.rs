@@ -1,4 +1,4 @@
-//! The record as written and read back.
+//! Record as written and read back.
 
 use std::sync::Arc;
 use tameshi_record::histograms::{Windows, summarise};
@@ -24,7 +24,7 @@ fn read(folder: &tempfile::TempDir, name: &str) -> String {
 }
 
 #[test]
-fn what_was_recorded_reads_back_per_part_and_operation() {
+fn record_reads_back_per_part_and_operation() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
     writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
@@ -43,7 +43,7 @@ fn what_was_recorded_reads_back_per_part_and_operation() {
 }
 
 #[test]
-fn of_a_phase_in_rounds_the_window_alone_counts() {
+fn phase_in_rounds_counts_its_window_only() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
     writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
@@ -62,7 +62,7 @@ fn of_a_phase_in_rounds_the_window_alone_counts() {
 }
 
 #[test]
-fn the_slowest_operation_is_shown_of_the_whole_run_with_its_time_and_offset() {
+fn slowest_operation_of_the_run_is_shown() {
     let (folder, control) = (folder(), Arc::new(Control::default()));
     let mut writer = Writer::open(folder.path(), Arc::clone(&control)).expect("opens");
     let mut phase = |number: u32, names: &[(&str, u32)], latency: u64| {
@@ -84,7 +84,7 @@ fn the_slowest_operation_is_shown_of_the_whole_run_with_its_time_and_offset() {
 }
 
 #[test]
-fn jobs_of_a_stream_become_one_interval_whatever_order_they_report_in() {
+fn jobs_merge_into_one_interval_in_any_order() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
     writer.phase_begin(0, 0, &[("small", 2)]).expect("writes");
@@ -100,7 +100,7 @@ fn jobs_of_a_stream_become_one_interval_whatever_order_they_report_in() {
 }
 
 #[test]
-fn jobs_weigh_in_a_streams_latency_by_their_operations() {
+fn jobs_weigh_by_operations_in_a_stream_latency() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
     writer.phase_begin(0, 0, &[("small", 2)]).expect("writes");
@@ -114,7 +114,7 @@ fn jobs_weigh_in_a_streams_latency_by_their_operations() {
 }
 
 #[test]
-fn a_log_cut_short_by_a_kill_reads_up_to_its_last_whole_line() {
+fn torn_log_reads_up_to_its_last_whole_line() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
     writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
@@ -151,7 +151,7 @@ fn progress_shows_the_last_interval() {
 }
 
 #[test]
-fn lateness_and_reaping_are_recorded_only_where_there_is_any_and_jobs_keep_the_worst() {
+fn lateness_and_work_time_are_recorded_only_if_present() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
     writer.phase_begin(0, 0, &[("small", 2)]).expect("writes");

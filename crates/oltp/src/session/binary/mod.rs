@@ -1,23 +1,25 @@
-//! Prepared statements in the binary protocol of MariaDB and MySQL, on the socket of a connection that the `mysql` library
-//! made.
+//! Prepared statements in the binary protocol of MariaDB and MySQL, on the socket of a connection
+//! that the `mysql` library opened.
 //!
-//! The library connects, logs in, prepares and loads. What a client sends thousands of times a second goes past it, in one
-//! write and one read: the library makes objects of each row and value, which costs more than the protocol. Between two
-//! statements nothing is under way on the socket, so that either may be used next.
+//! The library connects, logs in, prepares and loads. Statements of the hot path bypass it with one
+//! write and one read: the library creates objects per row and value, which costs more than the
+//! protocol. Between two statements nothing is in flight on the socket, so that either may use it
+//! next.
 //!
-//! Source: MariaDB's documentation of the client/server protocol, COM_STMT_EXECUTE, COM_QUERY and "Resultset row".
+//! Source: MariaDB's documentation of the client/server protocol, COM_STMT_EXECUTE, COM_QUERY and
+//! "Resultset row".
 
 mod value;
 
 use super::stream::{Inbox, Stream};
-use crate::failure::{Failure, Fate};
+use crate::failure::{Failure, FailureKind};
 use std::io;
 use tameshi_workload::program::{Kind, Reply, Values};
 use value::{Reader, Type, UNSIGNED, code, column, parameter, row};
 
-/// Bytes before each packet: its length in three, its number in one.
+/// Header bytes of a packet: three for the length, one for the number.
 const HEADER: usize = 4;
-/// The most that one packet holds; what is longer would come in several.
+/// Largest packet; longer data would come in several.
 const LONGEST: usize = 0xFF_FFFF;
 
 const QUERY: u8 = 0x03;
@@ -27,12 +29,13 @@ const OK: u8 = 0x00;
 const END: u8 = 0xFE;
 const REFUSED: u8 = 0xFF;
 
-/// A statement that the server has prepared.
+/// Statement that the server has prepared.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     id: u32,
     parameters: usize,
-    /// The server leaves them out of a result where they are what it told before (MariaDB's metadata cache).
+    /// Column types. The server omits them from a result if they are unchanged (MariaDB's metadata
+    /// cache).
     columns: Vec<Type>,
 }
 
@@ -47,7 +50,7 @@ impl From<&::mysql::Statement> for Prepared {
     }
 }
 
-/// One end of the protocol.
+/// Client side of the protocol.
 pub(super) struct Binary {
     stream: Stream,
     request: Vec<u8>,
@@ -56,12 +59,12 @@ pub(super) struct Binary {
 }
 
 fn lost(error: &io::Error) -> Failure {
-    Failure::new(Fate::Lost, "mysql connection", error.to_string())
+    Failure::new(FailureKind::Lost, "mysql connection", error.to_string())
 }
 
-/// What is on the way can't be told apart any more: only a new connection helps.
+/// Failure after an unexpected answer: the stream is out of step, and only a new connection helps.
 fn odd(what: &str) -> Failure {
-    Failure::new(Fate::Lost, "mysql protocol", what)
+    Failure::new(FailureKind::Lost, "mysql protocol", what)
 }
 
 impl Binary {
@@ -69,7 +72,7 @@ impl Binary {
         Self { stream, request: Vec::with_capacity(4096), inbox: Inbox::new(), scratch: String::new() }
     }
 
-    /// Carries out a text that returns no rows.
+    /// Execute a text that returns no rows.
     pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
         self.request.clear();
         self.request.extend_from_slice(&[0; HEADER]);
@@ -84,17 +87,18 @@ impl Binary {
         }
     }
 
-    /// Carries out a prepared statement.
+    /// Execute a prepared statement.
     pub(super) fn execute(
         &mut self,
         prepared: &mut Prepared,
-        (values, kinds): (&Values, &[Kind]),
+        values: &Values,
+        kinds: &[Kind],
         results: &[Kind],
         reply: &mut Reply,
     ) -> Result<(), Failure> {
         if values.len() != prepared.parameters {
             let message = format!("{} values for {} parameters", values.len(), prepared.parameters);
-            return Err(Failure::new(Fate::Final, "mysql parameters", message));
+            return Err(Failure::new(FailureKind::Final, "mysql parameters", message));
         }
         execution(prepared.id, values, kinds, &mut self.request, &mut self.scratch);
         self.send()?;
@@ -109,22 +113,22 @@ impl Binary {
             _ => {
                 let mut head = Reader(answer);
                 let count = head.length().ok_or_else(|| odd("a result has no number of columns"))?;
-                let told = head.0.first() != Some(&0);
-                self.result(count, told, prepared, results, reply)
+                let described = head.0.first() != Some(&0);
+                self.result(count, described, prepared, results, reply)
             }
         }
     }
 
-    /// A result of so many columns, which are told first or known.
+    /// Read a result of `columns` columns, described first or already known.
     fn result(
         &mut self,
         count: usize,
-        told: bool,
+        described: bool,
         prepared: &mut Prepared,
         results: &[Kind],
         reply: &mut Reply,
     ) -> Result<(), Failure> {
-        if told {
+        if described {
             prepared.columns.clear();
             for _ in 0..count {
                 let column = column(self.packet()?).ok_or_else(|| odd("a column can't be read"))?;
@@ -151,14 +155,18 @@ impl Binary {
     fn send(&mut self) -> Result<(), Failure> {
         let length = self.request.len() - HEADER;
         if length >= LONGEST {
-            return Err(Failure::new(Fate::Final, "mysql parameters", "a statement of 16 MiB and more is not sent"));
+            return Err(Failure::new(
+                FailureKind::Final,
+                "mysql parameters",
+                "a statement of 16 MiB and more is not sent",
+            ));
         }
-        // Number zero: a command begins.
+        // Packet number zero starts a command.
         self.request[..HEADER].copy_from_slice(&(length as u32).to_le_bytes());
         self.stream.write_all(&self.request).map_err(|error| lost(&error))
     }
 
-    /// The next packet, without its header; never empty.
+    /// Next packet, without its header; never empty.
     #[inline]
     fn packet(&mut self) -> Result<&[u8], Failure> {
         let head = self.inbox.look(&mut self.stream, HEADER).map_err(|error| lost(&error))?;
@@ -173,14 +181,16 @@ impl Binary {
     }
 }
 
-/// What fate a server's error means.
-pub(super) fn fate(error: u16) -> Fate {
+/// Consequence of a server's error.
+pub(super) fn failure_kind(error: u16) -> FailureKind {
     match error {
         // Deadlock, lock wait timeout, record changed, too many that wait, foreign transaction.
-        1213 | 1205 | 1020 | 3572 => Fate::Retry,
-        // Shutdown, killed, gone; and a server that isn't ready, or has no room for the connection.
-        1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 1040 | 1203 => Fate::Lost,
-        _ => Fate::Final,
+        1213 | 1205 | 1020 | 3572 => FailureKind::Retry,
+        // Shutdown, killed, gone; a server that is not ready, or accepts no more connections.
+        1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 1040 | 1203 => {
+            FailureKind::Lost
+        }
+        _ => FailureKind::Final,
     }
 }
 
@@ -188,10 +198,10 @@ fn refusal(packet: &[u8]) -> Failure {
     let mut rest = Reader(&packet[1..]);
     let error = rest.number::<2>().map_or(0, u16::from_le_bytes);
     let message = if rest.0.first() == Some(&b'#') { rest.0.get(6..).unwrap_or_default() } else { rest.0 };
-    Failure::new(fate(error), format!("mysql {error}"), String::from_utf8_lossy(message))
+    Failure::new(failure_kind(error), format!("mysql {error}"), String::from_utf8_lossy(message))
 }
 
-/// A request to carry out a prepared statement, with room for the header.
+/// Build a request to execute a prepared statement, with space for the header.
 fn execution(id: u32, values: &Values, kinds: &[Kind], request: &mut Vec<u8>, scratch: &mut String) {
     request.clear();
     request.extend_from_slice(&[0; HEADER]);
@@ -204,7 +214,8 @@ fn execution(id: u32, values: &Values, kinds: &[Kind], request: &mut Vec<u8>, sc
         return;
     }
     let nulls = request.len();
-    // Which are NULL, that types follow, and the types: two bytes each, the second for numbers without a sign.
+    // NULL bitmap, the flag for types, and the types: two bytes each, the second for unsigned
+    // numbers.
     request.resize(nulls + count.div_ceil(8), 0);
     request.push(1);
     let types = request.len();
@@ -249,7 +260,7 @@ mod tests {
         packet(&bytes)
     }
 
-    /// A whole row, and one of nothing but NULL.
+    /// Two rows: one with all kinds of values, and one of NULLs.
     fn rows() -> Vec<u8> {
         let whole = b"\0\0\xFF\xFF\xFF\xFF\x05ab   \x05-0.50\x04\xD0\x07\x02\x1D";
         let end = b"\xFE\0\0\x02\0";
@@ -276,7 +287,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_statement_is_sent_as_the_protocol_wants_it() {
+    fn statement_is_encoded_as_the_protocol_specifies() {
         let mut values = Values::default();
         values.int(-2).null().int(-1050).int(951_782_400);
         let (mut request, mut scratch) = (Vec::new(), String::new());
@@ -292,17 +303,17 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_read_in_whatever_pieces_it_comes_with_and_without_its_columns() {
+    fn result_in_pieces_is_read_with_and_without_columns() {
         let columns = [(3, 0), (254, 0), (246, 0), (12, 0)].map(|(code, flags)| described(code, flags)).concat();
-        let told = [&packet(&[4, 1])[..], &columns, &packet(b"\xFE\0\0\x02\0"), &rows()].concat();
+        let described = [&packet(&[4, 1])[..], &columns, &packet(b"\xFE\0\0\x02\0"), &rows()].concat();
         let known = [&packet(&[4, 0])[..], &packet(b"\xFE\0\0\x02\0"), &rows()].concat();
         for piece in [1, 3, 4096] {
             let (mut binary, mut server) = pair();
             let (mut prepared, mut reply) = (prepared(), Reply::default());
-            for answer in [&told, &known, &known] {
+            for answer in [&described, &known, &known] {
                 std::thread::scope(|scope| {
                     scope.spawn(|| answer.chunks(piece).for_each(|part| server.write_all(part).expect("room")));
-                    let done = binary.execute(&mut prepared, (&Values::default(), &[]), &KINDS, &mut reply);
+                    let done = binary.execute(&mut prepared, &Values::default(), &[], &KINDS, &mut reply);
                     done.expect("a result");
                 });
                 assert_eq!(taken(&reply), WHOLE);
@@ -311,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_longer_than_the_buffer_is_read_whole() {
+    fn result_longer_than_the_buffer_is_read_whole() {
         let (mut binary, mut server) = pair();
         let mut prepared = Prepared { columns: vec![Type { code: 254, unsigned: false }], ..prepared() };
         let long = "y".repeat(3 * READ + 5);
@@ -323,20 +334,20 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| server.write_all(&answer).expect("room"));
             let none = Values::default();
-            binary.execute(&mut prepared, (&none, &[]), &[Kind::Text(9)], &mut reply).expect("a result");
+            binary.execute(&mut prepared, &none, &[], &[Kind::Text(9)], &mut reply).expect("a result");
         });
         assert_eq!(taken(&reply), [Value::Text(&long)]);
     }
 
     #[test]
-    fn what_a_server_refuses_is_told_and_the_connection_goes_on() {
+    fn refused_statement_keeps_the_connection() {
         let (mut binary, mut server) = pair();
         let (none, mut reply) = (Values::default(), Reply::default());
         server.write_all(&packet(b"\xFF\xBD\x04#40001Deadlock found")).expect("room");
-        let failure = binary.execute(&mut prepared(), (&none, &[]), &[], &mut reply).expect_err("refused");
-        assert_eq!(failure, Failure::new(Fate::Retry, "mysql 1213", "Deadlock found"));
+        let failure = binary.execute(&mut prepared(), &none, &[], &[], &mut reply).expect_err("refused");
+        assert_eq!(failure, Failure::new(FailureKind::Retry, "mysql 1213", "Deadlock found"));
         server.write_all(&packet(&[0, 0xFC, 44, 1, 0, 2, 0, 0, 0])).expect("room");
-        binary.execute(&mut prepared(), (&none, &[]), &[], &mut reply).expect("done");
+        binary.execute(&mut prepared(), &none, &[], &[], &mut reply).expect("done");
         assert_eq!(reply.affected, 300);
         server.write_all(&packet(&[0, 0, 0, 2, 0, 0, 0])).expect("room");
         binary.plain("COMMIT").expect("done");
@@ -345,12 +356,12 @@ mod tests {
         assert_eq!(&sent[28..], b"\x07\0\0\0\x03COMMIT");
         let mut one = Values::default();
         one.int(1);
-        let wrong = binary.execute(&mut prepared(), (&one, &[Kind::Int]), &[], &mut reply);
-        assert_eq!(wrong.expect_err("one value too many").fate, Fate::Final);
+        let wrong = binary.execute(&mut prepared(), &one, &[Kind::Int], &[], &mut reply);
+        assert_eq!(wrong.expect_err("one value too many").failure_kind, FailureKind::Final);
     }
 
     #[test]
-    fn what_cannot_be_read_and_a_closed_connection_are_a_lost_connection() {
+    fn unreadable_answer_or_closed_socket_is_a_lost_connection() {
         let short_row = [&packet(&[1, 0])[..], &packet(b"\xFE\0\0\x02\0"), &packet(&[0, 0, 9])].concat();
         let other_count = packet(&[2, 0]);
         for answer in [short_row, other_count, packet(&[]), Vec::new()] {
@@ -359,8 +370,8 @@ mod tests {
             server.write_all(&answer).expect("room");
             server.shutdown(std::net::Shutdown::Write).expect("closed");
             let none = Values::default();
-            let failure = binary.execute(&mut prepared, (&none, &[]), &[Kind::Int], &mut Reply::default());
-            assert_eq!(failure.expect_err("nothing to go by").fate, Fate::Lost);
+            let failure = binary.execute(&mut prepared, &none, &[], &[Kind::Int], &mut Reply::default());
+            assert_eq!(failure.expect_err("nothing to go by").failure_kind, FailureKind::Lost);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Values in the binary protocol: parameters as they are sent, rows as they are read.
+//! Values in the binary protocol: encoding of parameters, decoding of rows.
 
 use super::super::wire;
 use tameshi_workload::program::{Kind, Reply, Value};
 
-/// Types of columns and parameters.
+/// Type codes of columns and parameters.
 pub(super) mod code {
     pub const TINY: u8 = 1;
     pub const SHORT: u8 = 2;
@@ -19,17 +19,17 @@ pub(super) mod code {
     pub const YEAR: u8 = 13;
     pub const VAR_STRING: u8 = 253;
 }
-/// A column's flag.
+/// Flag of an unsigned column.
 pub(super) const UNSIGNED: u16 = 32;
 
-/// A column's type, and whether its numbers have no sign.
+/// Type of a column, and whether its numbers are unsigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Type {
     pub(super) code: u8,
     pub(super) unsigned: bool,
 }
 
-/// Appends a value, and says of which type it is.
+/// Append a value; return its type code.
 pub(super) fn parameter(value: Value<'_>, kind: Kind, request: &mut Vec<u8>, scratch: &mut String) -> u8 {
     match (value, kind) {
         (Value::Null, _) => code::NULL,
@@ -57,7 +57,7 @@ pub(super) fn parameter(value: Value<'_>, kind: Kind, request: &mut Vec<u8>, scr
     }
 }
 
-/// Appends a text with its length.
+/// Append a text with its length.
 pub(super) fn text(value: &str, request: &mut Vec<u8>) {
     let length = (value.len() as u64).to_le_bytes();
     match value.len() {
@@ -78,7 +78,7 @@ pub(super) fn text(value: &str, request: &mut Vec<u8>) {
     request.extend_from_slice(value.as_bytes());
 }
 
-/// What is left of a packet; `None` where it is too short.
+/// Rest of a packet; reads return `None` if it is too short.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         self.take(BYTES)?.try_into().ok()
     }
 
-    /// A number whose first byte tells how long it is.
+    /// Number of variable length: the first byte gives the length.
     #[inline]
     pub(super) fn length(&mut self) -> Option<usize> {
         match self.number::<1>()?[0] {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text with its length before it.
+    /// Text with a length prefix.
     #[inline]
     fn text(&mut self) -> Option<&'a [u8]> {
         let length = self.length()?;
@@ -117,10 +117,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The type that a column's description tells.
+/// Type in a column's description.
 pub(super) fn column(packet: &[u8]) -> Option<Type> {
     let mut rest = Reader(packet);
-    // Catalogue, schema, table and column, each also by its own name; then the length of the rest, set of characters, width.
+    // Catalogue, schema, table and column, each also by its own name; then the length of the rest,
+    // character set, width.
     for _ in 0..6 {
         rest.text()?;
     }
@@ -130,12 +131,12 @@ pub(super) fn column(packet: &[u8]) -> Option<Type> {
     Some(Type { code, unsigned: flags & UNSIGNED != 0 })
 }
 
-/// Takes a row.
+/// Decode a row.
 pub(super) fn row(packet: &[u8], columns: &[Type], kinds: &[Kind], reply: &mut Reply) -> Option<()> {
     let mut rest = Reader(&packet[1..]);
     let nulls = rest.take((columns.len() + 9) / 8)?;
     for (index, (of, kind)) in columns.iter().zip(kinds).enumerate() {
-        // The first two bits mean nothing.
+        // The first two bits are reserved.
         let at = index + 2;
         if nulls[at / 8] >> (at % 8) & 1 == 1 {
             reply.values.null();
@@ -146,7 +147,7 @@ pub(super) fn row(packet: &[u8], columns: &[Type], kinds: &[Kind], reply: &mut R
     Some(())
 }
 
-/// Takes one value.
+/// Decode one value.
 #[inline]
 fn value(rest: &mut Reader<'_>, of: Type, kind: Kind, reply: &mut Reply) -> Option<()> {
     let signed = !of.unsigned;
@@ -183,11 +184,11 @@ fn value(rest: &mut Reader<'_>, of: Type, kind: Kind, reply: &mut Reply) -> Opti
     Some(())
 }
 
-/// Seconds since 1970 of a date with its time of day, of which zeros at the end are left out.
+/// Seconds since 1970 of a date and time; the protocol omits trailing zeros.
 fn time(rest: &mut Reader<'_>) -> Option<i64> {
     let length = rest.length()?;
-    let told = rest.take(length)?;
-    let byte = |at: usize| i64::from(told.get(at).copied().unwrap_or(0));
+    let bytes = rest.take(length)?;
+    let byte = |at: usize| i64::from(bytes.get(at).copied().unwrap_or(0));
     let of_day = byte(4) * 3600 + byte(5) * 60 + byte(6);
     Some(wire::seconds(byte(0) + (byte(1) << 8), byte(2), byte(3), of_day))
 }
@@ -197,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_stands_behind_its_length() {
+    fn text_follows_its_length() {
         for (length, head) in [(250, vec![250]), (251, vec![0xFC, 251, 0]), (65_536, vec![0xFD, 0, 0, 1])] {
             let mut bytes = Vec::new();
             text(&"x".repeat(length), &mut bytes);
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_every_width_are_read_with_and_without_a_sign() {
+    fn numbers_of_every_width_are_read_signed_and_unsigned() {
         for (code, bytes, with, without) in [
             (code::TINY, &[0xFF][..], -1, 255),
             (code::SHORT, &[0xFE, 0xFF], -2, 65_534),

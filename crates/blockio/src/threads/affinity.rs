@@ -1,16 +1,16 @@
-//! Which processors a thread runs on.
+//! Processor affinity of threads.
 
 use std::io;
 
-/// Numbers that a set of processors has room for.
+/// Processor numbers that fit into a `cpu_set_t`.
 const MOST: u32 = libc::CPU_SETSIZE as u32;
 
-/// Has the calling thread, and those that it starts from now on, run on these processors only.
+/// Bind the calling thread, and threads that it starts later, to `processors`.
 ///
 /// # Errors
-/// The system's, where it has none of them or does not let this thread run there.
+/// The system's error, if none of them exists or the thread may not run there.
 pub(crate) fn run_on(processors: &[u32]) -> io::Result<()> {
-    // SAFETY: an all-zero set is one of no processor.
+    // SAFETY: an all-zero set is an empty set of processors.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for &processor in processors.iter().filter(|&&processor| processor < MOST) {
         // SAFETY: the number lies within the set.
@@ -23,7 +23,7 @@ pub(crate) fn run_on(processors: &[u32]) -> io::Result<()> {
     }
 }
 
-/// Whether this process may run on the processor of that number.
+/// Return whether this process may run on `processor`.
 pub(crate) fn is_allowed(processor: u32) -> bool {
     processor < MOST
         && allowed().is_ok_and(|set| {
@@ -32,9 +32,9 @@ pub(crate) fn is_allowed(processor: u32) -> bool {
         })
 }
 
-/// The processors that the calling thread may run on.
+/// Processors that the calling thread may run on.
 fn allowed() -> io::Result<libc::cpu_set_t> {
-    // SAFETY: an all-zero set is one of no processor.
+    // SAFETY: an all-zero set is an empty set of processors.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set is valid for writes, and this long.
     match unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_and_those_it_starts_run_where_they_are_told_and_others_do_not() {
+    fn affinity_applies_to_the_thread_and_its_later_threads_only() {
         let last = (0..MOST).rev().find(|&processor| is_allowed(processor)).expect("a processor");
         let count = || allowed().map(|set| unsafe { libc::CPU_COUNT(&set) }).expect("a set");
         let before = count();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_that_is_not_there_is_refused() {
+    fn affinity_to_a_missing_processor_is_refused() {
         assert!(!is_allowed(MOST) && !is_allowed(u32::MAX));
         assert!(std::thread::spawn(|| run_on(&[u32::MAX]).is_err()).join().expect("no panic"));
     }

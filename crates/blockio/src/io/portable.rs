@@ -1,8 +1,8 @@
-//! Requests by plain calls: in place at depth one, else a thread per request that may be outstanding.
+//! Backend of plain calls: in the job's thread at depth 1, else one thread per outstanding request.
 
 use crate::clock;
 use crate::files::{Donor, HOLE};
-use crate::request::{Kind, Queue, Reaped, Request};
+use crate::io::{Kind, Queue, Reaped, Request};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -15,10 +15,11 @@ use tameshi_base::Nanos;
 /// _IO(0x12, 119)
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// Discards a range of a block device, or punches a hole into a file.
+/// Discard a range of a block device, or punch a hole into a file.
 fn trim(fd: RawFd, offset: u64, length: u64) -> isize {
     let range = [offset, length];
-    // SAFETY: the request reads two u64; what is no block device refuses it without looking.
+    // SAFETY: the request reads two u64; a file that is no block device refuses it without reading
+    // them.
     let discarded = unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) };
     if discarded == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOTTY) {
         return discarded as isize;
@@ -27,11 +28,12 @@ fn trim(fd: RawFd, offset: u64, length: u64) -> isize {
     unsafe { libc::fallocate(fd, HOLE, offset as libc::off_t, length as libc::off_t) as isize }
 }
 
-/// Carries the request out; bytes moved or a negative error number.
+/// Perform the request; return bytes moved or a negative error number.
 fn perform(fd: RawFd, donor: Option<&Donor>, request: &Request) -> i32 {
     let (buffer, length, offset) = (request.buffer.cast(), request.length as usize, request.offset as libc::off_t);
     loop {
-        // SAFETY: the buffer holds `length` bytes and belongs to the request until it has completed.
+        // SAFETY: the buffer holds `length` bytes and belongs to the request until it has
+        // completed.
         let result = unsafe {
             match request.kind {
                 Kind::Read => libc::pread(fd, buffer, length, offset),
@@ -56,7 +58,7 @@ fn perform(fd: RawFd, donor: Option<&Donor>, request: &Request) -> i32 {
     }
 }
 
-/// One request at a time, carried out by the thread that asks.
+/// Queue of one request, performed by the calling thread.
 pub(crate) struct Inline {
     handle: OwnedFd,
     donor: Option<Donor>,
@@ -64,7 +66,7 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    /// Works on `handle`, and may move extents of `donor` there.
+    /// Work on `handle`, with extents of `donor` to move.
     pub(crate) fn new(handle: OwnedFd, donor: Option<Donor>) -> Self {
         Self { handle, donor, pushed: VecDeque::with_capacity(1) }
     }
@@ -92,21 +94,22 @@ impl Queue for Inline {
 }
 
 #[derive(Default)]
-struct Todo {
+struct Submissions {
     requests: VecDeque<Request>,
-    over: bool,
+    closed: bool,
 }
 
 struct Shared {
     handle: OwnedFd,
     donor: Option<Donor>,
-    todo: Mutex<Todo>,
-    work: Condvar,
+    submissions: Mutex<Submissions>,
+    submitted: Condvar,
     done: Mutex<Vec<Reaped>>,
-    news: Condvar,
+    completed: Condvar,
 }
 
-/// A panic elsewhere is reported elsewhere; here the data are plain and stay whole.
+/// Lock a mutex in spite of poisoning: the panicking thread reports itself, and the plain data stay
+/// consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -114,25 +117,25 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     fn serve(&self) {
         loop {
-            let mut todo = lock(&self.todo);
+            let mut submissions = lock(&self.submissions);
             let request = loop {
-                if todo.over {
+                if submissions.closed {
                     return;
                 }
-                match todo.requests.pop_front() {
+                match submissions.requests.pop_front() {
                     Some(request) => break request,
-                    None => todo = self.work.wait(todo).unwrap_or_else(PoisonError::into_inner),
+                    None => submissions = self.submitted.wait(submissions).unwrap_or_else(PoisonError::into_inner),
                 }
             };
-            drop(todo);
+            drop(submissions);
             let result = perform(self.handle.as_raw_fd(), self.donor.as_ref(), &request);
             lock(&self.done).push(Reaped { slot: request.slot, result });
-            self.news.notify_one();
+            self.completed.notify_one();
         }
     }
 }
 
-/// As many threads as requests may be outstanding.
+/// Queue with one thread per outstanding request.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -141,16 +144,16 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// `depth` threads on `handle`, which may move extents of `donor` there.
+    /// Start `depth` threads on `handle`, with extents of `donor` to move.
     pub(crate) fn new(handle: OwnedFd, donor: Option<Donor>, depth: u32) -> io::Result<Self> {
         const STACK: usize = 64 << 10;
         let shared = Arc::new(Shared {
             handle,
             donor,
-            todo: Mutex::new(Todo { requests: VecDeque::with_capacity(depth as usize), over: false }),
-            work: Condvar::new(),
+            submissions: Mutex::new(Submissions { requests: VecDeque::with_capacity(depth as usize), closed: false }),
+            submitted: Condvar::new(),
             done: Mutex::new(Vec::with_capacity(depth as usize)),
-            news: Condvar::new(),
+            completed: Condvar::new(),
         });
         let mut pool = Self { shared, threads: Vec::new(), clocks: Vec::new(), outstanding: 0 };
         for _ in 0..depth {
@@ -158,7 +161,8 @@ impl Pool {
             let name = "load-call".to_string();
             let thread = std::thread::Builder::new().name(name).stack_size(STACK).spawn(move || shared.serve())?;
             let mut clock = 0;
-            // SAFETY: the thread is not joined, so its handle is valid; `clock` is valid for writes.
+            // SAFETY: the thread is not joined, so its handle is valid; `clock` is valid for
+            // writes.
             if unsafe { libc::pthread_getcpuclockid(thread.as_pthread_t(), &mut clock) } == 0 {
                 pool.clocks.push(clock);
             }
@@ -171,15 +175,15 @@ impl Pool {
 impl Queue for Pool {
     fn push(&mut self, request: Request) -> io::Result<bool> {
         self.outstanding += 1;
-        lock(&self.shared.todo).requests.push_back(request);
-        self.shared.work.notify_one();
+        lock(&self.shared.submissions).requests.push_back(request);
+        self.shared.submitted.notify_one();
         Ok(true)
     }
 
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
         let mut done = lock(&self.shared.done);
         if done.is_empty() && patience > 0 {
-            let waited = self.shared.news.wait_timeout(done, Duration::from_nanos(patience));
+            let waited = self.shared.completed.wait_timeout(done, Duration::from_nanos(patience));
             done = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         self.outstanding -= done.len() as u32;
@@ -193,16 +197,17 @@ impl Queue for Pool {
 }
 
 impl Drop for Pool {
-    /// Ends the threads; one that hangs in a call is left behind.
+    /// End the threads; detach them if one hangs in a call.
     fn drop(&mut self) {
-        let mut todo = lock(&self.shared.todo);
-        todo.over = true;
-        todo.requests.clear();
-        drop(todo);
-        self.shared.work.notify_all();
+        let mut submissions = lock(&self.shared.submissions);
+        submissions.closed = true;
+        submissions.requests.clear();
+        drop(submissions);
+        self.shared.submitted.notify_all();
         if self.outstanding == 0 {
             for thread in self.threads.drain(..) {
-                // A thread of the pool runs no code that panics; if one did, its request would still be outstanding.
+                // Threads of the pool run no code that panics; if one did, its request would still
+                // be outstanding.
                 let _ = thread.join();
             }
         }

@@ -1,14 +1,14 @@
-//! The loop of one job: issue what is due, wait for the first completion, take all that completed.
+//! I/O loop of one job: issue due requests, wait for the first completion, take all completions.
 
 use crate::arena::{Arena, Content};
 use crate::clock::Clock;
 use crate::error::BlockError;
 use crate::files::FileOperation;
-use crate::message::Ending;
-use crate::recorder::{Batch, Recorder, Used};
-use crate::relay::{Handover, Next};
-use crate::request::{Kind, Queue, Reaped, Request};
+use crate::io::{Kind, Queue, Reaped, Request};
 use crate::target::Payload;
+use crate::threads::handover::{Handover, Next};
+use crate::threads::message::Ending;
+use crate::threads::recorder::{Batch, Recorder, Used};
 use crate::verify::Verifier;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,47 +17,48 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::EndedBy;
 use tameshi_workload::{Completion, Failing, FileCall, Job, StreamSpec, Sync};
 
-/// In open loop, a thread that waits for an arrival sleeps until this long before it and then polls: a sleep ends too
-/// late by up to some tens of microseconds. Closed loop never polls.
+/// Spin time before an arrival in open loop. A sleep ends up to some tens of microseconds late, so
+/// the thread wakes this long before the arrival and polls. Closed loop never polls.
 pub const SPIN_NS: Nanos = 50_000;
-/// Longest sleep: how soon a stop is seen.
+/// Longest sleep; bounds the delay until a stop is seen.
 const SLICE: Nanos = 50_000_000;
-/// Longest sleep between two phases: how soon the next one's begin is seen where nothing completes meanwhile.
+/// Longest sleep between two phases; bounds the delay until the next phase's start is seen if
+/// nothing completes.
 const BRIDGE_SLICE: Nanos = 100_000;
-/// While draining, so long without a completion is given up on.
+/// Longest time without a completion while draining, before the job gives up.
 pub(crate) const DRAIN_LIMIT: Nanos = 30_000_000_000;
 
-/// The facts of a job that its loop needs.
+/// Facts about a job that its loop needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
-    /// The storage's name, for errors.
+pub(crate) struct JobContext {
+    /// Name of the storage, for errors.
     pub(crate) storage: String,
     pub(crate) payload: Payload,
-    /// Requests that may be outstanding.
+    /// Queue depth: most requests outstanding.
     pub(crate) depth: u32,
     pub(crate) open_loop: bool,
-    /// The kind of sync that the stream asks for.
+    /// Kind of sync that the stream asks for.
     pub(crate) sync: Kind,
-    /// When the phase ends by time.
+    /// End of the phase, if time ends it.
     pub(crate) end: Option<Nanos>,
-    /// Whether it has ended otherwise.
-    pub(crate) over: Arc<Over>,
-    /// The jobs that end with this one, each by its stream's word.
-    pub(crate) ends: Vec<Arc<Over>>,
-    /// What it does to files in place of moving data.
+    /// Signal that the phase has ended otherwise.
+    pub(crate) end_signal: Arc<EndSignal>,
+    /// Signals of the streams that end with this job's stream.
+    pub(crate) linked_ends: Vec<Arc<EndSignal>>,
+    /// Call on files that the job makes in place of moving data.
     pub(crate) call: Option<FileCall>,
-    /// Requests whose failures it goes on after.
+    /// Requests whose failures do not end the job.
     pub(crate) tolerates: Vec<Failing>,
-    /// The phase's end, and what follows.
+    /// Handover to the next phase.
     pub(crate) handover: Arc<Handover>,
 }
 
-/// Tells the jobs of a stream that they are over, and why.
+/// Signal to the jobs of a stream that they have ended, and why.
 #[derive(Debug, Default)]
-pub(crate) struct Over(AtomicU8);
+pub(crate) struct EndSignal(AtomicU8);
 
-impl Over {
-    /// They are over: the phase by `Steady` or `Rounds`, or the stream that they end with by `Amount`.
+impl EndSignal {
+    /// End the jobs: the phase ended by `Steady` or `Rounds`, or the linked stream by `Amount`.
     pub(crate) fn set(&self, by: EndedBy) {
         let word = match by {
             EndedBy::Steady => 1,
@@ -78,8 +79,8 @@ impl Over {
     }
 }
 
-impl Frame {
-    /// What a flush of the stream is.
+impl JobContext {
+    /// Kind of request that the stream's flushes are.
     pub(crate) fn sync_kind(stream: &StreamSpec) -> Kind {
         match stream.sync {
             Some(Sync::Fdatasync { .. } | Sync::GroupCommit { .. }) => Kind::SyncData,
@@ -91,17 +92,17 @@ impl Frame {
 
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct InFlight {
     request: Request,
-    /// The job's own slot.
+    /// Slot of the job, as opposed to the queue's slot.
     slot: u32,
-    /// The phase's number among those that the thread has worked in.
-    turn: u32,
+    /// Number of the phase among those that the thread has worked in.
+    phase_number: u32,
 }
 
-/// One thread's jobs in motion, one after the other.
+/// I/O loop of one thread, which runs one job after another.
 pub(crate) struct Driver<'a, Q, C> {
-    frame: Frame,
+    context: JobContext,
     job: Job,
     queue: Q,
     arena: Arena,
@@ -109,32 +110,32 @@ pub(crate) struct Driver<'a, Q, C> {
     verifier: Option<Verifier>,
     clock: &'a C,
     halt: &'a AtomicBool,
-    /// Per slot of the queue what is in flight, and the slots where nothing is. What has been free for longest is taken
-    /// first: the work goes through all buffers, as where each request has its own, and not through one that the cache holds.
-    in_flight: Vec<Option<Flight>>,
+    /// In-flight request per slot of the queue, and the free slots. The slot that has been free
+    /// longest is taken first: requests then use all buffers, as if each had its own, not only one
+    /// that stays in the processor's cache.
+    in_flight: Vec<Option<InFlight>>,
     free: VecDeque<u32>,
     outstanding: u32,
-    /// Phases before the current one, and how many requests of theirs are in flight still.
-    turn: u32,
-    lingering: u32,
-    /// When a completion was last seen.
-    seen: Nanos,
-    /// So many phases have nothing in flight any more, and since when; told once.
+    /// Number of earlier phases, and of their requests still in flight.
+    phase_number: u32,
+    earlier_outstanding: u32,
+    /// Time of the last completion.
+    last_completion: Nanos,
+    /// Number of phases that have nothing in flight any more, and since when; reported once.
     drained: Option<(u32, Nanos)>,
     reaped: Vec<Reaped>,
-    /// The last wait brought completions.
-    handled: bool,
+    /// True if the last wait brought completions.
+    had_completions: bool,
     issued: u64,
     /// Requests that the queue has taken and not started.
     unstarted: u32,
-    /// The same by the kind of their command.
+    /// The same per kind of command.
     batch: Batch,
 }
 
 impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
-    /// Everything a job needs.
     pub(crate) fn new(
-        frame: Frame,
+        context: JobContext,
         job: Job,
         queue: Q,
         arena: Arena,
@@ -144,7 +145,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     ) -> Self {
         let slots = arena.slots();
         Self {
-            frame,
+            context,
             job,
             queue,
             arena,
@@ -155,31 +156,33 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             in_flight: vec![None; slots as usize],
             free: (0..slots).collect(),
             outstanding: 0,
-            turn: 0,
-            lingering: 0,
-            seen: 0,
+            phase_number: 0,
+            earlier_outstanding: 0,
+            last_completion: 0,
             drained: None,
             reaped: Vec::with_capacity(slots as usize),
-            handled: false,
+            had_completions: false,
             issued: 0,
             unstarted: 0,
             batch: Batch::default(),
         }
     }
 
-    /// From now on what is written is stamped, and what is read is checked.
+    /// Stamp later writes and check later reads.
     pub(crate) fn verify(&mut self, verifier: Verifier) {
         self.verifier = Some(verifier);
     }
 
-    /// The next phase's job takes over. What is in flight goes on and is recorded nowhere; in closed loop a request of
-    /// the new job takes the place of each, so that never more are outstanding than the larger depth.
+    /// Switch to the next phase's job. Requests in flight continue and are not recorded. In closed
+    /// loop, each makes room for a request of the new job when it completes, so that outstanding
+    /// requests never exceed the larger depth.
     ///
     /// # Errors
-    /// Where what is in flight must complete first, for its data are of another kind or verified, and does not.
+    /// Requests in flight must complete first, because the content changes or is verified, and they
+    /// do not.
     pub(crate) fn take_over(
         &mut self,
-        frame: Frame,
+        context: JobContext,
         job: Job,
         content: Content,
         verified: bool,
@@ -189,44 +192,44 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             self.arena.prepare(content);
             self.verifier = None;
         }
-        self.pass_over(self.clock.now())?;
-        (self.frame, self.job, self.handled) = (frame, job, false);
-        (self.turn, self.lingering) = (self.turn + 1, self.outstanding);
-        self.drained = (self.lingering == 0).then_some((self.turn, self.seen));
+        self.discard_reaped(self.clock.now())?;
+        (self.context, self.job, self.had_completions) = (context, job, false);
+        (self.phase_number, self.earlier_outstanding) = (self.phase_number + 1, self.outstanding);
+        self.drained = (self.earlier_outstanding == 0).then_some((self.phase_number, self.last_completion));
         Ok(())
     }
 
-    /// How many of the phases so far have nothing in flight any more, and since when; once.
+    /// Number of phases that have nothing in flight any more, and since when; reported once.
     pub(crate) fn drained(&mut self) -> Option<(u32, Nanos)> {
         self.drained.take()
     }
 
-    /// Requests that there is room for.
+    /// Number of requests that fit.
     pub(crate) fn slots(&self) -> u32 {
         self.arena.slots()
     }
 
-    /// What an interval is filled in.
+    /// Recorder of the current interval.
     pub(crate) fn recorder(&mut self) -> &mut Recorder {
         &mut self.recorder
     }
 
-    /// Runs the job from `begin` to its end; requests may be outstanding then.
+    /// Run the job from `begin` to its end; requests may be outstanding then.
     pub(crate) fn run(&mut self, begin: Nanos) -> Result<Ending, BlockError> {
-        let end = self.frame.end.unwrap_or(Nanos::MAX);
+        let end = self.context.end.unwrap_or(Nanos::MAX);
         let mut starting = true;
         let mut now = begin.max(self.clock.now());
         while now < end {
             if self.halt.load(Ordering::Relaxed) {
                 return Ok(self.close(now, EndedBy::Stopped));
             }
-            if let Some(by) = self.frame.over.get() {
+            if let Some(by) = self.context.end_signal.get() {
                 return Ok(self.close(now, by));
             }
-            now = self.attend(now, end)?;
+            now = self.work(now, end)?;
             if starting && self.job.is_exhausted() {
                 starting = false;
-                self.frame.handover.all_started();
+                self.context.handover.all_started();
             }
             let patience = self.patience(now, end);
             self.wait(patience)?;
@@ -236,7 +239,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                 self.recorder.rotate(now.min(end - 1), self.used());
             }
             if now < end {
-                self.take(now)?;
+                self.record_completions(now)?;
                 if self.job.is_done() {
                     return Ok(self.close(now, EndedBy::Amount));
                 }
@@ -248,12 +251,12 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(self.close(end, EndedBy::Time))
     }
 
-    /// Goes on with the job of a phase that is over and records none of it, until the next phase begins, as `next` tells,
-    /// or until nothing is left to go on with.
-    pub(crate) fn bridge(&mut self, mut next: impl FnMut() -> Next) -> Result<(), BlockError> {
+    /// Continue the ended phase's job without recording until the next phase begins, or until
+    /// nothing is left to issue.
+    pub(crate) fn continue_until_next(&mut self, mut next: impl FnMut() -> Next) -> Result<(), BlockError> {
         while !self.halt.load(Ordering::Relaxed) {
             let now = self.clock.now();
-            self.pass_over(now)?;
+            self.discard_reaped(now)?;
             let begin = match next() {
                 Next::Unknown => Nanos::MAX,
                 Next::Begins(at) if at > now => at,
@@ -269,8 +272,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(())
     }
 
-    /// Takes all that was reaped and records none of it.
-    fn pass_over(&mut self, now: Nanos) -> Result<(), BlockError> {
+    /// Take all completions without recording them.
+    fn discard_reaped(&mut self, now: Nanos) -> Result<(), BlockError> {
         for index in 0..self.reaped.len() {
             if let Err(error) = self.finish(self.reaped[index], now) {
                 self.reaped.drain(..=index);
@@ -281,57 +284,58 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(())
     }
 
-    /// Waits for what is outstanding and records none of it. Whatever happens, nothing but what [`Self::outstanding`]
-    /// then says is still in flight.
+    /// Wait for outstanding requests without recording them. Afterwards only [`Self::outstanding`]
+    /// requests are in flight, whatever happens.
     pub(crate) fn drain(&mut self) -> Result<(), BlockError> {
         let mut result = Ok(());
         let mut last = self.clock.now();
         loop {
             for reaped in std::mem::take(&mut self.reaped) {
-                if let (Err(error), Ok(_)) = (self.settle(reaped), &result) {
+                if let (Err(error), Ok(_)) = (self.release(reaped), &result) {
                     result = Err(error);
                 }
                 last = self.clock.now();
-                self.seen = last;
+                self.last_completion = last;
             }
             if self.outstanding == 0 {
-                (self.lingering, self.drained) = (0, Some((self.turn + 1, self.seen)));
+                (self.earlier_outstanding, self.drained) = (0, Some((self.phase_number + 1, self.last_completion)));
                 return result;
             }
             let waited = self.clock.now() - last;
             if waited > DRAIN_LIMIT {
-                let target = format!("storage `{}`", self.frame.storage);
+                let target = format!("storage `{}`", self.context.storage);
                 return Err(BlockError::Stuck { target, outstanding: self.outstanding, waited });
             }
             self.wait(SLICE)?;
         }
     }
 
-    /// Requests in flight.
+    /// Number of requests in flight.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
-    /// From the end of a wait to the next one: what came is handled already, what is due is issued. Where there was any
-    /// of both, the time that passed since the wait ended is recorded: what completed in it is seen that much late.
+    /// Work between two waits: issue due requests after the completions were had_completions. If there was
+    /// any work, record the time since the wait ended: completions in that time are seen late by up
+    /// to as much.
     #[inline]
-    fn attend(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
+    fn work(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         let before = self.issued;
         let issued = self.issue_due(woken, end)?;
-        if !std::mem::take(&mut self.handled) && self.issued == before {
+        if !std::mem::take(&mut self.had_completions) && self.issued == before {
             return Ok(issued);
         }
         let now = self.clock.now();
-        self.recorder.away(now - woken);
+        self.recorder.worked(now - woken);
         if self.unstarted > 0 {
-            // They go to the system with the wait that begins now.
+            // The wait that begins now submits them.
             self.recorder.handed_over(&std::mem::take(&mut self.batch), now - issued);
         }
         Ok(now)
     }
 
-    /// Issues all that is due. The clock goes on as requests start, so that none counts the time that others before it
-    /// took to be submitted.
+    /// Issue all due requests. The clock advances as requests start, so that none counts the
+    /// submission time of others before it.
     #[inline]
     fn issue_due(&mut self, mut now: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         while now < end
@@ -345,7 +349,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             let Some(command) = issue.command else { continue };
             let slot = self.free.pop_front().expect("there is room");
             let request = self.place(slot, &command)?;
-            self.in_flight[slot as usize] = Some(Flight { request, slot: issue.slot, turn: self.turn });
+            self.in_flight[slot as usize] =
+                Some(InFlight { request, slot: issue.slot, phase_number: self.phase_number });
             self.outstanding += 1;
             self.recorder.issued(self.outstanding);
             self.unstarted += 1;
@@ -361,28 +366,29 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(now)
     }
 
-    /// Whether another request may start, which is in doubt only as long as some of a phase before are in flight.
+    /// Return whether another request may start. Only requests of an earlier phase can prevent it.
     #[inline]
     fn has_room(&self) -> bool {
-        self.lingering == 0 || (!self.free.is_empty() && (self.frame.open_loop || self.outstanding < self.frame.depth))
+        self.earlier_outstanding == 0
+            || (!self.free.is_empty() && (self.context.open_loop || self.outstanding < self.context.depth))
     }
 
-    /// Binds a command to the target and to memory.
+    /// Bind a command to the target and to memory.
     #[inline]
     fn place(&mut self, slot: u32, command: &Command) -> Result<Request, BlockError> {
         let length = command.length_bytes;
-        let kind = match (command.kind, self.frame.call) {
-            (CommandKind::Flush, _) => self.frame.sync,
+        let kind = match (command.kind, self.context.call) {
+            (CommandKind::Flush, _) => self.context.sync,
             (kind, Some(call)) => Kind::File(FileOperation::of(call, kind)),
             (CommandKind::Read, None) => Kind::Read,
             (CommandKind::Write, None) if command.fua => Kind::WriteDurable,
             (CommandKind::Write, None) => Kind::Write,
             (CommandKind::Trim, None) => Kind::Trim,
         };
-        let offset = self.frame.payload.place(command.offset_bytes, u64::from(length));
+        let offset = self.context.payload.place(command.offset_bytes, u64::from(length));
         let offset = offset.ok_or_else(|| BlockError::OutOfBounds {
-            request: self.sentence(kind, command.offset_bytes, length),
-            payload_bytes: self.frame.payload.bytes(),
+            request: self.describe(kind, command.offset_bytes, length),
+            payload_bytes: self.context.payload.bytes(),
         })?;
         let buffer = match kind {
             Kind::Read => self.arena.read_buffer(slot),
@@ -396,14 +402,15 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(request)
     }
 
-    /// How long to wait for a completion: until the next arrival, the interval's end, or the phase's.
+    /// Longest time to wait for a completion: until the next arrival, the interval's end or the
+    /// phase's.
     #[inline]
     fn patience(&self, now: Nanos, end: Nanos) -> Nanos {
         let wake = self.recorder.boundary().min(end).min(now + SLICE);
         let wake = match self.job.next_due() {
             None => wake,
             Some(_) if !self.has_room() => wake,
-            Some(due) if !self.frame.open_loop => wake.min(due),
+            Some(due) if !self.context.open_loop => wake.min(due),
             Some(due) if due <= now + SPIN_NS => now,
             Some(due) => wake.min(due - SPIN_NS),
         };
@@ -421,11 +428,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             .map_err(|error| BlockError::system("waiting for completions", error))
     }
 
-    /// Takes all that was reaped, as completed at `now`.
+    /// Record all completions as seen at `now`.
     #[inline]
-    fn take(&mut self, now: Nanos) -> Result<(), BlockError> {
-        self.handled = !self.reaped.is_empty();
-        if self.handled {
+    fn record_completions(&mut self, now: Nanos) -> Result<(), BlockError> {
+        self.had_completions = !self.reaped.is_empty();
+        if self.had_completions {
             self.recorder.completed(self.reaped.len());
         }
         for index in 0..self.reaped.len() {
@@ -444,51 +451,53 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(())
     }
 
-    /// A request has completed at `now`: of the phase's own what it amounts to, and its offset in the payload.
+    /// Complete a request at `now`. Return its result and its offset in the payload if it belongs
+    /// to the current phase.
     #[inline]
     fn finish(&mut self, reaped: Reaped, now: Nanos) -> Result<Option<(Completion, u64)>, BlockError> {
-        let (flight, failure) = self.settle(reaped)?;
-        self.seen = now;
-        if flight.turn == self.turn {
-            let offset = self.frame.payload.within(flight.request.offset);
+        let (finished, failure) = self.release(reaped)?;
+        self.last_completion = now;
+        if finished.phase_number == self.phase_number {
+            let offset = self.context.payload.within(finished.request.offset);
             if failure.is_some() {
-                self.job.fails(flight.slot);
+                self.job.fails(finished.slot);
             }
-            let completion = self.job.complete(flight.slot, now);
+            let completion = self.job.complete(finished.slot, now);
             let Some(error) = failure else { return Ok(Some((completion, offset))) };
             self.recorder.failed(completion.operation, error);
             return Ok(None);
         }
-        self.lingering -= 1;
-        if self.lingering == 0 {
-            self.drained = Some((self.turn, now));
+        self.earlier_outstanding -= 1;
+        if self.earlier_outstanding == 0 {
+            self.drained = Some((self.phase_number, now));
         }
         Ok(None)
     }
 
-    /// The request is no longer in flight; did it do what it should, or fail as it may, and with what error?
+    /// Release the slot of a request and check its result. Return the error number if it failed as
+    /// it may.
     #[inline]
-    fn settle(&mut self, reaped: Reaped) -> Result<(Flight, Option<i32>), BlockError> {
-        let flight = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
-        let request = flight.request;
+    fn release(&mut self, reaped: Reaped) -> Result<(InFlight, Option<i32>), BlockError> {
+        let finished = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
+        let request = finished.request;
         self.free.push_back(reaped.slot);
         self.outstanding -= 1;
         let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll | Kind::File(_));
         if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
-            return self.check(&request).map(|()| (flight, None));
+            return self.check(&request).map(|()| (finished, None));
         }
         if let Some(error) = self.tolerated(&request, reaped.result) {
-            return Ok((flight, Some(error)));
+            return Ok((finished, Some(error)));
         }
-        let offset = self.frame.payload.within(request.offset);
-        let text = self.sentence(request.kind, offset, request.length);
+        let offset = self.context.payload.within(request.offset);
+        let text = self.describe(request.kind, offset, request.length);
         Err(match reaped.result {
             moved @ 0.. => BlockError::Short { request: text, moved: moved as u64 },
             error => BlockError::Io { request: text, error: std::io::Error::from_raw_os_error(-error) },
         })
     }
 
-    /// The system's number of the error with which a request has failed, where the stream goes on after such failures.
+    /// Error number of a failed request, if the stream tolerates such failures.
     #[cold]
     fn tolerated(&mut self, request: &Request, result: i32) -> Option<i32> {
         let (kind, short) = match request.kind {
@@ -496,11 +505,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             Kind::Write | Kind::WriteDurable => (Failing::Write, libc::ENOSPC),
             Kind::Trim => (Failing::Trim, libc::EIO),
             Kind::SyncData | Kind::SyncAll => (Failing::Sync, libc::EIO),
-            // A call counts as what its stream says.
-            Kind::File(_) if self.frame.tolerates.is_empty() => return None,
-            Kind::File(_) => (self.frame.tolerates[0], libc::EIO),
+            // A call counts as the kind of failure that its stream tolerates.
+            Kind::File(_) if self.context.tolerates.is_empty() => return None,
+            Kind::File(_) => (self.context.tolerates[0], libc::EIO),
         };
-        if !self.frame.tolerates.contains(&kind) {
+        if !self.context.tolerates.contains(&kind) {
             return None;
         }
         if let Some(verifier) = &mut self.verifier {
@@ -509,19 +518,19 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Some(if result < 0 { -result } else { short })
     }
 
-    /// What a request that did what it should means for the data.
+    /// Verify the data of a successful request.
     #[inline]
     fn check(&mut self, request: &Request) -> Result<(), BlockError> {
         let Some(verifier) = &mut self.verifier else { return Ok(()) };
-        let offset = self.frame.payload.within(request.offset);
+        let offset = self.context.payload.within(request.offset);
         verifier.end(request, offset).map_err(|(at, why)| {
-            let request = self.sentence(request.kind, offset, request.length);
+            let request = self.describe(request.kind, offset, request.length);
             BlockError::Wrong { request, offset: at, why }
         })
     }
 
-    fn sentence(&self, kind: Kind, offset: u64, length: u32) -> String {
-        let (word, storage) = (kind.word(), &self.frame.storage);
+    fn describe(&self, kind: Kind, offset: u64, length: u32) -> String {
+        let (word, storage) = (kind.word(), &self.context.storage);
         match kind {
             Kind::File(operation) if operation.in_directory() => {
                 let number = offset / u64::from(length.max(1));
@@ -536,14 +545,14 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
 
     fn close(&mut self, at: Nanos, by: EndedBy) -> Ending {
         if by == EndedBy::Amount {
-            self.frame.ends.iter().for_each(|over| over.set(by));
+            self.context.linked_ends.iter().for_each(|end_signal| end_signal.set(by));
         }
         let unserved = self.job.unserved_before(at);
         self.recorder.close(at, unserved, self.used());
         Ending { at, by }
     }
 
-    /// What the thread has used so far.
+    /// Resources that the thread has used so far.
     pub(crate) fn used(&self) -> Used {
         Used { cpu: self.clock.cpu() + self.queue.helpers_cpu(), thread: self.clock.usage() }
     }

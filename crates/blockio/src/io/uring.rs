@@ -1,9 +1,10 @@
-//! Requests by io_uring: batched submission, registered file and buffers where the kernel takes them.
+//! io_uring backend: batched submission, with registered file and buffers if the kernel accepts
+//! them.
 
 use crate::arena::{Arena, BLOCK};
 use crate::clock;
 use crate::files::HOLE;
-use crate::request::{Kind, Queue, Reaped, Request};
+use crate::io::{Kind, Queue, Reaped, Request};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, opcode};
@@ -11,18 +12,18 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use tameshi_base::Nanos;
 
-/// Most bytes that the kernel takes as one registered buffer.
+/// Largest registered buffer that the kernel accepts, in bytes.
 const MOST_REGISTERED: usize = 1 << 30;
 
-/// So many requests are handed over in one call. The kernel holds a larger batch back until the whole of it is
-/// prepared, so that the first request waits for the last: measured, that costs a drive up to a fifth of its throughput
-/// at depth 32, and the requests' latencies would hold time that no drive spent.
+/// Requests per submission call. The kernel holds a larger batch back until the whole of it is
+/// prepared, so that the first request waits for the last. Measured, that costs a drive up to a
+/// fifth of its throughput at depth 32, and latencies would include time that no drive spent.
 const BATCH: u32 = 2;
 
-/// What a record says of a file in memory that the kernel reads and writes where a request is handed over.
+/// Feature text for a file in memory that the kernel reads and writes at submission.
 const IN_PLACE: &str = "in place, for the file is in memory";
 
-/// Whether io_uring can do here what this crate needs of it.
+/// Check that io_uring here has all that this crate needs.
 pub(crate) fn probe() -> io::Result<()> {
     let ring = IoUring::new(8)?;
     let missing = |what: &str| Err(io::Error::other(format!("this kernel's io_uring has no {what}")));
@@ -38,37 +39,37 @@ pub(crate) fn probe() -> io::Result<()> {
     Ok(())
 }
 
-/// How a ring's requests are to be served.
+/// Service of a ring's requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Serving {
-    /// Where they are handed over, if the file is in memory; a polled ring never does.
+    /// Serve requests at submission if the file is in memory; a polled ring never does.
     pub(crate) in_place: bool,
-    /// Completions come to who looks for them, and by no interrupt.
+    /// Poll for completions in place of interrupts.
     pub(crate) polled: bool,
 }
 
-/// A ring of one thread on one file.
+/// Ring of one thread on one file.
 pub(crate) struct Uring {
     ring: IoUring,
     file: Fd,
     file_flags: Flags,
     registered_buffers: bool,
-    /// Requests that the kernel has not seen yet.
+    /// Requests that were not submitted yet.
     pushed: u32,
-    /// Completions come to who looks for them, and by no interrupt.
+    /// True if completions are polled for.
     polled: bool,
     /// Keeps the descriptor open as long as the ring.
     _handle: OwnedFd,
 }
 
 impl Uring {
-    /// A ring for `depth` requests from `arena` on `handle`, and what it makes use of. Only the thread that calls this
-    /// may use it. A polled ring does nothing but transfers.
+    /// Create a ring for `depth` requests from `arena` on `handle`, and list the features that it
+    /// uses. Only the calling thread may use it. A polled ring serves transfers only.
     pub(crate) fn new(handle: OwnedFd, depth: u32, arena: &Arena, serving: Serving) -> io::Result<(Self, Vec<String>)> {
         let Serving { in_place, polled } = serving;
         let (mut ring, mut features) = if polled { build_polled(depth)? } else { build(depth)? };
         let (base, bytes) = arena.whole();
-        // Before the file is registered: the ring keeps what it then knows of it.
+        // Before the file is registered: the ring keeps the flags that it then sees.
         let in_place = in_place && !polled && served_in_place(&mut ring, handle.as_raw_fd(), base)?;
         let submitter = ring.submitter();
         let file = submitter.register_files(&[handle.as_raw_fd()]).is_ok();
@@ -92,7 +93,7 @@ impl Uring {
         Ok((queue, features))
     }
 
-    /// Starts what was pushed and looks for completions until there is one, or `patience` is over.
+    /// Start pushed requests and poll for completions until there is one, or `patience` has passed.
     fn poll(&mut self, patience: Nanos) -> io::Result<()> {
         let begin = clock::read(libc::CLOCK_MONOTONIC);
         loop {
@@ -125,10 +126,11 @@ impl Uring {
     }
 }
 
-/// Whether the file is in memory, and the kernel now reads and writes it where a request is handed over. Left to itself
-/// it gives each request to a thread of its own, since such a file promises nothing about blocking, and that costs some
-/// three times as much as copying a page; a descriptor that says it does not wait is taken at its word. Nothing is
-/// read: no file reaches to where this looks.
+/// Make the kernel serve a file in memory at submission; return whether it does.
+///
+/// By default it gives each request to a worker thread, since such a file does not promise
+/// non-blocking I/O. That costs about three times as much as copying a page. A descriptor with
+/// O_NONBLOCK is served at once. The probe reads nothing: its offset is beyond the end of any file.
 fn served_in_place(ring: &mut IoUring, fd: RawFd, buffer: *mut u8) -> io::Result<bool> {
     const NOWHERE: u64 = 1 << 62;
     if !in_memory(fd) {
@@ -151,7 +153,7 @@ fn served_in_place(ring: &mut IoUring, fd: RawFd, buffer: *mut u8) -> io::Result
     Ok(served)
 }
 
-/// Whether the file's bytes are nowhere but in memory.
+/// Return whether the file's data are only in memory.
 fn in_memory(fd: RawFd) -> bool {
     const RAMFS_MAGIC: libc::c_long = 0x8584_58f6;
     // SAFETY: plain numbers, for which zero is a value.
@@ -161,7 +163,7 @@ fn in_memory(fd: RawFd) -> bool {
     known && [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&system.f_type)
 }
 
-/// Says of a descriptor whether it waits, which means nothing to a file but to io_uring.
+/// Set or clear O_NONBLOCK, which files ignore and io_uring does not.
 fn waiting(fd: RawFd, waits: bool) -> io::Result<()> {
     // SAFETY: only flags of an open descriptor are read and set.
     let done = unsafe {
@@ -172,7 +174,7 @@ fn waiting(fd: RawFd, waits: bool) -> io::Result<()> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The leanest ring that this kernel builds.
+/// Build the ring with the least overhead that this kernel supports.
 fn build(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
     let entries = depth.next_power_of_two();
     let named = |features: &[&str]| features.iter().map(|&feature| feature.to_string()).collect();
@@ -188,7 +190,7 @@ fn build(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
     Ok((IoUring::builder().dontfork().build(entries)?, Vec::new()))
 }
 
-/// A ring whose completions are polled for.
+/// Build a ring that polls for completions.
 fn build_polled(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
     let ring = IoUring::builder().dontfork().setup_iopoll().build(depth.next_power_of_two())?;
     Ok((ring, vec!["polled completions".to_string()]))
@@ -231,7 +233,7 @@ impl Queue for Uring {
     }
 }
 
-/// Entering the kernel may end early; what it left in the queue goes with the next call.
+/// Accept an early return from entering the kernel: the next call submits the rest of the queue.
 #[inline]
 fn entered(result: io::Result<usize>) -> io::Result<()> {
     match result {
@@ -247,8 +249,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_in_memory_is_served_in_place_if_wanted_and_one_on_a_disk_as_the_kernel_will() {
-        let arena = Arena::new(1, BLOCK as u64, 1, (0, 0)).expect("memory");
+    fn only_files_in_memory_are_served_at_submission() {
+        let arena = Arena::new(1, BLOCK as u64, 1, 0, 0).expect("memory");
         let of = |path: &str, in_place: bool| {
             let file = tempfile::tempfile_in(path).expect("a file");
             let (_, features) =

@@ -1,6 +1,6 @@
-//! One job's interval statistics on their way to the thread that writes the record.
+//! Interval statistics of one job, sent to the thread that writes the record.
 
-use crate::message::Message;
+use crate::threads::message::Message;
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
 use tameshi_record::ledger::{SUBMITTED_KINDS, batch_class, depth_class};
@@ -8,26 +8,27 @@ use tameshi_record::operation::OPERATION_COUNT;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Part, Slow, ThreadUsage};
 use tameshi_workload::{Arrivals, Completion, Issue, OPERATIONS, Operation, StreamSpec};
 
-/// An open-loop request that is issued later than this after its intended start counts as late.
+/// Lateness threshold: an open-loop request issued later than this after its intended start counts
+/// as late.
 pub const LATE_NS: Nanos = 50_000;
-/// Latencies up to this need no more memory once a job runs.
+/// Latency up to which histograms allocate in advance.
 const EXPECTED_LATENCY: Nanos = 1_000_000_000;
-/// Statistics that a job has in hand: one that fills, one at the writer, one to spare.
+/// Statistics per job: one being filled, one at the writer, one spare.
 const SPARES: usize = 3;
 
-/// Requests of a handover by the kind of their command.
+/// Requests of one submission per kind of command.
 pub(crate) type Batch = [u32; SUBMITTED_KINDS];
 
-/// What a job's threads have used since they began.
+/// Resources that a job's threads have used since they began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Used {
-    /// Processor time, helpers included.
+    /// Processor time, including helper threads.
     pub(crate) cpu: Nanos,
-    /// What the job's own thread used.
+    /// Usage of the job's own thread.
     pub(crate) thread: ThreadUsage,
 }
 
-/// Fills the current interval, and exchanges full ones for empty ones.
+/// Current interval's statistics; exchanges full ones for empty ones.
 pub(crate) struct Recorder {
     worker: usize,
     phase: u32,
@@ -42,7 +43,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Memory for the statistics of jobs of these streams; [`Self::begin`] comes before anything else.
+    /// Allocate statistics for jobs of `streams`; call [`Self::begin`] before anything else.
     pub(crate) fn new<'a>(
         worker: usize,
         streams: impl Iterator<Item = &'a StreamSpec> + Clone,
@@ -73,21 +74,22 @@ impl Recorder {
         }
     }
 
-    /// A phase begins at `begin`; `used`, and what was counted since the one before, is none of it.
-    pub(crate) fn begin(&mut self, (phase, stream): (u32, u16), begin: Nanos, boundaries: Boundaries, used: Used) {
+    /// Begin a phase at `begin`; `used`, and counts since the last phase, are not part of it.
+    pub(crate) fn begin(&mut self, phase: u32, stream: u16, begin: Nanos, boundaries: Boundaries, used: Used) {
         (self.phase, self.boundaries, self.used) = (phase, boundaries, used);
         self.boundary = self.boundaries.boundary_after(begin);
         self.stats.stream = stream;
         self.stats.restart(phase, self.boundaries.part(begin), begin);
     }
 
-    /// When the current interval ends.
+    /// End of the current interval.
     #[inline]
     pub(crate) fn boundary(&self) -> Nanos {
         self.boundary
     }
 
-    /// Counts an operation, and the commits of a group that ended with it, at `offset_bytes` whose completion was seen at `now`.
+    /// Count an operation whose completion was seen at `now`, and the commits of a group that ended
+    /// with it.
     #[inline]
     pub(crate) fn record(&mut self, completion: Completion, commits: &[Nanos], now: Nanos, offset_bytes: u64) {
         self.stats.record(completion.operation as usize, completion.bytes, completion.latency);
@@ -104,14 +106,14 @@ impl Recorder {
         }
     }
 
-    /// Counts a request that failed and ends nothing, with the system's number of the error.
+    /// Count a failed request that ends nothing, by the system's error number.
     #[cold]
     pub(crate) fn failed(&mut self, operation: Operation, error: i32) {
         self.stats.failed += 1;
         *self.stats.ledger.failures.entry((operation as u8, error)).or_default() += 1;
     }
 
-    /// Counts a scheduled request that starts at `now`.
+    /// Count a scheduled request that starts at `now`.
     #[inline]
     pub(crate) fn started(&mut self, now: Nanos, issue: &Issue) {
         let slip = now.saturating_sub(issue.intended);
@@ -119,19 +121,19 @@ impl Recorder {
         self.stats.started(slip, now.saturating_sub(issue.ready));
     }
 
-    /// Counts a request that is issued while so many are outstanding, itself included.
+    /// Count a request issued with `outstanding` requests in flight, itself included.
     #[inline]
     pub(crate) fn issued(&mut self, outstanding: u32) {
         self.stats.ledger.depth[depth_class(outstanding)] += 1;
     }
 
-    /// Counts a handover of so many requests to the system.
+    /// Count a submission of `requests` requests to the system.
     #[inline]
     pub(crate) fn submitted(&mut self, requests: u32) {
         self.stats.ledger.submitted[batch_class(requests)] += 1;
     }
 
-    /// So many requests of each kind took so long to be handed over together.
+    /// Count a submission of `requests` per kind that took `length`.
     #[inline]
     pub(crate) fn handed_over(&mut self, requests: &Batch, length: Nanos) {
         for (submission, &requests) in self.stats.ledger.submission.iter_mut().zip(requests) {
@@ -141,19 +143,19 @@ impl Recorder {
         }
     }
 
-    /// Counts a wait that brought so many completions.
+    /// Count a wait that returned `completions` completions.
     #[inline]
     pub(crate) fn completed(&mut self, completions: usize) {
         self.stats.ledger.completed[batch_class(completions as u32)] += 1;
     }
 
-    /// Counts a stretch between two waits in which there was something to do.
+    /// Count a period of work between two waits.
     #[inline]
-    pub(crate) fn away(&mut self, length: Nanos) {
+    pub(crate) fn worked(&mut self, length: Nanos) {
         self.stats.reap.add(length);
     }
 
-    /// Hands over every interval that is over at `now`; `used` is what was used so far.
+    /// Send every interval that has ended by `now`; `used` is the usage so far.
     pub(crate) fn rotate(&mut self, now: Nanos, used: Used) {
         while now >= self.boundary {
             let (boundary, stream) = (self.boundary, self.stats.stream);
@@ -164,7 +166,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over what is left at the job's end.
+    /// Send the last interval at the job's end.
     pub(crate) fn close(&mut self, end: Nanos, unserved: u64, used: Used) {
         while end > self.boundary {
             self.rotate(self.boundary, used);
@@ -185,12 +187,12 @@ impl Recorder {
         stats.generator_cpu_ns = used.cpu.saturating_sub(self.used.cpu);
         stats.ledger.usage = used.thread.since(&self.used.thread);
         self.used = used;
-        // Nobody listens any more when the run has failed.
+        // After a failed run the receiver is gone.
         let _ = self.sender.send(Message::Interval { worker: self.worker, stats });
     }
 }
 
-/// Whether the stream will record the operation.
+/// Return whether the stream will record the operation.
 fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
     let (reads, trims, writes) = (spec.read.0 > 0 || spec.lsm.is_some(), spec.trims(), spec.written().0 > 0);
     let flushed = spec.page_flush.is_some() || spec.sync.is_some_and(|sync| !sync.with_each_write());

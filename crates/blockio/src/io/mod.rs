@@ -1,28 +1,33 @@
-//! A request to the system, and what every backend does with it.
+//! Requests to the system, and the queue that every backend implements.
+
+pub(crate) mod backend;
+pub(crate) mod null;
+pub(crate) mod portable;
+pub(crate) mod uring;
 
 use crate::files::FileOperation;
 use std::io;
 use tameshi_base::Nanos;
 
-/// What a request does.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Read,
     Write,
-    /// A write that completes when it is durable.
+    /// Write that completes when it is durable.
     WriteDurable,
-    /// Tells the system that the range holds nothing worth keeping.
+    /// Tell the system that the range holds no data worth keeping.
     Trim,
     /// `fdatasync`.
     SyncData,
     /// `fsync`.
     SyncAll,
-    /// A call on files that moves no data.
+    /// Call on files that moves no data.
     File(FileOperation),
 }
 
 impl Kind {
-    /// The word in errors.
+    /// Name in errors.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -36,7 +41,7 @@ impl Kind {
     }
 }
 
-/// One request, placed: its offset counts from the target's start.
+/// Request with its place; `offset` counts from the target's start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) slot: u32,
@@ -56,16 +61,17 @@ pub(crate) struct Reaped {
     pub(crate) result: i32,
 }
 
-/// A job's queue to the system. It never holds more requests than the depth it was made for.
+/// Queue of a job's requests to the system. It never holds more requests than its depth.
 pub(crate) trait Queue {
-    /// Takes a request; it starts at the latest with the next `wait`. Says whether all that was pushed has started.
+    /// Take a request; it starts with the next `wait` at the latest. Return whether all pushed
+    /// requests have started.
     fn push(&mut self, request: Request) -> io::Result<bool>;
 
-    /// Starts what was pushed, waits until something completed or `patience` is over, and adds all that completed to
-    /// `reaped`. A patience of zero only looks.
+    /// Start pushed requests, wait until one completes or `patience` has passed, and add all
+    /// completions to `reaped`. A patience of zero only polls.
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()>;
 
-    /// Processor time of the queue's own threads since it began.
+    /// Processor time of the queue's own threads since it was created.
     fn helpers_cpu(&self) -> Nanos {
         0
     }

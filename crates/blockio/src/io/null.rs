@@ -1,17 +1,18 @@
-//! Requests that reach nothing: each completes with the next wait. What is left is the generator's own cost.
+//! Backend without I/O: each request completes with the next wait. The remaining cost is the
+//! generator's own.
 
-use crate::request::{Queue, Reaped, Request};
+use crate::io::{Queue, Reaped, Request};
 use std::io;
 use std::time::Duration;
 use tameshi_base::Nanos;
 
-/// Whatever is pushed is complete.
+/// Queue whose requests complete at once.
 pub(crate) struct Null {
     pushed: Vec<Reaped>,
 }
 
 impl Null {
-    /// For `depth` requests.
+    /// Create a queue for `depth` requests.
     pub(crate) fn new(depth: u32) -> Self {
         Self { pushed: Vec::with_capacity(depth as usize) }
     }

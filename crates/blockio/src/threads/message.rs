@@ -1,27 +1,27 @@
-//! What the threads of a load tell the thread that writes the record.
+//! Messages from load threads to the thread that writes the record.
 
 use crate::error::BlockError;
 use tameshi_base::Nanos;
 use tameshi_record::{EndedBy, IntervalStats};
 
-/// When and why a job ended.
+/// Time and reason of a job's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) at: Nanos,
     pub(crate) by: EndedBy,
 }
 
-/// What a thread of the load tells the thread that writes the record.
+/// Message from a load thread to the thread that writes the record.
 pub(crate) enum Message {
-    /// Ready to begin; what its queue makes use of.
+    /// The thread is ready; `features` of its queue.
     Ready { worker: usize, features: Vec<String> },
-    /// An interval is over.
+    /// Statistics of a finished interval.
     Interval { worker: usize, stats: Box<IntervalStats> },
-    /// Its part of a phase is over; requests may be in flight.
+    /// The thread has finished its part of a phase; requests may be in flight.
     Closed { worker: usize, ending: Ending },
-    /// Since `at` nothing of the first so many phases that it had a part in is in flight.
+    /// Since `at`, the first `phases` phases of the thread have nothing in flight.
     Drained { worker: usize, phases: u32, at: Nanos },
-    /// Something failed; `Ended` follows when nothing is in flight any more, or never will be settled.
+    /// An error. `Ended` follows when no request is in flight, or the thread has given up waiting.
     Failed(BlockError),
     /// The thread is about to end.
     Ended { worker: usize },

@@ -1,14 +1,15 @@
-//! Tests of the driver in scripted time: a queue whose completions come when, and in the order that, a test says.
+//! Tests of the driver in scripted time: a queue whose completions come at the times, and in the
+//! order, that a test sets.
 
 use crate::arena::{Arena, Content};
 use crate::clock::Clock;
-use crate::driver::{Driver, Frame, Over};
 use crate::error::BlockError;
-use crate::message::{Ending, Message};
-use crate::recorder::{Recorder, Used};
-use crate::relay::{Handover, Next};
-use crate::request::{Kind, Queue, Reaped, Request};
+use crate::io::{Kind, Queue, Reaped, Request};
 use crate::target::Payload;
+use crate::threads::driver::{Driver, EndSignal, JobContext};
+use crate::threads::handover::{Handover, Next};
+use crate::threads::message::{Ending, Message};
+use crate::threads::recorder::{Recorder, Used};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
@@ -22,13 +23,13 @@ use tameshi_workload::{Arrivals, Job, Placement, StreamSpec};
 const US: Nanos = 1_000;
 const MS: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000_000_000;
-/// What one look at the queue costs.
+/// Cost of one poll of the queue.
 const POLL: Nanos = US / 2;
 
-/// Time that passes only while the queue waits.
-struct Hands(Rc<Cell<Nanos>>);
+/// Clock that advances only while the queue waits.
+struct ScriptedClock(Rc<Cell<Nanos>>);
 
-impl Clock for Hands {
+impl Clock for ScriptedClock {
     fn now(&self) -> Nanos {
         self.0.get()
     }
@@ -42,7 +43,7 @@ impl Clock for Hands {
     }
 }
 
-/// What became of a request.
+/// Fate of a request.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     started: Nanos,
@@ -51,10 +52,10 @@ struct Seen {
 
 type Outcome = (Nanos, i32);
 
-/// Completes the n-th request after the time and with the result that `script` gives for it.
+/// Queue that completes the n-th request after the time and with the result that `script` returns.
 struct Scripted<F> {
     now: Rc<Cell<Nanos>>,
-    /// What it costs to submit a request.
+    /// Cost of submitting a request.
     submission: Nanos,
     seen: Rc<RefCell<Vec<Seen>>>,
     script: F,
@@ -95,7 +96,7 @@ struct Outcomes {
     seen: Vec<Seen>,
     most: usize,
     outstanding: u32,
-    /// Requests that started after the end of a job that had moved all it should.
+    /// Requests started after the end of a job that had moved all its bytes.
     bridged: usize,
 }
 
@@ -109,7 +110,7 @@ impl Outcomes {
     }
 }
 
-/// Sum of something over all intervals.
+/// Sum over all intervals.
 fn sum(run: &Outcomes, of: impl Fn(&IntervalStats) -> u64) -> u64 {
     run.intervals.iter().map(of).sum()
 }
@@ -117,7 +118,7 @@ fn sum(run: &Outcomes, of: impl Fn(&IntervalStats) -> u64) -> u64 {
 mod hdr {
     use tameshi_record::OpStats;
 
-    /// Of all intervals together.
+    /// Latencies of all intervals.
     pub(super) struct Latency {
         pub(super) p50: u64,
         pub(super) p999: u64,
@@ -132,27 +133,27 @@ mod hdr {
     }
 }
 
-/// Bytes that the scripted storage has.
+/// Bytes of the scripted storage.
 const STORAGE: u64 = 1 << 20;
 
-/// What a test may change of the stage that a job runs on.
-struct Stage {
-    /// Length of the target's payload, whatever the spec believes.
+/// Settings of a scripted run that a test may change.
+struct Scenario {
+    /// Length of the target's payload, whatever the spec says.
     payload_bytes: u64,
     time: Option<Nanos>,
     budget_bytes: Option<u64>,
     halt: bool,
-    /// What it costs to submit a request.
+    /// Cost of submitting a request.
     submission: Nanos,
 }
 
-impl Default for Stage {
+impl Default for Scenario {
     fn default() -> Self {
         Self { payload_bytes: STORAGE, time: Some(SECOND), budget_bytes: None, halt: false, submission: 0 }
     }
 }
 
-/// Runs one job whose phase lasts `time` (or until `budget_bytes` moved) on the scripted queue.
+/// Run one job whose phase lasts `time`, or until `budget_bytes` were moved, on the scripted queue.
 fn drive(
     spec: &StreamSpec,
     time: Option<Nanos>,
@@ -160,11 +161,11 @@ fn drive(
     halt: bool,
     script: impl FnMut(usize, &Request) -> Outcome,
 ) -> Outcomes {
-    drive_on(Stage { time, budget_bytes, halt, ..Stage::default() }, spec, script)
+    drive_on(Scenario { time, budget_bytes, halt, ..Scenario::default() }, spec, script)
 }
 
-fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request) -> Outcome) -> Outcomes {
-    let Stage { payload_bytes, time, budget_bytes, halt, submission } = stage;
+fn drive_on(scenario: Scenario, spec: &StreamSpec, script: impl FnMut(usize, &Request) -> Outcome) -> Outcomes {
+    let Scenario { payload_bytes, time, budget_bytes, halt, submission } = scenario;
     let (now, seen, most) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
     let queue = Scripted {
         now: now.clone(),
@@ -178,28 +179,28 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
     let (_keep, returned) = channel();
     let place =
         Placement { stream: 0, job: 0, storage_bytes: STORAGE, begin: 0, budget_bytes, seed: 1, name: "scripted" };
-    let frame = Frame {
+    let context = JobContext {
         storage: "disk".into(),
         payload: Payload::of(4096, payload_bytes),
         depth: spec.most_outstanding(),
         open_loop: spec.arrivals != Arrivals::Closed,
-        sync: Frame::sync_kind(spec),
+        sync: JobContext::sync_kind(spec),
         end: time,
-        over: Arc::new(Over::default()),
-        ends: Vec::new(),
+        end_signal: Arc::new(EndSignal::default()),
+        linked_ends: Vec::new(),
         call: None,
         tolerates: Vec::new(),
         handover: Arc::new(Handover::of(1)),
     };
     let mut recorder = Recorder::new(0, std::iter::once(spec), sender, returned);
-    recorder.begin((0, 0), 0, Boundaries::new(0, 0, 100 * MS), Used::default());
-    let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, (0, 0)).expect("memory");
-    let (clock, halt) = (Hands(now), AtomicBool::new(halt));
-    let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
+    recorder.begin(0, 0, 0, Boundaries::new(0, 0, 100 * MS), Used::default());
+    let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, 0, 0).expect("memory");
+    let (clock, halt) = (ScriptedClock(now), AtomicBool::new(halt));
+    let mut driver = Driver::new(context, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
     let ending = driver.run(0);
     let before = seen.borrow().len();
     if ending.as_ref().is_ok_and(|ending| ending.by == EndedBy::Amount) {
-        driver.bridge(|| Next::Unknown).expect("no error");
+        driver.continue_until_next(|| Next::Unknown).expect("no error");
     }
     let bridged = seen.borrow().len() - before;
     let drained = driver.drain();
@@ -226,7 +227,7 @@ fn whole(request: &Request) -> i32 {
 }
 
 #[test]
-fn a_stalled_request_shows_in_the_tail_and_delays_no_other_arrival() {
+fn stalled_request_delays_no_other_arrival() {
     let stalled = |number, request: &Request| (if number == 100 { 300 * MS } else { 80 * US }, whole(request));
     let run = drive(&constant(1000, 8), Some(SECOND), None, false, stalled);
     assert_eq!(*run.ending.as_ref().expect("no error"), Ending { at: SECOND, by: EndedBy::Time });
@@ -246,7 +247,7 @@ fn a_stalled_request_shows_in_the_tail_and_delays_no_other_arrival() {
 }
 
 #[test]
-fn where_the_stall_takes_every_slot_those_behind_it_count_from_their_intended_start() {
+fn arrivals_during_a_full_stall_count_from_intended_start() {
     let stalled = |number, request: &Request| (if number == 100 { 300 * MS } else { 80 * US }, whole(request));
     let run = drive(&constant(1000, 1), Some(SECOND), None, false, stalled);
     let late: u64 = run.intervals.iter().map(|stats| stats.late).sum();
@@ -257,7 +258,7 @@ fn where_the_stall_takes_every_slot_those_behind_it_count_from_their_intended_st
 }
 
 #[test]
-fn latencies_beyond_seventeen_seconds_keep_their_percentiles() {
+fn latencies_beyond_17_s_keep_their_percentiles() {
     let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
     let stalled = |number: usize, request: &Request| (if number == 0 { 20 } else { 94 } * SECOND, whole(request));
     let latency = drive(&spec, Some(1000 * SECOND), None, false, stalled).latency(0);
@@ -267,7 +268,7 @@ fn latencies_beyond_seventeen_seconds_keep_their_percentiles() {
 }
 
 #[test]
-fn what_no_slot_was_free_for_is_counted_at_the_end() {
+fn arrivals_without_a_free_slot_are_counted_as_unserved() {
     let run = drive(&constant(1000, 1), Some(SECOND), None, false, |_, request| (10 * MS, whole(request)));
     let unserved: u64 = run.intervals.iter().map(|stats| stats.unserved).sum();
     assert_eq!(run.seen.len() as u64 + unserved, 1000);
@@ -276,7 +277,7 @@ fn what_no_slot_was_free_for_is_counted_at_the_end() {
 }
 
 #[test]
-fn completions_in_any_order_complete_each_request_once() {
+fn completions_out_of_order_complete_each_request_once() {
     let spec = StreamSpec { queue_depth: 16, ..StreamSpec::default() };
     let shuffled = |number: usize, request: &Request| ((number as u64 * 7919 % 97 + 1) * US, whole(request));
     let run = drive(&spec, None, Some(1000 * 4096), false, shuffled);
@@ -286,7 +287,7 @@ fn completions_in_any_order_complete_each_request_once() {
 }
 
 #[test]
-fn a_completion_is_taken_when_it_comes_and_not_when_the_queue_is_full() {
+fn completion_is_taken_before_the_queue_is_full() {
     let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
     let slow_sibling = |number, request: &Request| (if number == 0 { 50 * MS } else { 100 * US }, whole(request));
     let run = drive(&spec, Some(40 * MS), None, false, slow_sibling);
@@ -296,7 +297,7 @@ fn a_completion_is_taken_when_it_comes_and_not_when_the_queue_is_full() {
 }
 
 #[test]
-fn intervals_cover_the_phase_without_gap_or_overlap_even_through_a_stall() {
+fn intervals_tile_the_phase_even_during_a_stall() {
     let spec = StreamSpec { think_time: Time(MS), ..StreamSpec::default() };
     let stalled = |number, request: &Request| (if number == 9 { 430 * MS } else { 100 * US }, whole(request));
     let run = drive(&spec, Some(950 * MS), None, false, stalled);
@@ -306,7 +307,7 @@ fn intervals_cover_the_phase_without_gap_or_overlap_even_through_a_stall() {
 }
 
 #[test]
-fn a_commit_is_counted_for_each_write_and_never_polls() {
+fn commits_are_counted_per_write_without_polling() {
     let sync = Some(tameshi_workload::Sync::Fsync { every: 1 });
     let spec = StreamSpec { read: Share(0), sync, ..StreamSpec::default() };
     let run = drive(&spec, None, Some(10 * 4096), false, |_, request| (200 * US, whole(request)));
@@ -316,7 +317,7 @@ fn a_commit_is_counted_for_each_write_and_never_polls() {
 }
 
 #[test]
-fn an_error_ends_the_job_with_a_sentence_and_drains_the_rest() {
+fn error_ends_the_job_and_drains_its_requests() {
     let spec = StreamSpec { queue_depth: 4, read: Share(0), ..StreamSpec::default() };
     let full = |number, request: &Request| (100 * US, if number == 5 { -libc::ENOSPC } else { whole(request) });
     let run = drive(&spec, Some(SECOND), None, false, full);
@@ -328,11 +329,11 @@ fn an_error_ends_the_job_with_a_sentence_and_drains_the_rest() {
 
     let short = |number, request: &Request| (100 * US, if number == 5 { 512 } else { whole(request) });
     let text = drive(&spec, Some(SECOND), None, false, short).ending.expect_err("a short write").to_string();
-    assert!(text.contains("moved 512 bytes only"), "{text}");
+    assert!(text.contains("moved only 512 bytes"), "{text}");
 }
 
 #[test]
-fn what_never_completes_is_given_up_after_half_a_minute() {
+fn request_without_completion_is_given_up_after_30_s() {
     let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
     let lost = |number, request: &Request| (if number % 2 == 0 { Nanos::MAX } else { 100 * US }, whole(request));
     let run = drive(&spec, Some(SECOND), None, false, lost);
@@ -343,16 +344,16 @@ fn what_never_completes_is_given_up_after_half_a_minute() {
 }
 
 #[test]
-fn a_halted_job_issues_nothing() {
+fn halted_job_issues_nothing() {
     let run = drive(&constant(1000, 4), Some(SECOND), None, true, |_, request| (US, whole(request)));
     assert_eq!(run.ending.expect("no error").by, EndedBy::Stopped);
     assert!(run.seen.is_empty());
 }
 
 #[test]
-fn outside_the_payload_nothing_is_submitted() {
+fn request_outside_the_payload_is_not_submitted() {
     let mut furthest = 0;
-    let half = Stage { payload_bytes: STORAGE / 2, ..Stage::default() };
+    let half = Scenario { payload_bytes: STORAGE / 2, ..Scenario::default() };
     let run = drive_on(half, &StreamSpec::default(), |_, request| {
         furthest = furthest.max(request.offset + u64::from(request.length));
         (US, whole(request))
@@ -364,7 +365,7 @@ fn outside_the_payload_nothing_is_submitted() {
 }
 
 #[test]
-fn a_slow_device_makes_starts_slip_and_leaves_the_generator_waiting() {
+fn slow_device_delays_starts_while_the_generator_waits() {
     let run = drive(&constant(1000, 1), Some(SECOND), None, false, |_, request| (10 * MS, whole(request)));
     let started = sum(&run, |stats| stats.slip.spent.count);
     assert_eq!(started, run.seen.len() as u64);
@@ -374,8 +375,8 @@ fn a_slow_device_makes_starts_slip_and_leaves_the_generator_waiting() {
 }
 
 #[test]
-fn a_saturated_generator_lags_and_never_waits() {
-    let busy = Stage { submission: 20 * US, ..Stage::default() };
+fn saturated_generator_lags_and_never_waits() {
+    let busy = Scenario { submission: 20 * US, ..Scenario::default() };
     let run = drive_on(busy, &constant(100_000, 64), |_, request| (30 * US, whole(request)));
     let served = run.seen.len() as u64;
     assert!((49_000..=50_000).contains(&served), "{served}: one each 20 µs");
@@ -384,9 +385,10 @@ fn a_saturated_generator_lags_and_never_waits() {
     assert!(away > SECOND * 95 / 100, "{away} ns of the second were spent on submitting");
     let longest = run.intervals.iter().map(|stats| stats.lag.spent.ns_max).max();
     assert!(longest.is_some_and(|longest| longest > MS), "up to 64 are submitted before the first is looked for");
-    let kept = drive_on(Stage { submission: 2 * US, ..Stage::default() }, &constant(100_000, 64), |_, request| {
-        (30 * US, whole(request))
-    });
+    let kept =
+        drive_on(Scenario { submission: 2 * US, ..Scenario::default() }, &constant(100_000, 64), |_, request| {
+            (30 * US, whole(request))
+        });
     assert_eq!(sum(&kept, |stats| stats.unserved), 0);
     let away = sum(&kept, |stats| stats.reap.ns_sum);
     assert!((SECOND / 6..SECOND / 4).contains(&away), "{away}: 2 µs of each 10");
@@ -394,9 +396,9 @@ fn a_saturated_generator_lags_and_never_waits() {
 }
 
 #[test]
-fn closed_loop_starts_have_no_schedule_to_slip_from() {
+fn closed_loop_has_no_start_delay() {
     let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
-    let busy = Stage { submission: 5 * US, ..Stage::default() };
+    let busy = Scenario { submission: 5 * US, ..Scenario::default() };
     let run = drive_on(busy, &spec, |_, request| (100 * US, whole(request)));
     assert_eq!(sum(&run, |stats| stats.slip.spent.count + stats.lag.spent.count + stats.late), 0);
     let reaps = run.intervals.iter().map(|stats| stats.reap.ns_max).max();
@@ -404,16 +406,16 @@ fn closed_loop_starts_have_no_schedule_to_slip_from() {
 }
 
 #[test]
-fn a_late_sync_is_no_late_start() {
+fn late_sync_is_no_late_start() {
     let spec =
         StreamSpec { read: Share(0), sync: Some(tameshi_workload::Sync::Fdatasync { every: 1 }), ..constant(100, 1) };
-    let busy = Stage { submission: MS, ..Stage::default() };
+    let busy = Scenario { submission: MS, ..Scenario::default() };
     let run = drive_on(busy, &spec, |_, request| (2 * MS, whole(request)));
     assert_eq!((sum(&run, |stats| stats.slip.spent.count), sum(&run, |stats| stats.late)), (100, 0));
 }
 
 #[test]
-fn a_durable_write_asks_for_it_with_the_request() {
+fn durable_write_carries_the_flag_in_the_request() {
     let spec = StreamSpec { read: Share(0), sync: Some(tameshi_workload::Sync::Dsync), ..StreamSpec::default() };
     let run = drive(&spec, None, Some(10 * 4096), false, |_, request| (200 * US, whole(request)));
     assert!(run.seen.iter().all(|seen| seen.kind == Kind::WriteDurable));
@@ -421,21 +423,21 @@ fn a_durable_write_asks_for_it_with_the_request() {
     assert!(run.latency(3).max.abs_diff(200 * US) < US);
 }
 
-/// What became of two phases, one after the other on the same thread.
+/// Result of two phases, one after the other on the same thread.
 struct Passed {
     /// When each request started.
     starts: Vec<Nanos>,
     /// Requests recorded in each phase.
     counts: [u64; 2],
-    /// When the second began.
+    /// Start of the second phase.
     begin: Nanos,
-    /// When nothing of the first was in flight any more.
+    /// Time at which the first phase had nothing in flight any more.
     drained: Option<(u32, Nanos)>,
     most: usize,
 }
 
-/// Runs two phases of 10 ms; when the second begins is known `verdict` after the end of the first. A request takes as long as
-/// `script` says.
+/// Run two phases of 10 ms. The start of the second is known `verdict` after the end of the first.
+/// `script` gives each request's duration.
 fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(usize, &Request) -> Outcome) -> Passed {
     let (now, seen, most) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
     let queue = Scripted {
@@ -450,33 +452,35 @@ fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(
     let (_keep, returned) = channel();
     let place =
         |begin, name| Placement { stream: 0, job: 0, storage_bytes: STORAGE, begin, budget_bytes: None, seed: 1, name };
-    let frame = |spec: &StreamSpec, end| Frame {
+    let context = |spec: &StreamSpec, end| JobContext {
         storage: "disk".into(),
         payload: Payload::of(4096, STORAGE),
         depth: spec.most_outstanding(),
         open_loop: spec.arrivals != Arrivals::Closed,
-        sync: Frame::sync_kind(spec),
+        sync: JobContext::sync_kind(spec),
         end: Some(end),
-        over: Arc::new(Over::default()),
-        ends: Vec::new(),
+        end_signal: Arc::new(EndSignal::default()),
+        linked_ends: Vec::new(),
         call: None,
         tolerates: Vec::new(),
         handover: Arc::new(Handover::of(1)),
     };
     let bounds = |begin| Boundaries::new(begin, 0, 100 * MS);
     let recorder = Recorder::new(0, specs.into_iter(), sender, returned);
-    let arena = Arena::new(slots, 65_536, 1, (0, 0)).expect("memory");
-    let (clock, halt) = (Hands(now.clone()), AtomicBool::new(false));
+    let arena = Arena::new(slots, 65_536, 1, 0, 0).expect("memory");
+    let (clock, halt) = (ScriptedClock(now.clone()), AtomicBool::new(false));
     let job = Job::new(specs[0], place(0, "first"));
-    let mut driver = Driver::new(frame(specs[0], 10 * MS), job, queue, arena, recorder, &clock, &halt);
-    driver.recorder().begin((0, 0), 0, bounds(0), Used::default());
+    let mut driver = Driver::new(context(specs[0], 10 * MS), job, queue, arena, recorder, &clock, &halt);
+    driver.recorder().begin(0, 0, 0, bounds(0), Used::default());
     let end = driver.run(0).expect("no error").at;
     assert_eq!(end, 10 * MS);
     let begin = end + verdict;
-    driver.bridge(|| if now.get() < begin { Next::Unknown } else { Next::Begins(begin) }).expect("no error");
+    driver
+        .continue_until_next(|| if now.get() < begin { Next::Unknown } else { Next::Begins(begin) })
+        .expect("no error");
     let job = Job::new(specs[1], place(begin, "second"));
-    driver.take_over(frame(specs[1], begin + 10 * MS), job, Content::of(specs[1]), false).expect("no error");
-    driver.recorder().begin((1, 0), begin, bounds(begin), Used::default());
+    driver.take_over(context(specs[1], begin + 10 * MS), job, Content::of(specs[1]), false).expect("no error");
+    driver.recorder().begin(1, 0, begin, bounds(begin), Used::default());
     driver.run(begin).expect("no error");
     let drained = driver.drained();
     driver.drain().expect("no error");
@@ -491,15 +495,15 @@ fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(
     Passed { starts, counts, begin, drained, most: most.get() }
 }
 
-/// The longest time without a request that starts.
+/// Longest time between two starts of requests.
 fn longest_pause(starts: &[Nanos]) -> Nanos {
     starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(Nanos::MAX)
 }
 
 #[test]
-fn the_next_phase_takes_over_without_a_pause_and_each_request_counts_once() {
+fn next_phase_starts_without_pause_and_counts_once() {
     let deep = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
-    // Requests of four slots that are never in step.
+    // Durations that never bring the requests of four slots into step.
     let uneven = |number: usize, request: &Request| (100 * US + (number as u64 * 7919 % 13) * US, whole(request));
     for verdict in [0, 3 * MS] {
         let passed = pass([&deep, &deep], verdict, 4, uneven);
@@ -517,7 +521,7 @@ fn the_next_phase_takes_over_without_a_pause_and_each_request_counts_once() {
 }
 
 #[test]
-fn a_stalled_request_of_the_phase_before_keeps_one_place_and_nothing_else() {
+fn stalled_request_of_the_last_phase_keeps_one_slot() {
     let deep = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
     let mut stalled = false;
     let script = |_: usize, request: &Request| {
@@ -533,7 +537,7 @@ fn a_stalled_request_of_the_phase_before_keeps_one_place_and_nothing_else() {
 }
 
 #[test]
-fn arrivals_that_are_fixed_in_advance_wait_for_nothing_of_the_phase_before() {
+fn open_loop_arrivals_do_not_wait_for_the_last_phase() {
     let deep = StreamSpec { queue_depth: 8, ..StreamSpec::default() };
     let slow_first = |number: usize, request: &Request| (if number < 500 { 4 * MS } else { 50 * US }, whole(request));
     let passed = pass([&deep, &constant(1000, 8)], 0, 16, slow_first);
@@ -545,7 +549,7 @@ fn arrivals_that_are_fixed_in_advance_wait_for_nothing_of_the_phase_before() {
 }
 
 #[test]
-fn an_amount_that_is_moved_is_not_exceeded_between_phases() {
+fn amount_is_not_exceeded_between_phases() {
     let run = drive(&StreamSpec::default(), None, Some(10 * 4096), false, |_, request| (100 * US, whole(request)));
     assert_eq!(run.seen.len(), 10);
     assert_eq!(run.bridged, 0, "nothing is left to go on with");
