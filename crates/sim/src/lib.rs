@@ -25,6 +25,7 @@ mod world;
 
 pub use chance::Chance;
 pub use check::unsupported;
-pub use device::{Breakdown, Device, DeviceCompletion};
+pub use device::{Breakdown, DeviceCompletion};
 pub use error::SimError;
 pub use run::execute;
+pub use stack::Device;

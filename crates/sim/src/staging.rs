@@ -1,9 +1,9 @@
 //! Events of a run: what befalls its storages, when, and what is recorded of it.
 
-use crate::device::Device;
 use crate::engine::{Blow, How};
 use crate::error::SimError;
 use crate::fault::Loss;
+use crate::stack::Device;
 use serde_json::{Value, json};
 use tameshi_base::{Nanos, Reason};
 use tameshi_record::Writer;

@@ -2,7 +2,7 @@
 
 use crate::chance::Chance;
 use crate::check;
-use crate::device::{Device, DeviceCompletion};
+use crate::device::DeviceCompletion;
 use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::error::SimError;
@@ -10,6 +10,7 @@ use crate::host::Host;
 use crate::places::places;
 use crate::seats::Seats;
 use crate::stack;
+use crate::stack::Device;
 use crate::staging::{Staging, befallen};
 use tameshi_base::Nanos;
 use tameshi_record::{Heat, RecordError, Resource, Share, Usage, Wear, Writer};

@@ -8,10 +8,11 @@
 //! **Durability.** A completed write is durable.
 
 use super::barrier::Barrier;
+use super::busy_time::BusyTime;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::model::{Model, NoDevice};
 use super::pace::Pace;
-use super::work::Work;
+use super::queue_full::QueueFull;
 use crate::chance::Chance;
 use crate::fault::Loss;
 use std::cmp::Reverse;
@@ -75,7 +76,7 @@ struct Limit {
     bytes: Pace,
     free: [Nanos; 2],
     /// While a command that came would have to wait: as long as the busier limit takes.
-    used: Work,
+    used: BusyTime,
 }
 
 impl Limit {
@@ -84,7 +85,7 @@ impl Limit {
             command: Pace::per_second(profile.command_rate.value).time(1),
             bytes: Pace::per_second(profile.byte_rate.value),
             free: [0; 2],
-            used: Work::default(),
+            used: BusyTime::default(),
         }
     }
 
@@ -148,7 +149,7 @@ pub struct Volume {
     random: Random,
     /// What waits, since when, and its epoch among flushes.
     waiting: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     held: u32,
     /// When the next round begins, if something waits for it.
     round_at: Option<Nanos>,
@@ -160,7 +161,7 @@ pub struct Volume {
     scheduled: u64,
     barrier: Barrier,
     /// What the processor works, stalls included.
-    work: Work,
+    work: BusyTime,
 }
 
 impl Volume {
@@ -177,7 +178,7 @@ impl Volume {
             stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.of("stalls"))),
             random: chance.of("latencies"),
             waiting: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             held: 0,
             round_at: None,
             processor: 0,
@@ -186,77 +187,7 @@ impl Volume {
             events: BinaryHeap::with_capacity(1024),
             scheduled: 0,
             barrier: Barrier::default(),
-            work: Work::default(),
-        }
-    }
-
-    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        usage.add(Resource::Controller, 1, self.work.until(now));
-        if let Some(limit) = &self.limit {
-            usage.add(Resource::Allowance, 1, limit.used.until(now));
-        }
-        self.full.usage(u64::from(self.parallel), now, usage);
-    }
-
-    /// Power fails: what is under way is forgotten.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
-        self.waiting.clear();
-        self.full.holds_back(false, now);
-        self.events.clear();
-        self.slots.clear();
-        self.free_slots.clear();
-        self.barrier = Barrier::default();
-        (self.held, self.round_at, self.processor) = (0, None, now);
-        self.work.end(now);
-        if let Some(limit) = &mut self.limit {
-            limit.forget(now);
-        }
-        Loss::default()
-    }
-
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush && !self.rounds {
-            self.flushed = true;
-            let ready = now + self.flush.draw(&mut self.random);
-            self.barrier.flush(command, now, ready);
-            return;
-        }
-        let epoch = self.barrier.enter(command.kind);
-        if !self.rounds && self.held < self.parallel {
-            self.begin(*command, now, epoch, now);
-            return;
-        }
-        self.waiting.push_back((*command, now, epoch));
-        if !self.rounds {
-            self.full.holds_back(true, now);
-        } else if self.held == 0 {
-            self.round_at.get_or_insert(now);
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let event = self.events.peek().map(|Reverse((at, ..))| *at);
-        [event, self.barrier.next(), self.round_at].into_iter().flatten().min()
-    }
-
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if self.barrier.next().is_some_and(|flush| flush <= at) {
-                let Some(flush) = self.barrier.pop(at) else { return };
-                let breakdown = Breakdown { media: at - flush.submitted, ..Breakdown::default() };
-                let (command, submitted) = (flush.command, flush.submitted);
-                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
-            } else if self.round_at == Some(at) {
-                // What is submitted in answer to a completion of this instant belongs to the round.
-                if completions[before..].last().is_some_and(|last| last.at == now) {
-                    return;
-                }
-                self.begin_round(at);
-            } else {
-                self.complete(completions);
-            }
+            work: BusyTime::default(),
         }
     }
 
@@ -273,7 +204,7 @@ impl Volume {
             }
         } else if let Some((command, submitted, epoch)) = self.waiting.pop_front() {
             self.begin(command, submitted, epoch, at);
-            self.full.holds_back(!self.waiting.is_empty(), at);
+            self.queue_full.set(!self.waiting.is_empty(), at);
         }
     }
 
@@ -317,7 +248,7 @@ impl Volume {
             self.schedule(command, submitted, epoch, at, breakdown);
         }
         // What came while the last round went on waits for its end; only what this one has no place for is held back by that.
-        self.full.holds_back(!self.waiting.is_empty(), now);
+        self.queue_full.set(!self.waiting.is_empty(), now);
     }
 
     /// A command's turn on the processor, not before `now` and as the limits permit: when it ends.
@@ -378,5 +309,79 @@ impl Volume {
         }
         self.scheduled += 1;
         self.events.push(Reverse((at, self.scheduled, number)));
+    }
+}
+
+impl Model for Volume {
+    type Inner = NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush && !self.rounds {
+            self.flushed = true;
+            let ready = now + self.flush.draw(&mut self.random);
+            self.barrier.flush(command, now, ready);
+            return;
+        }
+        let epoch = self.barrier.enter(command.kind);
+        if !self.rounds && self.held < self.parallel {
+            self.begin(*command, now, epoch, now);
+            return;
+        }
+        self.waiting.push_back((*command, now, epoch));
+        if !self.rounds {
+            self.queue_full.set(true, now);
+        } else if self.held == 0 {
+            self.round_at.get_or_insert(now);
+        }
+    }
+
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.peek().map(|Reverse((at, ..))| *at);
+        [event, self.barrier.next(), self.round_at].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if self.barrier.next().is_some_and(|flush| flush <= at) {
+                let Some(flush) = self.barrier.pop(at) else { return };
+                let breakdown = Breakdown { media: at - flush.submitted, ..Breakdown::default() };
+                let (command, submitted) = (flush.command, flush.submitted);
+                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+            } else if self.round_at == Some(at) {
+                // What is submitted in answer to a completion of this instant belongs to the round.
+                if completions[before..].last().is_some_and(|last| last.at == now) {
+                    return;
+                }
+                self.begin_round(at);
+            } else {
+                self.complete(completions);
+            }
+        }
+    }
+
+    /// Power fails: what is under way is forgotten.
+    fn lose_power(&mut self, now: Nanos) -> Loss {
+        self.waiting.clear();
+        self.queue_full.set(false, now);
+        self.events.clear();
+        self.slots.clear();
+        self.free_slots.clear();
+        self.barrier = Barrier::default();
+        (self.held, self.round_at, self.processor) = (0, None, now);
+        self.work.end(now);
+        if let Some(limit) = &mut self.limit {
+            limit.forget(now);
+        }
+        Loss::default()
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        usage.add(Resource::Controller, 1, self.work.until(now));
+        if let Some(limit) = &self.limit {
+            usage.add(Resource::Allowance, 1, limit.used.until(now));
+        }
+        self.queue_full.usage(u64::from(self.parallel), now, usage);
     }
 }

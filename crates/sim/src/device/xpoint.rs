@@ -6,11 +6,13 @@
 //! **Durability.** A completed write is on the medium.
 
 use super::barrier::Barrier;
+use super::busy_time::BusyTime;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::model::{Model, NoDevice};
 use super::pace::Pace;
-use super::work::Work;
+use super::queue_full::QueueFull;
 use crate::agenda::Agenda;
+use crate::fault::Loss;
 use crate::power::Drawing;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -44,16 +46,16 @@ pub struct XPoint {
     next_turn: Nanos,
     held: u32,
     host: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
     /// When each slot's command is half done, and when it completes.
     events: Agenda,
     barrier: Barrier,
     /// What each channel, each way of the link and the controller have done and will have.
-    accesses: Vec<Work>,
-    transfers: [Work; 2],
-    turns: Work,
+    accesses: Vec<BusyTime>,
+    transfers: [BusyTime; 2],
+    turns: BusyTime,
     drawing: Option<Drawing>,
 }
 
@@ -73,80 +75,15 @@ impl XPoint {
             next_turn: 0,
             held: 0,
             host: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: Agenda::new(),
             barrier: Barrier::default(),
-            accesses: vec![Work::default(); profile.channels.value as usize],
+            accesses: vec![BusyTime::default(); profile.channels.value as usize],
             transfers: Default::default(),
-            turns: Work::default(),
+            turns: BusyTime::default(),
             drawing: profile.power.as_ref().map(Drawing::new),
-        }
-    }
-
-    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let media = self.accesses.iter().map(|work| work.until(now)).sum();
-        usage.add(Resource::Media, self.channels.len() as u64, media);
-        let ways = if self.half_duplex { 1 } else { 2 };
-        self.transfers.iter().take(ways).for_each(|way| usage.add(Resource::Link, 1, way.until(now)));
-        usage.add(Resource::Controller, 1, self.turns.until(now));
-        self.full.usage(u64::from(self.depth), now, usage);
-    }
-
-    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
-    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
-        let mut usage = Usage::default();
-        self.usage(now, &mut usage);
-        Some(self.drawing?.energy_nj(now, &usage))
-    }
-
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush {
-            self.barrier.flush(command, now, now + self.overhead[1]);
-            return;
-        }
-        let epoch = self.barrier.enter(command.kind);
-        if self.held < self.depth {
-            self.begin(*command, now, epoch, now);
-        } else {
-            self.host.push_back((*command, now, epoch));
-            self.full.holds_back(true, now);
-        }
-    }
-
-    #[inline]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let event = self.events.next();
-        let wake = self.barrier.next().map_or(event, |flush| event.min(flush));
-        (wake < Nanos::MAX).then_some(wake)
-    }
-
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if self.barrier.next().is_some_and(|flush| flush <= at) {
-                let Some(flush) = self.barrier.pop(at) else { return };
-                let latency = at - flush.submitted;
-                let controller = self.overhead[1].min(latency);
-                let breakdown = Breakdown { queue: latency - controller, controller, ..Breakdown::default() };
-                let (command, submitted) = (flush.command, flush.submitted);
-                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
-                continue;
-            }
-            let Some((_, number)) = self.events.take() else { return };
-            if std::mem::take(&mut self.slots[number as usize].is_half) {
-                self.go_on(number, at);
-                continue;
-            }
-            let Slot { done: completion, epoch, .. } = self.slots[number as usize];
-            completions.push(completion);
-            self.free_slots.push(number);
-            self.barrier.leave(epoch, at);
-            self.held -= 1;
-            if let Some((command, submitted, epoch)) = self.host.pop_front() {
-                self.begin(command, submitted, epoch, at);
-                self.full.holds_back(!self.host.is_empty(), at);
-            }
         }
     }
 
@@ -244,5 +181,78 @@ impl XPoint {
         breakdown.link += time;
         breakdown.queue += at - from - time;
         at
+    }
+}
+
+impl Model for XPoint {
+    type Inner = NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.overhead[1]);
+            return;
+        }
+        let epoch = self.barrier.enter(command.kind);
+        if self.held < self.depth {
+            self.begin(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+            self.queue_full.set(true, now);
+        }
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.next();
+        let wake = self.barrier.next().map_or(event, |flush| event.min(flush));
+        (wake < Nanos::MAX).then_some(wake)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if self.barrier.next().is_some_and(|flush| flush <= at) {
+                let Some(flush) = self.barrier.pop(at) else { return };
+                let latency = at - flush.submitted;
+                let controller = self.overhead[1].min(latency);
+                let breakdown = Breakdown { queue: latency - controller, controller, ..Breakdown::default() };
+                let (command, submitted) = (flush.command, flush.submitted);
+                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+                continue;
+            }
+            let Some((_, number)) = self.events.take() else { return };
+            if std::mem::take(&mut self.slots[number as usize].is_half) {
+                self.go_on(number, at);
+                continue;
+            }
+            let Slot { done: completion, epoch, .. } = self.slots[number as usize];
+            completions.push(completion);
+            self.free_slots.push(number);
+            self.barrier.leave(epoch, at);
+            self.held -= 1;
+            if let Some((command, submitted, epoch)) = self.host.pop_front() {
+                self.begin(command, submitted, epoch, at);
+                self.queue_full.set(!self.host.is_empty(), at);
+            }
+        }
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let media = self.accesses.iter().map(|work| work.until(now)).sum();
+        usage.add(Resource::Media, self.channels.len() as u64, media);
+        let ways = if self.half_duplex { 1 } else { 2 };
+        self.transfers.iter().take(ways).for_each(|way| usage.add(Resource::Link, 1, way.until(now)));
+        usage.add(Resource::Controller, 1, self.turns.until(now));
+        self.queue_full.usage(u64::from(self.depth), now, usage);
+    }
+
+    fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        let mut usage = Usage::default();
+        self.usage(now, &mut usage);
+        Some(self.drawing?.energy_nj(now, &usage))
+    }
+
+    /// Commands that the drive has taken finish unseen: a completed write is on the medium.
+    fn lose_power(&mut self, _now: Nanos) -> Loss {
+        Loss::default()
     }
 }

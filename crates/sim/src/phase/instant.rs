@@ -4,11 +4,12 @@ use super::ahead::look_ahead;
 use super::entries::{TRANSACTION, engines, entry, serve, spent};
 use super::under_way::Phase;
 use crate::check;
-use crate::device::{Device, DeviceCompletion};
+use crate::device::DeviceCompletion;
 use crate::digest::{Digest, Entry};
 use crate::engine::{Engine, Request};
 use crate::error::SimError;
 use crate::host::Step;
+use crate::stack::Device;
 use crate::world::World;
 use tameshi_base::Command;
 use tameshi_record::ledger::depth_class;
@@ -196,7 +197,7 @@ impl Phase<'_> {
                     world.touched = true;
                 }
                 (Request::Command(command), Some(host)) => {
-                    world.devices[engine.device].expect(&command);
+                    world.devices[engine.device].prefetch(&command);
                     if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
                         world.devices[device].submit(now, &command);
                         world.touched = true;

@@ -14,8 +14,8 @@ struct Flush {
     op: u32,
     /// Commands before it, back to the flush before, that are not complete.
     before: u32,
-    /// Whether the members have been told.
-    told: bool,
+    /// Whether the members have been sent.
+    sent: bool,
     /// Whether they are done.
     done: bool,
 }
@@ -23,8 +23,8 @@ struct Flush {
 /// What may happen to the front flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The members must be told.
-    Tell(u32),
+    /// The members must be sent.
+    Send(u32),
     /// It completes.
     Complete(u32),
 }
@@ -60,10 +60,10 @@ impl Order {
         }
     }
 
-    /// A flush begins; `told` says whether the members know already.
-    pub(super) fn flush(&mut self, op: u32, told: bool) {
+    /// A flush begins; `sent` says whether the members know already.
+    pub(super) fn flush(&mut self, op: u32, sent: bool) {
         let before = std::mem::take(&mut self.since);
-        self.flushes.push_back(Flush { op, before, told, done: false });
+        self.flushes.push_back(Flush { op, before, sent, done: false });
     }
 
     /// The members are done with a flush.
@@ -71,10 +71,10 @@ impl Order {
         self.of(op).done = true;
     }
 
-    /// The members have to be told again.
-    pub(super) fn untold(&mut self, op: u32) {
+    /// The members have to be sent again.
+    pub(super) fn unsent(&mut self, op: u32) {
         let flush = self.of(op);
-        (flush.told, flush.done) = (false, false);
+        (flush.sent, flush.done) = (false, false);
     }
 
     fn of(&mut self, op: u32) -> &mut Flush {
@@ -88,9 +88,9 @@ impl Order {
         if front.before > 0 {
             return None;
         }
-        if !front.told {
-            front.told = true;
-            return Some(Next::Tell(front.op));
+        if !front.sent {
+            front.sent = true;
+            return Some(Next::Send(front.op));
         }
         if !front.done {
             return None;

@@ -194,14 +194,8 @@ fn functions_of_a_drive_get_what_their_weights_say_and_all_of_it_when_alone() {
     let Node::Partition { of, function } = partition(constant(), 4, 8) else { panic!("a partition") };
     let weights = [100_000, 200_000, 300_000, 400_000];
     let mut device = stack::node(&Node::Partition { of, function: function.clone() }).expect("a device");
-    if let Device::Shared(shared) = &mut device {
-        for (index, weight) in weights.into_iter().enumerate() {
-            shared.grant(&tameshi_spec::run::Function {
-                index: index as u32,
-                weight: Share(weight),
-                ..function.clone()
-            });
-        }
+    for (index, weight) in weights.into_iter().enumerate() {
+        device.grant(&tameshi_spec::run::Function { index: index as u32, weight: Share(weight), ..function.clone() });
     }
     let mut random = Random::named(1, "places");
     let mut next = |id: u64| {

@@ -46,7 +46,7 @@ impl Flash {
 
     /// Whether commands wait because the drive is full may have changed.
     pub(super) fn note_whether_full(&mut self, now: Nanos) {
-        self.full.holds_back(self.held >= self.times.depth && !self.host.is_empty(), now);
+        self.queue_full.set(self.held >= self.times.depth && !self.host.is_empty(), now);
     }
 
     #[cold]

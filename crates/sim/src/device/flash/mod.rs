@@ -37,7 +37,7 @@ mod writes;
 
 use super::barrier::Barrier;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::queue_full::QueueFull;
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
 use crate::near::prefetch;
@@ -82,7 +82,7 @@ pub struct Flash {
     for_buffer: VecDeque<u32>,
     /// Waiting in the host: command, submission, epoch.
     host: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     held: u32,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
@@ -172,7 +172,7 @@ impl Flash {
             buffer_free: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             for_buffer: VecDeque::new(),
             host: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             held: 0,
             slots: Vec::new(),
             free_slots: Vec::new(),
@@ -385,7 +385,7 @@ impl Flash {
             supply.usage(now, usage);
         }
         usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
-        self.full.usage(u64::from(self.times.depth), now, usage);
+        self.queue_full.usage(u64::from(self.times.depth), now, usage);
     }
 
     /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
@@ -429,5 +429,59 @@ fn past(profile: &FlashProfile) -> Option<(u64, u32)> {
         Written::Never => None,
         Written::Once => Some((bytes, 0)),
         Written::Steady => Some((bytes, 3)),
+    }
+}
+
+impl super::Model for Flash {
+    type Inner = super::NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        Self::submit(self, now, command);
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Option<Nanos> {
+        Self::next_wake(self)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        Self::advance(self, now, completions);
+    }
+
+    fn lose_power(&mut self, now: Nanos) -> crate::fault::Loss {
+        Self::lose_power(self, now)
+    }
+
+    #[inline]
+    fn prefetch(&self, command: &Command) {
+        Self::prefetch(self, command.offset_bytes);
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        Self::usage(self, now, usage);
+    }
+
+    fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        Self::energy_nj(self, now)
+    }
+
+    fn heat(&self, now: Nanos) -> Option<Heat> {
+        Self::heat(self, now)
+    }
+
+    fn add_wear(&self, wear: &mut tameshi_record::Wear) {
+        wear.add(&self.wear());
+    }
+
+    fn fail_channel(&mut self, _: u32, channel: u32, now: Nanos) -> Result<bool, tameshi_base::Reason> {
+        Self::fail_channel(self, channel, now)
+    }
+
+    fn take_rebuilt(&mut self) -> Option<Rebuilt> {
+        Self::take_rebuilt(self)
+    }
+
+    fn rebuilt_bytes(&self) -> u64 {
+        Self::rebuilt_bytes(self)
     }
 }

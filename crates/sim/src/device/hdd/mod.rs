@@ -14,7 +14,8 @@ mod read_ahead;
 
 use super::barrier::Barrier;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::model::{Model, NoDevice};
+use super::queue_full::QueueFull;
 use crate::fault::Loss;
 use crate::power::Drawing;
 use geometry::Geometry;
@@ -36,7 +37,7 @@ pub struct Hdd {
     held: usize,
     /// Waiting in the host: command, submission, epoch.
     host: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     queue: Queue,
     /// When the arm, which is free, has something new to choose from.
     choice_at: Option<Nanos>,
@@ -70,7 +71,7 @@ impl Hdd {
             depth,
             held: 0,
             host: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             choice_at: None,
             service: None,
             busy_ns: 0,
@@ -80,39 +81,6 @@ impl Hdd {
             read_ahead: None,
             barrier: Barrier::default(),
         })
-    }
-
-    /// Power fails at `now`: everything under way is forgotten, and what was read ahead. A write under way is not done.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
-        if let Some((_, _, end)) = self.service.take() {
-            self.busy_ns -= end.saturating_sub(now);
-        }
-        self.host.clear();
-        self.full.holds_back(false, now);
-        self.queue.clear();
-        self.barrier = Barrier::default();
-        (self.held, self.choice_at, self.read_ahead) = (0, None, None);
-        Loss::default()
-    }
-
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush {
-            self.barrier.flush(command, now, now + self.overhead);
-            return;
-        }
-        let epoch = self.barrier.enter(command.kind);
-        if self.held < self.depth {
-            self.admit(*command, now, epoch, now);
-        } else {
-            self.host.push_back((*command, now, epoch));
-            self.full.holds_back(true, now);
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let next = self.next_event().min(self.next_choice());
-        (next < Nanos::MAX).then_some(next)
     }
 
     /// When a command next ends or leaves the controller.
@@ -128,25 +96,6 @@ impl Hdd {
     #[inline]
     fn next_choice(&self) -> Nanos {
         if self.service.is_none() { self.choice_at.unwrap_or(Nanos::MAX) } else { Nanos::MAX }
-    }
-
-    /// The arm chooses at the end of an instant: what the host submits in answer to a completion, it may choose.
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        loop {
-            let (event, choice) = (self.next_event(), self.next_choice());
-            if event.min(choice) > now {
-                return;
-            }
-            if event <= choice {
-                self.step(event, completions);
-            } else if choice == now && completions.len() > before {
-                return;
-            } else {
-                self.choice_at = None;
-                self.serve_next(choice);
-            }
-        }
     }
 
     /// One thing that happens at `now`: an end of service before a command ready before a flush.
@@ -217,7 +166,7 @@ impl Hdd {
         self.held -= 1;
         if let Some((command, submitted, epoch)) = self.host.pop_front() {
             self.admit(command, submitted, epoch, now);
-            self.full.holds_back(!self.host.is_empty(), now);
+            self.queue_full.set(!self.host.is_empty(), now);
         }
     }
 
@@ -265,15 +214,70 @@ impl Hdd {
         self.busy_ns += until - now;
         self.service = Some((queued, now, until));
     }
+}
 
-    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
-        usage.add(Resource::Media, 1, self.busy_ns - ahead);
-        self.full.usage(self.depth as u64, now, usage);
+impl Model for Hdd {
+    type Inner = NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.overhead);
+            return;
+        }
+        let epoch = self.barrier.enter(command.kind);
+        if self.held < self.depth {
+            self.admit(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+            self.queue_full.set(true, now);
+        }
     }
 
-    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
-    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let next = self.next_event().min(self.next_choice());
+        (next < Nanos::MAX).then_some(next)
+    }
+
+    /// The arm chooses at the end of an instant: what the host submits in answer to a completion, it may choose.
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        loop {
+            let (event, choice) = (self.next_event(), self.next_choice());
+            if event.min(choice) > now {
+                return;
+            }
+            if event <= choice {
+                self.step(event, completions);
+            } else if choice == now && completions.len() > before {
+                return;
+            } else {
+                self.choice_at = None;
+                self.serve_next(choice);
+            }
+        }
+    }
+
+    /// Power fails at `now`: everything under way is forgotten, and what was read ahead. A write under way is not done.
+    fn lose_power(&mut self, now: Nanos) -> Loss {
+        if let Some((_, _, end)) = self.service.take() {
+            self.busy_ns -= end.saturating_sub(now);
+        }
+        self.host.clear();
+        self.queue_full.set(false, now);
+        self.queue.clear();
+        self.barrier = Barrier::default();
+        (self.held, self.choice_at, self.read_ahead) = (0, None, None);
+        Loss::default()
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
+        usage.add(Resource::Media, 1, self.busy_ns - ahead);
+        self.queue_full.usage(self.depth as u64, now, usage);
+    }
+
+    fn energy_nj(&self, now: Nanos) -> Option<u64> {
         let mut usage = Usage::default();
         self.usage(now, &mut usage);
         Some(self.drawing?.energy_nj(now, &usage))

@@ -11,19 +11,21 @@
 //!   device flush, and force unit access goes through to the device. Of the time of writing back, the flush has the
 //!   parts that the write had which ended last.
 
-pub(super) mod table;
+mod requests;
+mod table;
 
-use super::errands::{Errand, Op, Settings, Then};
-use super::nodes::Cache;
+pub(super) use requests::Settings;
+pub(super) use table::BLOCK_BYTES;
+
 use super::order::{Next, ORDERED, Order};
-use super::rebuild::time_of;
 use super::slab::Slab;
-use crate::device::work::Work;
-use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::device::busy_time::BusyTime;
+use crate::device::pace::transfer_time;
+use crate::device::{Breakdown, DeviceCompletion, Model};
 use crate::fault::Loss;
+use requests::{Op, Request, Then};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-pub(super) use table::BLOCK_BYTES;
 use table::{State, Table};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
@@ -35,9 +37,42 @@ const BATCH: usize = 1024;
 const DEPTH: u32 = 32;
 const LONGEST: u64 = 256;
 
-impl Cache {
+/// Device with a cache in front of it.
+#[derive(Debug)]
+pub struct Cache<D> {
+    settings: Settings,
+    device: D,
+    table: Table,
+    ops: Slab<Op>,
+    order: Order,
+    timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    sequence: u64,
+    requests: Slab<Request>,
+    /// Writes that wait for room.
+    waiting: VecDeque<u32>,
+    /// Blocks dirty or being written back.
+    dirty: u64,
+    /// Write-back commands at the device.
+    backs: u32,
+    /// Reads at the device.
+    reads: u32,
+    /// Blocks to write back next, in descending order.
+    batch: Vec<u64>,
+    /// Port to the host: when it is free, and its busy time.
+    free_at: Nanos,
+    crossing: BusyTime,
+    /// Serial number of the last write taken.
+    writers: u64,
+    /// Flushes begun.
+    generation: u64,
+    /// Flush that drains, and the blocks that it still waits for.
+    draining: Option<(u32, u64)>,
+    done: Vec<DeviceCompletion>,
+}
+
+impl<D: Model> Cache<D> {
     /// A cache in front of `device`.
-    pub(in crate::stack) fn new(settings: Settings, device: Device) -> Self {
+    pub(super) fn new(settings: Settings, device: D) -> Self {
         Self {
             table: Table::new((settings.memory_bytes / BLOCK_BYTES).max(1) as usize),
             settings,
@@ -46,35 +81,19 @@ impl Cache {
             order: Order::default(),
             timed: BinaryHeap::new(),
             sequence: 0,
-            errands: Slab::default(),
+            requests: Slab::default(),
             waiting: VecDeque::new(),
             dirty: 0,
             backs: 0,
             reads: 0,
             batch: Vec::with_capacity(BATCH),
             free_at: 0,
-            crossing: Work::default(),
+            crossing: BusyTime::default(),
             writers: 0,
             generation: 0,
             draining: None,
             done: Vec::new(),
         }
-    }
-
-    pub(crate) fn inner(&self) -> &Device {
-        &self.device
-    }
-
-    /// How busy the way to the host was, where its rate is limited, and what stands behind the cache.
-    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        if self.settings.bytes_per_second.is_some() {
-            usage.add(Resource::Port, 1, self.crossing.until(now));
-        }
-        self.device.usage(now, usage);
-    }
-
-    pub(crate) fn inner_mut(&mut self) -> &mut Device {
-        &mut self.device
     }
 
     fn volatile(&self) -> bool {
@@ -83,36 +102,6 @@ impl Cache {
 
     fn limit(&self) -> u64 {
         (self.settings.dirty_bytes / BLOCK_BYTES).max(1)
-    }
-
-    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
-        let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
-        let (path, then) = (Breakdown::default(), Then::Complete);
-        let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
-        let number = self.ops.insert(op);
-        match command.kind {
-            CommandKind::Flush => {
-                self.order.flush(number, !self.volatile());
-                if self.volatile() {
-                    self.drain_next(now);
-                } else {
-                    self.later(number, now, self.settings.latency, Then::Complete);
-                }
-            }
-            CommandKind::Read => self.read(number, now),
-            CommandKind::Trim => self.through(number, now),
-            CommandKind::Write => {
-                let large = blocks(command).count() as u64 * 2 > self.limit();
-                if large || (command.fua && self.volatile()) {
-                    self.through(number, now);
-                } else {
-                    self.waiting.push_back(number);
-                    self.take_writes(now);
-                }
-            }
-        }
-        self.write_back(now);
     }
 
     /// The controller works on a command for so long.
@@ -131,7 +120,7 @@ impl Cache {
         let mut at = from;
         if let Some(rate) = self.settings.bytes_per_second {
             let begin = self.free_at.max(from);
-            let crossing = time_of(u64::from(op.command.length_bytes), rate);
+            let crossing = transfer_time(u64::from(op.command.length_bytes), rate);
             (op.path.queue, op.path.link) = (op.path.queue + begin - from, op.path.link + crossing);
             at = begin + crossing;
             self.free_at = at;
@@ -260,14 +249,14 @@ impl Cache {
             }
             (first..first + count).for_each(|block| self.begin_back(block));
             self.backs += 1;
-            let errand = u64::from(self.errands.insert(Errand::Back(first, count)));
+            let request = u64::from(self.requests.insert(Request::Back(first, count)));
             let offset_bytes = first * BLOCK_BYTES;
             let end = (offset_bytes + count * BLOCK_BYTES).min(self.settings.capacity_bytes.max(offset_bytes + 1));
             let length_bytes = (end - offset_bytes) as u32;
             let kind = CommandKind::Write;
             self.device.submit(
                 now,
-                &Command { id: errand, kind, offset_bytes, length_bytes, fua: false, stream: Command::OF_STORAGE },
+                &Command { id: request, kind, offset_bytes, length_bytes, fua: false, stream: Command::OF_STORAGE },
             );
         }
     }
@@ -298,37 +287,12 @@ impl Cache {
         }
     }
 
-    #[inline(never)]
-    pub(crate) fn next_wake(&self) -> Option<Nanos> {
-        let timed = self.timed.peek().map(|Reverse((at, ..))| *at);
-        [timed, self.device.next_wake()].into_iter().flatten().min()
-    }
-
-    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if at == now && completions.len() > before {
-                return;
-            }
-            if let Some(&Reverse((_, _, number))) = self.timed.peek().filter(|Reverse((timed, ..))| *timed <= at) {
-                self.timed.pop();
-                self.time_over(number, at, completions);
-            } else {
-                let mut done = std::mem::take(&mut self.done);
-                self.device.advance(at, &mut done);
-                done.drain(..).for_each(|done| self.errand_done(&done, completions));
-                self.done = done;
-            }
-            self.write_back(at);
-        }
-    }
-
     fn time_over(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let op = self.ops.get(number);
         if op.then == Then::Device {
             let command = op.command;
-            let errand = u64::from(self.errands.insert(Errand::For(number)));
-            self.device.submit(now, &Command { id: errand, ..command });
+            let request = u64::from(self.requests.insert(Request::For(number)));
+            self.device.submit(now, &Command { id: request, ..command });
         } else if op.epoch == ORDERED {
             self.order.done(number);
             self.flushes(now, completions);
@@ -337,17 +301,17 @@ impl Cache {
         }
     }
 
-    fn errand_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
+    fn request_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
         let now = done.at;
-        match self.errands.take(done.command.id as u32) {
+        match self.requests.take(done.command.id as u32) {
             None => {} // Forgotten when power failed.
-            Some(Errand::Back(first, count)) => {
+            Some(Request::Back(first, count)) => {
                 self.backs -= 1;
                 (first..first + count).for_each(|block| self.end_back(block));
                 self.take_writes(now);
                 self.drained(now, Some(&done.breakdown));
             }
-            Some(Errand::For(number)) => {
+            Some(Request::For(number)) => {
                 let op = self.ops.get_mut(number);
                 op.path.add(&done.breakdown);
                 (op.since, op.failed) = (now, done.failed);
@@ -406,14 +370,14 @@ impl Cache {
     fn flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         while let Some(next) = self.order.next() {
             match next {
-                Next::Tell(number) => self.drain(number, now),
+                Next::Send(number) => self.drain(number, now),
                 Next::Complete(number) => self.complete(number, now, completions),
             }
         }
     }
 
     fn drain_next(&mut self, now: Nanos) {
-        if let Some(Next::Tell(number)) = self.order.next() {
+        if let Some(Next::Send(number)) = self.order.next() {
             self.drain(number, now);
         }
     }
@@ -439,12 +403,86 @@ impl Cache {
         op.path.queue += waited - last.total();
         op.since = now;
         let command = op.command;
-        let errand = u64::from(self.errands.insert(Errand::For(number)));
-        self.device.submit(now, &Command { id: errand, ..command });
+        let request = u64::from(self.requests.insert(Request::For(number)));
+        self.device.submit(now, &Command { id: request, ..command });
+    }
+}
+
+impl<D: Model> Model for Cache<D> {
+    type Inner = D;
+
+    fn inner(&self) -> Option<&D> {
+        Some(&self.device)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut D> {
+        Some(&mut self.device)
+    }
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        let flush = command.kind == CommandKind::Flush;
+        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
+        let (path, then) = (Breakdown::default(), Then::Complete);
+        let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
+        let number = self.ops.insert(op);
+        match command.kind {
+            CommandKind::Flush => {
+                self.order.flush(number, !self.volatile());
+                if self.volatile() {
+                    self.drain_next(now);
+                } else {
+                    self.later(number, now, self.settings.latency, Then::Complete);
+                }
+            }
+            CommandKind::Read => self.read(number, now),
+            CommandKind::Trim => self.through(number, now),
+            CommandKind::Write => {
+                let large = blocks(command).count() as u64 * 2 > self.limit();
+                if large || (command.fua && self.volatile()) {
+                    self.through(number, now);
+                } else {
+                    self.waiting.push_back(number);
+                    self.take_writes(now);
+                }
+            }
+        }
+        self.write_back(now);
+    }
+
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let timed = self.timed.peek().map(|Reverse((at, ..))| *at);
+        [timed, self.device.next_wake()].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if at == now && completions.len() > before {
+                return;
+            }
+            if let Some(&Reverse((_, _, number))) = self.timed.peek().filter(|Reverse((timed, ..))| *timed <= at) {
+                self.timed.pop();
+                self.time_over(number, at, completions);
+            } else {
+                let mut done = std::mem::take(&mut self.done);
+                self.device.advance(at, &mut done);
+                done.drain(..).for_each(|done| self.request_done(&done, completions));
+                self.done = done;
+            }
+            self.write_back(at);
+        }
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        if self.settings.bytes_per_second.is_some() {
+            usage.add(Resource::Port, 1, self.crossing.until(now));
+        }
+        self.device.usage(now, usage);
     }
 
     /// Power fails: what is under way is forgotten; dirty blocks stay or are lost.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+    fn lose_power(&mut self, now: Nanos) -> Loss {
         let mut loss = self.device.lose_power(now);
         let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
         pending.sort_unstable();
@@ -471,7 +509,7 @@ impl Cache {
         self.ops.clear();
         self.order.clear();
         self.timed.clear();
-        self.errands.clear();
+        self.requests.clear();
         self.waiting.clear();
         self.batch.clear();
         (self.backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);

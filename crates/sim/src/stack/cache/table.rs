@@ -40,7 +40,7 @@ struct List {
 
 /// Blocks by number.
 #[derive(Debug)]
-pub(in crate::stack) struct Table {
+pub(super) struct Table {
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,

@@ -8,8 +8,9 @@
 //!   what it overwrites and the parity (read-modify-write), or what it leaves alone (reconstruct-write), whichever are
 //!   fewer; among equals the latter. What lies on a member that is gone comes from all the others.
 
-use super::nodes::{Choice, Layout, Members};
-use super::pieces::Piece;
+use super::members::Members;
+use super::parts::Piece;
+use crate::device::Model;
 use tameshi_base::{Command, CommandKind};
 use tameshi_spec::study::ReadBalance;
 
@@ -24,16 +25,42 @@ pub(super) enum Planned {
     Broken,
 }
 
-impl Choice {
-    /// A policy, with the first member's turn.
-    pub(super) fn balanced(balance: tameshi_spec::study::ReadBalance) -> Self {
+/// Layout of an array's bytes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::stack) enum Layout {
+    /// Chunks in turn.
+    Stripe { chunk: u64 },
+    /// Full copies.
+    Mirror { read: ReadPolicy },
+    /// Chunks in turn, with one chunk of parity in each row.
+    Parity { chunk: u64 },
+}
+
+/// Choice of the mirror member that serves a read.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::stack) enum ReadPolicy {
+    /// By load and position; `turn` is the next member in turn.
+    Balanced { balance: ReadBalance, turn: u32 },
+    /// First member that holds the bytes.
+    First,
+}
+
+impl ReadPolicy {
+    /// Policy that starts with the first member.
+    pub(in crate::stack) fn balanced(balance: ReadBalance) -> Self {
         Self::Balanced { balance, turn: 0 }
     }
 }
 
 impl Layout {
     /// Appends what a stage of a command asks of the members.
-    pub(super) fn plan(&mut self, command: &Command, stage: u8, members: &Members, pieces: &mut Vec<Piece>) -> Planned {
+    pub(super) fn plan<D: Model>(
+        &mut self,
+        command: &Command,
+        stage: u8,
+        members: &Members<D>,
+        pieces: &mut Vec<Piece>,
+    ) -> Planned {
         match self {
             // What was to be made durable is gone with the array's data.
             _ if command.kind == CommandKind::Flush && self.is_broken(members) => Planned::Broken,
@@ -57,7 +84,7 @@ impl Layout {
     }
 
     /// Whether more members are gone than that bears.
-    pub(super) fn is_broken(&self, members: &Members) -> bool {
+    pub(super) fn is_broken<D: Model>(&self, members: &Members<D>) -> bool {
         members.gone() > self.redundancy(members.count())
     }
 
@@ -71,13 +98,13 @@ impl Layout {
     }
 }
 
-fn flush(offset_bytes: u64, members: &Members, pieces: &mut Vec<Piece>) -> Planned {
+fn flush<D: Model>(offset_bytes: u64, members: &Members<D>, pieces: &mut Vec<Piece>) -> Planned {
     let living = (0..members.count()).filter(|&member| members.lives(member));
     pieces.extend(living.map(|member| Piece { member, kind: CommandKind::Flush, offset_bytes, length_bytes: 0 }));
     Planned::Whole
 }
 
-fn stripe(command: &Command, chunk: u64, members: &Members, pieces: &mut Vec<Piece>) -> Planned {
+fn stripe<D: Model>(command: &Command, chunk: u64, members: &Members<D>, pieces: &mut Vec<Piece>) -> Planned {
     let n = u64::from(members.count());
     let (begin, end) = (command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes.max(1)));
     let (first, last) = (begin / chunk, (end - 1) / chunk);
@@ -101,7 +128,12 @@ fn stripe(command: &Command, chunk: u64, members: &Members, pieces: &mut Vec<Pie
     Planned::Whole
 }
 
-fn mirror(command: &Command, read: &mut Choice, members: &Members, pieces: &mut Vec<Piece>) -> Planned {
+fn mirror<D: Model>(
+    command: &Command,
+    read: &mut ReadPolicy,
+    members: &Members<D>,
+    pieces: &mut Vec<Piece>,
+) -> Planned {
     let Command { kind, offset_bytes, length_bytes, .. } = *command;
     let piece = |member| Piece { member, kind, offset_bytes, length_bytes };
     if kind == CommandKind::Read {
@@ -117,11 +149,11 @@ fn mirror(command: &Command, read: &mut Choice, members: &Members, pieces: &mut 
 }
 
 /// The member that serves a read.
-fn choose(command: &Command, read: &mut Choice, members: &Members) -> Option<u32> {
+fn choose<D: Model>(command: &Command, read: &mut ReadPolicy, members: &Members<D>) -> Option<u32> {
     let (begin, end) = (command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes));
     let n = members.count();
     let holds = |&member: &u32| members.holds(member, end);
-    let Choice::Balanced { balance, turn } = read else { return (0..n).find(holds) };
+    let ReadPolicy::Balanced { balance, turn } = read else { return (0..n).find(holds) };
     if let Some(same) = (0..n).filter(holds).find(|&member| members.last_end(member) == begin && begin > 0) {
         return Some(same);
     }
@@ -137,9 +169,9 @@ fn choose(command: &Command, read: &mut Choice, members: &Members) -> Option<u32
 }
 
 /// Rows of an array with parity.
-struct Rows<'a> {
+struct Rows<'a, D> {
     chunk: u64,
-    members: &'a Members,
+    members: &'a Members<D>,
     pieces: &'a mut Vec<Piece>,
 }
 
@@ -163,7 +195,7 @@ enum Way {
     Reconstruct,
 }
 
-impl Rows<'_> {
+impl<D: Model> Rows<'_, D> {
     fn data(&self) -> u64 {
         u64::from(self.members.count()) - 1
     }
@@ -346,17 +378,24 @@ impl Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Device;
+    use crate::device::Null;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     const UNIT: u64 = 4096;
 
-    fn members(count: u32) -> Members {
-        Members::new((0..count).map(|_| Device::Null(Box::default())).collect(), false)
+    fn members(count: u32) -> Members<Null> {
+        Members::new((0..count).map(|_| Null::default()).collect(), false)
     }
 
-    fn planned(layout: &mut Layout, kind: CommandKind, from: u64, units: u64, stage: u8, of: &Members) -> Vec<Piece> {
+    fn planned(
+        layout: &mut Layout,
+        kind: CommandKind,
+        from: u64,
+        units: u64,
+        stage: u8,
+        of: &Members<Null>,
+    ) -> Vec<Piece> {
         let (offset_bytes, length_bytes) = (from * UNIT, (units * UNIT) as u32);
         let command = Command { id: 0, kind, offset_bytes, length_bytes, fua: false, stream: 0 };
         let mut pieces = vec![];

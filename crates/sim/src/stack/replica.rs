@@ -3,23 +3,51 @@
 //! Bytes cross one after the other, those of writes on the way there, those of reads on the way back; to wait for others'
 //! bytes is waiting, to cross is the link's part. What has no bytes goes between the packets of those: it waits for none.
 
-use super::nodes::{Crossing, Linked};
-use super::rebuild::time_of;
 use super::slab::Slab;
-use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::device::pace::transfer_time;
+use crate::device::{Breakdown, DeviceCompletion, Model};
+use crate::fault::Loss;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::run::Link;
 
-impl Linked {
+/// Command on its way.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    command: Command,
+    submitted: Nanos,
+    queue: Nanos,
+    link: Nanos,
+}
+
+/// Device across a link.
+#[derive(Debug)]
+pub struct Replica<D> {
+    there: Nanos,
+    back: Nanos,
+    bytes_per_second: u64,
+    /// Time from which the next bytes may cross, there and back.
+    free: [Nanos; 2],
+    /// Busy time of each way, including transfers under way.
+    crossed: [Nanos; 2],
+    crossings: Slab<Crossing>,
+    /// Commands on their way, in the order of arrival.
+    outbound: VecDeque<(Nanos, u32)>,
+    /// Completions on their way back, in the order of arrival.
+    homebound: VecDeque<DeviceCompletion>,
+    device: D,
+    done: Vec<DeviceCompletion>,
+}
+
+impl<D: Model> Replica<D> {
     /// `device` across `link`.
-    pub(super) fn over(link: &Link, device: Device) -> Result<Device, String> {
+    pub(super) fn new(link: &Link, device: D) -> Result<Self, String> {
         if link.rate.0 == 0 {
             return Err("a link's rate must not be zero".into());
         }
         let there = link.round_trip.0 / 2;
-        Ok(Device::Linked(Box::new(Self {
+        Ok(Self {
             there,
             back: link.round_trip.0 - there,
             bytes_per_second: link.rate.0,
@@ -30,72 +58,21 @@ impl Linked {
             homebound: VecDeque::new(),
             device,
             done: Vec::new(),
-        })))
-    }
-
-    pub(crate) fn inner(&self) -> &Device {
-        &self.device
-    }
-
-    pub(crate) fn inner_mut(&mut self) -> &mut Device {
-        &mut self.device
+        })
     }
 
     /// Waiting and crossing of so many bytes one way.
     fn cross(&mut self, way: usize, now: Nanos, bytes: u32) -> (Nanos, Nanos) {
         let begin = self.free[way].max(now);
-        let crossing = time_of(u64::from(bytes), self.bytes_per_second);
+        let crossing = transfer_time(u64::from(bytes), self.bytes_per_second);
         self.free[way] = begin + crossing;
         self.crossed[way] += crossing;
         (begin - now, crossing + if way == 0 { self.there } else { self.back })
     }
 
-    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
-        let (queue, link) = match command.kind {
-            CommandKind::Read => (0, self.there),
-            CommandKind::Write => self.cross(0, now, command.length_bytes),
-            // They speak of the writes before them, which they must not overtake.
-            CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
-        };
-        let crossing = self.crossings.insert(Crossing { command: *command, submitted: now, queue, link });
-        let arrives = now + queue + link;
-        if arrives == now {
-            self.arrive(now, crossing);
-        } else {
-            let place = self.outbound.partition_point(|(at, _)| *at <= arrives);
-            self.outbound.insert(place, (arrives, crossing));
-        }
-    }
-
     fn arrive(&mut self, now: Nanos, crossing: u32) {
         let command = Command { id: u64::from(crossing), ..self.crossings.get(crossing).command };
         self.device.submit(now, &command);
-    }
-
-    #[inline(never)]
-    pub(crate) fn next_wake(&self) -> Option<Nanos> {
-        let there = self.outbound.front().map(|(at, _)| *at);
-        let back = self.homebound.front().map(|done| done.at);
-        [there, back, self.device.next_wake()].into_iter().flatten().min()
-    }
-
-    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if at == now && completions.len() > before {
-                return;
-            }
-            if let Some(done) = self.homebound.pop_front_if(|done| done.at <= at) {
-                completions.push(done);
-            } else if let Some((_, crossing)) = self.outbound.pop_front_if(|(arrives, _)| *arrives <= at) {
-                self.arrive(at, crossing);
-            } else {
-                let mut done = std::mem::take(&mut self.done);
-                self.device.advance(at, &mut done);
-                done.drain(..).for_each(|done| self.turn_back(&done, completions));
-                self.done = done;
-            }
-        }
     }
 
     /// The device is done: its answer goes back.
@@ -118,41 +95,95 @@ impl Linked {
         }
     }
 
-    /// How long bytes have crossed either way, and what the device behind uses.
-    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
+    /// Cancel transfers after `now`.
+    fn cancel_transfers(&mut self, now: Nanos) {
+        for (crossed, free) in self.crossed.iter_mut().zip(&mut self.free) {
+            *crossed -= free.saturating_sub(now);
+            *free = now.min(*free);
+        }
+    }
+}
+
+impl<D: Model> Model for Replica<D> {
+    type Inner = D;
+
+    fn inner(&self) -> Option<&D> {
+        Some(&self.device)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut D> {
+        Some(&mut self.device)
+    }
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        let (queue, link) = match command.kind {
+            CommandKind::Read => (0, self.there),
+            CommandKind::Write => self.cross(0, now, command.length_bytes),
+            // They speak of the writes before them, which they must not overtake.
+            CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
+        };
+        let crossing = self.crossings.insert(Crossing { command: *command, submitted: now, queue, link });
+        let arrives = now + queue + link;
+        if arrives == now {
+            self.arrive(now, crossing);
+        } else {
+            let place = self.outbound.partition_point(|(at, _)| *at <= arrives);
+            self.outbound.insert(place, (arrives, crossing));
+        }
+    }
+
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let there = self.outbound.front().map(|(at, _)| *at);
+        let back = self.homebound.front().map(|done| done.at);
+        [there, back, self.device.next_wake()].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if at == now && completions.len() > before {
+                return;
+            }
+            if let Some(done) = self.homebound.pop_front_if(|done| done.at <= at) {
+                completions.push(done);
+            } else if let Some((_, crossing)) = self.outbound.pop_front_if(|(arrives, _)| *arrives <= at) {
+                self.arrive(at, crossing);
+            } else {
+                let mut done = std::mem::take(&mut self.done);
+                self.device.advance(at, &mut done);
+                done.drain(..).for_each(|done| self.turn_back(&done, completions));
+                self.done = done;
+            }
+        }
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
         for (crossed, free) in self.crossed.iter().zip(&self.free) {
             usage.add(Resource::Link, 1, crossed.saturating_sub(free.saturating_sub(now)));
         }
         self.device.usage(now, usage);
     }
 
-    /// Its user is beside it from `now` on: there is no link any more, and what was on the way back crosses none.
-    pub(super) fn is_near(&mut self, now: Nanos) {
+    fn remove_link(&mut self, now: Nanos) {
         (self.there, self.back, self.bytes_per_second) = (0, 0, u64::MAX);
-        self.is_free(now);
+        self.cancel_transfers(now);
         self.homebound.iter_mut().for_each(|done| done.at = now);
     }
 
-    /// What was still to cross does not.
-    fn is_free(&mut self, now: Nanos) {
-        for (crossed, free) in self.crossed.iter_mut().zip(&mut self.free) {
-            *crossed -= free.saturating_sub(now);
-            *free = now.min(*free);
-        }
-    }
-
-    /// Everything on its way at `now` is forgotten.
-    pub(crate) fn forget(&mut self, now: Nanos) {
-        self.is_free(now);
+    fn lose_power(&mut self, now: Nanos) -> Loss {
+        self.cancel_transfers(now);
         self.crossings.clear();
         self.outbound.clear();
         self.homebound.clear();
+        self.device.lose_power(now)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Null;
     use tameshi_base::{Size, Time};
 
     const MIB: u32 = 1 << 20;
@@ -160,13 +191,13 @@ mod tests {
     /// Ends of commands that begin at once, each of a kind and so many bytes, across 10 us and a gigabyte a second.
     fn ends(commands: &[(CommandKind, u32)]) -> Vec<(Nanos, Nanos)> {
         let link = Link { round_trip: Time(10_000), rate: Size(1_000_000_000) };
-        let mut linked = Linked::over(&link, Device::Null(Box::default())).expect("a link");
+        let mut replica = Replica::new(&link, Null::default()).expect("a link");
         for (id, &(kind, length_bytes)) in (0..).zip(commands) {
-            linked.submit(0, &Command { id, kind, offset_bytes: id << 20, length_bytes, fua: false, stream: 0 });
+            replica.submit(0, &Command { id, kind, offset_bytes: id << 20, length_bytes, fua: false, stream: 0 });
         }
         let mut done = vec![];
-        while let Some(at) = linked.next_wake() {
-            linked.advance(at, &mut done);
+        while let Some(at) = replica.next_wake() {
+            replica.advance(at, &mut done);
         }
         done.sort_by_key(|done| done.command.id);
         done.iter().map(|done| (done.at, done.breakdown.queue)).collect()

@@ -4,24 +4,46 @@
 //! queues ([`Queues`]), and a place that becomes free goes to a function by smooth weighted round robin ([`Turns`]). Commands are
 //! counted, not bytes, as NVMe's arbitration does.
 
-use super::nodes::Shared;
-use super::queues::Queues;
+mod queues;
+mod round_robin;
+
 use super::slab::Slab;
-use super::turns::Turns;
-use crate::device::{Device, DeviceCompletion};
+use crate::device::{DeviceCompletion, Model};
+use crate::fault::Loss;
+use queues::Queues;
+use round_robin::WeightedRoundRobin;
 use tameshi_base::{Command, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;
 
-impl Shared {
+/// Drive and the queues of its functions.
+#[derive(Debug)]
+pub struct Shared<D> {
+    device: D,
+    functions: Vec<Queues>,
+    turns: WeightedRoundRobin,
+    /// Priorities of the phase's streams, by number; other streams have the default.
+    priorities: Vec<Priority>,
+    /// Bytes of one function.
+    slice_bytes: u64,
+    depth: u32,
+    held: u32,
+    /// Occupied places, integrated over time, and the time up to which.
+    taken: (Nanos, Nanos),
+    waiting: u32,
+    commands: Slab<(Command, Nanos)>,
+    done: Vec<DeviceCompletion>,
+}
+
+impl<D: Model> Shared<D> {
     /// `device` with functions of `slice_bytes` each; those whose weight nobody sets have an equal one.
-    pub(super) fn new(device: Device, function: &Function, slice_bytes: u64) -> Self {
+    pub(super) fn new(device: D, function: &Function, slice_bytes: u64) -> Self {
         let equal = 1_000_000 / i64::from(function.functions.max(1));
         let mut shared = Self {
             device,
             functions: (0..function.functions).map(|_| Queues::new()).collect(),
-            turns: Turns::default(),
+            turns: WeightedRoundRobin::default(),
             priorities: Vec::new(),
             slice_bytes,
             depth: function.queue_depth,
@@ -38,39 +60,6 @@ impl Shared {
         shared
     }
 
-    /// A function gets its weight, and how its queues take turns.
-    pub fn grant(&mut self, function: &Function) {
-        let place = function.index as usize;
-        self.turns.set_weight(place, i64::from(function.weight.0.max(1)));
-        self.functions[place].arbitrate(function.arbitration);
-    }
-
-    /// From now on streams have these priorities, by their numbers.
-    pub fn prioritize(&mut self, priorities: &[Priority]) {
-        self.priorities.clear();
-        self.priorities.extend_from_slice(priorities);
-    }
-
-    pub(crate) fn inner(&self) -> &Device {
-        &self.device
-    }
-
-    pub(crate) fn inner_mut(&mut self) -> &mut Device {
-        &mut self.device
-    }
-
-    /// Takes a command at its place on the drive, which says whose it is; so does that of a flush.
-    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
-        if self.held < self.depth {
-            return self.admit(now, *command, now);
-        }
-        let function = (command.offset_bytes / self.slice_bytes.max(1)).min(self.functions.len() as u64 - 1) as usize;
-        let priority = self.priorities.get(usize::from(command.stream)).copied().unwrap_or_default();
-        self.functions[function].push(command, priority, now);
-        self.turns.wait(function);
-        self.waiting += 1;
-    }
-
     /// So many commands are in the drive from now on.
     #[inline]
     fn hold(&mut self, now: Nanos, held: u32) {
@@ -83,23 +72,53 @@ impl Shared {
         taken_ns + u64::from(self.held) * now.saturating_sub(at)
     }
 
-    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        usage.add(Resource::Places, u64::from(self.depth), self.taken_until(now));
-        self.device.usage(now, usage);
-    }
-
     fn admit(&mut self, now: Nanos, command: Command, submitted: Nanos) {
         self.hold(now, self.held + 1);
         let id = u64::from(self.commands.insert((command, submitted)));
         self.device.submit(now, &Command { id, ..command });
     }
 
+    /// A place is free: the next function's turn.
+    fn serve(&mut self, now: Nanos) {
+        if self.waiting == 0 {
+            return;
+        }
+        let Some(function) = self.turns.take() else { return };
+        if let Some((command, submitted)) = self.functions[function].pop() {
+            self.waiting -= 1;
+            self.admit(now, command, submitted);
+        }
+    }
+}
+
+impl<D: Model> Model for Shared<D> {
+    type Inner = D;
+
+    fn inner(&self) -> Option<&D> {
+        Some(&self.device)
+    }
+
+    fn inner_mut(&mut self) -> Option<&mut D> {
+        Some(&mut self.device)
+    }
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if self.held < self.depth {
+            return self.admit(now, *command, now);
+        }
+        let function = (command.offset_bytes / self.slice_bytes.max(1)).min(self.functions.len() as u64 - 1) as usize;
+        let priority = self.priorities.get(usize::from(command.stream)).copied().unwrap_or_default();
+        self.functions[function].push(command, priority, now);
+        self.turns.wait(function);
+        self.waiting += 1;
+    }
+
     #[inline]
-    pub(crate) fn next_wake(&self) -> Option<Nanos> {
+    fn next_wake(&self) -> Option<Nanos> {
         self.device.next_wake()
     }
 
-    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let before = completions.len();
         while let Some(at) = self.device.next_wake().filter(|&at| at <= now) {
             if at == now && completions.len() > before {
@@ -119,23 +138,29 @@ impl Shared {
         }
     }
 
-    /// A place is free: the next function's turn.
-    fn serve(&mut self, now: Nanos) {
-        if self.waiting == 0 {
-            return;
-        }
-        let Some(function) = self.turns.take() else { return };
-        if let Some((command, submitted)) = self.functions[function].pop() {
-            self.waiting -= 1;
-            self.admit(now, command, submitted);
-        }
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        usage.add(Resource::Places, u64::from(self.depth), self.taken_until(now));
+        self.device.usage(now, usage);
     }
 
-    /// Everything under way is forgotten.
-    pub(crate) fn forget(&mut self) {
+    /// A function gets its weight, and how its queues take turns.
+    fn grant(&mut self, function: &Function) {
+        let place = function.index as usize;
+        self.turns.set_weight(place, i64::from(function.weight.0.max(1)));
+        self.functions[place].arbitrate(function.arbitration);
+    }
+
+    /// From now on streams have these priorities, by their numbers.
+    fn prioritize(&mut self, priorities: &[Priority]) {
+        self.priorities.clear();
+        self.priorities.extend_from_slice(priorities);
+    }
+
+    fn lose_power(&mut self, now: Nanos) -> Loss {
         self.commands.clear();
         (self.held, self.waiting) = (0, 0);
         self.functions.iter_mut().for_each(Queues::clear);
         self.turns.clear();
+        self.device.lose_power(now)
     }
 }

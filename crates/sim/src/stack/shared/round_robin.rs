@@ -5,18 +5,18 @@
 
 /// Those that take turns.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Vec<Turn>);
+pub(super) struct WeightedRoundRobin(Vec<Turn>);
 
 #[derive(Debug)]
 struct Turn {
     weight: i64,
-    /// Turns it is owed, times the sum of the weights.
+    /// WeightedRoundRobin it is owed, times the sum of the weights.
     credit: i64,
     /// What waits there.
     waiting: u32,
 }
 
-impl Turns {
+impl WeightedRoundRobin {
     /// One more takes turns, of this weight; its place.
     pub(super) fn join(&mut self, weight: i64) -> usize {
         self.0.push(Turn { weight, credit: 0, waiting: 0 });
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn in_each_round_everybody_gets_the_weight_and_nobody_waits_long() {
-        let mut turns = Turns::default();
+        let mut turns = WeightedRoundRobin::default();
         for weight in [5, 1, 1] {
             let place = turns.join(weight);
             (0..100).for_each(|_| turns.wait(place));
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn who_did_not_wait_has_saved_nothing_up() {
-        let mut turns = Turns::default();
+        let mut turns = WeightedRoundRobin::default();
         let (first, second) = (turns.join(1), turns.join(9));
         (0..50).for_each(|_| turns.wait(first));
         assert!((0..20).all(|_| turns.take() == Some(first)));

@@ -1,17 +1,57 @@
 //! The members of an array: each a device, or nothing since it died; and what they have been given to do.
 
-use super::nodes::{Member, Members};
-use super::pieces::{Owner, Part, Piece};
+use super::parts::{Owner, Part, Piece};
 use super::rebuild::Stretch;
-use super::slab::Slab;
-use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::device::{Breakdown, DeviceCompletion, Model};
+use crate::stack::slab::Slab;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Usage, Waits};
 
 /// What of a long command is one turn of a die: a page of flash, sensed or programmed once.
 const PAGE_BYTES: u64 = 16 << 10;
 
-impl Member {
+/// Members of an array.
+#[derive(Debug)]
+pub(super) struct Members<D> {
+    members: Vec<Member<D>>,
+    parts: Slab<Part>,
+    /// Earliest wake-up, and the member that it is of.
+    next: (Nanos, usize),
+    /// User commands so far.
+    activity: u64,
+    /// User commands outstanding at any member.
+    busy: u32,
+}
+
+/// Member of an array.
+#[derive(Debug)]
+struct Member<D> {
+    /// `None` once it has died.
+    device: Option<D>,
+    wake: Nanos,
+    /// Valid bytes from its start; [`u64::MAX`] unless a rebuild is filling it.
+    filled: u64,
+    /// User commands outstanding.
+    outstanding: u32,
+    /// User commands so far that a command waited for.
+    waited_for: u64,
+    /// End of its last command.
+    last_end: u64,
+    /// Whether it is a disk with an arm.
+    has_arm: bool,
+    /// Summed weight of the present commands of users and of rebuilds.
+    asked: [u64; 2],
+    /// The same, integrated over time up to `present_until`.
+    present: [Nanos; 2],
+    present_until: Nanos,
+    /// Of the rebuild's last command: service time, and latency.
+    served: (Nanos, Nanos),
+    /// Nanojoules drawn by its predecessors; and nanojoules that the new device would have drawn before its time.
+    drawn_before_nj: u64,
+    not_drawn_nj: u64,
+}
+
+impl<D: Model> Member<D> {
     /// What commands have asked for how long up to `now`.
     #[inline]
     fn present_at(&mut self, now: Nanos) -> [Nanos; 2] {
@@ -48,9 +88,9 @@ impl Member {
     }
 }
 
-impl Members {
+impl<D: Model> Members<D> {
     /// Members with an arm each, or without.
-    pub(super) fn new(devices: Vec<Device>, has_arm: bool) -> Self {
+    pub(super) fn new(devices: Vec<D>, has_arm: bool) -> Self {
         let member = |device| Member {
             device: Some(device),
             wake: Nanos::MAX,
@@ -74,6 +114,16 @@ impl Members {
         self.members.len() as u32
     }
 
+    /// Return the number of user commands so far.
+    pub(super) fn activity(&self) -> u64 {
+        self.activity
+    }
+
+    /// Whether user commands are outstanding.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy > 0
+    }
+
     /// Whether the member takes commands.
     #[inline]
     pub(super) fn lives(&self, member: u32) -> bool {
@@ -89,7 +139,7 @@ impl Members {
 
     /// How many are gone, not yet filled, or have lost what was on them.
     pub(super) fn gone(&self) -> u32 {
-        let is_gone = |of: &&Member| of.filled < u64::MAX || of.device.as_ref().is_none_or(Device::is_broken);
+        let is_gone = |of: &&Member<D>| of.filled < u64::MAX || of.device.as_ref().is_none_or(Model::is_broken);
         self.members.iter().filter(is_gone).count() as u32
     }
 
@@ -101,11 +151,11 @@ impl Members {
         self.members[member as usize].last_end
     }
 
-    pub(super) fn device_mut(&mut self, member: u32) -> Option<&mut Device> {
+    pub(super) fn device_mut(&mut self, member: u32) -> Option<&mut D> {
         self.members[member as usize].device.as_mut()
     }
 
-    pub(super) fn device(&self, member: u32) -> Option<&Device> {
+    pub(super) fn device(&self, member: u32) -> Option<&D> {
         self.members[member as usize].device.as_ref()
     }
 
@@ -143,7 +193,7 @@ impl Members {
     #[inline]
     pub(super) fn look(&mut self, member: usize) {
         let of = &mut self.members[member];
-        of.wake = of.device.as_ref().and_then(Device::next_wake).unwrap_or(Nanos::MAX);
+        of.wake = of.device.as_ref().and_then(Model::next_wake).unwrap_or(Nanos::MAX);
         let wakes = (of.wake, member);
         if wakes <= self.next {
             self.next = wakes;
@@ -250,7 +300,7 @@ impl Members {
     }
 
     /// A new device takes the member's place; nothing on it is what it should be.
-    pub(super) fn replace(&mut self, member: u32, device: Device, now: Nanos) {
+    pub(super) fn replace(&mut self, member: u32, device: D, now: Nanos) {
         let place = member as usize;
         self.members[place].not_drawn_nj = device.energy_nj(now).unwrap_or(0);
         (self.members[place].device, self.members[place].filled) = (Some(device), 0);

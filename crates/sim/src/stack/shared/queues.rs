@@ -3,7 +3,7 @@
 //! Urgent goes before all others. High, medium and low take turns by their weights; within a class its streams do, up to a burst of
 //! commands at once.
 
-use super::turns::Turns;
+use super::round_robin::WeightedRoundRobin;
 use std::collections::VecDeque;
 use tameshi_base::{Command, Nanos};
 use tameshi_spec::run::Arbitration;
@@ -18,7 +18,7 @@ const CLASSES: usize = 4;
 #[derive(Debug, Default)]
 struct Class {
     streams: Vec<(u16, VecDeque<Waiting>)>,
-    turns: Turns,
+    turns: WeightedRoundRobin,
     /// Whose burst it is, and how many more commands it may have of it.
     burst: (usize, u32),
 }
@@ -55,13 +55,13 @@ pub(super) struct Queues {
     /// By priority, the urgent first.
     classes: [Class; CLASSES],
     /// How the classes after the urgent one take turns.
-    turns: Turns,
+    turns: WeightedRoundRobin,
     urgent: u32,
 }
 
 impl Queues {
     pub(super) fn new() -> Self {
-        let mut turns = Turns::default();
+        let mut turns = WeightedRoundRobin::default();
         (1..CLASSES).for_each(|_| {
             turns.join(1);
         });

@@ -1,23 +1,23 @@
-//! What a cache is like, and what is under way in it and behind it.
+//! Settings of a cache, and requests under way in it and behind it.
 
-use crate::device::completion::Breakdown;
+use crate::device::Breakdown;
 use tameshi_base::{Command, Nanos};
 use tameshi_spec::study::CacheKind;
 
 /// What a cache is like.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
-    pub(super) memory_bytes: u64,
-    pub(super) dirty_bytes: u64,
-    pub(super) kind: CacheKind,
+pub(in crate::stack) struct Settings {
+    pub(in crate::stack) memory_bytes: u64,
+    pub(in crate::stack) dirty_bytes: u64,
+    pub(in crate::stack) kind: CacheKind,
     /// Time of the controller for a write or a hit, and for a miss.
-    pub(super) latency: Nanos,
-    pub(super) miss_latency: Nanos,
-    pub(super) bytes_per_second: Option<u64>,
+    pub(in crate::stack) latency: Nanos,
+    pub(in crate::stack) miss_latency: Nanos,
+    pub(in crate::stack) bytes_per_second: Option<u64>,
     /// Bytes of the device behind.
-    pub(super) capacity_bytes: u64,
+    pub(in crate::stack) capacity_bytes: u64,
     /// Bytes of its rows, where a write of whole rows costs it less.
-    pub(super) row_bytes: Option<u64>,
+    pub(in crate::stack) row_bytes: Option<u64>,
 }
 
 /// What follows when a command's present stretch of time is over.
@@ -42,7 +42,7 @@ pub(super) struct Op {
 
 /// What the device behind has been given to do.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Errand {
+pub(super) enum Request {
     /// A command of the user.
     For(u32),
     /// Blocks that are written back: the first, and how many.
