@@ -1,61 +1,60 @@
-//! Where a block's units lie: channels, dies, planes, pages; and how many blocks a controller has at a capacity scale.
+//! Geometry of a controller's flash: channels, dies, planes, pages, and blocks at a capacity scale.
 //!
 //! A block of the translation layer is one erase block of every plane of every die of a controller. Its program units (a
-//! page of each plane of one die) follow one another across the channels, then across the dies of a channel, then page by
-//! page; with parity, each stripe across the channels has one program unit of parity on a channel that rotates.
+//! page of each plane of one die) run across the channels, then across the dies of a channel, then page by page. With
+//! parity, each stripe across the channels has one program unit of parity, on a rotating channel.
 //!
-//! **Scale.** Scaling by n keeps the number of blocks and gives each an n-th of its pages: the spare, the reserve and the
-//! open blocks stay the same shares of the flash, hence also what reclaiming has to move. An erased block then charges an
-//! erase to an n-th of its dies in turn, so that erases are as long and, for each byte written, as many as at full scale.
+//! **Scale.** Scaling by n keeps the number of blocks and gives each 1/n of its pages. Spare, reserve and open blocks stay
+//! the same shares of the flash, and so does the relocated share. An erased block then charges an erase to 1/n of its
+//! dies in turn: erases take as long, and are as many per written byte, as at full scale.
 
 use super::ftl::{CacheShape, Divide, Shape};
 use tameshi_base::Size;
 use tameshi_spec::profile::{FlashProfile, SlcCache};
 
-/// Where a program unit of a block is.
+/// Place of a program unit within a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Die within the controller: channel · dies per channel + die.
     pub(super) die: u16,
-    /// Kind of page: lower, upper …
+    /// Page type: lower, upper …
     pub(super) kind: u8,
-    /// Die of the parity that is written after this unit, plus one; zero where none is.
+    /// Die of the parity written after this unit, plus one; zero without parity.
     pub(super) parity: u16,
 }
 
-/// Stands for the kind of a page that holds one bit in a cell, in a cache; others are counted from zero.
-pub(super) const IN_CACHE: u8 = 4;
+/// Page type of a page with one bit per cell, in an SLC cache; other types count from zero.
+pub(super) const SLC_PAGE: u8 = 4;
 
-/// The shape of one controller's flash.
+/// Geometry of one controller's flash.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct Geometry {
     pub(super) channels: u32,
     data: u32,
     pub(super) dies_per_channel: u32,
-    /// Mapping units in a program unit.
+    /// Mapping units per program unit.
     pub(super) program_units: u32,
     pub(super) units_per_block: u32,
     pub(super) blocks: u32,
     pub(super) logical: u32,
-    /// Places of a block's program units in order.
+    /// Places of a block's program units, in order.
     pub(super) places: Vec<Place>,
-    /// Erases of a die for each erased block: numerator and denominator.
+    /// Die erases per erased block: numerator and denominator.
     pub(super) erase_share: (u32, u32),
     bits: u32,
     by_program_unit: Divide,
     by_block: Divide,
-    by_channel: Divide,
     by_dies: Divide,
     by_bits: Divide,
 }
 
-impl Layout {
+impl Geometry {
     pub(super) fn new(flash: &FlashProfile) -> Result<Self, String> {
         let scale = flash.simulated.scale.max(1);
         let (nand, controller) = (&flash.nand, &flash.controller);
         let unit = flash.mapping_unit.value.0;
         let controllers = u64::from(controller.count.value);
-        // Each channel that died narrows the stripes by one, and takes its share of the flash with it.
+        // Each dead channel narrows the stripes by one, and takes its share of the flash with it.
         let new_data = controller.data_channels.value;
         let data = new_data.saturating_sub(flash.simulated.dead_channels).max(1);
         let (channels, dies) = (data + controller.parity_channels.value, controller.dies_per_channel.value);
@@ -89,7 +88,6 @@ impl Layout {
             bits: bits as u32,
             by_program_unit: Divide::by(program_units),
             by_block: Divide::by(pages * data * dies),
-            by_channel: Divide::by(dies),
             by_dies: Divide::by(channels * dies),
             by_bits: Divide::by(bits as u32),
         })
@@ -117,69 +115,63 @@ impl Layout {
         }
     }
 
-    /// Blocks of one controller that hold one bit in a cell: whole stripes of them.
+    /// Return the SLC blocks of one controller, made of whole stripes.
     fn cache(&self, flash: &FlashProfile, cache: &SlcCache) -> CacheShape {
         let stripe = self.data * self.program_units;
         let units_per_block = (self.units_per_block / stripe / self.bits).max(1) * stripe;
         CacheShape { units_per_block, blocks: self.blocks_for(flash, cache.size.value, units_per_block) }
     }
 
-    /// Blocks of so many units that hold a controller's part of so many bytes of the whole drive.
+    /// Return the blocks of `units_per_block` that hold one controller's part of `bytes` of the whole drive.
     fn blocks_for(&self, flash: &FlashProfile, bytes: Size, units_per_block: u32) -> u32 {
         let shares = u64::from(flash.controller.count.value) * u64::from(flash.simulated.scale.max(1));
         let units = bytes.0 / flash.mapping_unit.value.0 / shares;
         u32::try_from(units.div_ceil(u64::from(units_per_block))).unwrap_or(u32::MAX).min(self.blocks)
     }
 
-    /// The program unit of a mapping unit, and its place there.
+    /// Return the program unit of a mapping unit, and its place there.
     #[inline]
     pub(super) fn program_unit(&self, physical: u32) -> (u32, u32) {
         self.by_program_unit.parts(physical, self.program_units)
     }
 
-    /// The channel of a die, both counted over all controllers.
-    #[inline]
-    pub(super) fn channel_of(&self, die: u32) -> usize {
-        self.by_channel.quotient(die) as usize
-    }
-
-    /// The controller of a die.
+    /// Return the controller of a die.
     #[inline]
     pub(super) fn controller_of(&self, die: u32) -> usize {
         self.by_dies.quotient(die) as usize
     }
 
-    /// Where a program unit is, and its kind of page. Blocks of few pages take turns in where they begin.
+    /// Return the place of a program unit, and its page type. Blocks start with different page types in turn.
     #[inline(always)]
     pub(super) fn place(&self, unit: u32) -> (Place, u8) {
         let (block, rest) = self.block(unit);
         self.in_turn(self.places[rest as usize], block)
     }
 
-    /// The block of a program unit, and its place there.
+    /// Return the block of a program unit, and its place there.
     #[inline]
     pub(super) fn block(&self, unit: u32) -> (u32, u32) {
         self.by_block.parts(unit, self.places.len() as u32)
     }
 
-    /// A place of a block with its kind of page.
+    /// Return a place of a block, and its page type.
     #[inline]
     pub(super) fn in_turn(&self, place: Place, block: u32) -> (Place, u8) {
         let turn = u32::from(place.kind) + block;
         (place, self.by_bits.parts(turn, self.bits).1 as u8)
     }
 
-    /// Channels that hold data.
+    /// Return the data units of a stripe.
     pub(super) fn data(&self) -> u32 {
         self.data
     }
 
-    /// Whether each stripe has parity.
+    /// Return whether each stripe has parity.
     pub(super) fn has_parity(&self) -> bool {
         self.channels > self.data
     }
 
-    /// Places of a block whose stripes hold `data` program units, on the channels that live.
+    /// Return the places of a block whose stripes hold `data` program units, on the live channels.
     pub(super) fn narrow(&self, data: u32, lives: impl Fn(u32) -> bool) -> Vec<Place> {
         let left: Vec<u32> = (0..self.channels).filter(|&channel| lives(channel)).collect();
         let dies = self.dies_per_channel;
@@ -194,7 +186,7 @@ impl Layout {
         of_left.into_iter().map(place).collect()
     }
 
-    /// Program units of one controller, parity left out.
+    /// Return the program units of one controller, without parity.
     pub(super) fn program_unit_count(&self) -> usize {
         self.blocks as usize * self.places.len()
     }
@@ -205,6 +197,7 @@ impl Layout {
     }
 }
 
+/// Return the places of a block's program units.
 fn places(pages: u32, data: u32, channels: u32, dies: u32, bits: usize) -> Vec<Place> {
     let mut places = Vec::with_capacity((pages * data * dies) as usize);
     for stripe in 0..pages * dies {
@@ -230,7 +223,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_stripe_uses_each_channel_once_and_parity_takes_turns() {
+    fn stripe_uses_each_channel_once_and_rotates_parity() {
         let (pages, data, channels, dies) = (34, 16, 17, 2);
         let places = places(pages, data, channels, dies, 2);
         assert_eq!(places.len() as u32, pages * data * dies);
@@ -245,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn each_die_takes_equally_many_pages_of_each_kind() {
+    fn each_die_holds_as_many_pages_of_each_type() {
         let places = places(32, 8, 8, 4, 2);
         let mut counts = [[0; 2]; 32];
         places.iter().for_each(|place| counts[usize::from(place.die)][usize::from(place.kind)] += 1);

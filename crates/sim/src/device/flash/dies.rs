@@ -1,61 +1,61 @@
-//! A die: one program, erase or relocating read at a time, in the order in which they came; host reads go first.
+//! Die: one program, erase or relocation sense at a time, in the order of arrival. Host reads go first.
 //!
-//! A host read interrupts a program or an erase where the flash can suspend; otherwise it waits for its end. The end of
-//! what is interrupted moves, so whoever waits for it asks again when the time comes.
+//! A host read suspends a program or an erase if the flash can; otherwise it waits for its end. A suspended task ends
+//! later, so its end must be checked again when the event comes.
 
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 
-/// What a die does besides host reads.
+/// Kind of a die's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Programs what the host wrote.
+pub(super) enum TaskKind {
+    /// Program of host data.
     Host,
-    /// Programs the parity of a stripe of it.
+    /// Program of the parity of host data.
     Parity,
-    /// Programs relocated data, or its parity.
+    /// Program of relocated data, or of its parity.
     Relocated,
-    /// Senses what is relocated.
+    /// Sense for relocation.
     Sense,
-    /// Erases.
+    /// Erase of a block.
     Erase,
-    /// Writes what has changed of the map.
+    /// Write of map changes.
     Map,
 }
 
-/// Stands for "none" where an index is optional.
+/// Absent index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Marks what is sensed of a stripe's parity, beside the stripe's first program unit; no program unit has this bit.
+/// Mark of a sense of a stripe's parity, added to the stripe's first program unit. No program unit has this bit.
 pub(super) const PARITY: u32 = 1 << 31;
 
-/// Something that a die has to do.
+/// Task of a die other than a host read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pending {
-    pub(super) kind: Kind,
-    /// Kind of page.
+pub(super) struct Task {
+    pub(super) kind: TaskKind,
+    /// Page type.
     pub(super) page: u8,
     /// Mapping units of the buffer that its end frees.
     pub(super) frees: u16,
-    /// What of it is done for reclaiming or a rebuild and not for the host's writes, of [`ALL_MOVED`].
+    /// Share done for garbage collection or a rebuild, of [`ALL_MOVED`].
     pub(super) moved: u16,
     /// Program unit within the controller; [`NONE`] for parity and erases.
     pub(super) unit: u32,
-    /// A sense: the relocation it belongs to. A host program, or its parity: the slot of the durable write that it is a part of.
+    /// Relocation of a sense; slot of the durable write of a host program or its parity.
     pub(super) tag: u32,
-    /// Whether it is done for a rebuild.
-    pub(super) renews: bool,
-    /// For the barrier of durable writes.
+    /// Whether it is part of a rebuild.
+    pub(super) rebuilds: bool,
+    /// Epoch among the flushes of an unprotected drive.
     pub(super) epoch: u64,
-    /// When its data are there.
+    /// Time at which its data are there.
     pub(super) ready: Nanos,
 }
 
-/// All that something does is for reclaiming or a rebuild.
+/// Share of a task done for garbage collection or a rebuild alone.
 pub(super) const ALL_MOVED: u16 = u16::MAX;
 
-impl Pending {
-    /// Of a time that it takes, what is for reclaiming or a rebuild.
+impl Task {
+    /// Return the part of its `time` spent for garbage collection or a rebuild.
     #[inline]
     pub(super) fn for_moves(&self, time: Nanos) -> Nanos {
         match self.moved {
@@ -66,53 +66,54 @@ impl Pending {
     }
 }
 
-/// A die. All that a read of an idle one asks comes first, and lies in one line of the processor's cache: reads go to dies at
-/// random, and hundreds of them don't fit into the nearest one as a whole.
+/// Die. The fields that a read of an idle die needs come first, in one cache line: reads hit dies at random, and hundreds
+/// of dies exceed the processor's first-level cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Die {
-    /// When its last host read ends.
+    /// End of its last host read.
     pub(super) read_until: Nanos,
-    /// When what it did last is over, or does now.
+    /// End of its present or last task.
     pub(super) end: Nanos,
-    /// The program unit whose page is in the page registers, and since when; and the mapping unit that goes on behind the last one brought
-    /// from there. Only that is brought without another sense: whoever reads in order asks for it. What else comes back to the page does so by chance,
-    /// which a part of a drive's capacity would have more often than all of it.
+    /// Program unit in the page registers, and since when; and the mapping unit after the last one read from there.
+    ///
+    /// Only that unit is read without another sense: a sequential reader asks for it. Other reads of the page hit it by
+    /// chance, which would be more frequent on a scaled drive than on the whole one.
     sensed_at: Nanos,
     sensed: u32,
-    goes_on: u32,
+    continues: u32,
     /// Whether its channel has died.
     pub(super) dead: bool,
     pub(super) begin: Nanos,
-    /// When it goes on with what reads interrupted.
+    /// Time at which it resumes a suspended task.
     resumed: Nanos,
-    /// What it does now.
-    pub(super) now: Option<Pending>,
-    pub(super) queue: VecDeque<Pending>,
+    /// Present task.
+    pub(super) now: Option<Task>,
+    pub(super) queue: VecDeque<Task>,
 }
 
-/// A mapping unit that a read asks of a die.
+/// Read of one mapping unit from a die.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    /// The program unit, which is sensed as a whole, and the mapping unit, which is brought.
+pub(super) struct PageRead {
+    /// Program unit, sensed as a whole; and the mapping unit, transferred.
     pub(super) unit: u32,
     pub(super) part: u32,
-    /// Whether the read begins inside of the mapping unit.
+    /// Whether the read begins within the mapping unit.
     pub(super) inside: bool,
-    /// Kind of page.
+    /// Page type.
     pub(super) page: u8,
-    /// How often the sense must be repeated.
+    /// Repetitions of the sense.
     pub(super) repeats: u32,
 }
 
-/// How a host read went.
+/// Outcome of a host read on a die.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sensed {
-    /// When the page registers hold the data.
+    /// Time at which the page registers hold the data.
     pub(super) at: Nanos,
     /// Waiting for other reads and the host's programs.
     pub(super) queue: Nanos,
-    /// Waiting for reclaiming, and whether for that of a rebuild.
+    /// Waiting for garbage collection, or for a rebuild if `rebuild`.
     pub(super) garbage_collection: Nanos,
     pub(super) rebuild: bool,
     /// Whether the page had to be sensed.
@@ -129,28 +130,28 @@ impl Die {
             resumed: 0,
             read_until: 0,
             sensed: NONE,
-            goes_on: NONE,
+            continues: NONE,
             sensed_at: 0,
             queue: VecDeque::with_capacity(16),
         }
     }
 
-    /// Forgets all that it has to do.
-    pub(super) fn rest(&mut self) {
+    /// Cancel all tasks.
+    pub(super) fn clear(&mut self) {
         *self = Self { dead: self.dead, ..Self::new() };
     }
 
-    /// Whether the page registers hold, or are about to hold, what goes on behind the last mapping unit brought, or inside of it.
+    /// Return whether the page registers hold, or will hold, the mapping unit that continues the last read.
     #[inline]
-    pub(super) fn has_sensed(&self, asked: &Asked) -> bool {
-        self.sensed == asked.unit && self.goes_on.wrapping_sub(asked.part) <= u32::from(asked.inside)
+    pub(super) fn has_sensed(&self, asked: &PageRead) -> bool {
+        self.sensed == asked.unit && self.continues.wrapping_sub(asked.part) <= u32::from(asked.inside)
     }
 
-    /// A host read of `time` that wants to begin at `at`.
+    /// Read for the host; the sense takes `time` and wants to begin at `at`.
     #[inline(always)]
-    pub(super) fn read(&mut self, at: Nanos, asked: &Asked, time: Nanos, suspend: Option<Nanos>) -> Sensed {
+    pub(super) fn read(&mut self, at: Nanos, asked: &PageRead, time: Nanos, suspend: Option<Nanos>) -> Sensed {
         let has_sensed = self.has_sensed(asked);
-        self.goes_on = asked.part + 1;
+        self.continues = asked.part + 1;
         if has_sensed {
             let end = at.max(self.sensed_at);
             return Sensed { at: end, queue: end - at, ..Sensed::default() };
@@ -158,9 +159,9 @@ impl Die {
         let free = at.max(self.read_until);
         let now = if self.end > free { self.now } else { None };
         let (begin, garbage_collection, rebuild) = match now {
-            Some(pending) => {
-                let begin = self.interrupt(pending.kind, free, time, suspend);
-                (begin, pending.for_moves(begin - free), pending.renews)
+            Some(task) => {
+                let begin = self.interrupt(task.kind, free, time, suspend);
+                (begin, task.for_moves(begin - free), task.rebuilds)
             }
             None => (free, 0, false),
         };
@@ -170,15 +171,15 @@ impl Die {
         Sensed { at: self.read_until, queue, garbage_collection, rebuild, anew: true }
     }
 
-    /// When a read may begin that finds the die at work, which is put off if it can be.
-    fn interrupt(&mut self, now: Kind, free: Nanos, time: Nanos, suspend: Option<Nanos>) -> Nanos {
+    /// Return when a read may begin on a busy die; suspend its task if possible.
+    fn interrupt(&mut self, now: TaskKind, free: Nanos, time: Nanos, suspend: Option<Nanos>) -> Nanos {
         if free <= self.begin {
             let late = (free + time).saturating_sub(self.begin);
             self.begin += late;
             self.end += late;
             return free;
         }
-        let Some(suspend) = suspend.filter(|_| now != Kind::Sense) else { return self.end };
+        let Some(suspend) = suspend.filter(|_| now != TaskKind::Sense) else { return self.end };
         if free < self.resumed {
             self.resumed += time;
             self.end += time;
@@ -193,18 +194,18 @@ impl Die {
         begin
     }
 
-    /// Is given something to do; whether it takes something up.
+    /// Queue a task; return whether the die takes up a task.
     #[inline(always)]
-    pub(super) fn take(&mut self, pending: Pending) -> bool {
+    pub(super) fn take(&mut self, task: Task) -> bool {
         if self.now.is_none() && self.queue.is_empty() {
-            self.now = Some(pending);
+            self.now = Some(task);
             return true;
         }
-        self.queue.push_back(pending);
+        self.queue.push_back(task);
         self.take_next()
     }
 
-    /// Takes up what waits longest, if it is idle and something waits; whether it does.
+    /// Take up the oldest queued task if the die is idle; return whether it did.
     #[inline]
     pub(super) fn take_next(&mut self) -> bool {
         if self.now.is_some() || self.queue.is_empty() {
@@ -214,7 +215,7 @@ impl Die {
         true
     }
 
-    /// Works from `begin` to `end` on what it took up.
+    /// Work from `begin` to `end` on the present task.
     #[inline]
     pub(super) fn work(&mut self, begin: Nanos, end: Nanos) {
         (self.begin, self.end, self.resumed) = (begin, end, 0);
@@ -226,22 +227,22 @@ impl Die {
 mod tests {
     use super::*;
 
-    fn program() -> Pending {
-        Pending {
-            kind: Kind::Relocated,
+    fn program() -> Task {
+        Task {
+            kind: TaskKind::Relocated,
             page: 0,
             frees: 0,
             moved: ALL_MOVED,
             unit: 7,
             tag: NONE,
-            renews: false,
+            rebuilds: false,
             epoch: 0,
             ready: 0,
         }
     }
 
-    fn asked(unit: u32, part: u32) -> Asked {
-        Asked { unit, part, inside: false, page: 0, repeats: 0 }
+    fn asked(unit: u32, part: u32) -> PageRead {
+        PageRead { unit, part, inside: false, page: 0, repeats: 0 }
     }
 
     fn start(die: &mut Die, begin: Nanos, end: Nanos) {
@@ -251,19 +252,19 @@ mod tests {
     }
 
     #[test]
-    fn a_read_interrupts_a_program_which_ends_that_much_later() {
+    fn read_suspends_a_program_and_delays_its_end() {
         let mut die = Die::new();
         start(&mut die, 0, 1000);
         let first = die.read(100, &asked(1, 8), 50, Some(20));
         assert_eq!((first.at, first.queue, first.garbage_collection), (170, 0, 20));
-        assert_eq!(die.end, 1090, "the read and twice the time to change over");
+        assert_eq!(die.end, 1090, "the read and two suspend times");
         let second = die.read(150, &asked(2, 16), 50, Some(20));
-        assert_eq!((second.at, second.queue), (220, 20), "it follows at once");
+        assert_eq!((second.at, second.queue), (220, 20), "it starts at once");
         assert_eq!(die.end, 1140);
     }
 
     #[test]
-    fn without_suspension_a_read_waits_for_the_end() {
+    fn read_waits_for_the_end_without_suspension() {
         let mut die = Die::new();
         start(&mut die, 0, 1000);
         assert_eq!(die.read(100, &asked(1, 8), 50, None).at, 1050);
@@ -272,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_was_just_sensed_is_not_sensed_again_for_what_goes_on_behind() {
+    fn sequential_read_of_a_sensed_page_needs_no_sense() {
         let mut die = Die::new();
         assert_eq!(die.read(100, &asked(1, 8), 50, None).at, 150);
         assert_eq!(die.read(110, &asked(1, 9), 50, None).at, 150);
         assert_eq!(die.read(170, &asked(1, 10), 50, None).at, 170);
-        assert_eq!(die.read(180, &asked(1, 8), 50, None).at, 230, "it comes back by chance");
+        assert_eq!(die.read(180, &asked(1, 8), 50, None).at, 230, "only sequential reads reuse the page");
         start(&mut die, 240, 1000);
-        assert_eq!(die.read(1200, &asked(1, 9), 50, None).at, 1250, "programming used the registers");
+        assert_eq!(die.read(1200, &asked(1, 9), 50, None).at, 1250, "the program used the registers");
     }
 }

@@ -1,13 +1,15 @@
-//! What the pieces of one read wait for each other, on a die or a channel, and the programs of one durable write: the medium works
-//! on the command meanwhile, and waits for nobody else.
+//! Waits between the parts of one command: page reads of one read, and programs of one durable write.
+//!
+//! While parts of one command wait for each other on a die or a channel, the medium works on that command. Such waits
+//! count as media time, not as queueing.
 
-use super::die::{NONE, Sensed};
-use crate::device::completion::Breakdown;
+use super::dies::{NONE, Sensed};
+use crate::device::Breakdown;
 use tameshi_base::Nanos;
 
-/// Where the time of a read's last piece on a die went until the page registers held it.
+/// Breakdown of a read's last part on a die, up to the sense.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
+struct DiePart {
     read: u64,
     at: Nanos,
     queue: Nanos,
@@ -15,7 +17,7 @@ struct Way {
     rebuild: Nanos,
 }
 
-/// What a read's last data waited for.
+/// Arrival of a read's data at the controller, and its breakdown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fetched {
     pub(super) at: Nanos,
@@ -23,19 +25,19 @@ pub(super) struct Fetched {
     pub(super) garbage_collection: Nanos,
     pub(super) rebuild: Nanos,
     pub(super) media: Nanos,
-    /// What of the medium's time went into other pieces of the same read.
+    /// Part of the media time spent on other parts of the same read.
     pub(super) behind_own: Nanos,
 }
 
 impl Fetched {
-    /// There at once.
+    /// Data that arrive at `at` without flash.
     pub(super) fn at(at: Nanos) -> Self {
         Self { at, ..Self::default() }
     }
 
-    /// Sensed on a die, asked for at `ready` and from `from` on, and brought in `transfer` until `at`.
+    /// Data requested at `ready`, sensed from `from` on, and transferred in `transfer` until `at`.
     #[inline(always)]
-    pub(super) fn brought((ready, from): (Nanos, Nanos), sensed: &Sensed, (at, transfer): (Nanos, Nanos)) -> Self {
+    pub(super) fn transferred((ready, from): (Nanos, Nanos), sensed: &Sensed, (at, transfer): (Nanos, Nanos)) -> Self {
         let on_bus = at - sensed.at - transfer;
         let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
         let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
@@ -43,10 +45,11 @@ impl Fetched {
         Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
     }
 
-    /// Where the time of a read goes that waited so long for its turn, takes the electronics `controller`, and whose last data are
-    /// these: they cross the link, in `time` at least, until `at`.
+    /// Return the breakdown of a read that waited `waited` for its turn, took `controller`, and whose last data are these.
+    ///
+    /// They cross the link until `at`, in `time` at least.
     #[inline(always)]
-    pub(super) fn told(&self, waited: Nanos, controller: Nanos, (at, time): (Nanos, Nanos)) -> Breakdown {
+    pub(super) fn breakdown(&self, waited: Nanos, controller: Nanos, (at, time): (Nanos, Nanos)) -> Breakdown {
         let link = time.min(at - self.at);
         Breakdown {
             queue: waited + self.queue + (at - self.at - link),
@@ -60,29 +63,30 @@ impl Fetched {
     }
 }
 
-/// The pieces of the present read so far.
+/// Parts of the present read so far.
 #[derive(Debug)]
-pub(super) struct Pieces {
-    /// Its number, of reads with several pieces: what stands at a die or a channel with another one is of an earlier read.
+pub(super) struct ReadParts {
+    /// Number of the read; an entry with another number is of an earlier read.
     read: u64,
-    dies: Vec<Way>,
-    /// Time that a channel takes to bring them.
+    dies: Vec<DiePart>,
+    /// Transfer time per channel.
     channels: Vec<(u64, Nanos)>,
 }
 
-impl Pieces {
+impl ReadParts {
     pub(super) fn new(dies: usize, channels: usize) -> Self {
-        Self { read: 0, dies: vec![Way::default(); dies], channels: vec![(0, 0); channels] }
+        Self { read: 0, dies: vec![DiePart::default(); dies], channels: vec![(0, 0); channels] }
     }
 
-    /// A read with several pieces begins.
+    /// Begin a read with several parts.
     pub(super) fn begin(&mut self) {
         self.read += 1;
     }
 
-    /// A piece was asked of a die `from` then on, which sensed it, and brought over a channel in `transfer` after waiting there for
-    /// `on_bus`: what it waited for others of its read is told as what these took.
-    pub(super) fn count(
+    /// Add a part that a die sensed from `from` on, transferred in `transfer` after waiting `on_bus` for the channel.
+    ///
+    /// Moves its waits for other parts of the read to their share of the breakdown.
+    pub(super) fn add(
         &mut self,
         (die, channel): (usize, usize),
         (from, sensed): (Nanos, &Sensed),
@@ -96,7 +100,7 @@ impl Pieces {
         let rebuild = before.rebuild.min(behind - queue - garbage_collection);
         fetched.garbage_collection += garbage_collection;
         fetched.rebuild += rebuild;
-        self.dies[die] = Way {
+        self.dies[die] = DiePart {
             read: self.read,
             at: sensed.at,
             queue: sensed.queue - behind + queue,
@@ -116,31 +120,43 @@ impl Pieces {
     }
 }
 
-/// A durable write: its slot, and when its data were there.
-pub(super) type Durable = (u32, Nanos);
+/// Durable write: its slot, and the time at which its data were there.
+type Durable = (u32, Nanos);
 
-/// What dies and channels have done for the durable write whose program they began last: the dies for how long they worked on it
-/// or waited for its transfers, the channels for how long they carried it.
+/// Time of dies and channels for the durable write whose program they began last: work and waits for its transfers on a
+/// die, transfers on a channel.
 #[derive(Debug)]
-pub(super) struct Programs {
+pub(super) struct DurablePrograms {
+    /// Time at which the data of a slot's durable write were there.
+    ready: Vec<Nanos>,
     dies: Vec<(Durable, Nanos)>,
     channels: Vec<(Durable, Nanos)>,
 }
 
-impl Programs {
+impl DurablePrograms {
     pub(super) fn new(dies: usize, channels: usize) -> Self {
         let none = ((NONE, 0), 0);
-        Self { dies: vec![none; dies], channels: vec![none; channels] }
+        Self { ready: Vec::new(), dies: vec![none; dies], channels: vec![none; channels] }
     }
 
-    /// A die begins a program of a write, its data coming in `transfer` over a channel after waiting there for `on_bus`.
+    /// Register a slot's durable write, whose data are there at `ready`.
+    pub(super) fn register(&mut self, slot: u32, ready: Nanos) {
+        let slot = slot as usize;
+        if self.ready.len() <= slot {
+            self.ready.resize(slot + 1, 0);
+        }
+        self.ready[slot] = ready;
+    }
+
+    /// Begin a program of a slot's durable write, transferred in `transfer` after waiting `on_bus` for the channel.
     #[cold]
     pub(super) fn begin(
         &mut self,
-        write: Durable,
+        slot: u32,
         (die, channel): (usize, usize),
         (on_bus, transfer, program): (Nanos, Nanos, Nanos),
     ) {
+        let write = (slot, self.ready[slot as usize]);
         let [die, channel] = [&mut self.dies[die], &mut self.channels[channel]];
         for of in [&mut *die, &mut *channel] {
             if of.0 != write {
@@ -151,10 +167,10 @@ impl Programs {
         channel.1 += transfer;
     }
 
-    /// How long a die has worked on a write.
-    pub(super) fn on(&self, die: u32, write: Durable) -> Nanos {
+    /// Return a die's time for a slot's durable write.
+    pub(super) fn on(&self, die: u32, slot: u32) -> Nanos {
         let (of, time) = self.dies[die as usize];
-        if of == write { time } else { 0 }
+        if of == (slot, self.ready[slot as usize]) { time } else { 0 }
     }
 }
 
@@ -163,39 +179,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_wait_for_others_as_long_as_the_first_of_them_did() {
-        let mut pieces = Pieces::new(2, 1);
-        // Asked for at 100; sensing takes 50, the way over the channel 10.
-        let mut told = |die: usize, begins: bool, (at, queue, on_bus): (Nanos, Nanos, Nanos)| {
+    fn parts_wait_for_others_as_long_as_the_first_did() {
+        let mut parts = ReadParts::new(2, 1);
+        // Requested at 100; the sense takes 50, the transfer 10.
+        let mut waits = |die: usize, begins: bool, (at, queue, on_bus): (Nanos, Nanos, Nanos)| {
             if begins {
-                pieces.begin();
+                parts.begin();
             }
             let sensed = Sensed { at, queue, ..Sensed::default() };
             let mut fetched = Fetched { queue: queue + on_bus, media: 60, ..Fetched::at(at + on_bus + 10) };
-            pieces.count((die, 0), (100, &sensed), (on_bus, 10), &mut fetched);
+            parts.add((die, 0), (100, &sensed), (on_bus, 10), &mut fetched);
             assert_eq!(100 + fetched.queue + fetched.media, fetched.at);
             (fetched.queue, fetched.behind_own)
         };
-        assert_eq!(told(0, true, (170, 20, 0)), (20, 0), "others kept the die for 20");
-        assert_eq!(told(0, false, (220, 70, 0)), (20, 50), "and what follows there waits no longer for them");
-        assert_eq!(told(1, false, (150, 0, 35)), (15, 20), "two have come over the channel before");
-        assert_eq!(told(0, true, (270, 120, 0)), (120, 0), "those of an earlier read are others");
+        assert_eq!(waits(0, true, (170, 20, 0)), (20, 0), "other commands kept the die for 20");
+        assert_eq!(waits(0, false, (220, 70, 0)), (20, 50), "the next part there waits no longer for them");
+        assert_eq!(waits(1, false, (150, 0, 35)), (15, 20), "two parts crossed the channel before");
+        assert_eq!(waits(0, true, (270, 120, 0)), (120, 0), "parts of an earlier read are others");
     }
+
     #[test]
-    fn programs_wait_for_none_but_others_where_they_follow_each_other() {
-        let (mut programs, write, other) = (Programs::new(3, 1), (5, 100), (6, 100));
+    fn programs_of_one_write_wait_only_for_other_writes() {
+        let (mut programs, write, other) = (DurablePrograms::new(3, 1), 5, 6);
+        programs.register(write, 100);
+        programs.register(other, 100);
         programs.begin(write, (0, 0), (0, 10, 500));
         programs.begin(write, (1, 0), (10, 10, 500));
-        assert_eq!(
-            [0, 1].map(|die| programs.on(die, write)),
-            [510, 520],
-            "the second one's data cross behind the first one's"
-        );
+        assert_eq!([0, 1].map(|die| programs.on(die, write)), [510, 520], "its data cross after the first program's");
         programs.begin(write, (0, 0), (35, 10, 500));
         assert_eq!(programs.on(0, write), 510 + 530, "of 35 two transfers are its own");
         programs.begin(other, (1, 0), (0, 10, 500));
         assert_eq!([write, other].map(|of| programs.on(1, of)), [0, 510]);
-        programs.begin((5, 900), (0, 0), (10, 10, 500));
-        assert_eq!(programs.on(0, (5, 900)), 510, "a slot's next write is another one");
+        programs.register(write, 900);
+        programs.begin(write, (0, 0), (10, 10, 500));
+        assert_eq!(programs.on(0, write), 510, "a slot's next write is another one");
     }
 }

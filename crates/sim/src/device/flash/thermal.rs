@@ -1,39 +1,39 @@
-//! How warm a drive is: one heat capacity that gives off heat to what is around it through one thermal resistance.
+//! Temperature of a drive: one heat capacity behind one thermal resistance to the ambient air.
 //!
-//! Whatever it draws at once, as a program does, warms it at once; what it idles with warms it all the time. Between two of those it
-//! comes nearer to its temperature at rest exponentially, which is exact whatever lies between them. It is throttled from the moment at
-//! which it reaches its threshold to that at which it has cooled to its release.
+//! The energy of a task warms the drive at once; idle power warms it all the time. Between tasks it approaches its idle
+//! temperature exponentially, which is exact for any interval. It is throttled from its throttle threshold until it has
+//! cooled to its release threshold.
 
 use tameshi_base::Nanos;
 use tameshi_record as record;
-use tameshi_spec::profile::Thermal;
+use tameshi_spec::profile;
 
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;
 
-/// The temperature of a drive at an instant, and what it follows from.
+/// Temperature of a drive.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heat {
-    /// Degrees Celsius of the drive that has idled for long.
+pub(super) struct Thermal {
+    /// Degrees Celsius after a long idle time.
     at_rest: f64,
-    /// Nanoseconds in which it comes nearer to that by a factor of e.
+    /// Time constant in nanoseconds.
     constant_ns: f64,
-    /// Kelvin for each nanojoule.
+    /// Kelvin per nanojoule.
     warms: f64,
-    /// Kelvin above rest at which it is throttled, and is so no longer.
+    /// Kelvin above the idle temperature at which throttling begins, and ends.
     throttle: f64,
     release: f64,
-    /// Kelvin above rest, and when.
+    /// Kelvin above the idle temperature, and the time of that value.
     above: f64,
     at: Nanos,
-    /// Since when it is throttled, and for how long it was before.
+    /// Begin of the present throttling, and throttled time before.
     since: Option<Nanos>,
     throttled_ns: Nanos,
 }
 
-impl Heat {
-    /// Of a drive at rest at time zero.
-    pub(super) fn new(thermal: &Thermal, idle_mw: u32) -> Self {
+impl Thermal {
+    /// Temperature of a drive at rest at time zero.
+    pub(super) fn new(thermal: &profile::Thermal, idle_mw: u32) -> Self {
         let resistance = f64::from(thermal.resistance_mk_per_w.value) / 1e3;
         let capacity = f64::from(thermal.capacity_mj_per_k.value) / 1e3;
         let at_rest = thermal.ambient.value.degrees() + resistance * f64::from(idle_mw) / 1e3;
@@ -50,7 +50,7 @@ impl Heat {
         }
     }
 
-    /// Whether it is throttled at `now`, having cooled until then.
+    /// Cool until `now`; return whether the drive is throttled then.
     pub(super) fn is_throttled(&mut self, now: Nanos) -> bool {
         if now > self.at {
             let before = self.above;
@@ -66,7 +66,7 @@ impl Heat {
         self.since.is_some()
     }
 
-    /// So many nanojoules warm it where it stands; whether it is throttled.
+    /// Warm by `nanojoules`; return whether the drive is throttled.
     pub(super) fn warm(&mut self, nanojoules: u64) -> bool {
         self.above += nanojoules as f64 * self.warms;
         if self.since.is_none() && self.above >= self.throttle {
@@ -75,8 +75,8 @@ impl Heat {
         self.since.is_some()
     }
 
-    /// As it is told at `now`.
-    pub(super) fn told(mut self, now: Nanos) -> record::Heat {
+    /// Return the temperature and the throttled time at `now`.
+    pub(super) fn report(mut self, now: Nanos) -> record::Heat {
         self.is_throttled(now);
         let throttled_ns = self.throttled_ns + self.since.map_or(0, |since| now.saturating_sub(since));
         let millidegrees = libm::round((self.at_rest + self.above) * 1e3) as u64;
@@ -94,10 +94,10 @@ mod tests {
         Sourced { value, source: "test".into(), fitted_on: None }
     }
 
-    /// 10 K/W and 10 J/K, a time constant of 100 s; 1 W idle in 30 °C, and so 40 °C at rest.
-    fn body() -> Heat {
+    /// Drive of 10 K/W and 10 J/K: time constant 100 s; 1 W idle in 30 °C, so 40 °C at rest.
+    fn body() -> Thermal {
         let degrees = |degrees: u32| sourced(Temperature(degrees * 1000));
-        let thermal = Thermal {
+        let thermal = profile::Thermal {
             ambient: degrees(30),
             resistance_mk_per_w: sourced(10_000),
             capacity_mj_per_k: sourced(10_000),
@@ -105,13 +105,13 @@ mod tests {
             release: degrees(60),
             limit_mw: sourced(2_000),
         };
-        Heat::new(&thermal, 1_000)
+        Thermal::new(&thermal, 1_000)
     }
 
     const TICK: Nanos = 1_000_000;
 
-    /// So many milliwatts beyond idling for so many seconds, a millisecond's at once.
-    fn draw(heat: &mut Heat, milliwatts: u64, seconds: u64) {
+    /// Draw `milliwatts` beyond idling for `seconds`, one millisecond's energy at a time.
+    fn draw(heat: &mut Thermal, milliwatts: u64, seconds: u64) {
         for _ in 0..seconds * 1000 {
             heat.is_throttled(heat.at + TICK);
             heat.warm(milliwatts * 1000);
@@ -119,41 +119,41 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_load_warms_exponentially_to_ambient_and_power_times_resistance() {
+    fn constant_load_warms_to_power_times_resistance() {
         let mut heat = body();
         let mut seconds = 0;
         for more in [10, 40, 50, 200, 700] {
             draw(&mut heat, 2_000, more);
             seconds += more;
             let expected = 60.0 - 20.0 * libm::exp(-(seconds as f64) / 100.0);
-            let found = heat.told(seconds * 1_000_000_000).millidegrees as f64 / 1e3;
+            let found = heat.report(seconds * 1_000_000_000).millidegrees as f64 / 1e3;
             assert!((found - expected).abs() < 0.002, "after {seconds} s: {found} for {expected}");
         }
-        assert_eq!(heat.told(heat.at).throttled_ns, 0);
+        assert_eq!(heat.report(heat.at).throttled_ns, 0);
     }
 
     #[test]
-    fn it_is_throttled_from_its_threshold_to_its_release_to_the_nanosecond_of_the_closed_form() {
+    fn throttling_lasts_from_threshold_to_release_exactly() {
         let mut heat = body();
         // 30 K above rest: 300 J at once.
         assert!(heat.warm(300_000_000_000));
         let cooled = 100.0 * libm::log(30.0 / 20.0) * SECOND;
-        let before = heat.told(cooled as Nanos - 1);
+        let before = heat.report(cooled as Nanos - 1);
         assert_eq!((before.throttled_ns, before.millidegrees), (cooled as Nanos - 1, 60_000));
         assert!(heat.is_throttled(cooled as Nanos - 1) && !heat.is_throttled(cooled as Nanos + 1));
-        let long_after = heat.told(1 << 50);
+        let long_after = heat.report(1 << 50);
         assert!(long_after.throttled_ns.abs_diff(cooled as Nanos) <= 1);
         assert_eq!(long_after.millidegrees, 40_000);
         assert!(!heat.warm(50_000_000_000), "five kelvin more leave it below the threshold");
     }
 
     #[test]
-    fn to_be_asked_changes_nothing() {
+    fn reports_change_nothing() {
         let (mut asked, mut left) = (body(), body());
         for step in 1..1000 {
             asked.warm(100_000);
             left.warm(100_000);
-            asked.told(step * TICK - TICK / 2);
+            asked.report(step * TICK - TICK / 2);
             assert_eq!((asked.is_throttled(step * TICK), left.is_throttled(step * TICK)), (false, false));
         }
         assert_eq!(asked.above.to_bits(), left.above.to_bits());

@@ -1,30 +1,30 @@
-//! What a flash drive draws, and what it may.
+//! Power of a flash drive, and its limits.
 //!
-//! Each sense, program and erase takes its energy beside what the drive idles with. Where only so much may be drawn, one waits until the
-//! power allowed has carried what was begun before. The host's reads come on top, but while the drive is throttled: then they wait
-//! like everything else that takes the flash.
+//! Each sense, program and erase takes its energy on top of the idle power. Under a power limit a task waits until the
+//! limit has carried the energy of earlier tasks. Host reads come on top of the limit; while the drive is throttled they
+//! wait like all other tasks.
 
-use super::heat::Heat;
+use super::thermal::Thermal;
 use crate::device::pace::Pace;
 use crate::power;
 use tameshi_base::{Nanos, Rate};
 use tameshi_record::{self as record, Resource, Usage};
 use tameshi_spec::profile;
 
-/// What takes energy, by its place.
+/// Consumers of energy, by place.
 pub(super) const SENSE: usize = 0;
 pub(super) const PROGRAM: usize = 1;
 pub(super) const ERASE: usize = 2;
-pub(super) const CACHE_PROGRAM: usize = 3;
+pub(super) const SLC_PROGRAM: usize = 3;
 const KINDS: usize = 4;
 
-/// A limit of the power, and what it has carried.
+/// Power limit, and the energy that it has carried.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
-    /// Milliwatts allowed beyond idling, and the time for which they carry each of what takes energy.
+    /// Milliwatts allowed beyond idling, and the time in which they carry each consumer's energy.
     beyond_mw: u64,
     carries: [Nanos; KINDS],
-    /// For how long it has had to carry what was begun, what is ahead included; and what came on top, without waiting.
+    /// Time of the limit used by tasks, including the time ahead; and by reads on top.
     carried: Nanos,
     on_top: Nanos,
 }
@@ -38,34 +38,35 @@ impl Limit {
     }
 }
 
-/// Nanojoules of a program of a cache: it draws as much as others, for a shorter time.
-fn in_cache(program_nj: u64, of: &profile::FlashProfile, cache: &profile::SlcCache) -> u64 {
+/// Return the nanojoules of an SLC program: the power of other programs for a shorter time.
+fn slc_program_nj(program_nj: u64, of: &profile::FlashProfile, cache: &profile::SlcCache) -> u64 {
     let times = &of.nand.program_time.value;
     let all: u64 = times.iter().map(|time| time.0).sum();
     program_nj * cache.program_time.value.0 * times.len() as u64 / all.max(1)
 }
 
-/// The drive's supply.
+/// Power supply of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Supply {
     idle_mw: u64,
-    /// Nanojoules of a sense, a program, an erase, and a program of a cache.
+    /// Nanojoules of a sense, a program, an erase, and an SLC program.
     takes_nj: [u64; KINDS],
-    /// What holds it back while it is cool, and while it is throttled.
+    /// Limits while cool, and while throttled.
     cool: Option<Limit>,
     throttled: Option<Limit>,
     is_throttled: bool,
-    /// When the power allowed has carried all that was begun so far.
+    /// Time at which the limit has carried the energy of all tasks so far.
     carried_at: Nanos,
-    /// Nanojoules of what nothing held back.
+    /// Nanojoules drawn without a limit.
     free_nj: u64,
-    heat: Option<Box<Heat>>,
+    thermal: Option<Box<Thermal>>,
 }
 
 impl Supply {
     pub(super) fn new(power: &profile::Power, of: &profile::FlashProfile) -> Self {
         let [read, program, erase] = [&power.read_nj, &power.program_nj, &power.erase_nj].map(|of| u64::from(of.value));
-        let takes_nj = [read, program, erase, of.slc_cache.as_ref().map_or(0, |cache| in_cache(program, of, cache))];
+        let takes_nj =
+            [read, program, erase, of.slc_cache.as_ref().map_or(0, |cache| slc_program_nj(program, of, cache))];
         let limit = |limit_mw: u32| Limit::new(limit_mw, power.idle_mw.value, takes_nj);
         Self {
             idle_mw: u64::from(power.idle_mw.value),
@@ -75,7 +76,7 @@ impl Supply {
             is_throttled: false,
             carried_at: 0,
             free_nj: 0,
-            heat: power.thermal.as_ref().map(|thermal| Box::new(Heat::new(thermal, power.idle_mw.value))),
+            thermal: power.thermal.as_ref().map(|of| Box::new(Thermal::new(of, power.idle_mw.value))),
         }
     }
 
@@ -84,10 +85,10 @@ impl Supply {
         if self.is_throttled { self.throttled.as_mut() } else { self.cool.as_mut() }
     }
 
-    /// Something that takes energy begins no sooner than `begin`, as it is known at `now`: when it does.
+    /// Take the energy of a task that is ready at `begin`; return its begin as known at `now`.
     #[inline]
     pub(super) fn take(&mut self, what: usize, now: Nanos, begin: Nanos) -> Nanos {
-        if self.heat.is_some() {
+        if self.thermal.is_some() {
             self.warm(what, now);
         }
         let carried_at = self.carried_at;
@@ -101,10 +102,10 @@ impl Supply {
         begin.max(carried_at)
     }
 
-    /// So many senses for the host begin at `now`.
+    /// Take the energy of host senses that begin at `now`.
     #[inline]
     pub(super) fn take_on_top(&mut self, senses: u32, now: Nanos) {
-        if self.heat.is_some() {
+        if self.thermal.is_some() {
             return (0..senses).for_each(|_| self.take_one_on_top(now));
         }
         self.add_on_top(senses);
@@ -124,10 +125,10 @@ impl Supply {
         }
     }
 
-    /// Whether the host's reads wait at `now`.
+    /// Return whether host reads wait at `now`.
     #[inline]
     pub(super) fn holds_reads(&mut self, now: Nanos) -> bool {
-        if self.heat.is_some() {
+        if self.thermal.is_some() {
             self.cool(now);
         }
         self.is_throttled
@@ -135,22 +136,22 @@ impl Supply {
 
     #[inline(never)]
     fn cool(&mut self, now: Nanos) {
-        let throttled = self.heat.as_mut().is_some_and(|heat| heat.is_throttled(now));
-        self.turn(throttled, now);
+        let throttled = self.thermal.as_mut().is_some_and(|thermal| thermal.is_throttled(now));
+        self.switch(throttled, now);
     }
 
     #[inline(never)]
     fn warm(&mut self, what: usize, now: Nanos) {
         let energy = self.takes_nj[what];
-        let throttled = self.heat.as_mut().is_some_and(|heat| {
-            heat.is_throttled(now);
-            heat.warm(energy)
+        let throttled = self.thermal.as_mut().is_some_and(|thermal| {
+            thermal.is_throttled(now);
+            thermal.warm(energy)
         });
-        self.turn(throttled, now);
+        self.switch(throttled, now);
     }
 
-    /// What is ahead goes on at the pace of the other limit, or at once where there is none.
-    fn turn(&mut self, throttled: bool, now: Nanos) {
+    /// Switch limits: the energy ahead continues at the pace of the other limit, or at once without one.
+    fn switch(&mut self, throttled: bool, now: Nanos) {
         if throttled == self.is_throttled {
             return;
         }
@@ -170,8 +171,8 @@ impl Supply {
         self.carried_at = now + ahead;
     }
 
-    /// Power fails at `now`: what is ahead is not drawn.
-    pub(super) fn rest(&mut self, now: Nanos) {
+    /// Cancel all tasks after `now`.
+    pub(super) fn stop(&mut self, now: Nanos) {
         let ahead = self.carried_at.saturating_sub(now);
         if let Some(limit) = self.limit() {
             limit.carried -= ahead;
@@ -179,7 +180,7 @@ impl Supply {
         self.carried_at = now;
     }
 
-    /// For how long each limit has carried something until `now`, reads on top or not.
+    /// Return for each limit its power, the time used by tasks until `now`, and the time used by reads on top.
     fn carried(&self, now: Nanos) -> [Option<(u64, Nanos, Nanos)>; 2] {
         let ahead = self.carried_at.saturating_sub(now);
         [(&self.cool, !self.is_throttled), (&self.throttled, self.is_throttled)].map(|(limit, acts)| {
@@ -197,18 +198,17 @@ impl Supply {
         }
     }
 
-    /// Nanojoules drawn from time zero to `now`.
+    /// Return the nanojoules drawn from time zero to `now`.
     ///
-    /// What a limit holds back is carried as fast as it allows, so that no stretch of time shows more than that but for the
-    /// host's reads.
+    /// The limit spreads the energy, so no stretch of time exceeds it except by host reads.
     pub(super) fn energy_nj(&self, now: Nanos) -> u64 {
         let limited = self.carried(now).into_iter().flatten();
         let limited = limited.map(|(beyond_mw, carried, on_top)| power::nanojoules(beyond_mw, carried + on_top));
         power::nanojoules(self.idle_mw, now) + limited.sum::<u64>() + self.free_nj
     }
 
-    /// How warm the drive is at `now`.
+    /// Return the temperature at `now`.
     pub(super) fn heat(&self, now: Nanos) -> Option<record::Heat> {
-        self.heat.as_ref().map(|heat| heat.told(now))
+        self.thermal.as_ref().map(|thermal| thermal.report(now))
     }
 }

@@ -1,27 +1,39 @@
-//! Which block is reclaimed next.
+//! Choice of the block to reclaim.
 
+use super::frontier::Frontier;
 use std::collections::VecDeque;
 use tameshi_base::Random;
 use tameshi_spec::profile::CleaningPolicy;
 
-/// Added to the count of a block that can't be reclaimed because it is open, erased or already being reclaimed.
+/// Mark in the count of a block that is open, erased or already being reclaimed.
 pub(super) const OPEN: u32 = 1 << 31;
 
-/// Valid units by block, and the order in which blocks are reclaimed.
+/// Block being reclaimed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Victim {
+    pub(super) block: u32,
+    /// Unit examined next.
+    pub(super) next: u32,
+    /// Valid units when it was chosen.
+    pub(super) valid: u32,
+    /// Frontier that its units move to.
+    pub(super) to: Frontier,
+}
+
+/// Valid units by block, and the reclaiming policy.
 ///
-/// Greedy cleaning looks for the least count among all blocks once a block, by a search that the compiler turns into
-/// vector instructions: with thousands of units in a block that costs each write a fraction of a nanosecond, where a list
-/// of blocks by count would cost each write three places in memory.
+/// Greedy cleaning searches all counts once per block, with vector instructions. With thousands of units per block that
+/// costs a fraction of a nanosecond per write; a list of blocks by count would cost three memory accesses per write.
 #[derive(Debug)]
 pub(super) struct Victims {
     counts: Vec<u32>,
     policy: CleaningPolicy,
     units_per_block: u32,
-    /// The host's writes up to each block's closing, where the policy asks for it.
+    /// Host writes before each block closed; for cost-benefit cleaning only.
     closed_at: Vec<u64>,
-    /// Closed blocks in the order of their closing, where the policy asks for it.
+    /// Closed blocks in the order of closing; for FIFO cleaning only.
     closed: VecDeque<u32>,
-    /// Where greedy cleaning begins to look, so that equals take turns.
+    /// Start of the next greedy search, so that equals take turns.
     turn: usize,
     random: Random,
 }
@@ -33,12 +45,12 @@ impl Victims {
         Self { counts: vec![OPEN; blocks as usize], policy, units_per_block, closed_at, closed, turn: 0, random }
     }
 
-    /// A block is opened: what will be written into it counts as valid already.
+    /// Open a block: its units count as valid at once.
     pub(super) fn open(&mut self, block: u32, units: u32) {
         self.counts[block as usize] = OPEN + units;
     }
 
-    /// A block is full, after so many of the host's writes.
+    /// Close a full block after `writes` host writes.
     pub(super) fn close(&mut self, block: u32, writes: u64) {
         self.counts[block as usize] &= !OPEN;
         match self.policy {
@@ -48,35 +60,35 @@ impl Victims {
         }
     }
 
-    /// A unit of a block is no longer valid.
+    /// Invalidate a unit of a block.
     #[inline]
     pub(super) fn remove_unit(&mut self, block: u32) {
         self.counts[block as usize] -= 1;
     }
 
-    /// Units of a block that are valid, or will be written.
+    /// Return the units of a block that are valid or still to be written.
     #[inline]
     pub(super) fn valid(&self, block: u32) -> u32 {
         self.counts[block as usize] & !OPEN
     }
 
-    /// The closed block with the fewest valid units, and these.
+    /// Return the closed block with the fewest valid units, and their number.
     pub(super) fn emptiest(&self) -> Option<(u32, u32)> {
         let closed = (0..).zip(&self.counts).filter(|&(_, &count)| count < OPEN);
         closed.min_by_key(|&(_, &count)| count).map(|(block, &count)| (block, count))
     }
 
-    /// Units of an open block that will not be written.
+    /// Give up unwritten units of an open block.
     pub(super) fn give_up(&mut self, block: u32, units: u32) {
         self.counts[block as usize] -= units;
     }
 
-    /// Whether a block is full, and not being reclaimed.
+    /// Return whether a block is full and not being reclaimed.
     pub(super) fn is_closed(&self, block: u32) -> bool {
         self.counts[block as usize] < OPEN
     }
 
-    /// Takes a closed block out of turn; returns its valid units.
+    /// Take a closed block out of turn; return its valid units.
     pub(super) fn take(&mut self, block: u32) -> u32 {
         self.closed.retain(|&other| other != block);
         let valid = self.counts[block as usize];
@@ -84,8 +96,9 @@ impl Victims {
         valid
     }
 
-    /// Takes the next victim after so many of the host's writes, and its valid units; `None` where no block is closed. One with `most`
-    /// valid units or more gives way to the emptiest.
+    /// Choose a victim after `writes` host writes; return it and its valid units. `None` without a closed block.
+    ///
+    /// A victim with `most` valid units or more is replaced by the emptiest block.
     pub(super) fn choose(&mut self, writes: u64, most: Option<u32>) -> Option<(u32, u32)> {
         let mut block = self.by_policy(writes)?;
         if most.is_some_and(|most| self.counts[block] >= most) {
@@ -119,7 +132,7 @@ impl Victims {
         })
     }
 
-    /// The closed block with the fewest valid units, the first of them from where the last search ended.
+    /// Return the closed block with the fewest valid units, the first after the last search's result.
     fn least(&mut self) -> Option<usize> {
         let (before, after) = self.counts.split_at(self.turn);
         let least_of = |counts: &[u32]| counts.iter().fold(u32::MAX, |least, &count| least.min(count));
@@ -134,8 +147,8 @@ impl Victims {
         Some(place)
     }
 
-    /// The closed block that gives most for its cost: age · (1 − u) / 2u, u being the valid share (Kawaguchi, Nishioka and Motoda,
-    /// USENIX 1995).
+    /// Return the closed block with the best benefit per cost: age · (1 − u) / 2u, where u is the valid share
+    /// (Kawaguchi, Nishioka and Motoda, USENIX 1995).
     fn best(&self, writes: u64) -> Option<usize> {
         let mut best = (None, -1.0);
         for (block, (&valid, &closed_at)) in self.counts.iter().zip(&self.closed_at).enumerate() {
@@ -154,7 +167,7 @@ impl Victims {
         best.0
     }
 
-    /// A closed block at random.
+    /// Draw a closed block.
     fn draw(&mut self) -> Option<usize> {
         if self.counts.iter().take(64).all(|&count| count >= OPEN) && self.counts.iter().all(|&count| count >= OPEN) {
             return None;
