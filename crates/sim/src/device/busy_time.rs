@@ -1,4 +1,5 @@
-//! Busy time of a resource that knows its future work: each interval counts the work that lies in it.
+//! Busy time of a resource that knows its future work: each interval counts the work that lies in
+//! it.
 
 use std::collections::VecDeque;
 use tameshi_base::Nanos;

@@ -9,13 +9,14 @@ use tameshi_workload::Priority;
 
 /// Model of a drive, or of a device made of devices.
 ///
-/// A device in front of one other device names it as [`Model::inner`]. Questions and faults that it does not
-/// answer itself go there.
+/// A device in front of one other device names it as [`Model::inner`]. Questions and faults that it
+/// does not answer itself go there.
 pub trait Model {
     /// Device behind this one; [`NoDevice`] if there is none.
     type Inner: Model;
 
-    /// Accept a command. Times never go back; the device has been advanced to all events before `now`.
+    /// Accept a command. Times never go back; the device has been advanced to all events before
+    /// `now`.
     fn submit(&mut self, now: Nanos, command: &Command);
 
     /// Return the time of the next event inside; `None` while the device is idle.
@@ -23,8 +24,8 @@ pub trait Model {
 
     /// Process events up to and including `now`; append completions in the order of their times.
     ///
-    /// Decisions at the instant of a completion may depend on commands submitted in answer, so the device may
-    /// still want to wake at `now` afterwards. Submit what is due, then advance again.
+    /// Decisions at the instant of a completion may depend on commands submitted in answer, so the
+    /// device may still want to wake at `now` afterwards. Submit what is due, then advance again.
     fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>);
 
     /// Cut power at `now`: forget commands under way and all volatile data.
@@ -40,22 +41,26 @@ pub trait Model {
         None
     }
 
-    /// Load into the processor's cache the memory that the command will read first. No effect on results.
+    /// Load into the processor's cache the memory that the command will read first. No effect on
+    /// results.
     fn prefetch(&self, _command: &Command) {}
 
-    /// Add resources and their busy time from time zero to `now`; work under way counts up to `now`.
+    /// Add resources and their busy time from time zero to `now`; work under way counts up to
+    /// `now`.
     fn usage(&self, now: Nanos, usage: &mut Usage) {
         if let Some(inner) = self.inner() {
             inner.usage(now, usage);
         }
     }
 
-    /// Return nanojoules drawn from time zero to `now`; `None` unless the profile of each drive states power.
+    /// Return nanojoules drawn from time zero to `now`; `None` unless the profile of each drive
+    /// states power.
     fn energy_nj(&self, now: Nanos) -> Option<u64> {
         self.inner()?.energy_nj(now)
     }
 
-    /// Return the temperature of the warmest drive at `now` and the throttled time; `None` without a thermal profile.
+    /// Return the temperature of the warmest drive at `now` and the throttled time; `None` without
+    /// a thermal profile.
     fn heat(&self, now: Nanos) -> Option<Heat> {
         self.inner()?.heat(now)
     }
@@ -72,17 +77,19 @@ pub trait Model {
         self.inner().is_some_and(Model::is_composite)
     }
 
-    /// Return whether so many drives are gone that commands fail.
+    /// Return whether too many drives are gone, so that commands fail.
     fn is_broken(&self) -> bool {
         self.inner().is_some_and(Model::is_broken)
     }
 
-    /// Fail a drive, counted from zero over the whole stack, or all drives. Returns whether any was alive.
+    /// Fail a drive, counted from zero over the whole stack, or all drives. Returns whether any was
+    /// alive.
     fn fail(&mut self, drive: Option<u32>, now: Nanos) -> bool {
         self.inner_mut().is_some_and(|inner| inner.fail(drive, now))
     }
 
-    /// Fail a channel of a drive, counted from zero over all its controllers. Returns whether the drive survives.
+    /// Fail a channel of a drive, counted from zero over all its controllers. Returns whether the
+    /// drive survives.
     ///
     /// # Errors
     /// The channel does not exist, or is dead already.
@@ -128,12 +135,14 @@ pub trait Model {
 
     /// Cut power at `now`; commands under way complete as failed.
     ///
-    /// Only a [watched](crate::stack::watched) device remembers them; any other device forgets its commands.
+    /// Only a [watched](crate::stack::watched) device remembers them; any other device forgets its
+    /// commands.
     fn cut_power(&mut self, now: Nanos) -> Loss {
         self.lose_power(now)
     }
 
-    /// Lose the near side of a replica; a machine next to the far side continues with that side alone.
+    /// Lose the near side of a replica; a machine next to the far side continues with that side
+    /// alone.
     ///
     /// Commands under way complete as failed. Lost are writes that only the near side held.
     ///

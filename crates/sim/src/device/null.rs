@@ -1,4 +1,5 @@
-//! Device without cost: the floor of every simulation, and the yardstick of the simulator's own speed.
+//! Device without cost: the floor of every simulation, and the yardstick of the simulator's own
+//! speed.
 
 use super::completion::{Breakdown, DeviceCompletion};
 use super::model::{Model, NoDevice};

@@ -141,7 +141,8 @@ pub fn watched(of: &Node, chance: &Chance) -> Result<Device, String> {
 
 /// Settings of a hard disk's volatile write cache, if its profile has one.
 ///
-/// Half of it may be dirty. A write or a hit takes the disk's command overhead; a miss has it from the disk itself.
+/// Half of it may be dirty. A write or a hit takes the disk's command overhead; a miss has it from
+/// the disk itself.
 fn disk_cache(profile: &HddProfile) -> Option<Settings> {
     let memory = profile.write_cache.as_ref()?.value.0;
     Some(Settings {

@@ -28,7 +28,8 @@ macro_rules! dispatch {
     };
 }
 
-/// Forward the methods of [`Model`] to the model inside a device: inherent methods, and the trait by these.
+/// Forward the methods of [`Model`] to the model inside a device: inherent methods, and the trait
+/// by these.
 macro_rules! forward {
     (
         shared { $($view:ident($($a:ident: $a_type:ty),*) $(-> $seen:ty)?;)* }
@@ -136,7 +137,7 @@ impl Device {
     }
 }
 
-/// Whether all events before `now` have been processed.
+/// Return whether all events before `now` have been processed.
 fn is_advanced(device: &Device, now: Nanos) -> bool {
     device.next_wake().is_none_or(|wake| wake >= now)
 }

@@ -1,7 +1,9 @@
-//! A device at the other end of a link: half a round trip there and half back, and the bytes in between.
+//! Device across a link, such as the far member of a replica.
 //!
-//! Bytes cross one after the other, those of writes on the way there, those of reads on the way back; to wait for others'
-//! bytes is waiting, to cross is the link's part. What has no bytes goes between the packets of those: it waits for none.
+//! A command takes half a round trip there and half back. Bytes cross one after the other: those of
+//! writes on the way there, those of reads on the way back. Waiting for other transfers counts as
+//! queueing, crossing as link time. Commands without bytes pass between the packets of others and
+//! do not wait.
 
 use super::slab::Slab;
 use crate::device::pace::transfer_time;
@@ -41,7 +43,10 @@ pub struct Replica<D> {
 }
 
 impl<D: Model> Replica<D> {
-    /// `device` across `link`.
+    /// Put a link in front of `device`.
+    ///
+    /// # Errors
+    /// The link's rate is zero.
     pub(super) fn new(link: &Link, device: D) -> Result<Self, String> {
         if link.rate.0 == 0 {
             return Err("a link's rate must not be zero".into());
@@ -61,7 +66,7 @@ impl<D: Model> Replica<D> {
         })
     }
 
-    /// Waiting and crossing of so many bytes one way.
+    /// Transfer bytes one way; return the waiting and the crossing time.
     fn cross(&mut self, way: usize, now: Nanos, bytes: u32) -> (Nanos, Nanos) {
         let begin = self.free[way].max(now);
         let crossing = transfer_time(u64::from(bytes), self.bytes_per_second);
@@ -75,7 +80,7 @@ impl<D: Model> Replica<D> {
         self.device.submit(now, &command);
     }
 
-    /// The device is done: its answer goes back.
+    /// Send a completion back.
     fn turn_back(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
         let Some(crossing) = self.crossings.take(done.command.id as u32) else { return };
         let (queue, link) = match crossing.command.kind {
@@ -119,7 +124,7 @@ impl<D: Model> Model for Replica<D> {
         let (queue, link) = match command.kind {
             CommandKind::Read => (0, self.there),
             CommandKind::Write => self.cross(0, now, command.length_bytes),
-            // They speak of the writes before them, which they must not overtake.
+            // They refer to earlier writes, which they must not overtake.
             CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
         };
         let crossing = self.crossings.insert(Crossing { command: *command, submitted: now, queue, link });
@@ -188,7 +193,7 @@ mod tests {
 
     const MIB: u32 = 1 << 20;
 
-    /// Ends of commands that begin at once, each of a kind and so many bytes, across 10 us and a gigabyte a second.
+    /// Return ends and queueing of commands that begin at once, over a link of 10 µs and 1 GB/s.
     fn ends(commands: &[(CommandKind, u32)]) -> Vec<(Nanos, Nanos)> {
         let link = Link { round_trip: Time(10_000), rate: Size(1_000_000_000) };
         let mut replica = Replica::new(&link, Null::default()).expect("a link");
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_bytes_goes_between_those_of_others() {
+    fn commands_without_bytes_pass_between_transfers() {
         use CommandKind::{Flush, Read, Trim, Write};
         let bulk = Nanos::from(MIB);
         let (across, small) = (10_000, 4096);
@@ -213,7 +218,7 @@ mod tests {
         let reads_beside_a_write = ends(&[(Write, MIB), (Read, 4096), (Read, 4096)]);
         assert_eq!(reads_beside_a_write, [(across + bulk, 0), (across + small, 0), (across + 2 * small, small)]);
         for order in [Flush, Trim] {
-            assert_eq!(ends(&[(Write, MIB), (order, 0)])[1], (across + bulk, bulk), "it overtakes no write before it");
+            assert_eq!(ends(&[(Write, MIB), (order, 0)])[1], (across + bulk, bulk), "it overtakes no earlier write");
             assert_eq!(ends(&[(Read, MIB), (order, 0)])[1], (across, 0));
         }
     }

@@ -20,7 +20,8 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Admission of a drive that holds `depth` commands; `alone` is the time of a flush that must run alone.
+    /// Admission of a drive that holds `depth` commands; `alone` is the time of a flush that must
+    /// run alone.
     pub(super) fn new(depth: u32, alone: Option<Nanos>) -> Self {
         let flushes = alone.map_or_else(Barrier::default, Barrier::alone);
         Self { depth, held: 0, host: VecDeque::new(), queue_full: QueueFull::default(), flushes }
@@ -32,7 +33,7 @@ impl Admission {
         self.flushes.enter(kind)
     }
 
-    /// Whether a command of this epoch begins at once.
+    /// Return whether a command of this epoch begins at once.
     #[inline]
     pub(super) fn admits(&self, epoch: u64) -> bool {
         self.held < self.depth && self.flushes.lets_begin(epoch)
@@ -51,32 +52,33 @@ impl Admission {
         self.flushes.leave(epoch, at);
     }
 
-    /// Replace a completed command by another one of a different kind in the same slot; return its epoch.
+    /// Replace a completed command by another one of a different kind in the same slot; return its
+    /// epoch.
     #[inline]
     pub(super) fn exchange(&mut self, epoch: u64, kind: CommandKind, now: Nanos) -> u64 {
         self.flushes.leave(epoch, now);
         self.flushes.enter(kind)
     }
 
-    /// Whether the drive holds no command.
+    /// Return whether the drive holds no command.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.held == 0
     }
 
-    /// Whether a completion may let a flush or a waiting command go on.
+    /// Return whether a completion may let a flush or a waiting command go on.
     #[inline]
     pub(super) fn holds_back(&self) -> bool {
         !self.flushes.is_open() || !self.host.is_empty()
     }
 
-    /// Whether no flush is under way.
+    /// Return whether no flush is under way.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.flushes.is_open()
     }
 
-    /// Whether commands wait in the host.
+    /// Return whether commands wait in the host.
     #[inline]
     pub(super) fn has_waiting(&self) -> bool {
         !self.host.is_empty()

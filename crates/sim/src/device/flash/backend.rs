@@ -1,7 +1,8 @@
-//! Part of a drive behind its write buffer: translation layers, garbage collection, rebuilds, and the flash array.
+//! Part of a drive behind its write buffer: translation layers, garbage collection, rebuilds, and
+//! the flash array.
 //!
-//! The drive hands over units of host data and read requests. The backend sends tasks to dies, schedules their ends, and
-//! returns finished tasks that concern commands.
+//! The drive hands over units of host data and read requests. The backend sends tasks to dies,
+//! schedules their ends, and returns finished tasks that concern commands.
 
 use super::controller::Controller;
 use super::degraded::Degraded;
@@ -32,10 +33,10 @@ pub(super) struct Backend {
     pub(super) nand: Nand,
     /// Calendar of the drive: ends of tasks, and events that the drive adds.
     pub(super) events: Events,
-    relocations: Relocations,
+    pub(super) relocations: Relocations,
     /// Host programs and the flushes of an unprotected drive.
     pub(super) programs: Barrier,
-    /// Whether relocated data go to blocks of their own.
+    /// True if relocated data go to blocks of their own.
     separate: bool,
     unit_bytes: u64,
     retry: Option<ReadRetry>,
@@ -70,7 +71,7 @@ impl Backend {
         })
     }
 
-    /// Whether senses are never repeated.
+    /// Return whether senses are never repeated.
     pub(super) fn is_plain(&self) -> bool {
         self.retry.is_none()
     }
@@ -99,15 +100,9 @@ impl Backend {
 
     /// Draw the repetitions for a die's sense.
     fn repeats_of_task(&mut self, die: u32) -> u32 {
-        match self.nand.die(die) {
-            of if of.dead => 0,
-            of => match of.now {
-                Some(Task { kind: TaskKind::Sense, unit, .. }) => {
-                    self.repeats(self.geometry.controller_of(die), (unit & !PARITY) * self.geometry.program_units)
-                }
-                _ => 0,
-            },
-        }
+        let of = self.nand.die(die);
+        let Some(Task { kind: TaskKind::Sense, unit, .. }) = of.now.filter(|_| !of.dead) else { return 0 };
+        self.repeats(self.geometry.controller_of(die), (unit & !PARITY) * self.geometry.program_units)
     }
 
     /// Draw the repetitions for a sense of a physical unit.
@@ -119,7 +114,8 @@ impl Backend {
         }
     }
 
-    /// Process a die's event; return the task that has finished. The caller then calls [`Backend::resume`].
+    /// Process a die's event; return the task that has finished. The caller then calls
+    /// [`Backend::resume`].
     #[inline]
     pub(super) fn finish(&mut self, die: u32, at: Nanos) -> Option<Task> {
         let of = self.nand.die_mut(die);
@@ -155,7 +151,8 @@ impl Backend {
         }
     }
 
-    /// Prefetch what the end of a queued task needs: in long queues it has left the processor's cache.
+    /// Prefetch what the end of a queued task needs: in long queues it has left the processor's
+    /// cache.
     #[inline]
     fn prefetch_end(&self, die: u32) {
         let Some(Task { kind, unit, tag, .. }) = self.nand.prefetch_queue(die) else { return };
@@ -167,7 +164,7 @@ impl Backend {
 
     /// Send a map write to a die.
     pub(super) fn write_map(&mut self, die: usize, at: Nanos) {
-        self.enqueue(die as u32, task(TaskKind::Map, (NONE, NONE), 0, false, at), at);
+        self.enqueue(die as u32, Task::new(TaskKind::Map, (NONE, NONE), 0, false, at), at);
     }
 }
 
@@ -192,7 +189,8 @@ impl Backend {
         sent
     }
 
-    /// Add a unit to a frontier of host data; a full program unit goes to its die. Returns whether one did.
+    /// Add a unit to a frontier of host data; a full program unit goes to its die. Returns whether
+    /// one did.
     #[inline(always)]
     fn fill(&mut self, number: usize, frontier: Frontier, to: u32, (at, ready): (Nanos, Nanos), waiter: u32) -> bool {
         let (unit, rest) = self.geometry.program_unit(to);
@@ -237,7 +235,8 @@ impl Backend {
         }
     }
 
-    /// Pad all program units of host data being filled, for a slot's write or a flush; return the programs begun.
+    /// Pad all program units of host data being filled, for a slot's write or a flush; return the
+    /// programs begun.
     pub(super) fn pad_all(&mut self, at: Nanos, waiter: u32) -> u32 {
         let mut sent = 0;
         for number in 0..self.controllers.len() {
@@ -254,7 +253,8 @@ impl Backend {
         sent
     }
 
-    /// Return whether the buffer holds a mapping unit of host data whose program had not begun before `now`.
+    /// Return whether the buffer holds a mapping unit of host data whose program had not begun
+    /// before `now`.
     pub(super) fn holds_unprogrammed(&self, (number, logical): Unit, now: Nanos) -> bool {
         let controller = &self.controllers[number];
         let Some((unit, die)) = controller.buffered_unit(&self.geometry, logical) else { return false };
@@ -339,7 +339,7 @@ impl Backend {
         if collector.senses(rebuilds, source) {
             let (place, page) = self.place(number, source);
             let die = self.controllers[number].first_die + u32::from(place.die);
-            let sense = Task { page, ..task(TaskKind::Sense, (source, relocation), ALL_MOVED, rebuilds, at) };
+            let sense = Task { page, ..Task::new(TaskKind::Sense, (source, relocation), ALL_MOVED, rebuilds, at) };
             if self.nand.die(die).dead {
                 self.sense_others(number, sense, at);
             } else {
@@ -360,7 +360,8 @@ impl Backend {
         self.fill_relocated(number, frontier, to, at);
     }
 
-    /// Add a unit to a frontier of relocated data; a full program unit goes to its die once its data are sensed.
+    /// Add a unit to a frontier of relocated data; a full program unit goes to its die once its
+    /// data are sensed.
     fn fill_relocated(&mut self, number: usize, frontier: Frontier, to: u32, at: Nanos) {
         let (target, rest) = self.geometry.program_unit(to);
         let controller = &mut self.controllers[number];
@@ -390,7 +391,7 @@ impl Backend {
         let Some(Relocation { controller, unit, rebuilds, .. }) = self.relocations.close_if_ready(relocation) else {
             return;
         };
-        let program = task(TaskKind::Relocated, (unit, NONE), ALL_MOVED, rebuilds, at);
+        let program = Task::new(TaskKind::Relocated, (unit, NONE), ALL_MOVED, rebuilds, at);
         self.program(controller as usize, unit, program, at);
     }
 
@@ -400,12 +401,12 @@ impl Backend {
         self.controllers[number].collector.owe_erases(pages * dies);
         while let Some(turn) = self.controllers[number].collector.next_erase(of, dies) {
             let die = self.controllers[number].first_die + turn;
-            self.enqueue(die, task(TaskKind::Erase, (NONE, NONE), ALL_MOVED, rebuilds, at), at);
+            self.enqueue(die, Task::new(TaskKind::Erase, (NONE, NONE), ALL_MOVED, rebuilds, at), at);
         }
     }
 
-    /// Process idle-time maintenance: as many moves as all dies program at once, or one erase per controller. Returns
-    /// whether there was anything to do.
+    /// Process idle-time maintenance: as many moves as all dies program at once, or one erase per
+    /// controller. Returns whether there was anything to do.
     pub(super) fn maintain(&mut self, at: Nanos) -> bool {
         let mut any = false;
         for number in 0..self.controllers.len() {
@@ -452,7 +453,7 @@ impl Backend {
         for die in first..first + per_channel {
             self.nand.die_mut(die).dead = true;
             let queue = std::mem::take(&mut self.nand.die_mut(die).queue);
-            queue.iter().filter(|of| is_page_sense(of)).for_each(|&sense| self.sense_others(number, sense, now));
+            queue.iter().filter(|of| of.is_page_sense()).for_each(|&sense| self.sense_others(number, sense, now));
             self.nand.die_mut(die).queue = queue;
         }
         self.pad_everything(number, now);
@@ -483,7 +484,8 @@ impl Backend {
         }
     }
 
-    /// Sense the other parts of a stripe instead of a page on a dead die, whose block is not erased yet.
+    /// Sense the other parts of a stripe instead of a page on a dead die, whose block is not erased
+    /// yet.
     #[cold]
     fn sense_others(&mut self, number: usize, sense: Task, at: Nanos) {
         for position in 0..self.controllers[number].stripe_parts(&self.geometry, sense.unit) {
@@ -533,8 +535,8 @@ impl Backend {
 
     /// Return the bytes moved by rebuilds.
     pub(super) fn rebuilt_bytes(&self) -> u64 {
-        let degraded = self.controllers.iter().filter_map(|controller| controller.degraded.as_ref());
-        degraded.map(|of| of.moved_units()).sum::<u64>() * self.unit_bytes
+        self.controllers.iter().map(|of| of.degraded.as_ref().map_or(0, |of| of.moved_units())).sum::<u64>()
+            * self.unit_bytes
     }
 
     /// Return whether a finished rebuild has not been reported.
@@ -545,11 +547,6 @@ impl Backend {
 
     pub(super) fn take_rebuilt(&mut self) -> Option<Rebuilt> {
         self.rebuilt.pop_front()
-    }
-
-    #[cfg(test)]
-    pub(super) fn relocations(&self) -> &[Relocation] {
-        self.relocations.list()
     }
 }
 
@@ -565,7 +562,8 @@ impl Backend {
         }
     }
 
-    /// Power down at `now`, and start again with an empty buffer. Program units being filled stay partly empty.
+    /// Power down at `now`, and start again with an empty buffer. Program units being filled stay
+    /// partly empty.
     pub(super) fn restart(&mut self, now: Nanos) {
         self.nand.stop(now);
         self.events.clear();
@@ -595,15 +593,4 @@ impl Backend {
         self.controllers.iter().for_each(|controller| controller.add_wear(unit, &mut wear));
         wear
     }
-}
-
-/// Build a task that frees no buffer and belongs to no flush.
-#[inline(always)]
-fn task(kind: TaskKind, (unit, tag): (u32, u32), moved: u16, rebuilds: bool, ready: Nanos) -> Task {
-    Task { kind, page: 0, frees: 0, moved, unit, tag, rebuilds, epoch: 0, ready }
-}
-
-/// Whether a task senses a page of data. Parity is sensed for a page of a channel that died before; such senses finish.
-fn is_page_sense(task: &Task) -> bool {
-    task.kind == TaskKind::Sense && task.unit & PARITY == 0
 }

@@ -36,7 +36,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Whether buffered data survive a power cut.
+    /// Return whether buffered data survive a power cut.
     #[inline]
     pub(super) fn is_protected(&self) -> bool {
         self.protection.is_some()
@@ -54,7 +54,7 @@ impl WriteBuffer {
         self.written_bytes += u64::from(bytes);
     }
 
-    /// Whether a new write finds no room, or others that wait for room.
+    /// Return whether a new write finds no room, or others that wait for room.
     #[inline]
     pub(super) fn is_contended(&self) -> bool {
         self.free == 0 || !self.waiting.is_empty()
@@ -96,8 +96,8 @@ impl WriteBuffer {
 
     /// Return the loss of a power cut with `acknowledged` units of completed writes in the buffer.
     ///
-    /// Without protection all of them are lost. With it the capacitor carries the drive for the hold-up time; programming
-    /// part of the buffer takes the same part of the flush time.
+    /// Without protection all of them are lost. With it the capacitor carries the drive for the
+    /// hold-up time; programming part of the buffer takes the same part of the flush time.
     pub(super) fn loss(&self, acknowledged: u64, unit_bytes: u64) -> Loss {
         let mut loss = Loss::default();
         let held = self.units.saturating_sub(self.free);
@@ -161,13 +161,13 @@ impl BufferedUnits {
         self.programs -= 1;
     }
 
-    /// Whether any program is under way.
+    /// Return whether any program is under way.
     #[inline]
     pub(super) fn is_programming(&self) -> bool {
         self.programs > 0
     }
 
-    /// Whether a program unit's data are in the buffer.
+    /// Return whether a program unit's data are in the buffer.
     #[inline]
     pub(super) fn holds(&self, unit: u32) -> bool {
         self.programs > 0 && self.unprogrammed[unit as usize] > 0

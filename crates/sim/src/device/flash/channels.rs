@@ -40,7 +40,8 @@ impl Channels {
         *until
     }
 
-    /// Request at `now` a transfer of data that arrive at `from`, `own` after the drive began with them; return its end.
+    /// Request at `now` a transfer of data that arrive at `from`, `own` after the drive began with
+    /// them; return its end.
     #[inline(always)]
     pub(super) fn carry(&mut self, channel: usize, time: Nanos, now: Nanos, (from, own): (Nanos, Nanos)) -> Nanos {
         self.busy_ns += time;

@@ -19,7 +19,7 @@ pub(super) struct Controller {
     pub(super) first_die: u32,
     /// State since the first channel failure.
     pub(super) degraded: Option<Box<Degraded>>,
-    /// Whether all blocks are alike: no channel is dead, and there is no SLC cache.
+    /// True if all blocks are alike: no channel is dead, and there is no SLC cache.
     pub(super) is_uniform: bool,
 }
 
@@ -60,7 +60,8 @@ impl Controller {
         geometry.in_turn(place, block)
     }
 
-    /// Return the places of the program units of a block that has a `rest`-th one, and the data units of a stripe.
+    /// Return the places of the program units of a block that has a `rest`-th one, and the data
+    /// units of a stripe.
     fn layout<'a>(&'a self, geometry: &'a Geometry, block: u32, rest: u32) -> (&'a [Place], u32) {
         match &self.degraded {
             Some(degraded) => degraded.layout(self.ftl.generation(block), rest),
@@ -79,8 +80,8 @@ impl Controller {
         self.layout(geometry, block, rest).1 + 1
     }
 
-    /// Return a part of a program unit's stripe, parity last: its die, its number for a sense, and its page type. `None` for
-    /// the unit itself.
+    /// Return a part of a program unit's stripe, parity last: its die, its number for a sense, and
+    /// its page type. `None` for the unit itself.
     pub(super) fn stripe_part(&self, geometry: &Geometry, unit: u32, position: u32) -> Option<(u32, u32, u8)> {
         let (block, rest) = geometry.block(unit);
         let (places, data) = self.layout(geometry, block, rest);
@@ -107,7 +108,8 @@ impl Controller {
         (first..first + geometry.program_units).filter_map(|at| self.ftl.holder(at))
     }
 
-    /// Write the first `units` in order, then as many at random `random_passes` times, past an SLC cache.
+    /// Write the first `units` in order, then as many at random `random_passes` times, past an SLC
+    /// cache.
     pub(super) fn precondition(&mut self, units: u64, random_passes: u32, random: &mut Random) {
         self.ftl.bypass_cache(true);
         (0..units).for_each(|unit| self.ftl.write_untimed(unit as u32));

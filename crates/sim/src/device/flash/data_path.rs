@@ -32,8 +32,9 @@ pub(super) struct DataPath {
     pub(super) backend: Backend,
     /// Map writes before flushes, if the profile states their time.
     map: Option<MapWriting>,
-    /// Whether reads of one mapping unit take the fast path: one controller, mapping units of a power of two, uniform
-    /// blocks, no repeated senses, no thermal throttling, electronics as fast as the link.
+    /// True if reads of one mapping unit take the fast path: one controller, mapping units of a
+    /// power of two, uniform blocks, no repeated senses, no thermal throttling, electronics as fast
+    /// as the link.
     pub(super) is_plain: bool,
 }
 
@@ -157,7 +158,8 @@ impl DataPath {
         let (last, from, own);
         if !PLAIN && units.start + 1 < units.end {
             last = self.fetch_several(units, inside, now, ready);
-            // Data cross the link as they arrive: after the last arrival one mapping unit is left to cross.
+            // Data cross the link as they arrive: after the last arrival one mapping unit is left
+            // to cross.
             let crossed = self.link.time(READ, bytes.saturating_sub(self.striping.unit_bytes()));
             from = last.at.saturating_sub(crossed).max(ready);
             own = (overhead + last.media - last.behind_own).min(from - now);
@@ -189,7 +191,8 @@ impl DataPath {
         last
     }
 
-    /// Fetch one mapping unit, from `inside` of it if the read begins there: as one of `SEVERAL` parts, on a `PLAIN` drive.
+    /// Fetch one mapping unit, from `inside` of it if the read begins there: as one of `SEVERAL`
+    /// parts, on a `PLAIN` drive.
     #[inline(always)]
     fn fetch<const SEVERAL: bool, const PLAIN: bool>(
         &mut self,
@@ -277,7 +280,8 @@ impl DataPath {
         [first, last.filter(|_| last != first)]
     }
 
-    /// Merge partial mapping units into the buffer's copies; return whether that is all of the write.
+    /// Merge partial mapping units into the buffer's copies; return whether that is all of the
+    /// write.
     #[cold]
     fn join_edges(&mut self, number: u32, now: Nanos) -> bool {
         let slot = &self.slots[number];
@@ -290,7 +294,8 @@ impl DataPath {
         slot.next == slot.end
     }
 
-    /// Read the rest of partial mapping units that the buffer does not hold. The buffer hides the time; the die is busy.
+    /// Read the rest of partial mapping units that the buffer does not hold. The buffer hides the
+    /// time; the die is busy.
     #[cold]
     fn read_edges(&mut self, number: u32, now: Nanos) {
         self.slots[number].edges = false;
@@ -393,8 +398,8 @@ impl DataPath {
         }
     }
 
-    /// Prefetch for writes that wait for the buffer: since their submission it has left the processor's cache. Each step uses
-    /// what an earlier step has loaded.
+    /// Prefetch for writes that wait for the buffer: since their submission it has left the
+    /// processor's cache. Each step uses what an earlier step has loaded.
     #[inline]
     fn prefetch_waiting(&self) {
         if let Some(number) = self.buffer.waiting(6) {
@@ -418,7 +423,7 @@ impl DataPath {
         self.processors.write_overhead()
     }
 
-    /// Whether buffered data survive a power cut.
+    /// Return whether buffered data survive a power cut.
     #[inline]
     pub(super) fn is_protected(&self) -> bool {
         self.buffer.is_protected()
@@ -432,7 +437,8 @@ impl DataPath {
         }
     }
 
-    /// Return when the first flush completes, or begins its map write, given that its commands allow it at `at`.
+    /// Return when the first flush completes, or begins its map write, given that its commands
+    /// allow it at `at`.
     #[inline]
     pub(super) fn next_flush(&self, at: Nanos) -> Option<Nanos> {
         if self.buffer.is_protected() {
@@ -488,7 +494,8 @@ impl DataPath {
 
 /// Power loss.
 impl DataPath {
-    /// Return the mapping units of a write in safe storage at `now`; `buffered` are those only in the buffer.
+    /// Return the mapping units of a write in safe storage at `now`; `buffered` are those only in
+    /// the buffer.
     fn stored_units(&self, slot: &Slot, buffered: &mut Option<BTreeSet<(usize, u32)>>, now: Nanos) -> u64 {
         let first = first_unit(slot, &self.striping);
         if self.buffer.is_protected() {

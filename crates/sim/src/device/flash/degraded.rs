@@ -1,12 +1,13 @@
 //! State of a controller with dead channels, and its rebuild.
 //!
-//! With parity across the channels a dead channel loses no data. New blocks use the live channels, in stripes narrower
-//! by one. A page on a dead die is reconstructed: its stripe's other pages are sensed. The rebuild moves blocks across
-//! the dead channel into new ones, next to the host's commands, one stripe's worth of data at a time. The drive dies if
-//! another channel of the controller dies before the rebuild ends, without parity, or without room.
+//! With parity across the channels a dead channel loses no data. New blocks use the live channels,
+//! in stripes narrower by one. A page on a dead die is reconstructed: its stripe's other pages are
+//! sensed. The rebuild moves blocks across the dead channel into new ones, next to the host's
+//! commands, one stripe's worth of data at a time. The drive dies if another channel of the
+//! controller dies before the rebuild ends, without parity, or without room.
 //!
-//! Tasks under way on a dying die finish; queued tasks take no time. The parity of a stripe cut short stays in the
-//! controller's memory.
+//! Tasks under way on a dying die finish; queued tasks take no time. The parity of a stripe cut
+//! short stays in the controller's memory.
 
 use super::geometry::Place;
 use crate::fault::Rebuilt;
@@ -15,14 +16,16 @@ use tameshi_base::Nanos;
 /// State of a controller since its first channel died.
 #[derive(Debug)]
 pub(super) struct Degraded {
-    /// Places of the program units of a block erased after no, one, two … failures; and the data units of a stripe.
+    /// Places of the program units of a block erased after no, one, two … failures; and the data
+    /// units of a stripe.
     layouts: Vec<(Vec<Place>, u32)>,
     /// Channel that died last, counted over the drive, and the time.
     channel: u32,
     since: Nanos,
     /// Program units of the rebuild under way.
     outstanding: u32,
-    /// Whether the host's program unit being filled holds data of the rebuild; without separation only.
+    /// True if the host's program unit being filled holds data of the rebuild; without separation
+    /// only.
     filling: bool,
     /// Units moved by all rebuilds, and by earlier rebuilds.
     moved: (u64, u64),
@@ -49,7 +52,8 @@ impl Degraded {
         self.layouts.last().map(|(_, data)| *data)
     }
 
-    /// Return the layout of a block after `generation` failures that holds its `rest`-th program unit.
+    /// Return the layout of a block after `generation` failures that holds its `rest`-th program
+    /// unit.
     ///
     /// The map may have reclaimed a block while one of its older units is still under way there.
     pub(super) fn layout(&self, generation: usize, rest: u32) -> (&[Place], u32) {
@@ -58,7 +62,7 @@ impl Degraded {
         (places, *data)
     }
 
-    /// Whether the rebuild may send another unit: at most one stripe's worth is under way.
+    /// Return whether the rebuild may send another unit: at most one stripe's worth is under way.
     pub(super) fn may_go_on(&self, width: u32) -> bool {
         self.is_rebuilding && self.outstanding < width
     }

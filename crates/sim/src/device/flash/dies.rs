@@ -1,7 +1,8 @@
-//! Die: one program, erase or relocation sense at a time, in the order of arrival. Host reads go first.
+//! Die: one program, erase or relocation sense at a time, in the order of arrival. Host reads go
+//! first.
 //!
-//! A host read suspends a program or an erase if the flash can; otherwise it waits for its end. A suspended task ends
-//! later, so its end must be checked again when the event comes.
+//! A host read suspends a program or an erase if the flash can; otherwise it waits for its end. A
+//! suspended task ends later, so its end must be checked again when the event comes.
 
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
@@ -26,7 +27,8 @@ pub(super) enum TaskKind {
 /// Absent index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Mark of a sense of a stripe's parity, added to the stripe's first program unit. No program unit has this bit.
+/// Mark of a sense of a stripe's parity, added to the stripe's first program unit. No program unit
+/// has this bit.
 pub(super) const PARITY: u32 = 1 << 31;
 
 /// Task of a die other than a host read.
@@ -43,7 +45,7 @@ pub(super) struct Task {
     pub(super) unit: u32,
     /// Relocation of a sense; slot of the durable write of a host program or its parity.
     pub(super) tag: u32,
-    /// Whether it is part of a rebuild.
+    /// True if it is part of a rebuild.
     pub(super) rebuilds: bool,
     /// Epoch among the flushes of an unprotected drive.
     pub(super) epoch: u64,
@@ -55,6 +57,18 @@ pub(super) struct Task {
 pub(super) const ALL_MOVED: u16 = u16::MAX;
 
 impl Task {
+    /// Build a task that frees no buffer and belongs to no flush.
+    #[inline(always)]
+    pub(super) fn new(kind: TaskKind, (unit, tag): (u32, u32), moved: u16, rebuilds: bool, ready: Nanos) -> Self {
+        Self { kind, page: 0, frees: 0, moved, unit, tag, rebuilds, epoch: 0, ready }
+    }
+
+    /// Return whether it senses a page of data. Parity is sensed for a page of a channel that died
+    /// before; such senses finish.
+    pub(super) fn is_page_sense(&self) -> bool {
+        self.kind == TaskKind::Sense && self.unit & PARITY == 0
+    }
+
     /// Return the part of its `time` spent for garbage collection or a rebuild.
     #[inline]
     pub(super) fn for_moves(&self, time: Nanos) -> Nanos {
@@ -66,8 +80,8 @@ impl Task {
     }
 }
 
-/// Die. The fields that a read of an idle die needs come first, in one cache line: reads hit dies at random, and hundreds
-/// of dies exceed the processor's first-level cache.
+/// Die. The fields that a read of an idle die needs come first, in one cache line: reads hit dies
+/// at random, and hundreds of dies exceed the processor's first-level cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Die {
@@ -75,14 +89,16 @@ pub(super) struct Die {
     pub(super) read_until: Nanos,
     /// End of its present or last task.
     pub(super) end: Nanos,
-    /// Program unit in the page registers, and since when; and the mapping unit after the last one read from there.
+    /// Program unit in the page registers, and since when; and the mapping unit after the last one
+    /// read from there.
     ///
-    /// Only that unit is read without another sense: a sequential reader asks for it. Other reads of the page hit it by
-    /// chance, which would be more frequent on a scaled drive than on the whole one.
+    /// Only that unit is read without another sense: a sequential reader asks for it. Other reads
+    /// of the page hit it by chance, which would be more frequent on a scaled drive than on the
+    /// whole one.
     sensed_at: Nanos,
     sensed: u32,
     continues: u32,
-    /// Whether its channel has died.
+    /// True if its channel has died.
     pub(super) dead: bool,
     pub(super) begin: Nanos,
     /// Time at which it resumes a suspended task.
@@ -98,7 +114,7 @@ pub(super) struct PageRead {
     /// Program unit, sensed as a whole; and the mapping unit, transferred.
     pub(super) unit: u32,
     pub(super) part: u32,
-    /// Whether the read begins within the mapping unit.
+    /// True if the read begins within the mapping unit.
     pub(super) inside: bool,
     /// Page type.
     pub(super) page: u8,
@@ -116,7 +132,7 @@ pub(super) struct Sensed {
     /// Waiting for garbage collection, or for a rebuild if `rebuild`.
     pub(super) garbage_collection: Nanos,
     pub(super) rebuild: bool,
-    /// Whether the page had to be sensed.
+    /// True if the page had to be sensed.
     pub(super) anew: bool,
 }
 
@@ -141,7 +157,8 @@ impl Die {
         *self = Self { dead: self.dead, ..Self::new() };
     }
 
-    /// Return whether the page registers hold, or will hold, the mapping unit that continues the last read.
+    /// Return whether the page registers hold, or will hold, the mapping unit that continues the
+    /// last read.
     #[inline]
     pub(super) fn has_sensed(&self, asked: &PageRead) -> bool {
         self.sensed == asked.unit && self.continues.wrapping_sub(asked.part) <= u32::from(asked.inside)

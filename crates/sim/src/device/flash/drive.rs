@@ -48,10 +48,11 @@ impl Flash {
         })
     }
 
-    /// Write the first `bytes` in order, then as much at random `random_passes` times, in no virtual time.
+    /// Write the first `bytes` in order, then as much at random `random_passes` times, in no
+    /// virtual time.
     ///
-    /// Garbage collection runs as needed; an SLC cache is bypassed. After two to three random passes the drive is in the
-    /// steady state of random writes of one mapping unit.
+    /// Garbage collection runs as needed; an SLC cache is bypassed. After two to three random
+    /// passes the drive is in the steady state of random writes of one mapping unit.
     pub fn precondition(&mut self, bytes: u64, random_passes: u32) {
         self.path.backend.precondition(bytes, random_passes);
         self.before = self.work();
@@ -105,7 +106,8 @@ impl Flash {
 
 /// Interface of the event loop's fast path.
 impl Flash {
-    /// Submit a command without prefetching. Inlined: a command just built field by field is slow to read as a whole.
+    /// Submit a command without prefetching. Inlined: a command just built field by field is slow
+    /// to read as a whole.
     #[inline(always)]
     pub(crate) fn submit_here(&mut self, now: Nanos, command: &Command) {
         if self.past.is_some() || command.kind == CommandKind::Flush {
@@ -157,14 +159,15 @@ impl Flash {
         self.path.backend.events.next()
     }
 
-    /// Return the commands that complete at `now`, the time of the next event; `None` for other events then.
+    /// Return the commands that complete at `now`, the time of the next event; `None` for other
+    /// events then.
     #[inline]
     pub(crate) fn completing(&self, now: Nanos) -> impl Iterator<Item = Option<&DeviceCompletion>> {
         self.path.backend.events.slots_at(now).map(move |slot| Some(self.in_slot(slot?)))
     }
 
-    /// Advance to the next completion before `until`, if no command waits for one; return its slot and time. The slot stays
-    /// occupied.
+    /// Advance to the next completion before `until`, if no command waits for one; return its slot
+    /// and time. The slot stays occupied.
     #[inline(always)]
     pub(crate) fn next_completion(&mut self, until: Nanos) -> Option<(u32, Nanos)> {
         debug_assert!(!self.holds_back());
@@ -216,8 +219,8 @@ impl Flash {
         done
     }
 
-    /// Complete a slot's command and begin its submitter's next one there: [`Flash::leave`] and a submission in one, if no
-    /// command waits.
+    /// Complete a slot's command and begin its submitter's next one there: [`Flash::leave`] and a
+    /// submission in one, if no command waits.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, slot: u32, (kind, offset_bytes, length_bytes): (CommandKind, u64, u32), now: Nanos) {
         let Slot { done, epoch, .. } = &mut self.path.slots[slot];
@@ -438,7 +441,8 @@ impl Model for Flash {
     }
 }
 
-/// Return the bytes that the study says were written before the run, and the random passes over them.
+/// Return the bytes that the study says were written before the run, and the random passes over
+/// them.
 fn past(profile: &FlashProfile) -> Option<(u64, u32)> {
     let Simulated { written, used, .. } = profile.simulated;
     let bytes = (u128::from(profile.scaled_capacity().0) * u128::from(used.0) / 1_000_000) as u64;

@@ -3,7 +3,8 @@
 use crate::agenda::Agenda;
 use tameshi_base::Nanos;
 
-/// Calendar of numbered events: first the dies by their numbers, then the idle timer, then the command slots.
+/// Calendar of numbered events: first the dies by their numbers, then the idle timer, then the
+/// command slots.
 #[derive(Debug)]
 pub(super) struct Events {
     calendar: Agenda,
@@ -75,7 +76,8 @@ impl Events {
         Some((at, self.subject(number)))
     }
 
-    /// Return the slots that complete at `now`, the time of the next event; `None` for other events then.
+    /// Return the slots that complete at `now`, the time of the next event; `None` for other events
+    /// then.
     #[inline]
     pub(super) fn slots_at(&self, now: Nanos) -> impl Iterator<Item = Option<u32>> {
         self.calendar.all_at(now).map(|number| number?.checked_sub(self.dies + 1))

@@ -86,7 +86,7 @@ pub(super) struct Relocation {
     pub(super) unit: u32,
     /// Unfinished senses.
     pub(super) senses: u32,
-    /// Whether it holds data of a rebuild.
+    /// True if it holds data of a rebuild.
     pub(super) rebuilds: bool,
 }
 

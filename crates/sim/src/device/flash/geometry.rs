@@ -1,12 +1,14 @@
 //! Geometry of a controller's flash: channels, dies, planes, pages, and blocks at a capacity scale.
 //!
-//! A block of the translation layer is one erase block of every plane of every die of a controller. Its program units (a
-//! page of each plane of one die) run across the channels, then across the dies of a channel, then page by page. With
-//! parity, each stripe across the channels has one program unit of parity, on a rotating channel.
+//! A block of the translation layer is one erase block of every plane of every die of a controller.
+//! Its program units (a page of each plane of one die) run across the channels, then across the
+//! dies of a channel, then page by page. With parity, each stripe across the channels has one
+//! program unit of parity, on a rotating channel.
 //!
-//! **Scale.** Scaling by n keeps the number of blocks and gives each 1/n of its pages. Spare, reserve and open blocks stay
-//! the same shares of the flash, and so does the relocated share. An erased block then charges an erase to 1/n of its
-//! dies in turn: erases take as long, and are as many per written byte, as at full scale.
+//! **Scale.** Scaling by n keeps the number of blocks and gives each 1/n of its pages. Spare,
+//! reserve and open blocks stay the same shares of the flash, and so does the relocated share. An
+//! erased block then charges an erase to 1/n of its dies in turn: erases take as long, and are as
+//! many per written byte, as at full scale.
 
 use super::ftl::{CacheShape, Divide, Shape};
 use tameshi_base::Size;
@@ -122,7 +124,8 @@ impl Geometry {
         CacheShape { units_per_block, blocks: self.blocks_for(flash, cache.size.value, units_per_block) }
     }
 
-    /// Return the blocks of `units_per_block` that hold one controller's part of `bytes` of the whole drive.
+    /// Return the blocks of `units_per_block` that hold one controller's part of `bytes` of the
+    /// whole drive.
     fn blocks_for(&self, flash: &FlashProfile, bytes: Size, units_per_block: u32) -> u32 {
         let shares = u64::from(flash.controller.count.value) * u64::from(flash.simulated.scale.max(1));
         let units = bytes.0 / flash.mapping_unit.value.0 / shares;
@@ -141,7 +144,8 @@ impl Geometry {
         self.by_dies.quotient(die) as usize
     }
 
-    /// Return the place of a program unit, and its page type. Blocks start with different page types in turn.
+    /// Return the place of a program unit, and its page type. Blocks start with different page
+    /// types in turn.
     #[inline(always)]
     pub(super) fn place(&self, unit: u32) -> (Place, u8) {
         let (block, rest) = self.block(unit);

@@ -9,7 +9,7 @@ pub(super) struct IdleTimer {
     after: Nanos,
     /// Completion of the last command.
     since: Nanos,
-    /// Whether its event is in the calendar.
+    /// True if its event is in the calendar.
     is_scheduled: bool,
 }
 
@@ -30,7 +30,8 @@ impl IdleTimer {
         self.start(now)
     }
 
-    /// Process its event: `Some(Err(at))` to look again at `at`, `Some(Ok(()))` to begin maintenance.
+    /// Process its event: `Some(Err(at))` to look again at `at`, `Some(Ok(()))` to begin
+    /// maintenance.
     pub(super) fn expire(&mut self, is_idle: bool, at: Nanos) -> Option<Result<(), Nanos>> {
         self.is_scheduled = is_idle;
         let due = self.since + self.after;

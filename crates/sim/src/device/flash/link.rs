@@ -9,10 +9,11 @@ use tameshi_spec::profile::FlashProfile;
 pub(super) const READ: usize = 0;
 pub(super) const WRITE: usize = 1;
 
-/// Transfer over a bus requested at `now`: the data arrive at `from`, `own` after the drive began with them. Return its
-/// end.
+/// Transfer over a bus requested at `now`: the data arrive at `from`, `own` after the drive began
+/// with them. Return its end.
 ///
-/// The bus serves all requests as if their data arrived `own` earlier. If all data take the same time to arrive, it does.
+/// The bus serves all requests as if their data arrived `own` earlier. If all data take the same
+/// time to arrive, it does.
 #[inline(always)]
 pub(super) fn carry(bus: &mut Nanos, time: Nanos, now: Nanos, (from, own): (Nanos, Nanos)) -> Nanos {
     *bus = now.max(*bus) + time;
@@ -52,7 +53,7 @@ impl HostLink {
         }
     }
 
-    /// Whether the electronics are as fast as the link.
+    /// Return whether the electronics are as fast as the link.
     pub(super) fn is_plain(&self) -> bool {
         self.electronics.is_none()
     }
@@ -63,8 +64,8 @@ impl HostLink {
         self.pace[direction].time(bytes)
     }
 
-    /// Transfer `bytes` that arrive at `from`, `own` after the drive began with them. Return the end, and the duration
-    /// of the transfer alone.
+    /// Transfer `bytes` that arrive at `from`, `own` after the drive began with them. Return the
+    /// end, and the duration of the transfer alone.
     #[inline]
     pub(super) fn cross(
         &mut self,

@@ -1,6 +1,7 @@
 //! Writing of map changes to the flash, before flushes and writes with force unit access complete.
 //!
-//! One map write is under way at a time. All requests ready at its begin share it; later requests wait for the next.
+//! One map write is under way at a time. All requests ready at its begin share it; later requests
+//! wait for the next.
 
 use tameshi_base::Nanos;
 
@@ -10,7 +11,7 @@ pub(super) type WaitingWrite = (u32, Nanos);
 /// State of the map writes.
 #[derive(Debug, Default)]
 pub(super) struct MapWriting {
-    /// Whether the map changed since the last map write began.
+    /// True if the map changed since the last map write began.
     changed: bool,
     is_under_way: bool,
     /// End of the last map write.
@@ -30,12 +31,14 @@ impl MapWriting {
         self.changed = true;
     }
 
-    /// Return when a flush that is ready at `at` goes on; `None` until the map write under way ends.
+    /// Return when a flush that is ready at `at` goes on; `None` until the map write under way
+    /// ends.
     pub(super) fn next_flush(&self, at: Nanos) -> Option<Nanos> {
         (!self.is_under_way).then(|| at.max(self.ended))
     }
 
-    /// Whether a flush must wait for a map write. Counts flushes that the last map write served.
+    /// Return whether a flush must wait for a map write. Counts flushes that the last map write
+    /// served.
     pub(super) fn must_write(&mut self) -> bool {
         if self.flushes > 0 {
             self.flushes -= 1;
@@ -50,7 +53,8 @@ impl MapWriting {
         !self.is_under_way
     }
 
-    /// Begin a map write for `flushes` flushes and all waiting writes; return its die, the next in turn.
+    /// Begin a map write for `flushes` flushes and all waiting writes; return its die, the next in
+    /// turn.
     pub(super) fn begin(&mut self, flushes: usize, dies: usize, is_dead: impl Fn(usize) -> bool) -> usize {
         (self.changed, self.is_under_way, self.flushes) = (false, true, flushes);
         std::mem::swap(&mut self.writes, &mut self.later);

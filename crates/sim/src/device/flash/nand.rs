@@ -121,7 +121,8 @@ impl Nand {
         self.dies[die as usize].take_next()
     }
 
-    /// Sense a page for the host and transfer a mapping unit of it, as one of `SEVERAL` parts of a read, on a `PLAIN` drive.
+    /// Sense a page for the host and transfer a mapping unit of it, as one of `SEVERAL` parts of a
+    /// read, on a `PLAIN` drive.
     #[inline(always)]
     pub(super) fn read<const SEVERAL: bool, const PLAIN: bool>(
         &mut self,
@@ -174,7 +175,8 @@ impl Nand {
         self.durable_programs.on(die, slot)
     }
 
-    /// Split a wait for dies: time for garbage collection, and for a rebuild, by their recent shares.
+    /// Split a wait for dies: time for garbage collection, and for a rebuild, by their recent
+    /// shares.
     pub(super) fn split_wait(&self, wait: Nanos) -> (Nanos, Nanos) {
         let [collecting, rebuilding, all] = self.recent;
         let share = |of: u64| match wait.checked_mul(of) {
@@ -190,14 +192,16 @@ impl Nand {
         prefetch_all(&self.dies, die as usize);
     }
 
-    /// Return the task of a die whose end to prefetch for; `None` if there are few dies. Prefetches its queue.
+    /// Return the task of a die whose end to prefetch for; `None` if there are few dies. Prefetches
+    /// its queue.
     #[inline]
     pub(super) fn prefetch_queue(&self, die: u32) -> Option<Task> {
         if self.dies.len() < MANY_DIES {
             return None;
         }
         let die = &self.dies[die as usize];
-        // Not the next task: each may span two cache lines, and the second is the first of this one.
+        // Not the next task: each may span two cache lines, and the second is the first of this
+        // one.
         if let Some(second) = die.queue.get(1) {
             prefetch(std::slice::from_ref(second), 0);
         }

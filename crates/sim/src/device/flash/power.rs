@@ -1,8 +1,8 @@
 //! Power of a flash drive, and its limits.
 //!
-//! Each sense, program and erase takes its energy on top of the idle power. Under a power limit a task waits until the
-//! limit has carried the energy of earlier tasks. Host reads come on top of the limit; while the drive is throttled they
-//! wait like all other tasks.
+//! Each sense, program and erase takes its energy on top of the idle power. Under a power limit a
+//! task waits until the limit has carried the energy of earlier tasks. Host reads come on top of
+//! the limit; while the drive is throttled they wait like all other tasks.
 
 use super::thermal::Thermal;
 use crate::device::pace::Pace;
@@ -150,7 +150,8 @@ impl Supply {
         self.switch(throttled, now);
     }
 
-    /// Switch limits: the energy ahead continues at the pace of the other limit, or at once without one.
+    /// Switch limits: the energy ahead continues at the pace of the other limit, or at once without
+    /// one.
     fn switch(&mut self, throttled: bool, now: Nanos) {
         if throttled == self.is_throttled {
             return;
@@ -180,7 +181,8 @@ impl Supply {
         self.carried_at = now;
     }
 
-    /// Return for each limit its power, the time used by tasks until `now`, and the time used by reads on top.
+    /// Return for each limit its power, the time used by tasks until `now`, and the time used by
+    /// reads on top.
     fn carried(&self, now: Nanos) -> [Option<(u64, Nanos, Nanos)>; 2] {
         let ahead = self.carried_at.saturating_sub(now);
         [(&self.cool, !self.is_throttled), (&self.throttled, self.is_throttled)].map(|(limit, acts)| {

@@ -1,8 +1,9 @@
 //! Data at a power cut: acknowledged data in the buffer, and torn writes.
 //!
-//! A write under way is torn if some of its mapping units have reached safe storage and others have not. Safe storage is
-//! the buffer of a protected drive, filled as units cross the link, and the flash of an unprotected drive. A write up to
-//! the atomic size is never torn. An address whose data are lost holds its older data.
+//! A write under way is torn if some of its mapping units have reached safe storage and others have
+//! not. Safe storage is the buffer of a protected drive, filled as units cross the link, and the
+//! flash of an unprotected drive. A write up to the atomic size is never torn. An address whose
+//! data are lost holds its older data.
 
 use super::slots::{Slot, Slots};
 use super::striping::Striping;
@@ -14,8 +15,8 @@ pub(super) type Unit = (usize, u32);
 
 /// Count torn writes; `stored` returns the mapping units of a write in safe storage.
 ///
-/// Writes of an array or a cache itself are never counted: a rebuild begins again, and written-back data are still in
-/// the cache or lost with it.
+/// Writes of an array or a cache itself are never counted: a rebuild begins again, and written-back
+/// data are still in the cache or lost with it.
 pub(super) fn torn_writes(
     slots: &Slots,
     striping: &Striping,

@@ -1,7 +1,8 @@
-//! Waits between the parts of one command: page reads of one read, and programs of one durable write.
+//! Waits between the parts of one command: page reads of one read, and programs of one durable
+//! write.
 //!
-//! While parts of one command wait for each other on a die or a channel, the medium works on that command. Such waits
-//! count as media time, not as queueing.
+//! While parts of one command wait for each other on a die or a channel, the medium works on that
+//! command. Such waits count as media time, not as queueing.
 
 use super::dies::{NONE, Sensed};
 use crate::device::Breakdown;
@@ -45,7 +46,8 @@ impl Fetched {
         Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
     }
 
-    /// Return the breakdown of a read that waited `waited` for its turn, took `controller`, and whose last data are these.
+    /// Return the breakdown of a read that waited `waited` for its turn, took `controller`, and
+    /// whose last data are these.
     ///
     /// They cross the link until `at`, in `time` at least.
     #[inline(always)]
@@ -83,7 +85,8 @@ impl ReadParts {
         self.read += 1;
     }
 
-    /// Add a part that a die sensed from `from` on, transferred in `transfer` after waiting `on_bus` for the channel.
+    /// Add a part that a die sensed from `from` on, transferred in `transfer` after waiting
+    /// `on_bus` for the channel.
     ///
     /// Moves its waits for other parts of the read to their share of the breakdown.
     pub(super) fn add(
@@ -123,8 +126,8 @@ impl ReadParts {
 /// Durable write: its slot, and the time at which its data were there.
 type Durable = (u32, Nanos);
 
-/// Time of dies and channels for the durable write whose program they began last: work and waits for its transfers on a
-/// die, transfers on a channel.
+/// Time of dies and channels for the durable write whose program they began last: work and waits
+/// for its transfers on a die, transfers on a channel.
 #[derive(Debug)]
 pub(super) struct DurablePrograms {
     /// Time at which the data of a slot's durable write were there.
@@ -148,7 +151,8 @@ impl DurablePrograms {
         self.ready[slot] = ready;
     }
 
-    /// Begin a program of a slot's durable write, transferred in `transfer` after waiting `on_bus` for the channel.
+    /// Begin a program of a slot's durable write, transferred in `transfer` after waiting `on_bus`
+    /// for the channel.
     #[cold]
     pub(super) fn begin(
         &mut self,

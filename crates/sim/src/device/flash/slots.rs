@@ -19,9 +19,9 @@ pub(super) struct Slot {
     pub(super) end: u64,
     /// Programs that it waits for.
     pub(super) programs: u32,
-    /// Whether it must be on the flash before it completes.
+    /// True if it must be on the flash before it completes.
     pub(super) durable: bool,
-    /// Whether it begins or ends within a mapping unit whose other part has not been looked up.
+    /// True if it begins or ends within a mapping unit whose other part has not been looked up.
     pub(super) edges: bool,
 }
 

@@ -30,7 +30,7 @@ impl Striping {
         self.unit_bytes
     }
 
-    /// Whether there is one controller, and mapping units are a power of two.
+    /// Return whether there is one controller, and mapping units are a power of two.
     pub(super) fn is_simple(&self) -> bool {
         self.controllers == 1 && self.unit_bits.is_some()
     }
@@ -55,8 +55,8 @@ impl Striping {
         ((stripe % self.controllers) as usize, ((stripe / self.controllers) * of + rest) as u32)
     }
 
-    /// Take the first of some mapping units and its successors at the same controller: the controller, and their numbers
-    /// there.
+    /// Take the first of some mapping units and its successors at the same controller: the
+    /// controller, and their numbers there.
     #[inline]
     pub(super) fn take_stretch(&self, left: &mut Range<u64>) -> (usize, Range<u32>) {
         let (number, first) = self.route(left.start);

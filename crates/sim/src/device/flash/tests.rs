@@ -55,7 +55,7 @@ fn waiting(drive: &Flash) -> Vec<u32> {
     let waits = |of: &&Relocation| of.unit != NONE && of.senses > 0;
     let first = |of: &Relocation| of.unit * backend.geometry.program_units;
     let holder = |unit: u32| backend.controllers[0].ftl.holder(unit);
-    backend.relocations().iter().filter(waits).filter_map(|of| holder(first(of))).collect()
+    backend.relocations.list().iter().filter(waits).filter_map(|of| holder(first(of))).collect()
 }
 
 #[test]
@@ -152,7 +152,8 @@ fn partly_written(is_plain: bool) -> Flash {
     drive
 }
 
-/// Completions of commands, each submitted after a pause; busy time of dies and channels; and energy.
+/// Completions of commands, each submitted after a pause; busy time of dies and channels; and
+/// energy.
 fn completions(mut drive: Flash, commands: &[(u64, Command)]) -> (Vec<DeviceCompletion>, [Nanos; 2], Option<u64>) {
     let (mut now, mut completions) = (0, Vec::new());
     for (pause, command) in commands {

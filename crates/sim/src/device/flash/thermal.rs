@@ -1,8 +1,8 @@
 //! Temperature of a drive: one heat capacity behind one thermal resistance to the ambient air.
 //!
-//! The energy of a task warms the drive at once; idle power warms it all the time. Between tasks it approaches its idle
-//! temperature exponentially, which is exact for any interval. It is throttled from its throttle threshold until it has
-//! cooled to its release threshold.
+//! The energy of a task warms the drive at once; idle power warms it all the time. Between tasks it
+//! approaches its idle temperature exponentially, which is exact for any interval. It is throttled
+//! from its throttle threshold until it has cooled to its release threshold.
 
 use tameshi_base::Nanos;
 use tameshi_record as record;

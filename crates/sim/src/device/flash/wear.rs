@@ -27,9 +27,11 @@ impl Endurance {
         Self { cycles, worn: cycles * millionths / 1_000_000, extra, scale }
     }
 
-    /// Return the bytes that the whole drive's cells can still program: within the rating, and beyond it.
+    /// Return the bytes that the whole drive's cells can still program: within the rating, and
+    /// beyond it.
     ///
-    /// Bytes written before the run are scaled up to the whole drive; the run writes as much as it would there.
+    /// Bytes written before the run are scaled up to the whole drive; the run writes as much as it
+    /// would there.
     pub(super) fn left(&self, physical_bytes: u64, before_bytes: u64, since_bytes: u64) -> [u64; 2] {
         let whole = |bytes: u64| u128::from(bytes) * u128::from(self.scale);
         let left = |cycles: u64| {

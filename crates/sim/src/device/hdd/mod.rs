@@ -1,12 +1,12 @@
-//! A hard disk: one arm, one spindle, a command queue, and perhaps a buffer that reads ahead.
+//! Hard disk: one arm, one spindle, a command queue, and an optional read-ahead buffer.
 //!
-//! A command waits in the host while the disk is full, then its overhead passes in the controller, which works for any
-//! number of commands at once and beside the mechanics. Then it waits for the arm. Its mechanical service is the seek
-//! from where the head is, the wait until its first byte comes under the head, and the time its bytes take to pass.
-//! Writes and reads take the same time. A trim ends after its overhead: a disk has nothing to gain from it.
+//! A command waits in the host while the disk is full. Its overhead passes in the controller, which
+//! overlaps any number of commands with the mechanics. Then it waits for the arm. Its mechanical
+//! service is the seek from the head's position, the rotation to its first byte, and the transfer.
+//! Writes and reads take the same time. A trim ends after its overhead.
 //!
-//! **Durability.** A completed write is on the medium. A volatile write cache, where the profile has one, is a
-//! [`Cache`](crate::stack::Cache) in front of the disk.
+//! **Durability.** A completed write is on the medium. A volatile write cache of the profile is a
+//! [`Cache`](crate::stack) in front of the disk.
 
 mod geometry;
 mod queue;
@@ -26,24 +26,25 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::HddProfile;
 
-/// A hard disk and what it holds.
+/// Hard disk.
 #[derive(Debug)]
 pub struct Hdd {
     geometry: Geometry,
     overhead: Nanos,
-    /// Commands the disk holds at once.
+    /// Commands held at once.
     depth: usize,
-    /// Commands the disk holds now.
+    /// Commands held now.
     held: usize,
-    /// Waiting in the host: command, submission, epoch.
+    /// Commands that wait in the host: command, submission, epoch.
     host: VecDeque<(Command, Nanos, u64)>,
     queue_full: QueueFull,
     queue: Queue,
-    /// When the arm, which is free, has something new to choose from.
+    /// Time at which the free arm next chooses a command.
     choice_at: Option<Nanos>,
-    /// What the arm serves, since when, until when.
+    /// Command in service, its begin and end.
     service: Option<(Queued, Nanos, Nanos)>,
-    /// How long the arm has served, up to the end of what it serves, and the head has read ahead what was served then.
+    /// Service time of the arm up to the end of the present service, and read-ahead time of data
+    /// served.
     busy_ns: Nanos,
     drawing: Option<Drawing>,
     head_cylinder: u64,
@@ -53,7 +54,7 @@ pub struct Hdd {
 }
 
 impl Hdd {
-    /// A disk at rest over its first cylinder.
+    /// Build a disk at rest over its first cylinder.
     ///
     /// # Errors
     /// A sentence that names the value no disk can have.
@@ -83,7 +84,7 @@ impl Hdd {
         })
     }
 
-    /// When a command next ends or leaves the controller.
+    /// Return when a command next ends or leaves the controller.
     #[inline]
     fn next_event(&self) -> Nanos {
         let ready = self.queue.next_ready().unwrap_or(Nanos::MAX);
@@ -92,13 +93,13 @@ impl Hdd {
         ready.min(service).min(flush)
     }
 
-    /// When the arm next chooses.
+    /// Return when the arm next chooses.
     #[inline]
     fn next_choice(&self) -> Nanos {
         if self.service.is_none() { self.choice_at.unwrap_or(Nanos::MAX) } else { Nanos::MAX }
     }
 
-    /// One thing that happens at `now`: an end of service before a command ready before a flush.
+    /// Process one event at `now`: the end of service first, then the controller, then a flush.
     fn step(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         if let Some((queued, start, _)) = self.service.take_if(|(_, _, end)| *end <= now) {
             self.choice_at = Some(now);
@@ -119,7 +120,7 @@ impl Hdd {
         }
     }
 
-    /// The disk takes a command from the host.
+    /// Accept a command from the host.
     fn admit(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
         let cylinder = self.geometry.cylinder(command.offset_bytes);
@@ -130,7 +131,7 @@ impl Hdd {
         self.queue.push(queued);
     }
 
-    /// The controller is done with a command: it needs the arm, or it doesn't.
+    /// Move a command from the controller to the arm, or complete it.
     fn ready(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let (geometry, read_ahead, busy_ns) = (&self.geometry, &mut self.read_ahead, &mut self.busy_ns);
         let ended = self.queue.ready(now, |queued| match (queued.command.kind, read_ahead) {
@@ -145,14 +146,14 @@ impl Hdd {
             }
             (kind, _) => kind == CommandKind::Trim,
         });
-        // Whether it needs the arm or ends here, the arm may have waited for it.
+        // The arm may have waited for this command, whether it needs the arm or ends here.
         self.choice_at = Some(now);
         if let Some(queued) = ended {
             self.complete(&queued, now, now, completions);
         }
     }
 
-    /// A command completes whose mechanical service began at `start`; a place in the disk is free again.
+    /// Complete a command whose mechanical service began at `start`; admit the next one.
     fn complete(&mut self, queued: &Queued, start: Nanos, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let breakdown = Breakdown {
             queue: (queued.entered - queued.submitted) + (start - queued.ready_at),
@@ -170,7 +171,7 @@ impl Hdd {
         }
     }
 
-    /// The arm is free: it serves what the schedule says.
+    /// Serve the scheduler's choice.
     fn serve_next(&mut self, now: Nanos) {
         if let Some(head) = self.read_ahead.as_ref().and_then(|held| held.head_cylinder(&self.geometry, now)) {
             self.head_cylinder = head;
@@ -185,11 +186,11 @@ impl Hdd {
         let done = over_head + self.geometry.end(end).saturating_sub(begin);
         let reads = queued.command.kind == CommandKind::Read;
         if let (true, Some(read_ahead)) = (reads, &mut self.read_ahead) {
-            // What is about to pass anyway is waited for, unless the arm can bring it sooner.
+            // Data about to pass are waited for, unless a seek reaches them sooner.
             let promised = read_ahead.promises(&self.geometry, offset, end, now).filter(|&at| at <= done);
             if let Some(at) = promised {
                 read_ahead.take(&self.geometry, end, now);
-                // What passes from now on counts as service.
+                // Data that pass from now on count as service.
                 self.busy_ns += read_ahead.count(&self.geometry, offset, end).saturating_sub(at - now);
                 self.serve(queued, now, at);
                 return;
@@ -239,7 +240,8 @@ impl Model for Hdd {
         (next < Nanos::MAX).then_some(next)
     }
 
-    /// The arm chooses at the end of an instant: what the host submits in answer to a completion, it may choose.
+    /// The arm chooses at the end of an instant, so it sees commands that the host submits in
+    /// answer to a completion.
     fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let before = completions.len();
         loop {
@@ -258,7 +260,7 @@ impl Model for Hdd {
         }
     }
 
-    /// Power fails at `now`: everything under way is forgotten, and what was read ahead. A write under way is not done.
+    /// A write under way is not done; read-ahead data are lost.
     fn lose_power(&mut self, now: Nanos) -> Loss {
         if let Some((_, _, end)) = self.service.take() {
             self.busy_ns -= end.saturating_sub(now);

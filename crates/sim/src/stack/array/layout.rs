@@ -1,12 +1,13 @@
-//! Where the bytes of an array lie on its members, and what a command becomes there.
+//! Layout of an array's bytes on its members, and the parts of a command there.
 //!
-//! - *Stripe*: chunk `c` lies on member `c mod n`, at chunk `c div n`. What a command needs of one member is contiguous
-//!   there and becomes one piece, as the block layer merges it.
-//! - *Mirror*: every member holds everything.
-//! - *Parity*: left-symmetric, the default of Linux: row `r` has its parity on member `n − 1 − (r mod n)`, its data on the
-//!   members after that one, in a circle. A write of a whole row writes data and parity. A write of less first reads:
-//!   what it overwrites and the parity (read-modify-write), or what it leaves alone (reconstruct-write), whichever are
-//!   fewer; among equals the latter. What lies on a member that is gone comes from all the others.
+//! - *Stripe*: chunk `c` lies on member `c mod n`, at chunk `c div n`. A command's bytes on one
+//!   member are contiguous there and become one part, as the block layer merges them.
+//! - *Mirror*: every member holds all bytes.
+//! - *Parity*: left-symmetric, the default of Linux. Row `r` has its parity on member `n − 1 − (r
+//!   mod n)`, and its data on the members after that one, cyclically. A write of a whole row writes
+//!   data and parity. A smaller write first reads: the overwritten data and the parity
+//!   (read-modify-write), or the other data (reconstruct-write), whichever are fewer;
+//!   reconstruct-write among equals. Data of a dead member are reconstructed from all others.
 
 use super::members::Members;
 use super::parts::Piece;
@@ -14,14 +15,14 @@ use crate::device::Model;
 use tameshi_base::{Command, CommandKind};
 use tameshi_spec::study::ReadBalance;
 
-/// What has become of a command.
+/// Outcome of planning a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Planned {
-    /// These pieces, and nothing after them.
+    /// These parts, and no further stage.
     Whole,
-    /// These pieces, and when they are done another stage.
+    /// These parts, and then another stage.
     More,
-    /// It can't be done: too much is gone.
+    /// Impossible: too many members are gone.
     Broken,
 }
 
@@ -53,7 +54,7 @@ impl ReadPolicy {
 }
 
 impl Layout {
-    /// Appends what a stage of a command asks of the members.
+    /// Append the parts of a command's stage.
     pub(super) fn plan<D: Model>(
         &mut self,
         command: &Command,
@@ -62,7 +63,7 @@ impl Layout {
         pieces: &mut Vec<Piece>,
     ) -> Planned {
         match self {
-            // What was to be made durable is gone with the array's data.
+            // Data to be flushed are gone with the array.
             _ if command.kind == CommandKind::Flush && self.is_broken(members) => Planned::Broken,
             _ if command.kind == CommandKind::Flush => flush(command.offset_bytes, members, pieces),
             Self::Stripe { chunk } => stripe(command, *chunk, members, pieces),
@@ -72,7 +73,7 @@ impl Layout {
         }
     }
 
-    /// On which of so many members a byte lies, and where there; of several the first.
+    /// Return the member that holds a byte, and the offset there; the first of several members.
     pub(super) fn place(&self, offset_bytes: u64, members: u32) -> (u32, u64) {
         match self {
             Self::Stripe { chunk } => {
@@ -83,12 +84,12 @@ impl Layout {
         }
     }
 
-    /// Whether more members are gone than that bears.
+    /// Return whether more members are gone than the layout tolerates.
     pub(super) fn is_broken<D: Model>(&self, members: &Members<D>) -> bool {
         members.gone() > self.redundancy(members.count())
     }
 
-    /// Members that may be gone without a loss.
+    /// Return the members that may be gone without data loss.
     pub(super) fn redundancy(&self, members: u32) -> u32 {
         match self {
             Self::Stripe { .. } => 0,
@@ -148,7 +149,7 @@ fn mirror<D: Model>(
     if pieces.is_empty() { Planned::Broken } else { Planned::Whole }
 }
 
-/// The member that serves a read.
+/// Choose the member that serves a read.
 fn choose<D: Model>(command: &Command, read: &mut ReadPolicy, members: &Members<D>) -> Option<u32> {
     let (begin, end) = (command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes));
     let n = members.count();
@@ -175,7 +176,7 @@ struct Rows<'a, D> {
     pieces: &'a mut Vec<Piece>,
 }
 
-/// A part of a row: the same bytes of every chunk, of which chunks `first..=last` are written.
+/// Slice of a row: the same bytes of every chunk, of which chunks `first..=last` are written.
 #[derive(Clone, Copy)]
 struct Slice {
     row: u64,
@@ -185,13 +186,13 @@ struct Slice {
     last: u64,
 }
 
-/// How a slice is written.
+/// Method of writing a slice.
 enum Way {
-    /// Nothing must be read.
+    /// No reads.
     Plain,
-    /// What is overwritten and the parity are read first.
+    /// Overwritten data and parity are read first.
     Modify,
-    /// What is left alone is read first.
+    /// Other data are read first.
     Reconstruct,
 }
 
@@ -239,7 +240,8 @@ impl<D: Model> Rows<'_, D> {
         self.members.holds(member, slice.row * self.chunk + slice.to)
     }
 
-    /// Bytes `a..b` of a row's data; what a lost chunk is made of is read once, also where it is asked for itself.
+    /// Read bytes `a..b` of a row's data. Chunks that reconstruct a lost one are read once, even if
+    /// they are requested too.
     fn read(&mut self, row: u64, a: u64, b: u64) -> Planned {
         let (before, chunk) = (self.pieces.len(), self.chunk);
         let slices = (a / chunk..=(b - 1) / chunk).map(|index| {
@@ -267,8 +269,8 @@ impl<D: Model> Rows<'_, D> {
         Planned::Whole
     }
 
-    /// Reads a slice of every member but one, as far as no piece behind the first `before` does so already; false where one of them
-    /// doesn't hold it.
+    /// Read a slice of every member but one, as far as no part after the first `before` covers it.
+    /// Returns false if a member does not hold it.
     fn read_others(&mut self, lost: u32, slice: Slice, before: usize) -> bool {
         for other in (0..self.members.count()).filter(|&other| other != lost) {
             if !self.holds(other, slice) {
@@ -292,7 +294,7 @@ impl<D: Model> Rows<'_, D> {
         true
     }
 
-    /// The same, written: cut into slices in which each chunk is written or left alone.
+    /// Write bytes `a..b` of a row's data, in slices of which each chunk is written or not.
     fn write(&mut self, row: u64, a: u64, b: u64, stage: u8) -> Planned {
         let (first, last) = (a / self.chunk, (b - 1) / self.chunk);
         let (x, y) = (a % self.chunk, (b - 1) % self.chunk + 1);
@@ -309,7 +311,7 @@ impl<D: Model> Rows<'_, D> {
             ]
         };
         let mut planned = Planned::Whole;
-        // A whole row needs no cutting: what is next to each other is written at once.
+        // A whole row needs no slices: each chunk is one write.
         if a == 0 && b == self.data() * self.chunk {
             return self.write_slice(slice(0, self.chunk, 0, last), stage);
         }
@@ -351,7 +353,7 @@ impl<D: Model> Rows<'_, D> {
         Planned::Whole
     }
 
-    /// How a slice is written with the members there are; `None` when it can't be.
+    /// Return the method of writing a slice with the present members; `None` if impossible.
     fn way(&self, slice: Slice) -> Option<Way> {
         let parity = self.parity_member(slice.row);
         let mut missing = (0..self.members.count()).filter(|&member| !self.holds(member, slice));
@@ -403,7 +405,7 @@ mod tests {
         pieces
     }
 
-    /// The places, in units, that pieces touch.
+    /// Return the units that parts touch.
     fn places(pieces: &[Piece]) -> Vec<(u32, u64)> {
         let of = |piece: &Piece| {
             let (member, first) = (piece.member, piece.offset_bytes / UNIT);
@@ -418,7 +420,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_byte_has_one_place_of_its_own(count in 3u32..9, chunk in 0u32..5, from in 0u64..2000, units in 1u64..200) {
+        fn each_byte_has_one_place(count in 3u32..9, chunk in 0u32..5, from in 0u64..2000, units in 1u64..200) {
             let of = members(count);
             for mut layout in layouts(1 << chunk) {
                 let each: Vec<(u32, u64)> = (from..from + units)
@@ -434,14 +436,14 @@ mod tests {
         }
 
         #[test]
-        fn a_stripe_asks_each_member_once(count in 1u32..9, from in 0u64..500, units in 1u64..500) {
+        fn stripe_sends_one_part_per_member(count in 1u32..9, from in 0u64..500, units in 1u64..500) {
             let pieces = planned(&mut layouts(4)[0], CommandKind::Write, from, units, 0, &members(count));
             let distinct: BTreeSet<u32> = pieces.iter().map(|piece| piece.member).collect();
             prop_assert_eq!(distinct.len(), pieces.len());
         }
 
         #[test]
-        fn a_write_to_parity_writes_its_bytes_and_the_parity_of_every_row_it_touches(
+        fn parity_write_writes_data_and_parity_of_each_row(
             count in 3u32..8, from in 0u64..300, units in 1u64..120,
         ) {
             let of = members(count);
@@ -456,7 +458,7 @@ mod tests {
             prop_assert_eq!(distinct.len(), written.len(), "nothing is written twice");
             let data: BTreeSet<_> = places(&planned(&mut layout, CommandKind::Read, from, units, 0, &of)).into_iter().collect();
             prop_assert!(data.is_subset(&distinct));
-            // Wherever a unit of a row is written, that row's parity is, and nothing else.
+            // Parity of each touched row is written, and nothing else.
             let parity: BTreeSet<(u32, u64)> = data
                 .iter()
                 .map(|&(_, unit)| ((u64::from(count) - 1 - (unit / 4) % u64::from(count)) as u32, unit))
@@ -465,7 +467,7 @@ mod tests {
         }
 
         #[test]
-        fn with_one_member_gone_everything_can_be_read_and_written(
+        fn parity_without_one_member_reads_and_writes_all(
             count in 3u32..8, gone in 0u32..8, from in 0u64..300, units in 1u64..60,
         ) {
             let mut of = members(count);
@@ -488,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_row_without_one_member_is_each_other_members_chunk_once() {
+    fn degraded_row_read_reads_each_other_member_once() {
         for gone in 0..4 {
             let mut of = members(4);
             of.fail(gone, &mut vec![], 0);
@@ -500,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn parity_goes_round() {
+    fn parity_rotates_left_symmetrically() {
         let of = members(5);
         let rows = Rows { chunk: 4096, members: &of, pieces: &mut vec![] };
         let parity: Vec<u32> = (0..10).map(|row| rows.parity_member(row)).collect();

@@ -1,4 +1,4 @@
-//! The members of an array: each a device, or nothing since it died; and what they have been given to do.
+//! Members of an array, and the parts under way at them.
 
 use super::parts::{Owner, Part, Piece};
 use super::rebuild::Stretch;
@@ -7,7 +7,7 @@ use crate::stack::slab::Slab;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Usage, Waits};
 
-/// What of a long command is one turn of a die: a page of flash, sensed or programmed once.
+/// Bytes of a long command per turn of a die: one page of flash.
 const PAGE_BYTES: u64 = 16 << 10;
 
 /// Members of an array.
@@ -37,7 +37,7 @@ struct Member<D> {
     waited_for: u64,
     /// End of its last command.
     last_end: u64,
-    /// Whether it is a disk with an arm.
+    /// True for a disk with an arm.
     has_arm: bool,
     /// Summed weight of the present commands of users and of rebuilds.
     asked: [u64; 2],
@@ -46,34 +46,37 @@ struct Member<D> {
     present_until: Nanos,
     /// Of the rebuild's last command: service time, and latency.
     served: (Nanos, Nanos),
-    /// Nanojoules drawn by its predecessors; and nanojoules that the new device would have drawn before its time.
+    /// Nanojoules drawn by its predecessors; and nanojoules that the new device would have drawn
+    /// before its time.
     drawn_before_nj: u64,
     not_drawn_nj: u64,
 }
 
 impl<D: Model> Member<D> {
-    /// What commands have asked for how long up to `now`.
+    /// Return the integrated weight of commands up to `now`.
     #[inline]
     fn present_at(&mut self, now: Nanos) -> [Nanos; 2] {
         let passed = now - self.present_until;
         self.present_until = now;
         self.present[0] += passed * self.asked[0];
-        // What a rebuild has written is programmed after it was acknowledged: on the member that is filled it is there throughout.
+        // Rebuild data are programmed after their acknowledgement: on the member being filled a
+        // rebuild is always present.
         self.present[1] += passed * self.asked[1].max(u64::from(self.filled < u64::MAX));
         self.present
     }
 
-    /// What a command of so many bytes asks of a member: of a disk one turn of its arm, however long; of flash the pages that it
-    /// takes up, for which others wait on dies, channels and the link.
+    /// Return the weight of a command. A disk spends one turn of its arm on any length; flash
+    /// spends pages, for which other commands wait on dies, channels and the link.
     #[inline]
     fn weight(&self, bytes: u32) -> u64 {
         if self.has_arm { 1 } else { 1 + u64::from(bytes) / PAGE_BYTES }
     }
 
-    /// Of a wait that a command's completion tells, what was for rebuilds: `present` are those of users and of rebuilds who were
-    /// here meanwhile, itself left out.
+    /// Return the part of a command's `wait` for rebuilds. `present` are the integrated weights of
+    /// other commands of users and of rebuilds meanwhile.
     ///
-    /// The share that they had of all that others asked for meanwhile; of an arm no less than it was at work for them.
+    /// It is the rebuilds' share of that weight; for a disk, at least the arm's service time for
+    /// them.
     fn for_rebuilds(&self, wait: Nanos, present: [Nanos; 2]) -> Nanos {
         let [users, rebuilds] = present.map(u128::from);
         let (worked, of) = if self.has_arm { self.served } else { (0, 1) };
@@ -81,7 +84,8 @@ impl<D: Model> Member<D> {
         work.max(wait * rebuilds / (users + rebuilds)).min(wait) as Nanos
     }
 
-    /// Nanojoules that it and those in its place before it have drawn; `None` where its profile does not say.
+    /// Return the nanojoules drawn by the member and its predecessors; `None` without a power
+    /// profile.
     fn drawn_nj(&self, now: Nanos) -> Option<u64> {
         let own = self.device.as_ref().map_or(Some(0), |device| device.energy_nj(now))?;
         Some(self.drawn_before_nj + own.saturating_sub(self.not_drawn_nj))
@@ -89,7 +93,7 @@ impl<D: Model> Member<D> {
 }
 
 impl<D: Model> Members<D> {
-    /// Members with an arm each, or without.
+    /// Build members, with an arm each or without.
     pub(super) fn new(devices: Vec<D>, has_arm: bool) -> Self {
         let member = |device| Member {
             device: Some(device),
@@ -119,25 +123,25 @@ impl<D: Model> Members<D> {
         self.activity
     }
 
-    /// Whether user commands are outstanding.
+    /// Return whether user commands are outstanding.
     pub(super) fn is_busy(&self) -> bool {
         self.busy > 0
     }
 
-    /// Whether the member takes commands.
+    /// Return whether the member is alive.
     #[inline]
     pub(super) fn lives(&self, member: u32) -> bool {
         self.members[member as usize].device.is_some()
     }
 
-    /// Whether the member lives and holds everything before `end`.
+    /// Return whether the member is alive and holds all bytes before `end`.
     #[inline]
     pub(super) fn holds(&self, member: u32, end: u64) -> bool {
         let member = &self.members[member as usize];
         member.device.is_some() && end <= member.filled
     }
 
-    /// How many are gone, not yet filled, or have lost what was on them.
+    /// Count the members that are dead, not yet filled, or have lost their data.
     pub(super) fn gone(&self) -> u32 {
         let is_gone = |of: &&Member<D>| of.filled < u64::MAX || of.device.as_ref().is_none_or(Model::is_broken);
         self.members.iter().filter(is_gone).count() as u32
@@ -159,12 +163,13 @@ impl<D: Model> Members<D> {
         self.members[member as usize].device.as_ref()
     }
 
-    /// Nanojoules that all have drawn; `None` where one of them does not say.
+    /// Return the nanojoules drawn by all members; `None` unless each states power.
     pub(super) fn energy_nj(&self, now: Nanos) -> Option<u64> {
         self.members.iter().map(|member| member.drawn_nj(now)).sum()
     }
 
-    /// What all use; what is `beside` the first one has been waited for only by commands that were not acknowledged without it.
+    /// Add the usage of all members. With `beside`, commands wait for members after the first only
+    /// if they were not acknowledged without them.
     pub(super) fn usage(&self, now: Nanos, beside: bool, usage: &mut Usage) {
         for (member, of) in (0..).zip(&self.members) {
             let Some(device) = &of.device else { continue };
@@ -179,12 +184,12 @@ impl<D: Model> Members<D> {
         }
     }
 
-    /// So much of the member holds what it should.
+    /// Set the valid bytes of a member.
     pub(super) fn set_filled(&mut self, member: u32, bytes: u64) {
         self.members[member as usize].filled = bytes;
     }
 
-    /// When a member next wants to be looked at.
+    /// Return the earliest wake-up of all members.
     #[inline]
     pub(super) fn next_wake(&self) -> Nanos {
         self.next.0
@@ -213,7 +218,7 @@ impl<D: Model> Members<D> {
         first
     }
 
-    /// Gives a piece of `of` to its member, which lives; returns the number of the part that it is.
+    /// Submit a part of `of` to its live member; return the part's number.
     pub(super) fn submit(&mut self, now: Nanos, owner: Owner, piece: &Piece, of: &Command) -> u32 {
         let place = piece.member as usize;
         let member = &mut self.members[place];
@@ -246,7 +251,7 @@ impl<D: Model> Members<D> {
         part
     }
 
-    /// Lets the member that wakes first go on to its wake, which it returns.
+    /// Advance the member that wakes first; return its wake-up time.
     pub(super) fn advance(&mut self, done: &mut Vec<DeviceCompletion>) -> Nanos {
         let (now, place) = self.next;
         if let Some(device) = self.members[place].device.as_mut() {
@@ -256,9 +261,10 @@ impl<D: Model> Members<D> {
         now
     }
 
-    /// The part that a member has completed, and where its time went; `None` for what was forgotten when power failed.
+    /// Complete a part; return it and its breakdown. `None` if it was forgotten at a power cut.
     ///
-    /// What the member did for rebuilds meanwhile is what it waited for them, at most all its wait.
+    /// Time that the member spent on rebuilds meanwhile moves from queueing to rebuild, up to all
+    /// of the queueing.
     pub(super) fn complete(&mut self, done: &DeviceCompletion) -> Option<(Part, Breakdown)> {
         let part = self.parts.take(done.command.id as u32)?;
         let member = &mut self.members[part.member as usize];
@@ -274,7 +280,7 @@ impl<D: Model> Members<D> {
         member.outstanding -= 1;
         self.busy -= 1;
         let rebuilds = rebuilds - part.present_before[1];
-        // Nobody asks where its own time went: of a rebuild that was given up it was not a user's throughout.
+        // Parts of a cancelled rebuild need no breakdown: they were not a user's throughout.
         if rebuilds > 0 && matches!(part.owner, Owner::Op(_)) {
             let users = users - part.present_before[0] - part.asked * stay;
             let waited = member.for_rebuilds(breakdown.queue, [users, rebuilds]);
@@ -284,7 +290,7 @@ impl<D: Model> Members<D> {
         Some((part, breakdown))
     }
 
-    /// The member dies: appends the owners of what it had been given.
+    /// Fail a member; append the owners of its parts.
     pub(super) fn fail(&mut self, member: u32, owners: &mut Vec<Owner>, now: Nanos) {
         let lost: Vec<u32> =
             self.parts.iter().filter(|(_, part)| part.member == member).map(|(number, _)| number).collect();
@@ -299,7 +305,7 @@ impl<D: Model> Members<D> {
         self.look(member as usize);
     }
 
-    /// A new device takes the member's place; nothing on it is what it should be.
+    /// Put a new device in a member's place; none of its bytes are valid.
     pub(super) fn replace(&mut self, member: u32, device: D, now: Nanos) {
         let place = member as usize;
         self.members[place].not_drawn_nj = device.energy_nj(now).unwrap_or(0);
@@ -308,25 +314,26 @@ impl<D: Model> Members<D> {
         self.look(place);
     }
 
-    /// Writes under way at a member that are acknowledged without it: where, how many bytes, and whether they have been.
+    /// Writes under way at a member that complete without it: their stretches, and whether they
+    /// were acknowledged.
     pub(super) fn copies(&self, member: u32) -> impl Iterator<Item = Stretch> {
         let written = self.parts.iter().filter(move |(_, part)| part.member == member && part.written > 0);
         written.filter_map(|(_, part)| {
             let is_acknowledged = match part.owner {
                 Owner::Acknowledged => true,
                 Owner::Unacknowledged(_) => false,
-                Owner::Op(_) | Owner::Rebuild(_) | Owner::Nobody => return None,
+                Owner::Op(_) | Owner::Rebuild(_) | Owner::Abandoned => return None,
             };
             Some(Stretch { offset_bytes: part.offset_bytes, length_bytes: u64::from(part.written), is_acknowledged })
         })
     }
 
-    /// From now on a part is somebody else's.
+    /// Change the owner of a part.
     pub(super) fn pass_on(&mut self, part: u32, owner: Owner) {
         self.parts.get_mut(part).owner = owner;
     }
 
-    /// What is under way for an owner is `heir`'s, who does not wait for it.
+    /// Pass the parts of an owner to `heir`, who does not wait for them.
     pub(super) fn disown(&mut self, owner: Owner, heir: Owner, now: Nanos) {
         let of: Vec<u32> =
             self.parts.iter().filter(|(_, part)| part.owner == owner).map(|(number, _)| number).collect();
@@ -343,7 +350,7 @@ impl<D: Model> Members<D> {
         }
     }
 
-    /// Everything under way is forgotten.
+    /// Forget all parts.
     pub(super) fn forget(&mut self) {
         self.parts.clear();
         self.busy = 0;

@@ -1,11 +1,13 @@
 //! Array of devices: stripes, mirrors, parity, replicas.
 //!
-//! A command becomes parts for the members, in one or two stages, and completes with the last part. Its breakdown
-//! sums the last part of each stage, so it adds up to the latency. When a member dies, commands that waited for it
-//! are planned again with the surviving members; the time lost counts as waiting.
+//! A command becomes parts for the members, in one or two stages, and completes with the last part.
+//! Its breakdown sums the last part of each stage, so it adds up to the latency. When a member
+//! dies, commands that waited for it are planned again with the surviving members; the time lost
+//! counts as waiting.
 //!
-//! **Replica.** A mirror of two sides, the second across a link. With local acknowledgement a write completes when
-//! the near side has it. After a power cut the array resends writes that were under way to the far side.
+//! **Replica.** A mirror of two sides, the second across a link. With local acknowledgement a write
+//! completes when the near side has it. After a power cut the array resends writes that were under
+//! way to the far side.
 
 mod layout;
 mod members;
@@ -48,11 +50,11 @@ pub struct Array<D> {
     /// Drives of a member.
     drives: u32,
     rebuilds: Rebuilds,
-    /// Whether a write completes when the first member has it.
+    /// True if a write completes when the first member has it.
     first_suffices: bool,
     /// Link in front of each member but the first.
     link: Option<Link>,
-    /// Whether the far side serves alone because the near side's machine is gone.
+    /// True if the far side serves alone because the near side's machine is gone.
     alone: bool,
     /// Writes and bytes lost with a dead near side and not yet reported.
     lost: (u64, u64),
@@ -83,7 +85,8 @@ impl<D: Member> Array<D> {
         }
     }
 
-    /// Note the link in front of the second member, and whether a write completes when the first member has it.
+    /// Note the link in front of the second member, and whether a write completes when the first
+    /// member has it.
     pub(super) fn across(mut self, link: Link, first_suffices: bool) -> Self {
         (self.link, self.first_suffices) = (Some(link), first_suffices);
         self
@@ -167,7 +170,7 @@ impl<D: Member> Array<D> {
             }
             Owner::Rebuild(place) => self.rebuilds.step_done(place, self.drives, &mut self.members, done.at),
             Owner::Unacknowledged(number) => self.ops.get_mut(number).copy = None,
-            Owner::Acknowledged | Owner::Nobody => {}
+            Owner::Acknowledged | Owner::Abandoned => {}
         }
         true
     }
@@ -187,7 +190,7 @@ impl<D: Member> Array<D> {
             return;
         }
         if op.epoch == ORDERED {
-            self.order.done(number);
+            self.order.members_done(number);
         } else {
             let epoch = op.epoch;
             self.complete(number, now, completions);
@@ -222,7 +225,8 @@ impl<D: Member> Array<D> {
         self.ops.free(number);
     }
 
-    /// Handle the failure of a drive inside a member. If it broke the near side of a replica, pending resends are lost.
+    /// Handle the failure of a drive inside a member. If it broke the near side of a replica,
+    /// pending resends are lost.
     fn drive_failed(&mut self, member: u32, now: Nanos) {
         self.members.look(member as usize);
         if member == 0 && self.members.device(0).is_some_and(Model::is_broken) {
@@ -264,21 +268,22 @@ impl<D: Member> Array<D> {
     /// Plan a command again whose parts were lost with a member.
     fn plan_again(&mut self, owner: Owner, now: Nanos) {
         match owner {
-            Owner::Acknowledged | Owner::Nobody => {}
+            Owner::Acknowledged | Owner::Abandoned => {}
             Owner::Unacknowledged(number) => self.ops.get_mut(number).copy = None,
             // Too many members are gone to continue.
             Owner::Rebuild(_) => self.rebuilds.stop(&mut self.members, now),
             Owner::Op(number) => {
-                self.members.disown(owner, Owner::Nobody, now);
+                self.members.disown(owner, Owner::Abandoned, now);
                 let op = self.ops.get_mut(number);
                 if let Some(copy) = op.copy.take() {
-                    self.members.pass_on(copy, Owner::Nobody);
+                    self.members.pass_on(copy, Owner::Abandoned);
                 }
                 op.path.queue += now - op.since;
                 (op.since, op.stage, op.more) = (now, 0, false);
                 if op.epoch == ORDERED {
-                    self.order.unsent(number);
-                    // Sent again at once if no command precedes it; else by the last command before it.
+                    self.order.resend(number);
+                    // Sent again at once if no command precedes it; else by the last command before
+                    // it.
                     if let Some(Next::Send(front)) = self.order.next() {
                         self.start_waiting(front, now);
                     }
@@ -323,7 +328,7 @@ impl<D: Member> Array<D> {
         (0..self.members.count()).filter_map(|member| self.members.device(member))
     }
 
-    /// Whether the far side of a replica acknowledges no writes.
+    /// Return whether the far side of a replica acknowledges no writes.
     fn is_asynchronous(&self) -> bool {
         self.link.is_some() && self.first_suffices
     }
@@ -394,8 +399,8 @@ impl<D: Member> Model for Array<D> {
         let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
         let (lost_writes, lost_bytes) = self.rebuilds.behind(&self.members);
         for (number, op) in &waiting {
-            self.members.disown(Owner::Op(*number), Owner::Nobody, now);
-            op.copy.into_iter().for_each(|copy| self.members.pass_on(copy, Owner::Nobody));
+            self.members.disown(Owner::Op(*number), Owner::Abandoned, now);
+            op.copy.into_iter().for_each(|copy| self.members.pass_on(copy, Owner::Abandoned));
         }
         self.rebuilds.cancel();
         self.members.fail(0, &mut Vec::new(), now);
@@ -544,57 +549,4 @@ impl<D: Member> Model for Array<D> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::chance::Chance;
-    use crate::stack::{self, Device};
-    use tameshi_base::units::{Size, Time};
-    use tameshi_base::{Command, CommandKind, Nanos};
-    use tameshi_spec::profile::{self, DeviceProfile};
-    use tameshi_spec::run::{Link, Node};
-    use tameshi_spec::study::Acknowledge;
-
-    /// Disk and its replica across a link that carries nothing in the time of the test, after ten writes; how many
-    /// were acknowledged by `now`.
-    fn replica(now: Nanos) -> (Device, u64) {
-        let text = include_str!("../../../../../profiles/devices/sas-15k-146gb.toml");
-        let mut device = toml::from_str::<DeviceProfile>(text).expect("a profile").device;
-        let profile::Device::Hdd(disk) = &mut device else { panic!("a disk") };
-        disk.write_cache = None;
-        let of = Box::new(Node::Device { profile: "test".into(), device });
-        let link = Link { round_trip: Time(10_000), rate: Size(1000) };
-        let node = Node::Replica { of, link, acknowledge: Acknowledge::Local };
-        let (mut device, mut done) = (stack::placed(&node, &Chance::default()).expect("a device"), vec![]);
-        for id in 0..10 {
-            let (kind, offset_bytes) = (CommandKind::Write, id << 30);
-            device.submit(0, &Command { id, kind, offset_bytes, length_bytes: 4096, fua: false, stream: 0 });
-        }
-        while let Some(at) = device.next_wake().filter(|&at| at <= now) {
-            device.advance(at, &mut done);
-        }
-        (device, done.len() as u64)
-    }
-
-    #[test]
-    fn replica_lacks_and_loses_only_acknowledged_writes() {
-        let mut counts = Vec::new();
-        for now in [0, 6_000_000, 100_000_000] {
-            let (mut device, acknowledged) = replica(now);
-            let bytes = acknowledged * 4096;
-            assert_eq!(device.behind_bytes(), Some(bytes));
-            let loss = device.fail_over(now).expect("another side");
-            assert_eq!((loss.outstanding, loss.lost_writes, loss.lost_bytes), (10 - acknowledged, acknowledged, bytes));
-
-            let (mut device, _) = replica(now);
-            assert_eq!(device.cut_power(now).lost_writes, 0, "the near side has it");
-            assert_eq!(device.behind_bytes(), Some(bytes));
-            device.fail(Some(0), now);
-            assert_eq!(
-                device.take_lost(),
-                (acknowledged, bytes),
-                "an unacknowledged write is sent again, and is no loss"
-            );
-            counts.push(acknowledged);
-        }
-        assert!(counts[0] == 0 && (1..10).contains(&counts[1]) && counts[2] == 10, "{counts:?}");
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ pub(super) struct Op {
     pub(super) submitted: Nanos,
     pub(super) epoch: u64,
     pub(super) stage: u8,
-    /// Whether another stage follows.
+    /// True if another stage follows.
     pub(super) more: bool,
     pub(super) failed: bool,
     /// Unfinished parts of the stage.
@@ -51,7 +51,7 @@ pub(super) enum Owner {
     /// No owner: a copy whose write has completed without it.
     Acknowledged,
     /// No owner: the command was planned again.
-    Nobody,
+    Abandoned,
 }
 
 /// Planned part of a command for one member.

@@ -1,9 +1,9 @@
 //! Rebuild of one member, paced as Linux's md paces its resync.
 //!
-//! A rebuild copies stretches in steps: read what the other members hold, write the new member. Steps start no faster
-//! than the maximum rate. Without other commands three steps are under way at once. Next to other commands, a rebuild
-//! that is faster than its minimum rate waits for its step to end (`competing`), or sleeps for half a second at a time
-//! (`yielding`).
+//! A rebuild copies stretches in steps: read what the other members hold, write the new member.
+//! Steps start no faster than the maximum rate. Without other commands three steps are under way at
+//! once. Next to other commands, a rebuild that is faster than its minimum rate waits for its step
+//! to end (`competing`), or sleeps for half a second at a time (`yielding`).
 
 use crate::device::pace::transfer_time;
 use std::collections::VecDeque;
@@ -13,13 +13,15 @@ use tameshi_spec::study::RebuildManner;
 
 /// Bytes of a step: md keeps about as much outstanding while it resyncs.
 const STEP_BYTES: u64 = 1 << 20;
-/// Maximum of steps under way. md keeps the new member's queue filled with many small steps. Long steps need three: one
-/// being read, one being written, one ready to be written; or a disk loses a revolution before each second write.
+/// Maximum of steps under way. md keeps the new member's queue filled with many small steps. Long
+/// steps need three: one being read, one being written, one ready to be written; or a disk loses a
+/// revolution before each second write.
 const STEPS: usize = 3;
 /// Sleep of a yielding rebuild (md of Linux before 4.x).
 const SLEEP: Nanos = 500_000_000;
-/// Marks that the present rate is measured from, and their distance (`SYNC_MARKS` and `SYNC_MARK_STEP` of md). The
-/// rebuild catches up the bytes that a sleep lost, unless a mark is set right after the sleep; those are few.
+/// Marks that the present rate is measured from, and their distance (`SYNC_MARKS` and
+/// `SYNC_MARK_STEP` of md). The rebuild catches up the bytes that a sleep lost, unless a mark is
+/// set right after the sleep; those are few.
 const MARKS: usize = 10;
 const MARK: Nanos = 3_000_000_000;
 
@@ -28,7 +30,7 @@ const MARK: Nanos = 3_000_000_000;
 pub(super) struct Stretch {
     pub(super) offset_bytes: u64,
     pub(super) length_bytes: u64,
-    /// Whether the write that put it there was acknowledged.
+    /// True if the write that put it there was acknowledged.
     pub(super) is_acknowledged: bool,
 }
 
@@ -40,7 +42,7 @@ pub(super) struct Step {
     pub(super) is_acknowledged: bool,
     /// Unfinished parts of the present stage.
     pub(super) left: u32,
-    /// Whether it is being written.
+    /// True if it is being written.
     pub(super) writes: bool,
 }
 
@@ -56,7 +58,8 @@ impl Step {
 pub(super) struct Rebuilding {
     pub(super) member: u32,
     pub(super) since: Nanos,
-    /// Whether it fills the whole member from the first byte; otherwise the member lacks only the stretches.
+    /// True if it fills the whole member from the first byte; otherwise the member lacks only the
+    /// stretches.
     pub(super) is_whole: bool,
     /// Stretches without a step.
     rest: VecDeque<Stretch>,
@@ -139,7 +142,7 @@ impl Rebuilding {
         Some((place as u8, step))
     }
 
-    /// Whether the rate since the first mark exceeds the minimum rate.
+    /// Return whether the rate since the first mark exceeds the minimum rate.
     fn is_faster_than_least(&self, now: Nanos) -> bool {
         let (since, before) = self.marks[0];
         let copied = u128::from(self.copied - before) * 1_000_000_000;

@@ -1,4 +1,5 @@
-//! Rebuilds of an array, one at a time: new members, and replicas that lack writes after a power cut.
+//! Rebuilds of an array, one at a time: new members, and replicas that lack writes after a power
+//! cut.
 
 use super::layout::Layout;
 use super::members::Members;
@@ -55,7 +56,7 @@ impl Rebuilds {
         for (place, step) in (0..).zip(&rebuilding.steps) {
             // A resent write under way was acknowledged without the far side.
             let is_copy = !rebuilding.is_whole && step.is_some_and(|step| step.is_acknowledged);
-            let heir = if is_copy { Owner::Acknowledged } else { Owner::Nobody };
+            let heir = if is_copy { Owner::Acknowledged } else { Owner::Abandoned };
             members.disown(Owner::Rebuild(place), heir, now);
         }
         self.begin(members, now);
@@ -156,8 +157,8 @@ impl Rebuilds {
         self.current.iter().filter(|rebuilding| !rebuilding.is_whole)
     }
 
-    /// Return the stretches under way to the far side of a replica that no write waited for, in the order of their
-    /// offsets, as a bitmap holds them.
+    /// Return the stretches under way to the far side of a replica that no write waited for, in the
+    /// order of their offsets, as a bitmap holds them.
     pub(super) fn owed<D: Model>(&self, members: &Members<D>) -> Vec<Stretch> {
         if !members.holds(1, u64::MAX) {
             return Vec::new();

@@ -1,15 +1,17 @@
-//! A cache in front of a device: writes end in it and are written back later, reads of what it holds cost no device.
+//! Write-back cache in front of a device.
 //!
-//! - A write is taken when what is not written back, and it, fit into the dirty share of the memory; it ends after the
-//!   controller's time and its transfer. Larger ones go through to the device.
-//! - Writing back takes the blocks that have been dirty for longest, a thousand at a time in the order of their places,
-//!   neighbours together. Below half of the dirty share it waits until no read is at the device. In front of parity,
-//!   whole rows are written apart from parts of rows, so that what was written in order needs no reads.
-//! - A read whose blocks are all held ends after the controller's time and its transfer. Any other one goes to the
-//!   device, and what it brings is kept in place of what was not used for longest.
-//! - Battery-backed, what was taken is durable. Volatile, a flush writes back all that was taken before it and has the
-//!   device flush, and force unit access goes through to the device. Of the time of writing back, the flush has the
-//!   parts that the write had which ended last.
+//! - A write is taken once its blocks and all dirty blocks fit into the dirty share of the memory.
+//!   It completes after the controller's time and its transfer. Larger writes go through to the
+//!   device.
+//! - Write-back takes the blocks that have been dirty longest, 1,024 at a time in the order of
+//!   their offsets, adjacent blocks together. Below half of the dirty share it waits until no read
+//!   is at the device. In front of parity, whole rows are written apart from partial rows, so
+//!   sequential writes need no reads.
+//! - A read hit completes after the controller's time and its transfer. A read with any missing
+//!   block goes to the device; its data replace the blocks not used for longest.
+//! - With a battery, taken writes are durable. In a volatile cache, a flush writes back all earlier
+//!   writes and flushes the device, and force unit access goes through to the device. The flush's
+//!   wait takes the breakdown of the last write-back.
 
 mod requests;
 mod table;
@@ -31,9 +33,9 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::study::CacheKind;
 
-/// Blocks that are written back in the order of their places.
+/// Blocks per batch of write-back, in the order of their offsets.
 const BATCH: usize = 1024;
-/// Commands of writing back outstanding at most, and blocks of one.
+/// Maximum of write-back commands outstanding, and of blocks per command.
 const DEPTH: u32 = 32;
 const LONGEST: u64 = 256;
 
@@ -71,7 +73,7 @@ pub struct Cache<D> {
 }
 
 impl<D: Model> Cache<D> {
-    /// A cache in front of `device`.
+    /// Put a cache in front of `device`.
     pub(super) fn new(settings: Settings, device: D) -> Self {
         Self {
             table: Table::new((settings.memory_bytes / BLOCK_BYTES).max(1) as usize),
@@ -104,7 +106,7 @@ impl<D: Model> Cache<D> {
         (self.settings.dirty_bytes / BLOCK_BYTES).max(1)
     }
 
-    /// The controller works on a command for so long.
+    /// Let the controller work on a command for `controller`.
     fn later(&mut self, number: u32, now: Nanos, controller: Nanos, then: Then) {
         let op = self.ops.get_mut(number);
         op.path.controller += controller;
@@ -114,7 +116,7 @@ impl<D: Model> Cache<D> {
         self.timed.push(Reverse((op.since, self.sequence, number)));
     }
 
-    /// The bytes of a command pass between host and cache from `from` on, and then it ends.
+    /// Transfer a command's bytes between host and cache from `from` on; then complete it.
     fn transfer(&mut self, number: u32, from: Nanos) {
         let op = self.ops.get_mut(number);
         let mut at = from;
@@ -150,7 +152,7 @@ impl<D: Model> Cache<D> {
         self.transfer(number, now + self.settings.latency);
     }
 
-    /// A command that goes past the cache, which forgets what it held there.
+    /// Send a command past the cache, which drops its blocks.
     fn through(&mut self, number: u32, now: Nanos) {
         let command = self.ops.get(number).command;
         for block in blocks(&command) {
@@ -169,7 +171,7 @@ impl<D: Model> Cache<D> {
         self.take_writes(now);
     }
 
-    /// Takes waiting writes while there is room.
+    /// Take waiting writes while there is room.
     fn take_writes(&mut self, now: Nanos) {
         while let Some(&number) = self.waiting.front() {
             let command = self.ops.get(number).command;
@@ -192,7 +194,7 @@ impl<D: Model> Cache<D> {
         self.table.find(block).is_some_and(|slot| self.table.slot(slot).state != State::Clean)
     }
 
-    /// A block is newer than what the device holds.
+    /// Mark a block as newer than the device's.
     fn taint(&mut self, block: u64) {
         let slot = match self.table.find(block) {
             Some(slot) => slot,
@@ -216,12 +218,12 @@ impl<D: Model> Cache<D> {
         self.table.slot_mut(slot).writer = self.writers;
     }
 
-    /// Whether a slot was only just inserted.
+    /// Return whether a slot was just inserted.
     fn is_new(&self, slot: u32) -> bool {
         self.table.slot(slot).writer == 0
     }
 
-    /// A dirty block need not be written back any more.
+    /// Unmark a dirty block.
     fn no_longer_dirty(&mut self, slot: u32) {
         self.dirty -= 1;
         let generation = self.table.slot(slot).generation;
@@ -230,7 +232,7 @@ impl<D: Model> Cache<D> {
         }
     }
 
-    /// Whether writing back may go on now.
+    /// Return whether write-back may continue now.
     fn may_write_back(&self) -> bool {
         let pressed = self.draining.is_some() || !self.waiting.is_empty() || self.dirty * 2 > self.limit();
         self.backs < DEPTH && (pressed || self.reads == 0)
@@ -249,7 +251,7 @@ impl<D: Model> Cache<D> {
             }
             (first..first + count).for_each(|block| self.begin_back(block));
             self.backs += 1;
-            let request = u64::from(self.requests.insert(Request::Back(first, count)));
+            let request = u64::from(self.requests.insert(Request::WriteBack(first, count)));
             let offset_bytes = first * BLOCK_BYTES;
             let end = (offset_bytes + count * BLOCK_BYTES).min(self.settings.capacity_bytes.max(offset_bytes + 1));
             let length_bytes = (end - offset_bytes) as u32;
@@ -261,9 +263,10 @@ impl<D: Model> Cache<D> {
         }
     }
 
-    /// How many blocks from `first` on are written back by one command: those that are dirty, up to the longest. Where
-    /// the device has rows, that is the rest of a row, or whole rows, or the begin of one: a part of a row makes the
-    /// device read, and what is in the same command would wait for it.
+    /// Return the dirty blocks from `first` on to write back by one command.
+    ///
+    /// In front of parity, that is the rest of a row, whole rows, or the begin of a row: a partial
+    /// row makes the device read, and other data of the command would wait for that.
     fn together(&self, first: u64) -> u64 {
         let row = self.settings.row_bytes.map_or(0, |bytes| bytes / BLOCK_BYTES);
         let within = first.checked_rem(row).unwrap_or(0);
@@ -291,10 +294,10 @@ impl<D: Model> Cache<D> {
         let op = self.ops.get(number);
         if op.then == Then::Device {
             let command = op.command;
-            let request = u64::from(self.requests.insert(Request::For(number)));
+            let request = u64::from(self.requests.insert(Request::User(number)));
             self.device.submit(now, &Command { id: request, ..command });
         } else if op.epoch == ORDERED {
-            self.order.done(number);
+            self.order.members_done(number);
             self.flushes(now, completions);
         } else {
             self.end(number, now, completions);
@@ -305,20 +308,20 @@ impl<D: Model> Cache<D> {
         let now = done.at;
         match self.requests.take(done.command.id as u32) {
             None => {} // Forgotten when power failed.
-            Some(Request::Back(first, count)) => {
+            Some(Request::WriteBack(first, count)) => {
                 self.backs -= 1;
                 (first..first + count).for_each(|block| self.end_back(block));
                 self.take_writes(now);
                 self.drained(now, Some(&done.breakdown));
             }
-            Some(Request::For(number)) => {
+            Some(Request::User(number)) => {
                 let op = self.ops.get_mut(number);
                 op.path.add(&done.breakdown);
                 (op.since, op.failed) = (now, done.failed);
                 let (command, flush) = (op.command, op.epoch == ORDERED);
                 if flush {
                     self.draining = None;
-                    self.order.done(number);
+                    self.order.members_done(number);
                     self.flushes(now, completions);
                 } else if command.kind == CommandKind::Read {
                     self.reads -= 1;
@@ -331,7 +334,7 @@ impl<D: Model> Cache<D> {
         }
     }
 
-    /// A block has been written back.
+    /// Finish the write-back of a block.
     fn end_back(&mut self, block: u64) {
         let Some(slot) = self.table.find(block) else { return };
         let changed = self.table.slot(slot).state == State::Changed;
@@ -345,7 +348,7 @@ impl<D: Model> Cache<D> {
         }
     }
 
-    /// A block that was read is kept, if there is room.
+    /// Keep a block that was read, if there is room.
     fn keep(&mut self, block: u64) {
         if self.table.find(block).is_none()
             && let Some(slot) = self.table.insert(block)
@@ -382,7 +385,7 @@ impl<D: Model> Cache<D> {
         }
     }
 
-    /// A flush begins: everything dirty is written back.
+    /// Begin a flush: write back all dirty blocks.
     fn drain(&mut self, number: u32, now: Nanos) {
         let op = self.ops.get_mut(number);
         (op.path.queue, op.since) = (op.path.queue + now - op.since, now);
@@ -391,8 +394,9 @@ impl<D: Model> Cache<D> {
         self.drained(now, None);
     }
 
-    /// When everything before a flush is written back, the device flushes. Where a write to the device ended the wait,
-    /// the flush has spent its time where that write did.
+    /// Flush the device once all blocks before the flush are written back.
+    ///
+    /// If a write-back ended the wait, the flush's time takes that write's breakdown.
     fn drained(&mut self, now: Nanos, last: Option<&Breakdown>) {
         let Some((number, 0)) = self.draining else { return };
         self.draining = None;
@@ -403,7 +407,7 @@ impl<D: Model> Cache<D> {
         op.path.queue += waited - last.total();
         op.since = now;
         let command = op.command;
-        let request = u64::from(self.requests.insert(Request::For(number)));
+        let request = u64::from(self.requests.insert(Request::User(number)));
         self.device.submit(now, &Command { id: request, ..command });
     }
 }
@@ -481,7 +485,7 @@ impl<D: Model> Model for Cache<D> {
         self.device.usage(now, usage);
     }
 
-    /// Power fails: what is under way is forgotten; dirty blocks stay or are lost.
+    /// Dirty blocks stay with a battery, and are lost in a volatile cache.
     fn lose_power(&mut self, now: Nanos) -> Loss {
         let mut loss = self.device.lose_power(now);
         let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
@@ -521,7 +525,7 @@ impl<D: Model> Model for Cache<D> {
     }
 }
 
-/// The blocks that a command touches.
+/// Return the blocks that a command touches.
 fn blocks(command: &Command) -> impl Iterator<Item = u64> + Clone + use<> {
     let end = command.offset_bytes + u64::from(command.length_bytes);
     let first = command.offset_bytes / BLOCK_BYTES;

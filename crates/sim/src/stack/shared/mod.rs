@@ -1,8 +1,9 @@
-//! A drive that several functions share (SR-IOV): each has an equal part of its bytes, a weight, and queues of its own.
+//! Drive shared by several functions (SR-IOV). Each has an equal part of its bytes, a weight, and
+//! queues of its own.
 //!
-//! The drive holds so many commands of all functions together; while it is full, each function's commands wait in its
-//! queues ([`Queues`]), and a place that becomes free goes to a function by smooth weighted round robin ([`Turns`]). Commands are
-//! counted, not bytes, as NVMe's arbitration does.
+//! The drive limits the commands of all functions together. While it is full, commands wait in
+//! their function's queues ([`Queues`]); a free place goes to a function by smooth weighted round
+//! robin ([`WeightedRoundRobin`]). Commands are counted, not bytes, as in NVMe's arbitration.
 
 mod queues;
 mod round_robin;
@@ -37,7 +38,8 @@ pub struct Shared<D> {
 }
 
 impl<D: Model> Shared<D> {
-    /// `device` with functions of `slice_bytes` each; those whose weight nobody sets have an equal one.
+    /// Build functions of `slice_bytes` each on `device`, with equal weights until
+    /// [`Model::grant`].
     pub(super) fn new(device: D, function: &Function, slice_bytes: u64) -> Self {
         let equal = 1_000_000 / i64::from(function.functions.max(1));
         let mut shared = Self {
@@ -60,7 +62,7 @@ impl<D: Model> Shared<D> {
         shared
     }
 
-    /// So many commands are in the drive from now on.
+    /// Set the number of commands in the drive.
     #[inline]
     fn hold(&mut self, now: Nanos, held: u32) {
         self.taken = (self.taken_until(now), now);
@@ -78,7 +80,7 @@ impl<D: Model> Shared<D> {
         self.device.submit(now, &Command { id, ..command });
     }
 
-    /// A place is free: the next function's turn.
+    /// Give a free place to the next function in turn.
     fn serve(&mut self, now: Nanos) {
         if self.waiting == 0 {
             return;
@@ -143,14 +145,12 @@ impl<D: Model> Model for Shared<D> {
         self.device.usage(now, usage);
     }
 
-    /// A function gets its weight, and how its queues take turns.
     fn grant(&mut self, function: &Function) {
         let place = function.index as usize;
         self.turns.set_weight(place, i64::from(function.weight.0.max(1)));
         self.functions[place].arbitrate(function.arbitration);
     }
 
-    /// From now on streams have these priorities, by their numbers.
     fn prioritize(&mut self, priorities: &[Priority]) {
         self.priorities.clear();
         self.priorities.extend_from_slice(priorities);

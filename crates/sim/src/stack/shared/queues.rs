@@ -1,7 +1,7 @@
-//! The queues of one function of a drive: one, or one for each stream in four classes of priority (NVMe).
+//! Queues of one function: one queue, or one per stream in four priority classes (NVMe).
 //!
-//! Urgent goes before all others. High, medium and low take turns by their weights; within a class its streams do, up to a burst of
-//! commands at once.
+//! Urgent commands go first. High, medium and low take turns by weight. Streams of a class take
+//! turns, with up to a burst of commands per turn.
 
 use super::round_robin::WeightedRoundRobin;
 use std::collections::VecDeque;
@@ -9,17 +9,17 @@ use tameshi_base::{Command, Nanos};
 use tameshi_spec::run::Arbitration;
 use tameshi_workload::Priority;
 
-/// A command, and since when it waits.
+/// Waiting command, and its submission.
 type Waiting = (Command, Nanos);
 
 const CLASSES: usize = 4;
 
-/// A class: a queue for each of its streams.
+/// Priority class: one queue per stream.
 #[derive(Debug, Default)]
 struct Class {
     streams: Vec<(u16, VecDeque<Waiting>)>,
     turns: WeightedRoundRobin,
-    /// Whose burst it is, and how many more commands it may have of it.
+    /// Stream of the present burst, and the commands left of it.
     burst: (usize, u32),
 }
 
@@ -34,7 +34,7 @@ impl Class {
         self.streams[place].1.push_back(waiting);
     }
 
-    /// The next command, with up to so many of one stream in a row.
+    /// Take the next command; up to `burst` commands of one stream in a row.
     fn pop(&mut self, burst: u32) -> Option<Waiting> {
         let (place, left) = self.burst;
         let goes_on = left > 0 && self.turns.take_at(place);
@@ -47,14 +47,14 @@ impl Class {
     }
 }
 
-/// A function's queues.
+/// Queues of a function.
 #[derive(Debug)]
 pub(super) struct Queues {
-    /// `None`: all commands are in one queue.
+    /// `None`: one queue for all commands.
     arbitration: Option<Arbitration>,
-    /// By priority, the urgent first.
+    /// Classes by priority, urgent first.
     classes: [Class; CLASSES],
-    /// How the classes after the urgent one take turns.
+    /// Turns of the classes after the urgent one.
     turns: WeightedRoundRobin,
     urgent: u32,
 }
@@ -68,7 +68,7 @@ impl Queues {
         Self { arbitration: None, classes: Default::default(), turns, urgent: 0 }
     }
 
-    /// From now on commands are told apart, or not.
+    /// Set the arbitration; `None` for one queue.
     pub(super) fn arbitrate(&mut self, arbitration: Option<Arbitration>) {
         if let Some(Arbitration { high, medium, low, .. }) = arbitration {
             let weights = [high, medium, low].into_iter().enumerate();
@@ -77,7 +77,7 @@ impl Queues {
         self.arbitration = arbitration;
     }
 
-    /// A command waits, of a stream of this priority.
+    /// Queue a command of a stream with this priority.
     pub(super) fn push(&mut self, command: &Command, priority: Priority, now: Nanos) {
         let (class, stream) = match self.arbitration {
             Some(_) => (priority as usize, command.stream),
@@ -90,7 +90,7 @@ impl Queues {
         self.classes[class].push(stream, (*command, now));
     }
 
-    /// The command whose turn it is.
+    /// Take the next command.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         let burst = self.arbitration.map_or(1, |arbitration| arbitration.burst);
         if self.urgent > 0 {
@@ -101,7 +101,7 @@ impl Queues {
         self.classes[class].pop(burst)
     }
 
-    /// Nothing waits any more.
+    /// Forget all commands.
     pub(super) fn clear(&mut self) {
         for class in &mut self.classes {
             class.streams.iter_mut().for_each(|(_, queue)| queue.clear());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn urgent_commands_go_first_and_the_others_by_their_weights() {
+    fn urgent_commands_go_first_and_others_by_weight() {
         let mut queues = queues(1);
         for (stream, priority) in [(0, Priority::Low), (1, Priority::Medium), (2, Priority::High)] {
             wait(&mut queues, stream, priority, 70);
@@ -148,11 +148,11 @@ mod tests {
         let of = |stream: u16| served.iter().filter(|&&served| served == stream).count();
         assert_eq!((of(2), of(1), of(0)), (40, 20, 10));
         wait(&mut queues, 3, Priority::Urgent, 1);
-        assert_eq!(streams(&mut queues, 1), [3], "whenever it comes");
+        assert_eq!(streams(&mut queues, 1), [3], "urgent commands go first at any time");
     }
 
     #[test]
-    fn streams_of_a_class_take_turns_a_burst_at_a_time() {
+    fn streams_of_a_class_take_turns_in_bursts() {
         let mut queues = queues(4);
         wait(&mut queues, 0, Priority::High, 12);
         wait(&mut queues, 1, Priority::High, 6);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn without_arbitration_all_wait_in_one_queue() {
+    fn no_arbitration_means_one_queue() {
         let mut queues = Queues::new();
         for (stream, priority) in
             [(0, Priority::Low), (1, Priority::Urgent), (2, Priority::Medium), (0, Priority::High)]

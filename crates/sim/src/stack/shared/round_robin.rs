@@ -1,23 +1,23 @@
-//! Taking turns by weights, evenly spread: smooth weighted round robin.
+//! Smooth weighted round robin: turns by weight, evenly spread.
 //!
-//! Over any stretch in which those at places `i` wait, the one at `i` gets `weight_i / Σ weights` of the turns. Who does not wait
-//! saves nothing up.
+//! While the queues `i` are waiting, queue `i` gets `weight_i / Σ weights` of the turns. A queue
+//! that is not waiting accumulates no credit.
 
-/// Those that take turns.
+/// Queues that take turns.
 #[derive(Debug, Default)]
 pub(super) struct WeightedRoundRobin(Vec<Turn>);
 
 #[derive(Debug)]
 struct Turn {
     weight: i64,
-    /// WeightedRoundRobin it is owed, times the sum of the weights.
+    /// Turns owed, times the sum of the weights.
     credit: i64,
-    /// What waits there.
+    /// Waiting items.
     waiting: u32,
 }
 
 impl WeightedRoundRobin {
-    /// One more takes turns, of this weight; its place.
+    /// Add a queue of this weight; return its number.
     pub(super) fn join(&mut self, weight: i64) -> usize {
         self.0.push(Turn { weight, credit: 0, waiting: 0 });
         self.0.len() - 1
@@ -27,12 +27,12 @@ impl WeightedRoundRobin {
         self.0[place].weight = weight;
     }
 
-    /// One more waits at a place.
+    /// Add a waiting item to a queue.
     pub(super) fn wait(&mut self, place: usize) {
         self.0[place].waiting += 1;
     }
 
-    /// Whose turn it is, of those where something waits: one thing less.
+    /// Take an item of the queue whose turn it is; return the queue.
     pub(super) fn take(&mut self) -> Option<usize> {
         let (mut total, mut best) = (0, None::<usize>);
         for place in 0..self.0.len() {
@@ -53,7 +53,7 @@ impl WeightedRoundRobin {
         best
     }
 
-    /// Takes what waits at a place, out of its turn; whether anything did.
+    /// Take an item of a queue out of turn; return whether there was one.
     pub(super) fn take_at(&mut self, place: usize) -> bool {
         let turn = &mut self.0[place];
         let waits = turn.waiting > 0;
@@ -61,7 +61,7 @@ impl WeightedRoundRobin {
         waits
     }
 
-    /// Nothing waits any more.
+    /// Forget all items.
     pub(super) fn clear(&mut self) {
         self.0.iter_mut().for_each(|turn| turn.waiting = 0);
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_each_round_everybody_gets_the_weight_and_nobody_waits_long() {
+    fn each_round_serves_by_weight_evenly_spread() {
         let mut turns = WeightedRoundRobin::default();
         for weight in [5, 1, 1] {
             let place = turns.join(weight);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn who_did_not_wait_has_saved_nothing_up() {
+    fn idle_queue_accumulates_no_credit() {
         let mut turns = WeightedRoundRobin::default();
         let (first, second) = (turns.join(1), turns.join(9));
         (0..50).for_each(|_| turns.wait(first));

@@ -7,7 +7,8 @@ pub(in crate::device::flash) struct Divide {
 }
 
 impl Divide {
-    /// Exact for dividends below 2^31 (Granlund and Montgomery 1994, theorem 4.2 with 63 fractional bits).
+    /// Exact for dividends below 2^31 (Granlund and Montgomery 1994, theorem 4.2 with 63 fractional
+    /// bits).
     pub(in crate::device::flash) fn by(divisor: u32) -> Self {
         Self { multiplier: (1u64 << 63) / u64::from(divisor) + 1 }
     }

@@ -1,9 +1,10 @@
 //! Separation of hot and cold data, so that data invalidated together lie together.
 //!
-//! A unit is hot if it is written again within a number of host writes after its block was opened, unless it was
-//! relocated as cold. Garbage collection moves valid units of a hot block to a block of warm data once, and to cold data
-//! after that. The classes are those of dynamic data clustering (Chiang, Lee and Chang, Software: Practice and
-//! Experience 1999). Ages are kept per block, which costs no memory per unit.
+//! A unit is hot if it is written again within a number of host writes after its block was opened,
+//! unless it was relocated as cold. Garbage collection moves valid units of a hot block to a block
+//! of warm data once, and to cold data after that. The classes are those of dynamic data clustering
+//! (Chiang, Lee and Chang, Software: Practice and Experience 1999). Ages are kept per block, which
+//! costs no memory per unit.
 
 use super::frontier::Frontier;
 

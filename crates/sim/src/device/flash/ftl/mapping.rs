@@ -96,8 +96,8 @@ impl Mapping {
         self.inverse[first as usize..end as usize].fill(NONE);
     }
 
-    /// Prefetch map entries of units moved soon, after the units from `next` to `from` have been passed: the moves of a
-    /// block are scattered over the map.
+    /// Prefetch map entries of units moved soon, after the units from `next` to `from` have been
+    /// passed: the moves of a block are scattered over the map.
     #[inline]
     pub(super) fn prefetch_moves(&self, next: u32, from: u32) {
         if next / MOVES_TOGETHER == (from + 1) / MOVES_TOGETHER {

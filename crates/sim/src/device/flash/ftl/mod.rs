@@ -1,7 +1,8 @@
 //! Flash translation layer without time: map, blocks and garbage collection of one controller.
 //!
-//! Memory: at most eight bytes per flash unit (a map and its inverse), and a constant per block. Each frontier writes to
-//! its open block. Garbage collection moves the valid units out of a block and erases it.
+//! Memory: at most eight bytes per flash unit (a map and its inverse), and a constant per block.
+//! Each frontier writes to its open block. Garbage collection moves the valid units out of a block
+//! and erases it.
 
 mod divide;
 mod frontier;
@@ -28,7 +29,8 @@ use std::collections::VecDeque;
 use tameshi_base::Random;
 use victims::{Victim, Victims};
 
-/// Maximum valid share of a block that an idle drive reclaims: a fuller block is not worth the wear.
+/// Maximum valid share of a block that an idle drive reclaims: a fuller block is not worth the
+/// wear.
 const MOST_VALID: (u64, u64) = (15, 16);
 
 /// One step of garbage collection.
@@ -114,7 +116,8 @@ impl Ftl {
         self.mapping.lookup(logical)
     }
 
-    /// Return the logical unit in a physical unit; `None` if the physical unit is stale, padded or erased.
+    /// Return the logical unit in a physical unit; `None` if the physical unit is stale, padded or
+    /// erased.
     pub fn holder(&self, physical: u32) -> Option<u32> {
         self.mapping.holder(physical)
     }
@@ -211,7 +214,8 @@ impl Ftl {
         self.victims.close(self.divide.quotient(unit), self.work.host_units);
     }
 
-    /// Return whether fewer erased blocks are left than the reserve: garbage collection must keep pace with writes.
+    /// Return whether fewer erased blocks are left than the reserve: garbage collection must keep
+    /// pace with writes.
     #[inline]
     pub fn is_short(&self) -> bool {
         self.free.len() < self.reserve_blocks
@@ -223,7 +227,8 @@ impl Ftl {
         self.free.len() <= self.least_free
     }
 
-    /// Return the units to move per unit that the host writes, as a fraction, that keep the reserve constant.
+    /// Return the units to move per unit that the host writes, as a fraction, that keep the reserve
+    /// constant.
     #[inline]
     pub fn pace(&mut self) -> (u64, u64) {
         let units = self.usable_units;
@@ -385,7 +390,8 @@ impl Ftl {
         self.cache.as_ref()?.blocks().find(|&block| self.victims.is_closed(block))
     }
 
-    /// Erase a full block of a full cache that holds no valid data. Looks for one after each block's worth of host writes.
+    /// Erase a full block of a full cache that holds no valid data. Looks for one after each
+    /// block's worth of host writes.
     pub fn reuse_cache(&mut self) -> Option<Step> {
         let (host_units, victims) = (self.work.host_units, &self.victims);
         let cache = self.cache.as_mut()?;
@@ -405,10 +411,11 @@ impl Ftl {
 
 /// Idle-time maintenance.
 impl Ftl {
-    /// Process one step of idle-time maintenance; `None` if nothing is left to do, or too little would be gained.
+    /// Process one step of idle-time maintenance; `None` if nothing is left to do, or too little
+    /// would be gained.
     ///
-    /// It empties the oldest full blocks of the cache, then reclaims the emptiest blocks until the reserve and the idle
-    /// blocks are erased.
+    /// It empties the oldest full blocks of the cache, then reclaims the emptiest blocks until the
+    /// reserve and the idle blocks are erased.
     pub fn reclaim_idle(&mut self) -> Option<Step> {
         let wanted = self.reserve_blocks + self.idle_blocks as usize;
         if self.is_exhausted() {
@@ -437,7 +444,8 @@ impl Ftl {
         (u64::from(self.usable_units) * most / of) as u32
     }
 
-    /// Move the next valid unit out of a closed block, or erase it. Until then, garbage collection may take it over.
+    /// Move the next valid unit out of a closed block, or erase it. Until then, garbage collection
+    /// may take it over.
     fn empty(&mut self, block: u32) -> Step {
         let begun = self.idle_victim.filter(|&(begun, _)| begun == block);
         let (_, next) = begun.unwrap_or((block, block * self.units_per_block));
@@ -504,7 +512,8 @@ impl Ftl {
         self.renewal.as_ref().map_or(0, |renewal| renewal.old_blocks())
     }
 
-    /// Move the next valid unit out of a block across a dead channel, or erase it; `None` if no such block is closed.
+    /// Move the next valid unit out of a block across a dead channel, or erase it; `None` if no
+    /// such block is closed.
     pub fn renew(&mut self) -> Option<Step> {
         let renewal = self.renewal.as_mut().filter(|renewal| renewal.old_blocks() > 0)?;
         let victim = match renewal.victim {

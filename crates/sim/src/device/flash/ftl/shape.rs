@@ -15,10 +15,10 @@ pub struct Shape {
     pub units_per_block: u32,
     /// Blocks kept erased.
     pub reserve_blocks: u32,
-    /// Whether relocated units go to blocks of their own.
+    /// True if relocated units go to blocks of their own.
     pub separate: bool,
-    /// Host writes within which a rewritten unit counts as hot; hot data lie apart. `None`: no separation of hot data.
-    /// Needs `separate`.
+    /// Host writes within which a rewritten unit counts as hot; hot data lie apart. `None`: no
+    /// separation of hot data. Needs `separate`.
     pub hot_within: Option<u64>,
     /// Choice of the block to reclaim.
     pub policy: CleaningPolicy,

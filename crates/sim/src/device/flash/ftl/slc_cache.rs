@@ -1,7 +1,7 @@
 //! SLC cache: blocks that hold one bit per cell.
 //!
-//! Host data go there first and are moved later. Cache blocks are blocks with fewer units, so garbage collection
-//! reclaims them in turn; greedy cleaning finds them first.
+//! Host data go there first and are moved later. Cache blocks are blocks with fewer units, so
+//! garbage collection reclaims them in turn; greedy cleaning finds them first.
 
 use std::collections::VecDeque;
 
@@ -75,12 +75,14 @@ impl SlcCache {
         self.blocks.len() >= self.shape.blocks as usize
     }
 
-    /// Whether the next host write goes into the cache, given room in its open block and spare blocks.
+    /// Return whether the next host write goes into the cache, given room in its open block and
+    /// spare blocks.
     pub(super) fn accepts(&self, has_open: bool, is_spare: bool) -> bool {
         !self.is_bypassed && (has_open || (is_spare && !self.is_full()))
     }
 
-    /// Return whether to look for a stale block in a full cache: after each block's worth of host writes.
+    /// Return whether to look for a stale block in a full cache: after each block's worth of host
+    /// writes.
     pub(super) fn looks_for_stale(&mut self, host_units: u64) -> bool {
         if !self.is_full() || host_units < self.looks_again {
             return false;

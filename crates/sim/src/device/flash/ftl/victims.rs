@@ -22,8 +22,9 @@ pub(super) struct Victim {
 
 /// Valid units by block, and the reclaiming policy.
 ///
-/// Greedy cleaning searches all counts once per block, with vector instructions. With thousands of units per block that
-/// costs a fraction of a nanosecond per write; a list of blocks by count would cost three memory accesses per write.
+/// Greedy cleaning searches all counts once per block, with vector instructions. With thousands of
+/// units per block that costs a fraction of a nanosecond per write; a list of blocks by count would
+/// cost three memory accesses per write.
 #[derive(Debug)]
 pub(super) struct Victims {
     counts: Vec<u32>,
@@ -96,7 +97,8 @@ impl Victims {
         valid
     }
 
-    /// Choose a victim after `writes` host writes; return it and its valid units. `None` without a closed block.
+    /// Choose a victim after `writes` host writes; return it and its valid units. `None` without a
+    /// closed block.
     ///
     /// A victim with `most` valid units or more is replaced by the emptiest block.
     pub(super) fn choose(&mut self, writes: u64, most: Option<u32>) -> Option<(u32, u32)> {
@@ -132,7 +134,8 @@ impl Victims {
         })
     }
 
-    /// Return the closed block with the fewest valid units, the first after the last search's result.
+    /// Return the closed block with the fewest valid units, the first after the last search's
+    /// result.
     fn least(&mut self) -> Option<usize> {
         let (before, after) = self.counts.split_at(self.turn);
         let least_of = |counts: &[u32]| counts.iter().fold(u32::MAX, |least, &count| least.min(count));
@@ -147,8 +150,8 @@ impl Victims {
         Some(place)
     }
 
-    /// Return the closed block with the best benefit per cost: age · (1 − u) / 2u, where u is the valid share
-    /// (Kawaguchi, Nishioka and Motoda, USENIX 1995).
+    /// Return the closed block with the best benefit per cost: age · (1 − u) / 2u, where u is the
+    /// valid share (Kawaguchi, Nishioka and Motoda, USENIX 1995).
     fn best(&self, writes: u64) -> Option<usize> {
         let mut best = (None, -1.0);
         for (block, (&valid, &closed_at)) in self.counts.iter().zip(&self.closed_at).enumerate() {

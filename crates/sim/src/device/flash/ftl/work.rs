@@ -62,7 +62,8 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// Return the spare for garbage collection as a share of mapped units. Erased units hold nothing to reclaim.
+    /// Return the spare for garbage collection as a share of mapped units. Erased units hold
+    /// nothing to reclaim.
     pub fn effective_over_provisioning(&self) -> f64 {
         (self.physical - self.erased - self.mapped) as f64 / self.mapped as f64
     }
