@@ -52,7 +52,7 @@ impl Barrier {
 
     /// Return whether no flush holds back a command of `epoch`.
     #[inline]
-    pub(crate) fn lets_begin(&self, epoch: u64) -> bool {
+    pub(crate) fn admits(&self, epoch: u64) -> bool {
         self.alone.is_none() || epoch <= self.completed
     }
 
@@ -138,7 +138,7 @@ mod tests {
         let mut barrier = Barrier::default();
         let read = barrier.enter(CommandKind::Read);
         barrier.flush(&flush(1), 10, 12);
-        assert_eq!((barrier.next(), barrier.lets_begin(barrier.completed + 1)), (Some(12), true));
+        assert_eq!((barrier.next(), barrier.admits(barrier.completed + 1)), (Some(12), true));
         barrier.leave(read, 30);
         assert_eq!(barrier.next(), Some(12));
 
@@ -146,11 +146,11 @@ mod tests {
         let read = barrier.enter(CommandKind::Read);
         barrier.flush(&flush(1), 10, 12);
         let later = barrier.enter(CommandKind::Read);
-        assert_eq!((barrier.next(), barrier.lets_begin(read), barrier.lets_begin(later)), (None, true, false));
+        assert_eq!((barrier.next(), barrier.admits(read), barrier.admits(later)), (None, true, false));
         barrier.leave(read, 30);
         assert_eq!(barrier.next(), Some(35));
         barrier.pop(35);
-        assert!(barrier.lets_begin(later));
+        assert!(barrier.admits(later));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Replica<D> {
     /// Commands on their way, in the order of arrival.
     outbound: VecDeque<(Nanos, u32)>,
     /// Completions on their way back, in the order of arrival.
-    homebound: VecDeque<DeviceCompletion>,
+    inbound: VecDeque<DeviceCompletion>,
     device: D,
     done: Vec<DeviceCompletion>,
 }
@@ -60,7 +60,7 @@ impl<D: Model> Replica<D> {
             crossed: [0; 2],
             crossings: Slab::default(),
             outbound: VecDeque::new(),
-            homebound: VecDeque::new(),
+            inbound: VecDeque::new(),
             device,
             done: Vec::new(),
         })
@@ -81,7 +81,7 @@ impl<D: Model> Replica<D> {
     }
 
     /// Send a completion back.
-    fn turn_back(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
+    fn send_back(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
         let Some(crossing) = self.crossings.take(done.command.id as u32) else { return };
         let (queue, link) = match crossing.command.kind {
             CommandKind::Read => self.cross(1, done.at, crossing.command.length_bytes),
@@ -92,11 +92,11 @@ impl<D: Model> Replica<D> {
         let at = done.at + queue + link;
         let Crossing { command, submitted, .. } = crossing;
         let done = DeviceCompletion { command, submitted, at, breakdown, failed: done.failed };
-        let place = self.homebound.partition_point(|other| other.at <= at);
+        let place = self.inbound.partition_point(|other| other.at <= at);
         if queue + link == 0 && place == 0 {
             completions.push(done);
         } else {
-            self.homebound.insert(place, done);
+            self.inbound.insert(place, done);
         }
     }
 
@@ -140,7 +140,7 @@ impl<D: Model> Model for Replica<D> {
     #[inline(never)]
     fn next_wake(&self) -> Option<Nanos> {
         let there = self.outbound.front().map(|(at, _)| *at);
-        let back = self.homebound.front().map(|done| done.at);
+        let back = self.inbound.front().map(|done| done.at);
         [there, back, self.device.next_wake()].into_iter().flatten().min()
     }
 
@@ -150,14 +150,14 @@ impl<D: Model> Model for Replica<D> {
             if at == now && completions.len() > before {
                 return;
             }
-            if let Some(done) = self.homebound.pop_front_if(|done| done.at <= at) {
+            if let Some(done) = self.inbound.pop_front_if(|done| done.at <= at) {
                 completions.push(done);
             } else if let Some((_, crossing)) = self.outbound.pop_front_if(|(arrives, _)| *arrives <= at) {
                 self.arrive(at, crossing);
             } else {
                 let mut done = std::mem::take(&mut self.done);
                 self.device.advance(at, &mut done);
-                done.drain(..).for_each(|done| self.turn_back(&done, completions));
+                done.drain(..).for_each(|done| self.send_back(&done, completions));
                 self.done = done;
             }
         }
@@ -173,14 +173,14 @@ impl<D: Model> Model for Replica<D> {
     fn remove_link(&mut self, now: Nanos) {
         (self.there, self.back, self.bytes_per_second) = (0, 0, u64::MAX);
         self.cancel_transfers(now);
-        self.homebound.iter_mut().for_each(|done| done.at = now);
+        self.inbound.iter_mut().for_each(|done| done.at = now);
     }
 
     fn lose_power(&mut self, now: Nanos) -> Loss {
         self.cancel_transfers(now);
         self.crossings.clear();
         self.outbound.clear();
-        self.homebound.clear();
+        self.inbound.clear();
         self.device.lose_power(now)
     }
 }

@@ -36,7 +36,7 @@ impl Admission {
     /// Return whether a command of this epoch begins at once.
     #[inline]
     pub(super) fn admits(&self, epoch: u64) -> bool {
-        self.held < self.depth && self.flushes.lets_begin(epoch)
+        self.held < self.depth && self.flushes.admits(epoch)
     }
 
     /// Count a command that begins.
@@ -93,7 +93,7 @@ impl Admission {
     /// Take the command that has waited longest, unless a flush holds it back.
     pub(super) fn next_waiting(&mut self) -> Option<Waiting> {
         let flushes = &self.flushes;
-        self.host.pop_front_if(|(.., epoch)| flushes.lets_begin(*epoch))
+        self.host.pop_front_if(|(.., epoch)| flushes.admits(*epoch))
     }
 
     /// Take a waiting command if the drive has room.

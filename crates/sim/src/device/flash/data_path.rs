@@ -162,7 +162,7 @@ impl DataPath {
             // to cross.
             let crossed = self.link.time(READ, bytes.saturating_sub(self.striping.unit_bytes()));
             from = last.at.saturating_sub(crossed).max(ready);
-            own = (overhead + last.media - last.behind_own).min(from - now);
+            own = (overhead + last.media - last.own_wait).min(from - now);
         } else {
             let nothing = Fetched::at(ready);
             last = if units.is_empty() { nothing } else { self.fetch::<false, PLAIN>(place, inside, now, ready) };

@@ -133,7 +133,7 @@ pub(super) struct Sensed {
     pub(super) garbage_collection: Nanos,
     pub(super) rebuild: bool,
     /// True if the page had to be sensed.
-    pub(super) anew: bool,
+    pub(super) is_new: bool,
 }
 
 impl Die {
@@ -185,7 +185,7 @@ impl Die {
         self.read_until = begin + time;
         (self.sensed, self.sensed_at) = (asked.unit, self.read_until);
         let queue = begin - at - garbage_collection;
-        Sensed { at: self.read_until, queue, garbage_collection, rebuild, anew: true }
+        Sensed { at: self.read_until, queue, garbage_collection, rebuild, is_new: true }
     }
 
     /// Return when a read may begin on a busy die; suspend its task if possible.

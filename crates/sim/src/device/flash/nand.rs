@@ -142,7 +142,7 @@ impl Nand {
             }
         }
         let sensed = die.read(from, &read, time, self.timing.suspend);
-        if sensed.anew {
+        if sensed.is_new {
             self.busy_ns += time;
             if let Some(supply) = &mut self.supply {
                 supply.take_on_top(read.repeats + u32::from(!waits), now);

@@ -27,7 +27,7 @@ pub(super) struct Fetched {
     pub(super) rebuild: Nanos,
     pub(super) media: Nanos,
     /// Part of the media time spent on other parts of the same read.
-    pub(super) behind_own: Nanos,
+    pub(super) own_wait: Nanos,
 }
 
 impl Fetched {
@@ -43,7 +43,7 @@ impl Fetched {
         let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
         let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
         let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
-        Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
+        Self { at, queue, garbage_collection, rebuild, media, own_wait: 0 }
     }
 
     /// Return the breakdown of a read that waited `waited` for its turn, took `controller`, and
@@ -116,10 +116,10 @@ impl ReadParts {
         }
         let on_bus = on_bus.min(*carried);
         *carried += transfer;
-        let behind_own = behind - queue - garbage_collection - rebuild + on_bus;
+        let own_wait = behind - queue - garbage_collection - rebuild + on_bus;
         fetched.queue -= behind - queue + on_bus;
-        fetched.media += behind_own;
-        fetched.behind_own = behind_own;
+        fetched.media += own_wait;
+        fetched.own_wait = own_wait;
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
             let mut fetched = Fetched { queue: queue + on_bus, media: 60, ..Fetched::at(at + on_bus + 10) };
             parts.add((die, 0), (100, &sensed), (on_bus, 10), &mut fetched);
             assert_eq!(100 + fetched.queue + fetched.media, fetched.at);
-            (fetched.queue, fetched.behind_own)
+            (fetched.queue, fetched.own_wait)
         };
         assert_eq!(waits(0, true, (170, 20, 0)), (20, 0), "other commands kept the die for 20");
         assert_eq!(waits(0, false, (220, 70, 0)), (20, 50), "the next part there waits no longer for them");

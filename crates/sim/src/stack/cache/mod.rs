@@ -55,7 +55,7 @@ pub struct Cache<D> {
     /// Blocks dirty or being written back.
     dirty: u64,
     /// Write-back commands at the device.
-    backs: u32,
+    write_backs: u32,
     /// Reads at the device.
     reads: u32,
     /// Blocks to write back next, in descending order.
@@ -86,7 +86,7 @@ impl<D: Model> Cache<D> {
             requests: Slab::default(),
             waiting: VecDeque::new(),
             dirty: 0,
-            backs: 0,
+            write_backs: 0,
             reads: 0,
             batch: Vec::with_capacity(BATCH),
             free_at: 0,
@@ -107,7 +107,7 @@ impl<D: Model> Cache<D> {
     }
 
     /// Let the controller work on a command for `controller`.
-    fn later(&mut self, number: u32, now: Nanos, controller: Nanos, then: Then) {
+    fn delay(&mut self, number: u32, now: Nanos, controller: Nanos, then: Then) {
         let op = self.ops.get_mut(number);
         op.path.controller += controller;
         op.path.queue += now - op.since;
@@ -138,7 +138,7 @@ impl<D: Model> Cache<D> {
         let command = self.ops.get(number).command;
         let hit = blocks(&command).all(|block| self.table.find(block).is_some());
         if !hit {
-            self.later(number, now, self.settings.miss_latency, Then::Device);
+            self.delay(number, now, self.settings.miss_latency, Then::Device);
             self.reads += 1;
             return;
         }
@@ -153,7 +153,7 @@ impl<D: Model> Cache<D> {
     }
 
     /// Send a command past the cache, which drops its blocks.
-    fn through(&mut self, number: u32, now: Nanos) {
+    fn bypass(&mut self, number: u32, now: Nanos) {
         let command = self.ops.get(number).command;
         for block in blocks(&command) {
             let Some(slot) = self.table.find(block) else { continue };
@@ -166,8 +166,8 @@ impl<D: Model> Cache<D> {
                 State::Writing | State::Changed => {}
             }
         }
-        self.later(number, now, self.settings.miss_latency, Then::Device);
-        self.drained(now, None);
+        self.delay(number, now, self.settings.miss_latency, Then::Device);
+        self.finish_drain(now, None);
         self.take_writes(now);
     }
 
@@ -182,7 +182,7 @@ impl<D: Model> Cache<D> {
             self.waiting.pop_front();
             self.writers += 1;
             self.ops.get_mut(number).writer = self.writers;
-            blocks(&command).for_each(|block| self.taint(block));
+            blocks(&command).for_each(|block| self.mark_dirty(block));
             let op = self.ops.get_mut(number);
             op.path.queue += now - op.since;
             op.path.controller += self.settings.latency;
@@ -195,7 +195,7 @@ impl<D: Model> Cache<D> {
     }
 
     /// Mark a block as newer than the device's.
-    fn taint(&mut self, block: u64) {
+    fn mark_dirty(&mut self, block: u64) {
         let slot = match self.table.find(block) {
             Some(slot) => slot,
             None => self.table.insert(block).expect("what is dirty is less than the memory"),
@@ -235,7 +235,7 @@ impl<D: Model> Cache<D> {
     /// Return whether write-back may continue now.
     fn may_write_back(&self) -> bool {
         let pressed = self.draining.is_some() || !self.waiting.is_empty() || self.dirty * 2 > self.limit();
-        self.backs < DEPTH && (pressed || self.reads == 0)
+        self.write_backs < DEPTH && (pressed || self.reads == 0)
     }
 
     fn write_back(&mut self, now: Nanos) {
@@ -245,12 +245,12 @@ impl<D: Model> Cache<D> {
                 self.batch.sort_unstable_by(|a, b| b.cmp(a));
             }
             let Some(first) = self.batch.pop() else { return };
-            let count = self.together(first);
+            let count = self.write_back_length(first);
             if count == 0 {
                 continue;
             }
-            (first..first + count).for_each(|block| self.begin_back(block));
-            self.backs += 1;
+            (first..first + count).for_each(|block| self.begin_write_back(block));
+            self.write_backs += 1;
             let request = u64::from(self.requests.insert(Request::WriteBack(first, count)));
             let offset_bytes = first * BLOCK_BYTES;
             let end = (offset_bytes + count * BLOCK_BYTES).min(self.settings.capacity_bytes.max(offset_bytes + 1));
@@ -267,7 +267,7 @@ impl<D: Model> Cache<D> {
     ///
     /// In front of parity, that is the rest of a row, whole rows, or the begin of a row: a partial
     /// row makes the device read, and other data of the command would wait for that.
-    fn together(&self, first: u64) -> u64 {
+    fn write_back_length(&self, first: u64) -> u64 {
         let row = self.settings.row_bytes.map_or(0, |bytes| bytes / BLOCK_BYTES);
         let within = first.checked_rem(row).unwrap_or(0);
         let most = match LONGEST.checked_div(row) {
@@ -275,22 +275,22 @@ impl<D: Model> Cache<D> {
             Some(_) if within > 0 => row - within,
             Some(rows) => rows.max(1) * row,
         };
-        let dirty = (first..first + most).take_while(|&block| self.must_go_back(block)).count() as u64;
+        let dirty = (first..first + most).take_while(|&block| self.awaits_write_back(block)).count() as u64;
         let odd = dirty.checked_rem(row).unwrap_or(0);
         if odd < dirty { dirty - odd } else { dirty }
     }
 
-    fn must_go_back(&self, block: u64) -> bool {
+    fn awaits_write_back(&self, block: u64) -> bool {
         self.table.find(block).is_some_and(|slot| self.table.slot(slot).state == State::Dirty)
     }
 
-    fn begin_back(&mut self, block: u64) {
+    fn begin_write_back(&mut self, block: u64) {
         if let Some(slot) = self.table.find(block) {
             self.table.set(slot, State::Writing);
         }
     }
 
-    fn time_over(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+    fn advance_op(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let op = self.ops.get(number);
         if op.then == Then::Device {
             let command = op.command;
@@ -298,7 +298,7 @@ impl<D: Model> Cache<D> {
             self.device.submit(now, &Command { id: request, ..command });
         } else if op.epoch == ORDERED {
             self.order.members_done(number);
-            self.flushes(now, completions);
+            self.advance_flushes(now, completions);
         } else {
             self.end(number, now, completions);
         }
@@ -309,10 +309,10 @@ impl<D: Model> Cache<D> {
         match self.requests.take(done.command.id as u32) {
             None => {} // Forgotten when power failed.
             Some(Request::WriteBack(first, count)) => {
-                self.backs -= 1;
-                (first..first + count).for_each(|block| self.end_back(block));
+                self.write_backs -= 1;
+                (first..first + count).for_each(|block| self.end_write_back(block));
                 self.take_writes(now);
-                self.drained(now, Some(&done.breakdown));
+                self.finish_drain(now, Some(&done.breakdown));
             }
             Some(Request::User(number)) => {
                 let op = self.ops.get_mut(number);
@@ -322,10 +322,10 @@ impl<D: Model> Cache<D> {
                 if flush {
                     self.draining = None;
                     self.order.members_done(number);
-                    self.flushes(now, completions);
+                    self.advance_flushes(now, completions);
                 } else if command.kind == CommandKind::Read {
                     self.reads -= 1;
-                    blocks(&command).for_each(|block| self.keep(block));
+                    blocks(&command).for_each(|block| self.keep_read(block));
                     self.transfer(number, now);
                 } else {
                     self.end(number, now, completions);
@@ -335,7 +335,7 @@ impl<D: Model> Cache<D> {
     }
 
     /// Finish the write-back of a block.
-    fn end_back(&mut self, block: u64) {
+    fn end_write_back(&mut self, block: u64) {
         let Some(slot) = self.table.find(block) else { return };
         let changed = self.table.slot(slot).state == State::Changed;
         self.no_longer_dirty(slot);
@@ -349,7 +349,7 @@ impl<D: Model> Cache<D> {
     }
 
     /// Keep a block that was read, if there is room.
-    fn keep(&mut self, block: u64) {
+    fn keep_read(&mut self, block: u64) {
         if self.table.find(block).is_none()
             && let Some(slot) = self.table.insert(block)
         {
@@ -361,7 +361,7 @@ impl<D: Model> Cache<D> {
         let epoch = self.ops.get(number).epoch;
         self.complete(number, now, completions);
         self.order.leave(epoch);
-        self.flushes(now, completions);
+        self.advance_flushes(now, completions);
     }
 
     fn complete(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
@@ -370,7 +370,7 @@ impl<D: Model> Cache<D> {
         completions.push(DeviceCompletion { command, submitted, at: now, breakdown: path, failed });
     }
 
-    fn flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+    fn advance_flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         while let Some(next) = self.order.next() {
             match next {
                 Next::Send(number) => self.drain(number, now),
@@ -391,13 +391,13 @@ impl<D: Model> Cache<D> {
         (op.path.queue, op.since) = (op.path.queue + now - op.since, now);
         self.generation += 1;
         self.draining = Some((number, self.dirty));
-        self.drained(now, None);
+        self.finish_drain(now, None);
     }
 
     /// Flush the device once all blocks before the flush are written back.
     ///
     /// If a write-back ended the wait, the flush's time takes that write's breakdown.
-    fn drained(&mut self, now: Nanos, last: Option<&Breakdown>) {
+    fn finish_drain(&mut self, now: Nanos, last: Option<&Breakdown>) {
         let Some((number, 0)) = self.draining else { return };
         self.draining = None;
         let op = self.ops.get_mut(number);
@@ -435,15 +435,15 @@ impl<D: Model> Model for Cache<D> {
                 if self.volatile() {
                     self.drain_next(now);
                 } else {
-                    self.later(number, now, self.settings.latency, Then::Complete);
+                    self.delay(number, now, self.settings.latency, Then::Complete);
                 }
             }
             CommandKind::Read => self.read(number, now),
-            CommandKind::Trim => self.through(number, now),
+            CommandKind::Trim => self.bypass(number, now),
             CommandKind::Write => {
                 let large = blocks(command).count() as u64 * 2 > self.limit();
                 if large || (command.fua && self.volatile()) {
-                    self.through(number, now);
+                    self.bypass(number, now);
                 } else {
                     self.waiting.push_back(number);
                     self.take_writes(now);
@@ -467,7 +467,7 @@ impl<D: Model> Model for Cache<D> {
             }
             if let Some(&Reverse((_, _, number))) = self.timed.peek().filter(|Reverse((timed, ..))| *timed <= at) {
                 self.timed.pop();
-                self.time_over(number, at, completions);
+                self.advance_op(number, at, completions);
             } else {
                 let mut done = std::mem::take(&mut self.done);
                 self.device.advance(at, &mut done);
@@ -516,7 +516,7 @@ impl<D: Model> Model for Cache<D> {
         self.requests.clear();
         self.waiting.clear();
         self.batch.clear();
-        (self.backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);
+        (self.write_backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);
         self.crossing.end(now);
         if !self.volatile() {
             self.write_back(now);
