@@ -20,7 +20,7 @@
 //! flushes cost no more. Without it, a flush or a write with force unit access pads partly filled
 //! pages and waits for the flash.
 //!
-//! Parts own their state; [`Flash`] coordinates them. [`backend`] holds all that lies behind the
+//! Parts own their state; [`Flash`] coordinates them. `backend` holds all that lies behind the
 //! write buffer.
 
 mod admission;
