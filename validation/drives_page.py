@@ -58,10 +58,10 @@ PROMISES = (
     (
         "Hard disks: first come first served, elevator, rotation-aware within 3 % of the tables",
         f"`{IT}/disk_answers.rs::"
-        "first_come_first_served_gains_nothing_with_depth_but_the_overhead`, "
+        "fcfs_gains_only_the_overhead_from_depth`, "
         f"`{IT}/disk_answers.rs::a_sweeping_arm_gains_with_depth_as_the_reference_table_says`, "
         f"`{IT}/disk_answers.rs::"
-        "what_comes_first_under_the_head_is_served_first_as_the_reference_tables_say`",
+        "sptf_order_matches_the_reference_tables`",
     ),
     (
         "Queues within 2 %: M/G/1, M/D/1, M/M/c, mean value analysis, Little's law",
@@ -76,16 +76,16 @@ PROMISES = (
         f"`{IT}/stacks.rs::a_small_write_to_parity_takes_two_reads_and_two_writes`, "
         f"`{IT}/stacks.rs::a_mirror_reads_from_both_and_writes_to_both`, "
         f"`{IT}/disk_answers.rs::"
-        "a_random_read_alone_takes_overhead_seek_half_a_revolution_and_transfer`",
+        "lone_random_read_takes_overhead_seek_rotation_and_transfer`",
     ),
     (
         "Every request completes once: each device and stack, under reclaiming at depth 256, with "
         "mixes, when a member dies",
         f"`{IT}/device_suite.rs::hundreds_outstanding_are_conserved`, "
         f"`{IT}/flash.rs::"
-        "every_command_of_a_mix_completes_once_while_the_drive_reclaims_at_depth_256`, "
+        "mix_during_gc_at_depth_256_completes_each_command_once`, "
         f"`{IT}/flash.rs::"
-        "every_command_of_a_mix_completes_once_when_a_member_dies_that_reclaims_at_depth_256`",
+        "member_death_during_gc_at_depth_256_loses_no_command`",
     ),
     (
         "Calibration figures within 5 %, or excepted with the reason",

@@ -12,9 +12,10 @@ mod host;
 mod kernel;
 pub mod stack;
 
-pub use device::{Breakdown, Device, DeviceCompletion};
+pub use device::{Breakdown, DeviceCompletion};
 pub use error::SimError;
 pub use kernel::calendar_queue::CalendarQueue;
 pub use kernel::run::execute;
 pub use kernel::seed_path::SeedPath;
 pub use kernel::validate::refusals;
+pub use stack::Device;

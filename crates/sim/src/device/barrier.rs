@@ -1,32 +1,33 @@
-//! Flushes: each waits for everything that was submitted before it and changes data, and for nothing else.
+//! Order of flushes: each waits for all earlier writes and trims, and for nothing else.
 //!
-//! A flush that the interface can't queue (Serial ATA) waits for reads, too, begins when the drive is empty, and holds back what comes after it.
+//! A flush that the interface cannot queue (Serial ATA) runs alone. It waits for reads too, begins
+//! once the drive is empty, and holds back later commands.
 
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 
-/// A flush that is not complete.
+/// Flush under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flush {
     pub(crate) command: Command,
     pub(crate) submitted: Nanos,
-    /// From when on the device may complete it, the commands before it permitting.
+    /// Earliest completion, as far as the device is concerned.
     ready_at: Nanos,
-    /// Commands submitted since the flush before it and not yet complete.
+    /// Incomplete commands between the previous flush and this one.
     before: u32,
 }
 
-/// Counts commands between flushes, so that every step takes constant time.
+/// Counters of commands between flushes; every operation takes constant time.
 #[derive(Debug, Default)]
 pub(crate) struct Barrier {
     flushes: VecDeque<Flush>,
-    /// Flushes that have completed: the epoch of the front one.
+    /// Completed flushes: the epoch of the front flush.
     completed: u64,
-    /// Commands submitted since the last flush and not yet complete.
+    /// Incomplete commands since the last flush.
     since: u32,
-    /// When the front flush could first complete, as far as the commands before it are concerned.
+    /// Earliest completion of the front flush, as far as earlier commands are concerned.
     floor: Nanos,
-    /// What a flush takes that is alone on the drive; `None` where it passes beside other commands.
+    /// Duration of a flush that runs alone; `None` if flushes run next to other commands.
     alone: Option<Nanos>,
 }
 
@@ -34,12 +35,12 @@ pub(crate) struct Barrier {
 const FREE: u64 = u64::MAX;
 
 impl Barrier {
-    /// Of a drive whose flushes take so long, alone.
+    /// Build the barrier of a drive whose flushes run alone, each for `time`.
     pub(crate) fn alone(time: Nanos) -> Self {
         Self { alone: Some(time), ..Self::default() }
     }
 
-    /// A command other than a flush was submitted; hand the epoch back when it completes.
+    /// Register a command other than a flush; return its epoch for [`Barrier::leave`].
     #[inline]
     pub(crate) fn enter(&mut self, kind: CommandKind) -> u64 {
         if kind == CommandKind::Read && self.alone.is_none() {
@@ -49,13 +50,13 @@ impl Barrier {
         self.completed + self.flushes.len() as u64
     }
 
-    /// Whether no flush holds back what entered in `epoch`.
+    /// Return whether no flush holds back a command of `epoch`.
     #[inline]
-    pub(crate) fn lets_begin(&self, epoch: u64) -> bool {
+    pub(crate) fn admits(&self, epoch: u64) -> bool {
         self.alone.is_none() || epoch <= self.completed
     }
 
-    /// The command that entered in `epoch` completed at `now`.
+    /// Note that a command of `epoch` completed at `now`.
     #[inline]
     pub(crate) fn leave(&mut self, epoch: u64, now: Nanos) {
         if epoch == FREE {
@@ -70,24 +71,24 @@ impl Barrier {
         }
     }
 
-    /// A flush was submitted.
+    /// Register a flush.
     pub(crate) fn flush(&mut self, command: &Command, submitted: Nanos, ready_at: Nanos) {
         let before = std::mem::take(&mut self.since);
         self.flushes.push_back(Flush { command: *command, submitted, ready_at, before });
     }
 
-    /// Everything under way is forgotten.
+    /// Forget all commands under way.
     pub(crate) fn clear(&mut self) {
         *self = Self { alone: self.alone, ..Self::default() };
     }
 
-    /// Whether no flush is waiting.
+    /// Return whether no flush is under way.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.flushes.is_empty()
     }
 
-    /// When the next flush completes, if nothing is left that it waits for.
+    /// Return when the front flush completes; `None` while it waits for commands.
     #[inline]
     pub(crate) fn next(&self) -> Option<Nanos> {
         let front = self.flushes.front()?;
@@ -97,12 +98,12 @@ impl Barrier {
         })
     }
 
-    /// How many flushes, in their order, wait for nothing that came before them any more at `now`.
+    /// Return the number of leading flushes that wait for no earlier command at `now`.
     pub(crate) fn ready(&self, now: Nanos) -> usize {
         self.flushes.iter().take_while(|flush| flush.before == 0 && flush.ready_at <= now).count()
     }
 
-    /// Takes the flush that completes at `now`.
+    /// Take the front flush, which completes at `now`.
     pub(crate) fn pop(&mut self, now: Nanos) -> Option<Flush> {
         self.floor = now;
         self.completed += 1;
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_waits_for_what_came_before_it_and_not_for_what_came_after() {
+    fn flush_waits_for_earlier_writes_only() {
         let mut barrier = Barrier::default();
         let before = barrier.enter(CommandKind::Write);
         barrier.flush(&flush(1), 10, 12);
@@ -133,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_waits_for_no_read_unless_it_must_be_alone() {
+    fn flush_waits_for_reads_only_if_it_runs_alone() {
         let mut barrier = Barrier::default();
         let read = barrier.enter(CommandKind::Read);
         barrier.flush(&flush(1), 10, 12);
-        assert_eq!((barrier.next(), barrier.lets_begin(barrier.completed + 1)), (Some(12), true));
+        assert_eq!((barrier.next(), barrier.admits(barrier.completed + 1)), (Some(12), true));
         barrier.leave(read, 30);
         assert_eq!(barrier.next(), Some(12));
 
@@ -145,15 +146,15 @@ mod tests {
         let read = barrier.enter(CommandKind::Read);
         barrier.flush(&flush(1), 10, 12);
         let later = barrier.enter(CommandKind::Read);
-        assert_eq!((barrier.next(), barrier.lets_begin(read), barrier.lets_begin(later)), (None, true, false));
+        assert_eq!((barrier.next(), barrier.admits(read), barrier.admits(later)), (None, true, false));
         barrier.leave(read, 30);
         assert_eq!(barrier.next(), Some(35));
         barrier.pop(35);
-        assert!(barrier.lets_begin(later));
+        assert!(barrier.admits(later));
     }
 
     #[test]
-    fn flushes_complete_in_their_order() {
+    fn flushes_complete_in_submission_order() {
         let mut barrier = Barrier::default();
         let before = barrier.enter(CommandKind::Write);
         barrier.flush(&flush(1), 10, 12);

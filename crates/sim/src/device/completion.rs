@@ -1,28 +1,28 @@
-//! What a device tells of a command that it has completed, and where the time went.
+//! Completion of a command, and the breakdown of its latency.
 
 use tameshi_base::{Command, Nanos};
 
-/// Where a command's time went, in nanoseconds; the parts add up to its latency exactly.
+/// Breakdown of a latency in nanoseconds; the parts add up to it exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Breakdown {
-    /// Waiting for other commands: in the host because the device was full, or in the device.
+    /// Waiting for other commands: in the host while the device is full, or in the device.
     pub queue: Nanos,
-    /// Work of the host.
+    /// Processing in the host.
     pub host: Nanos,
     /// Transfer between host and device.
     pub link: Nanos,
-    /// The device's electronics.
+    /// Controller of the device.
     pub controller: Nanos,
-    /// The medium: seek, rotation and transfer of a disk, array time of flash.
+    /// Medium: seek, rotation and transfer of a disk, array time of flash.
     pub media: Nanos,
-    /// Waiting for the device to clean up.
+    /// Waiting for garbage collection.
     pub garbage_collection: Nanos,
     /// Waiting for an array's rebuild.
     pub rebuild: Nanos,
 }
 
 impl Breakdown {
-    /// What a later stretch of the same command took.
+    /// Add the breakdown of a later stage of the same command.
     #[inline]
     pub(crate) fn add(&mut self, other: &Self) {
         self.queue += other.queue;
@@ -34,8 +34,8 @@ impl Breakdown {
         self.rebuild += other.rebuild;
     }
 
-    /// The parts of the last `time` of the latency. Which part was when is not kept: the medium counts as last, and
-    /// waiting for others as first.
+    /// Return the parts of the last `time` of the latency. The order of the parts is not kept:
+    /// media time counts as last, and queueing as first.
     pub(crate) fn latest(&self, time: Nanos) -> Self {
         let mut left = time;
         let mut part = |of: Nanos| {
@@ -54,23 +54,23 @@ impl Breakdown {
         }
     }
 
-    /// All parts together: the latency from submission.
+    /// Return the sum of all parts: the latency from submission.
     pub fn total(&self) -> Nanos {
         self.queue + self.host + self.link + self.controller + self.media + self.garbage_collection + self.rebuild
     }
 }
 
-/// A command that a device has completed.
+/// Completed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceCompletion {
-    /// The command as it was submitted.
+    /// Command as submitted.
     pub command: Command,
-    /// When it was submitted.
+    /// Time of submission.
     pub submitted: Nanos,
-    /// When it completed.
+    /// Time of completion.
     pub at: Nanos,
-    /// Where the time between went.
+    /// Breakdown of the time between.
     pub breakdown: Breakdown,
-    /// Whether it failed: nothing was read, or what was to be written may be lost.
+    /// True if it failed: nothing was read, or written data may be lost.
     pub failed: bool,
 }

@@ -1,7 +1,7 @@
 //! Contract of devices that the kernel steps completion by completion, with successors in place.
 
-use super::{Device, DeviceCompletion, Flash};
-use tameshi_base::{Command, CommandKind, Nanos};
+use super::{DeviceCompletion, Flash};
+use tameshi_base::{CommandKind, Nanos};
 
 /// Device whose slots take a job's next command at the instant of a completion.
 ///
@@ -41,36 +41,6 @@ pub(crate) trait Prefetch {
     fn is_programming(&self) -> bool;
     /// Prefetch what the map entry of an offset points to.
     fn prefetch_target(&self, kind: CommandKind, offset_bytes: u64);
-}
-
-impl Device {
-    /// Return the device as one with slots in place, if it is one.
-    #[inline(always)]
-    pub(crate) fn in_place(&mut self) -> Option<&mut (impl InPlace + Prefetch)> {
-        match self {
-            Self::Flash(flash) => Some(&mut **flash),
-            _ => None,
-        }
-    }
-
-    /// Return the device as one that prefetches, if it is one.
-    #[inline(always)]
-    pub(crate) fn prefetching(&self) -> Option<&impl Prefetch> {
-        match self {
-            Self::Flash(flash) => Some(&**flash),
-            _ => None,
-        }
-    }
-
-    /// Submit a command that was just built field by field: inlined where a copy is slow to read.
-    #[inline(always)]
-    pub(crate) fn submit_inline(&mut self, now: Nanos, command: Command) {
-        match self {
-            Self::Flash(flash) => flash.submit_here(now, &command),
-            // A copy by reference: the command itself then need not lie in memory.
-            device => device.submit(now, &{ command }),
-        }
-    }
 }
 
 impl InPlace for Flash {

@@ -1,34 +1,32 @@
-//! A device without any cost: the floor of what is simulated, and the yardstick of the simulator's own speed.
+//! Device without cost: the floor of every simulation, and the yardstick of the simulator's own
+//! speed.
 
 use super::completion::{Breakdown, DeviceCompletion};
+use super::model::{Model, NoDevice};
 use crate::faults::loss::Loss;
 use tameshi_base::{Command, Nanos};
 
-/// Completes every command at the time of its submission, in that order.
+/// Device that completes every command at the time of its submission, in that order.
 #[derive(Debug, Default)]
 pub struct Null {
     pending: Vec<(Nanos, Command)>,
 }
 
-impl Null {
-    /// Power fails: what is under way is forgotten.
-    pub(crate) fn lose_power(&mut self) -> Loss {
-        self.pending.clear();
-        Loss::default()
-    }
+impl Model for Null {
+    type Inner = NoDevice;
 
     #[inline]
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
+    fn submit(&mut self, now: Nanos, command: &Command) {
         self.pending.push((now, *command));
     }
 
     #[inline]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
+    fn next_wake(&self) -> Option<Nanos> {
         self.pending.first().map(|&(at, _)| at)
     }
 
     #[inline]
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let due = self.pending.partition_point(|&(at, _)| at <= now);
         let done = self.pending.drain(..due);
         completions.extend(done.map(|(at, command)| DeviceCompletion {
@@ -38,5 +36,10 @@ impl Null {
             breakdown: Breakdown::default(),
             failed: false,
         }));
+    }
+
+    fn lose_power(&mut self, _now: Nanos) -> Loss {
+        self.pending.clear();
+        Loss::default()
     }
 }

@@ -1,17 +1,19 @@
-//! A volume: a disk known by its behaviour only, as a virtual machine or a cloud shows it.
+//! Volume: a disk of a virtual machine or a cloud, known by its behaviour only.
 //!
-//! A command waits until the volume works on fewer than `parallel` and until the limits let it through; then the one
-//! processor serves it for its time and its bytes, and its latency passes beside that of others. With `rounds`, all that
-//! wait are taken together, flushes too: one latency, then their services one after the other; what comes meanwhile
-//! forms the next round. During a stall the processor stands still.
+//! A command waits until fewer than `parallel` are in service and the limits admit it. One
+//! processor serves it for its time and its bytes; its latency overlaps that of others. With
+//! `rounds`, all waiting commands, including flushes, form a round: one latency, then their
+//! services one after the other. Commands that arrive meanwhile form the next round. During a stall
+//! the processor stands still.
 //!
 //! **Durability.** A completed write is durable.
 
 use super::barrier::Barrier;
+use super::busy_time::BusyTime;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::model::{Model, NoDevice};
 use super::pace::Pace;
-use super::work::Work;
+use super::queue_full::QueueFull;
 use crate::faults::loss::Loss;
 use crate::kernel::seed_path::SeedPath;
 use std::cmp::Reverse;
@@ -20,7 +22,7 @@ use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::{self, LatencyPoint, VolumeLimit, VolumeProfile, VolumeService};
 
-/// A distribution of times by points of its cumulative function.
+/// Distribution of times, by points of its cumulative function.
 #[derive(Debug)]
 struct Draws(Vec<(u64, Nanos)>);
 
@@ -40,7 +42,7 @@ impl Draws {
     }
 }
 
-/// What reads or writes take.
+/// Times of reads or of writes.
 #[derive(Debug)]
 struct Service {
     latency: Draws,
@@ -60,22 +62,23 @@ impl Service {
     }
 }
 
-/// How much of its rate the limit that the other one holds back can make up for later. QEMU, which stands behind many a
-/// provider's volumes, lets through as much at once where no burst is set (`util/throttle.c`: a tenth of a second's).
+/// Backlog that a limit may catch up while the other limit binds. QEMU, behind many providers'
+/// volumes, admits as much at once without a configured burst (`util/throttle.c`: a tenth of a
+/// second).
 const CATCH_UP: Nanos = 100_000_000;
 
-/// Rates that all commands share, those of commands and of bytes: each has a clock, which a command puts forward by what it
-/// takes of that rate, and goes through when no clock is ahead of the time.
+/// Limits on commands and bytes, shared by all commands. Each has a clock. A command advances both
+/// clocks by its use of the rates, and is admitted when neither is ahead of the time.
 ///
-/// So mixed lengths come to the rate that binds in the long run, and over any time to no more of either than its rate gives
-/// and `CATCH_UP` of it. Nothing is saved up while nobody waits: a volume at rest has no credit.
+/// Mixed lengths reach the rate that binds in the long run. Over any interval, neither rate is
+/// exceeded by more than `CATCH_UP` of it. An idle volume accumulates no credit.
 #[derive(Debug)]
 struct Limit {
     command: Nanos,
     bytes: Pace,
     free: [Nanos; 2],
-    /// While a command that came would have to wait: as long as the busier limit takes.
-    used: Work,
+    /// Time in which a new command would have to wait, by the busier limit.
+    used: BusyTime,
 }
 
 impl Limit {
@@ -84,30 +87,30 @@ impl Limit {
             command: Pace::per_second(profile.command_rate.value).time(1),
             bytes: Pace::per_second(profile.byte_rate.value),
             free: [0; 2],
-            used: Work::default(),
+            used: BusyTime::default(),
         }
     }
 
-    /// When a command of so many bytes that could begin at `now` may.
+    /// Return when a command of `bytes` that could begin at `now` is admitted.
     fn admit(&mut self, now: Nanos, bytes: u64) -> Nanos {
         let [commands, carried] = self.free;
         let last = commands.max(carried);
         let at = now.max(last);
-        // From `last` to `at` nobody waited: that puts both clocks forward.
+        // No command waited from `last` to `at`: advance both clocks.
         let rested = |free: Nanos| (free + (at - last)).max(at.saturating_sub(CATCH_UP));
         self.free = [rested(commands) + self.command, rested(carried) + self.bytes.time(bytes)];
         self.used.add(at, self.free[0].max(self.free[1]));
         at
     }
 
-    /// What was let through after `now` is forgotten, and takes nothing of the rates.
+    /// Cancel admissions after `now`; they use nothing of the rates.
     fn forget(&mut self, now: Nanos) {
         self.free = self.free.map(|free| free.min(now));
         self.used.end(now);
     }
 }
 
-/// Times in which nothing moves.
+/// Stalls: times in which the processor stands still.
 #[derive(Debug)]
 struct Standstill {
     every: f64,
@@ -122,7 +125,7 @@ impl Standstill {
         Self { next: random.exponential(every) as Nanos, every, lasting, random }
     }
 
-    /// When work from `from` that would end at `end` does.
+    /// Return the end, with stalls, of work from `from` to `end`.
     fn delayed(&mut self, from: Nanos, mut end: Nanos) -> Nanos {
         while self.next < end {
             let over = self.next + self.lasting.draw(&mut self.random);
@@ -133,39 +136,39 @@ impl Standstill {
     }
 }
 
-/// A volume and what it works on.
+/// Volume.
 #[derive(Debug)]
 pub struct Volume {
     services: [Service; 2],
     flush: Draws,
     after_flush: Nanos,
-    /// Whether no write was served since the last flush.
+    /// True if no write was served since the last flush.
     flushed: bool,
     parallel: u32,
     rounds: bool,
     limit: Option<Limit>,
     stalls: Option<Standstill>,
     random: Random,
-    /// What waits, since when, and its epoch among flushes.
+    /// Waiting commands: command, submission, epoch among flushes.
     waiting: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     held: u32,
-    /// When the next round begins, if something waits for it.
+    /// Begin of the next round, if a command waits for it.
     round_at: Option<Nanos>,
     processor: Nanos,
     slots: Vec<(DeviceCompletion, u64)>,
     free_slots: Vec<u32>,
-    /// Time, order and slot of what completes next.
+    /// Completions to come: time, order, slot.
     events: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     scheduled: u64,
     barrier: Barrier,
-    /// What the processor works, stalls included.
-    work: Work,
+    /// Busy time of the processor, including stalls.
+    work: BusyTime,
 }
 
 impl Volume {
-    /// A volume at rest.
-    pub fn new(profile: &VolumeProfile, chance: &SeedPath) -> Self {
+    /// Build a volume at rest.
+    pub fn new(profile: &VolumeProfile, seeds: &SeedPath) -> Self {
         Self {
             services: [&profile.read, &profile.write].map(Service::new),
             flush: Draws::new(&profile.flush.value),
@@ -174,10 +177,10 @@ impl Volume {
             parallel: profile.parallel.value,
             rounds: profile.rounds.as_ref().is_some_and(|rounds| rounds.value),
             limit: profile.limit.as_ref().map(Limit::new),
-            stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.stream("stalls"))),
-            random: chance.stream("latencies"),
+            stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, seeds.stream("stalls"))),
+            random: seeds.stream("latencies"),
             waiting: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             held: 0,
             round_at: None,
             processor: 0,
@@ -186,77 +189,7 @@ impl Volume {
             events: BinaryHeap::with_capacity(1024),
             scheduled: 0,
             barrier: Barrier::default(),
-            work: Work::default(),
-        }
-    }
-
-    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        usage.add(Resource::Controller, 1, self.work.until(now));
-        if let Some(limit) = &self.limit {
-            usage.add(Resource::Allowance, 1, limit.used.until(now));
-        }
-        self.full.usage(u64::from(self.parallel), now, usage);
-    }
-
-    /// Power fails: what is under way is forgotten.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
-        self.waiting.clear();
-        self.full.holds_back(false, now);
-        self.events.clear();
-        self.slots.clear();
-        self.free_slots.clear();
-        self.barrier = Barrier::default();
-        (self.held, self.round_at, self.processor) = (0, None, now);
-        self.work.end(now);
-        if let Some(limit) = &mut self.limit {
-            limit.forget(now);
-        }
-        Loss::default()
-    }
-
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush && !self.rounds {
-            self.flushed = true;
-            let ready = now + self.flush.draw(&mut self.random);
-            self.barrier.flush(command, now, ready);
-            return;
-        }
-        let epoch = self.barrier.enter(command.kind);
-        if !self.rounds && self.held < self.parallel {
-            self.begin(*command, now, epoch, now);
-            return;
-        }
-        self.waiting.push_back((*command, now, epoch));
-        if !self.rounds {
-            self.full.holds_back(true, now);
-        } else if self.held == 0 {
-            self.round_at.get_or_insert(now);
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let event = self.events.peek().map(|Reverse((at, ..))| *at);
-        [event, self.barrier.next(), self.round_at].into_iter().flatten().min()
-    }
-
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if self.barrier.next().is_some_and(|flush| flush <= at) {
-                let Some(flush) = self.barrier.pop(at) else { return };
-                let breakdown = Breakdown { media: at - flush.submitted, ..Breakdown::default() };
-                let (command, submitted) = (flush.command, flush.submitted);
-                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
-            } else if self.round_at == Some(at) {
-                // What is submitted in answer to a completion of this instant belongs to the round.
-                if completions[before..].last().is_some_and(|last| last.at == now) {
-                    return;
-                }
-                self.begin_round(at);
-            } else {
-                self.complete(completions);
-            }
+            work: BusyTime::default(),
         }
     }
 
@@ -273,7 +206,7 @@ impl Volume {
             }
         } else if let Some((command, submitted, epoch)) = self.waiting.pop_front() {
             self.begin(command, submitted, epoch, at);
-            self.full.holds_back(!self.waiting.is_empty(), at);
+            self.queue_full.set(!self.waiting.is_empty(), at);
         }
     }
 
@@ -285,7 +218,7 @@ impl Volume {
         }
     }
 
-    /// Takes a command: its turn on the processor, then its latency.
+    /// Serve a command: its turn on the processor, then its latency.
     fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.pass(now);
         let kind = usize::from(command.kind != CommandKind::Read);
@@ -295,8 +228,8 @@ impl Volume {
         self.schedule(command, submitted, epoch, at, breakdown);
     }
 
-    /// Takes all that wait: one latency (a longer one for a command alone), then one after the other. Flushes of a round
-    /// pass beside one another.
+    /// Begin a round of all waiting commands: one latency (a longer one for a single command), then
+    /// one service after the other. Flushes of a round overlap.
     fn begin_round(&mut self, now: Nanos) {
         self.round_at = None;
         self.pass(now);
@@ -316,11 +249,12 @@ impl Volume {
             latest = latest.max(at);
             self.schedule(command, submitted, epoch, at, breakdown);
         }
-        // What came while the last round went on waits for its end; only what this one has no place for is held back by that.
-        self.full.holds_back(!self.waiting.is_empty(), now);
+        // Commands that arrived during the last round wait for its end. Only commands without a
+        // place in this round count as held back.
+        self.queue_full.set(!self.waiting.is_empty(), now);
     }
 
-    /// A command's turn on the processor, not before `now` and as the limits permit: when it ends.
+    /// Return the end of a command's turn on the processor, not before `now` and within the limits.
     fn serve(&mut self, command: &Command, now: Nanos, breakdown: &mut Breakdown) -> Nanos {
         let bytes = if command.kind == CommandKind::Trim { 0 } else { u64::from(command.length_bytes) };
         let service = &self.services[usize::from(command.kind != CommandKind::Read)];
@@ -334,7 +268,7 @@ impl Volume {
         self.worked(turn, turn + breakdown.controller + breakdown.link)
     }
 
-    /// What a command takes longer because a flush was the last before it that was no read.
+    /// Return the extra time of a command after a flush, with only reads between.
     #[inline]
     fn after_flush(&mut self, kind: CommandKind) -> Nanos {
         match kind {
@@ -348,7 +282,7 @@ impl Volume {
         0
     }
 
-    /// The processor works from one time to another, stalls not counted: when it has done so.
+    /// Return the end of the processor's work, with stalls.
     fn worked(&mut self, from: Nanos, to: Nanos) -> Nanos {
         let end = self.stalls.as_mut().map_or(to, |stalls| stalls.delayed(from, to));
         self.work.add(from, end);
@@ -356,7 +290,7 @@ impl Volume {
         end
     }
 
-    /// Time that a flush takes, or a write that is durable at once.
+    /// Draw the time of a flush, or of a write with force unit access.
     fn harden(&mut self, command: &Command, breakdown: &mut Breakdown) -> Nanos {
         if !command.fua && command.kind != CommandKind::Flush {
             return 0;
@@ -378,5 +312,79 @@ impl Volume {
         }
         self.scheduled += 1;
         self.events.push(Reverse((at, self.scheduled, number)));
+    }
+}
+
+impl Model for Volume {
+    type Inner = NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush && !self.rounds {
+            self.flushed = true;
+            let ready = now + self.flush.draw(&mut self.random);
+            self.barrier.flush(command, now, ready);
+            return;
+        }
+        let epoch = self.barrier.enter(command.kind);
+        if !self.rounds && self.held < self.parallel {
+            self.begin(*command, now, epoch, now);
+            return;
+        }
+        self.waiting.push_back((*command, now, epoch));
+        if !self.rounds {
+            self.queue_full.set(true, now);
+        } else if self.held == 0 {
+            self.round_at.get_or_insert(now);
+        }
+    }
+
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.peek().map(|Reverse((at, ..))| *at);
+        [event, self.barrier.next(), self.round_at].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if self.barrier.next().is_some_and(|flush| flush <= at) {
+                let Some(flush) = self.barrier.pop(at) else { return };
+                let breakdown = Breakdown { media: at - flush.submitted, ..Breakdown::default() };
+                let (command, submitted) = (flush.command, flush.submitted);
+                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+            } else if self.round_at == Some(at) {
+                // Commands submitted in answer to a completion of this instant belong to the round.
+                if completions[before..].last().is_some_and(|last| last.at == now) {
+                    return;
+                }
+                self.begin_round(at);
+            } else {
+                self.complete(completions);
+            }
+        }
+    }
+
+    /// Commands under way are forgotten.
+    fn lose_power(&mut self, now: Nanos) -> Loss {
+        self.waiting.clear();
+        self.queue_full.set(false, now);
+        self.events.clear();
+        self.slots.clear();
+        self.free_slots.clear();
+        self.barrier = Barrier::default();
+        (self.held, self.round_at, self.processor) = (0, None, now);
+        self.work.end(now);
+        if let Some(limit) = &mut self.limit {
+            limit.forget(now);
+        }
+        Loss::default()
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        usage.add(Resource::Controller, 1, self.work.until(now));
+        if let Some(limit) = &self.limit {
+            usage.add(Resource::Allowance, 1, limit.used.until(now));
+        }
+        self.queue_full.usage(u64::from(self.parallel), now, usage);
     }
 }

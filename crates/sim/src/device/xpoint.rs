@@ -1,156 +1,133 @@
-//! A 3D XPoint drive: written in place, so nothing is ever erased or moved, and what it does is what the host asked.
+//! 3D XPoint drive: written in place, without erases or relocations.
 //!
-//! A command waits in the host while the drive is full, then for the controller's next turn. Its access units go to
-//! neighbouring channels, each of which serves one access at a time in the order of asking; then data cross the link.
+//! A command waits in the host while the drive is full, then for the controller's next turn. Its
+//! access units go to adjacent channels, each of which serves one access at a time in the order of
+//! the requests. Then the data cross the link.
 //!
 //! **Durability.** A completed write is on the medium.
 
 use super::barrier::Barrier;
+use super::busy_time::BusyTime;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::model::{Model, NoDevice};
 use super::pace::Pace;
-use super::work::Work;
+use super::queue_full::QueueFull;
 use crate::device::power_draw::Drawing;
+use crate::faults::loss::Loss;
 use crate::kernel::calendar_queue::CalendarQueue;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::XPointProfile;
 
-/// A command under way.
+/// Command under way.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// As it will be told, as far as it is known.
+    /// Completion to be, as far as it is known.
     done: DeviceCompletion,
     epoch: u64,
-    /// A read whose data are not yet on the link, or a write whose are not yet on the medium: when they are ready for it is
-    /// known first, and who is ready first goes first.
+    /// True for a read whose data are not yet on the link, and for a write whose data are not yet
+    /// on the medium. The second half begins in the order of readiness.
     is_half: bool,
 }
 
-/// A 3D XPoint drive and what it holds.
+/// Link to the host: one way per direction, or one for both.
+#[derive(Debug)]
+struct Link {
+    pace: [Pace; 2],
+    half_duplex: bool,
+    /// End of all requested transfers, by way.
+    until: [Nanos; 2],
+    busy: [BusyTime; 2],
+}
+
+impl Link {
+    fn new(profile: &XPointProfile) -> Self {
+        Self {
+            pace: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
+            half_duplex: profile.link.half_duplex.value,
+            until: [0; 2],
+            busy: Default::default(),
+        }
+    }
+
+    /// Transfer data after all earlier ones, from `from` on; return the end.
+    fn cross(
+        &mut self,
+        direction: usize,
+        command: &Command,
+        (now, from): (Nanos, Nanos),
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let time = self.pace[direction].time(u64::from(command.length_bytes));
+        let way = if self.half_duplex { 0 } else { direction };
+        let at = from.max(self.until[way]) + time;
+        self.until[way] = at;
+        self.busy[way].pass(now);
+        self.busy[way].add(at - time, at);
+        breakdown.link += time;
+        breakdown.queue += at - from - time;
+        at
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ways = if self.half_duplex { 1 } else { 2 };
+        self.busy.iter().take(ways).for_each(|way| usage.add(Resource::Link, 1, way.until(now)));
+    }
+}
+
+/// 3D XPoint drive.
 #[derive(Debug)]
 pub struct XPoint {
     unit_bytes: u64,
     access: [Nanos; 2],
     overhead: [Nanos; 2],
     turn: Nanos,
-    pace: [Pace; 2],
-    half_duplex: bool,
     depth: u32,
-    /// When each channel has done all it was asked so far.
+    /// End of all requested accesses, by channel.
     channels: Vec<Nanos>,
-    link: [Nanos; 2],
+    link: Link,
     next_turn: Nanos,
     held: u32,
     host: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
-    /// When each slot's command is half done, and when it completes.
+    /// Ends of the first half and of the command, by slot.
     events: CalendarQueue,
     barrier: Barrier,
-    /// What each channel, each way of the link and the controller have done and will have.
-    accesses: Vec<Work>,
-    transfers: [Work; 2],
-    turns: Work,
+    /// Busy time of each channel, and of the controller.
+    accesses: Vec<BusyTime>,
+    turns: BusyTime,
     drawing: Option<Drawing>,
 }
 
 impl XPoint {
-    /// A drive at rest.
+    /// Build a drive at rest.
     pub fn new(profile: &XPointProfile) -> Self {
         Self {
             unit_bytes: profile.access_unit.value.0,
             access: [profile.read_time.value.0, profile.write_time.value.0],
             overhead: [profile.read_overhead.value.0, profile.write_overhead.value.0],
             turn: Pace::per_second(profile.command_rate.value).time(1),
-            pace: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
-            half_duplex: profile.link.half_duplex.value,
             depth: profile.queue_depth.value,
             channels: vec![0; profile.channels.value as usize],
-            link: [0; 2],
+            link: Link::new(profile),
             next_turn: 0,
             held: 0,
             host: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: CalendarQueue::new(),
             barrier: Barrier::default(),
-            accesses: vec![Work::default(); profile.channels.value as usize],
-            transfers: Default::default(),
-            turns: Work::default(),
+            accesses: vec![BusyTime::default(); profile.channels.value as usize],
+            turns: BusyTime::default(),
             drawing: profile.power.as_ref().map(Drawing::new),
         }
     }
 
-    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let media = self.accesses.iter().map(|work| work.until(now)).sum();
-        usage.add(Resource::Media, self.channels.len() as u64, media);
-        let ways = if self.half_duplex { 1 } else { 2 };
-        self.transfers.iter().take(ways).for_each(|way| usage.add(Resource::Link, 1, way.until(now)));
-        usage.add(Resource::Controller, 1, self.turns.until(now));
-        self.full.usage(u64::from(self.depth), now, usage);
-    }
-
-    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
-    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
-        let mut usage = Usage::default();
-        self.usage(now, &mut usage);
-        Some(self.drawing?.energy_nj(now, &usage))
-    }
-
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush {
-            self.barrier.flush(command, now, now + self.overhead[1]);
-            return;
-        }
-        let epoch = self.barrier.enter(command.kind);
-        if self.held < self.depth {
-            self.begin(*command, now, epoch, now);
-        } else {
-            self.host.push_back((*command, now, epoch));
-            self.full.holds_back(true, now);
-        }
-    }
-
-    #[inline]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let event = self.events.next();
-        let wake = self.barrier.next().map_or(event, |flush| event.min(flush));
-        (wake < Nanos::MAX).then_some(wake)
-    }
-
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if self.barrier.next().is_some_and(|flush| flush <= at) {
-                let Some(flush) = self.barrier.pop(at) else { return };
-                let latency = at - flush.submitted;
-                let controller = self.overhead[1].min(latency);
-                let breakdown = Breakdown { queue: latency - controller, controller, ..Breakdown::default() };
-                let (command, submitted) = (flush.command, flush.submitted);
-                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
-                continue;
-            }
-            let Some((_, number)) = self.events.take() else { return };
-            if std::mem::take(&mut self.slots[number as usize].is_half) {
-                self.go_on(number, at);
-                continue;
-            }
-            let Slot { done: completion, epoch, .. } = self.slots[number as usize];
-            completions.push(completion);
-            self.free_slots.push(number);
-            self.barrier.leave(epoch, at);
-            self.held -= 1;
-            if let Some((command, submitted, epoch)) = self.host.pop_front() {
-                self.begin(command, submitted, epoch, at);
-                self.full.holds_back(!self.host.is_empty(), at);
-            }
-        }
-    }
-
-    /// The drive takes a command from the host.
+    /// Accept a command from the host.
     fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
         let turn = now.max(self.next_turn);
@@ -165,7 +142,7 @@ impl XPoint {
             }
             CommandKind::Write => {
                 breakdown.controller = self.overhead[1];
-                self.cross(1, &command, (now, turn + self.overhead[1]), &mut breakdown)
+                self.link.cross(1, &command, (now, turn + self.overhead[1]), &mut breakdown)
             }
             CommandKind::Trim | CommandKind::Flush => {
                 breakdown.controller = self.overhead[1];
@@ -187,11 +164,11 @@ impl XPoint {
         self.events.add(at, number);
     }
 
-    /// What a read has fetched crosses the link; what came with a write goes to the medium.
-    fn go_on(&mut self, number: u32, now: Nanos) {
+    /// Begin the second half of a command: the link for a read, the medium for a write.
+    fn enter_second_half(&mut self, number: u32, now: Nanos) {
         let DeviceCompletion { command, mut breakdown, .. } = self.slots[number as usize].done;
         let at = match command.kind {
-            CommandKind::Read => self.cross(0, &command, (now, now), &mut breakdown),
+            CommandKind::Read => self.link.cross(0, &command, (now, now), &mut breakdown),
             _ => self.access(1, &command, (now, now), &mut breakdown),
         };
         let done = &mut self.slots[number as usize].done;
@@ -199,7 +176,7 @@ impl XPoint {
         self.events.add(at, number);
     }
 
-    /// A command's access units on their channels, from `ready` on: when the last is over.
+    /// Access the medium from `ready` on; return the end of the last access.
     fn access(
         &mut self,
         kind: usize,
@@ -225,24 +202,76 @@ impl XPoint {
         breakdown.queue += last - ready - own;
         last
     }
+}
 
-    /// A command's data cross the link from `from` on, behind what came before: when they are over.
-    fn cross(
-        &mut self,
-        direction: usize,
-        command: &Command,
-        (now, from): (Nanos, Nanos),
-        breakdown: &mut Breakdown,
-    ) -> Nanos {
-        let time = self.pace[direction].time(u64::from(command.length_bytes));
-        let way = if self.half_duplex { 0 } else { direction };
-        let link = &mut self.link[way];
-        let at = from.max(*link) + time;
-        *link = at;
-        self.transfers[way].pass(now);
-        self.transfers[way].add(at - time, at);
-        breakdown.link += time;
-        breakdown.queue += at - from - time;
-        at
+impl Model for XPoint {
+    type Inner = NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.overhead[1]);
+            return;
+        }
+        let epoch = self.barrier.enter(command.kind);
+        if self.held < self.depth {
+            self.begin(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+            self.queue_full.set(true, now);
+        }
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.next();
+        let wake = self.barrier.next().map_or(event, |flush| event.min(flush));
+        (wake < Nanos::MAX).then_some(wake)
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if self.barrier.next().is_some_and(|flush| flush <= at) {
+                let Some(flush) = self.barrier.pop(at) else { return };
+                let latency = at - flush.submitted;
+                let controller = self.overhead[1].min(latency);
+                let breakdown = Breakdown { queue: latency - controller, controller, ..Breakdown::default() };
+                let (command, submitted) = (flush.command, flush.submitted);
+                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+                continue;
+            }
+            let Some((_, number)) = self.events.take() else { return };
+            if std::mem::take(&mut self.slots[number as usize].is_half) {
+                self.enter_second_half(number, at);
+                continue;
+            }
+            let Slot { done: completion, epoch, .. } = self.slots[number as usize];
+            completions.push(completion);
+            self.free_slots.push(number);
+            self.barrier.leave(epoch, at);
+            self.held -= 1;
+            if let Some((command, submitted, epoch)) = self.host.pop_front() {
+                self.begin(command, submitted, epoch, at);
+                self.queue_full.set(!self.host.is_empty(), at);
+            }
+        }
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let media = self.accesses.iter().map(|work| work.until(now)).sum();
+        usage.add(Resource::Media, self.channels.len() as u64, media);
+        self.link.usage(now, usage);
+        usage.add(Resource::Controller, 1, self.turns.until(now));
+        self.queue_full.usage(u64::from(self.depth), now, usage);
+    }
+
+    fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        let mut usage = Usage::default();
+        self.usage(now, &mut usage);
+        Some(self.drawing?.energy_nj(now, &usage))
+    }
+
+    /// Commands in the drive finish unseen: a completed write is on the medium.
+    fn lose_power(&mut self, _now: Nanos) -> Loss {
+        Loss::default()
     }
 }

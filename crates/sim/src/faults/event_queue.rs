@@ -1,9 +1,9 @@
 //! Events of a run: their times, their targets, and their records.
 
 use super::loss::Loss;
-use crate::device::Device;
 use crate::engine::{Blow, How};
 use crate::error::SimError;
+use crate::stack::Device;
 use serde_json::{Value, json};
 use tameshi_base::{Nanos, Reason};
 use tameshi_record::Writer;

@@ -1,6 +1,6 @@
 //! Devices of a run, and the one that wakes up first.
 
-use crate::device::Device;
+use crate::stack::Device;
 use tameshi_base::Nanos;
 
 /// One device per storage, in the spec's order; storages on partitions of one drive share a device.

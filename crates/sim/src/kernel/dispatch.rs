@@ -219,7 +219,7 @@ impl Phase<'_> {
                 (Request::Command(command), None) => world.devices.change(engine.device).submit(now, &command),
                 (Request::Command(command), Some(host)) => {
                     if let Some(device) = world.devices.get(engine.device) {
-                        device.expect(&command);
+                        device.prefetch(&command);
                     }
                     if let Action::Submit(command, device) = host.issue(now, &command, engine.device) {
                         world.devices.change(device).submit(now, &command);

@@ -1,35 +1,36 @@
-//! Flushes of an array: each completes when all before it that change data have, and its members have flushed.
+//! Flush order of an array or a cache: a flush goes to the members after all earlier writes and
+//! trims, and completes after them.
 
 use std::collections::VecDeque;
 use tameshi_base::CommandKind;
 
-/// Epoch of a flush, which has a place in the order instead.
+/// Epoch of a flush; its place in the order counts instead.
 pub(super) const ORDERED: u64 = u64::MAX;
 /// Epoch of a command that no flush waits for.
 const FREE: u64 = u64::MAX - 1;
 
-/// A flush under way.
+/// Flush under way.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
     op: u32,
-    /// Commands before it, back to the flush before, that are not complete.
+    /// Incomplete commands between the previous flush and this one.
     before: u32,
-    /// Whether the members have been told.
-    told: bool,
-    /// Whether they are done.
+    /// True once it was sent to the members.
+    sent: bool,
+    /// True once the members have completed it.
     done: bool,
 }
 
-/// What may happen to the front flush.
+/// Next action for the front flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The members must be told.
-    Tell(u32),
-    /// It completes.
+    /// Send it to the members.
+    Send(u32),
+    /// Complete it.
     Complete(u32),
 }
 
-/// Counts commands between flushes.
+/// Counters of commands between flushes.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     flushes: VecDeque<Flush>,
@@ -38,7 +39,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// A command other than a flush begins; hand the epoch back when it completes.
+    /// Register a command other than a flush; return its epoch for [`Order::leave`].
     #[inline]
     pub(super) fn enter(&mut self, kind: CommandKind) -> u64 {
         if kind == CommandKind::Read {
@@ -48,7 +49,7 @@ impl Order {
         self.completed + self.flushes.len() as u64
     }
 
-    /// The command that entered in `epoch` completed.
+    /// Note that a command of `epoch` completed.
     #[inline]
     pub(super) fn leave(&mut self, epoch: u64) {
         if epoch == FREE {
@@ -60,37 +61,37 @@ impl Order {
         }
     }
 
-    /// A flush begins; `told` says whether the members know already.
-    pub(super) fn flush(&mut self, op: u32, told: bool) {
+    /// Register a flush; `sent` if the members have it already.
+    pub(super) fn flush(&mut self, op: u32, sent: bool) {
         let before = std::mem::take(&mut self.since);
-        self.flushes.push_back(Flush { op, before, told, done: false });
+        self.flushes.push_back(Flush { op, before, sent, done: false });
     }
 
-    /// The members are done with a flush.
-    pub(super) fn done(&mut self, op: u32) {
+    /// Note that the members have completed a flush.
+    pub(super) fn members_done(&mut self, op: u32) {
         self.of(op).done = true;
     }
 
-    /// The members have to be told again.
-    pub(super) fn untold(&mut self, op: u32) {
+    /// Note that a flush must be sent again.
+    pub(super) fn resend(&mut self, op: u32) {
         let flush = self.of(op);
-        (flush.told, flush.done) = (false, false);
+        (flush.sent, flush.done) = (false, false);
     }
 
     fn of(&mut self, op: u32) -> &mut Flush {
         self.flushes.iter_mut().find(|flush| flush.op == op).expect("the flush is under way")
     }
 
-    /// What the front flush is ready for.
+    /// Return the next action for the front flush, if it is ready.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Next> {
         let front = self.flushes.front_mut()?;
         if front.before > 0 {
             return None;
         }
-        if !front.told {
-            front.told = true;
-            return Some(Next::Tell(front.op));
+        if !front.sent {
+            front.sent = true;
+            return Some(Next::Send(front.op));
         }
         if !front.done {
             return None;
@@ -101,7 +102,7 @@ impl Order {
         Some(Next::Complete(op))
     }
 
-    /// Everything under way is forgotten.
+    /// Forget all commands.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

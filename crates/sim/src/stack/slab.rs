@@ -1,11 +1,11 @@
-//! Numbered places that are used again: what an array has under way, without an allocation per command.
+//! Slab: numbered values without an allocation per command.
 
-/// Values under numbers that stay the same while the value is there.
+/// Values under stable numbers.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,
     free: Vec<u32>,
-    /// The number of the first place: what had a smaller one was forgotten.
+    /// Number of the first place; values with smaller numbers were forgotten.
     base: u32,
 }
 
@@ -16,7 +16,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Keeps a value; returns its number.
+    /// Insert a value; return its number.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
@@ -27,20 +27,23 @@ impl<T> Slab<T> {
         self.base + (self.places.len() - 1) as u32
     }
 
-    /// Takes the value under a number away.
+    /// Remove a value.
+    ///
+    /// # Panics
+    /// If there is none.
     #[inline]
     pub(crate) fn remove(&mut self, number: u32) -> T {
         self.take(number).expect("what is removed is there")
     }
 
-    /// The value under a number is not needed any more.
+    /// Drop a value.
     #[inline]
     pub(crate) fn free(&mut self, number: u32) {
         self.places[(number - self.base) as usize] = None;
         self.free.push(number);
     }
 
-    /// What [`Slab::remove`] does, unless it was forgotten.
+    /// Remove a value; `None` if it was forgotten.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Option<T> {
         let place = number.checked_sub(self.base)?;
@@ -48,24 +51,30 @@ impl<T> Slab<T> {
         self.places[place as usize].take()
     }
 
-    /// The value under a number.
+    /// Return a value.
+    ///
+    /// # Panics
+    /// If there is none.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &T {
         self.places[(number - self.base) as usize].as_ref().expect("what is asked for is there")
     }
 
-    /// The same, to be changed.
+    /// Return a value, mutable.
+    ///
+    /// # Panics
+    /// If there is none.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> &mut T {
         self.places[(number - self.base) as usize].as_mut().expect("what is asked for is there")
     }
 
-    /// Numbers and values, in the order of the numbers.
+    /// Return numbers and values, in the order of the numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.places.iter().zip(self.base..).filter_map(|(value, number)| Some((number, value.as_ref()?)))
     }
 
-    /// Forgets everything; its numbers are not used again.
+    /// Forget all values; their numbers are not used again.
     pub(crate) fn clear(&mut self) {
         self.base += self.places.len() as u32;
         self.places.clear();

@@ -1,7 +1,8 @@
-//! Published figures that set parameters of flash profiles, held to 5 %: burst, steady state, reads, bandwidth, latency.
+//! Published figures that set parameters of flash profiles, within 5 %: burst, steady state, reads,
+//! bandwidth, latency.
 //!
-//! Each drive is simulated at a scale, with 256 outstanding unless the figure is a latency. Figures that a profile can't
-//! meet together with another are listed with what is met instead.
+//! Each drive is simulated at a scale, with 256 outstanding unless the figure is a latency. Figures
+//! that a profile cannot meet together are listed with the value reached.
 
 use crate::support::{command, mean};
 use std::path::Path;
@@ -21,7 +22,7 @@ fn drive(name: &str) -> FlashProfile {
     FlashProfile { simulated: Simulated { scale: SCALE, ..Simulated::default() }, ..flash }
 }
 
-/// A drive that was written once in order and then so often at random, or not at all.
+/// Drive written once in order and then at random, or not at all.
 fn written(profile: &FlashProfile, random_passes: Option<u32>) -> (Device, u64) {
     let bytes = profile.scaled_capacity().0 >> 20 << 20;
     let mut flash = Flash::new(profile).expect("a drive");
@@ -31,7 +32,7 @@ fn written(profile: &FlashProfile, random_passes: Option<u32>) -> (Device, u64) 
     (Device::Flash(Box::new(flash)), bytes)
 }
 
-/// Keeps `depth` outstanding; what completed after the first `skip`.
+/// Keep `depth` outstanding; return the completions after the first `skip`.
 fn measure(
     device: &mut Device,
     depth: u64,
@@ -101,7 +102,7 @@ fn latency(name: &str, kind: CommandKind) -> f64 {
     mean(done.iter().map(|d| d.at - d.submitted)) / 1e3
 }
 
-/// A card's published figures by what is measured.
+/// Published figures of a card, by measurement.
 struct Card {
     name: &'static str,
     /// Writes of 4 KiB while fresh, and in the steady state.
@@ -109,7 +110,7 @@ struct Card {
     steady: &'static [(&'static str, f64)],
     /// Reads of 4 KiB.
     reads: &'static [(&'static str, f64)],
-    /// Reads of 4 KiB one after the other.
+    /// Sequential reads of 4 KiB.
     sequential: &'static [(&'static str, f64)],
     /// GB/s of reads and writes of 1 MiB.
     bandwidth: [&'static [(&'static str, f64)]; 2],
@@ -170,8 +171,9 @@ const CARDS: [Card; 6] = [
     Card { name: "sata-ssd-480gb", reads: &[("S0-0007", 75_000.0)], bandwidth: [&[("S0-0011", 0.5)], &[]], ..NOTHING },
 ];
 
-/// Figures that contradict another of the same card, and how far the profile is off. The 800 GB card's 600 000 reads of
-/// 4 KiB are 2.46 GB/s, its 330 000 writes 1.35 GB/s: both beyond its own bandwidth by 12 %.
+/// Figures that contradict another of the same card, and the profile's deviation. The 800 GB card's
+/// 600,000 reads of 4 KiB are 2.46 GB/s, its 330,000 writes 1.35 GB/s: both exceed its own
+/// bandwidth by 12 %.
 const NOT_MET: [(&str, f64); 2] = [("S1-0029", 0.07), ("S1-0032", 0.10)];
 
 #[allow(clippy::print_stdout, reason = "scripts/validation.py keeps it")]
@@ -206,7 +208,7 @@ fn published_figures_are_met() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rates of each quarter of the capacity written at random, and the last completion.
+/// Return the rates of each quarter of the capacity written at random, and the last completion.
 fn quarters(device: &mut Device, bytes: u64, count: usize) -> (Vec<f64>, DeviceCompletion) {
     let mut next = random_4k(CommandKind::Write, bytes);
     let (mut done, mut rates, mut issued, mut completed, mut begin) = (vec![], vec![], 256, 0, 0);
@@ -244,7 +246,7 @@ fn a_drive_goes_from_fresh_to_steady_and_stays_there() {
     assert!((end / prepared[2] - 1.0).abs() < 0.02, "the same as preconditioned: {end} and {prepared:?}");
 }
 
-/// Steady writes and the mean latency of reads beside them at a scale.
+/// Return steady writes and the mean latency of reads next to them, at a scale.
 fn at_scale(scale: u32) -> [f64; 3] {
     let profile = FlashProfile { simulated: Simulated { scale, ..Simulated::default() }, ..drive("es3000-1.2t") };
     let (mut device, bytes) = written(&profile, Some(3));

@@ -1,4 +1,5 @@
-//! A channel dies while the drive works: nothing is lost, and after the rebuild the drive is as if it had lost it before.
+//! Channel failures: no data are lost, and after the rebuild the drive behaves as if the channel
+//! had died before the run.
 
 use crate::flash::mix;
 use crate::support::*;
@@ -16,7 +17,7 @@ use tameshi_workload::StreamSpec;
 const BYTES: u64 = 128 << 20;
 const SPARE: u32 = 400_000;
 
-/// Two controllers of 8 + 1 channels, written in the steady manner.
+/// Drive of two controllers with 8 + 1 channels, in the steady state.
 fn drive(over_provisioning: u32) -> FlashProfile {
     let mut drive = flash_drive(BYTES);
     drive.controller.data_channels = sourced(8);
@@ -25,7 +26,8 @@ fn drive(over_provisioning: u32) -> FlashProfile {
     drive
 }
 
-/// Keeps 256 of a mix outstanding; `happens` after each completion that finds so many done. Goes on until the device is idle.
+/// Keep 256 commands of a mix outstanding, then let the device run dry. `happens` is called after
+/// each completion with the number of completions.
 fn to_the_end(
     device: &mut Device,
     seed: u64,
@@ -80,13 +82,14 @@ fn variants() -> Vec<(&'static str, FlashProfile)> {
 }
 
 #[test]
-fn every_command_completes_once_and_no_data_are_lost_when_channels_die_at_depth_256() {
+fn channel_deaths_at_depth_256_lose_no_command_and_no_data() {
     for (seed, (name, profile)) in (0..36).zip(variants().into_iter().cycle()) {
         let (mut device, count) = (Device::new(&flash(profile)).expect("a drive"), 6000);
         let (mut died, mut rebuilt) = (Vec::new(), Vec::<Rebuilt>::new());
         let done = to_the_end(&mut device, seed, count, |device, done, now| {
             rebuilt.extend(device.take_rebuilt());
-            // The second goes when the first has been rebuilt; another controller's at any time.
+            // The second channel of a controller dies after the rebuild; that of another controller
+            // at any time.
             let due = [(0, done >= 1000), (10, done >= 1200), (4, rebuilt.iter().any(|of| of.channel == Some(0)))];
             for (channel, _) in due.into_iter().filter(|&(_, due)| due) {
                 if !died.contains(&channel) {
@@ -106,7 +109,7 @@ fn every_command_completes_once_and_no_data_are_lost_when_channels_die_at_depth_
 }
 
 #[test]
-fn flash_and_over_provisioning_shrink_by_the_share_of_the_dead_channel_and_everything_stays_mapped() {
+fn dead_channel_shrinks_flash_and_spare_and_keeps_all_mapped() {
     let mut device = Device::new(&flash(drive(SPARE))).expect("a drive");
     device.submit(0, &command(0, CommandKind::Read, 0, 4096));
     let fills = |device: &Device| match device {
@@ -124,20 +127,20 @@ fn flash_and_over_provisioning_shrink_by_the_share_of_the_dead_channel_and_every
     assert_eq!(after[1], before[1], "the other controller's are as they were");
     let Device::Flash(flash) = &device else { panic!("a flash drive") };
     flash.check();
-    let rebuilt = device.take_rebuilt().expect("its end is told");
+    let rebuilt = device.take_rebuilt().expect("a finished rebuild");
     assert_eq!((rebuilt.since, rebuilt.channel), (0, Some(2)));
     assert!(rebuilt.bytes <= before[0].mapped * 4096, "nothing is moved twice: {rebuilt:?}");
     assert_close(rebuilt.bytes as f64, before[0].mapped as f64 * 4096.0, 0.1, "all of it but what reclaiming moved");
 }
 
 #[test]
-fn after_the_rebuild_writes_amplify_as_on_a_drive_that_lost_the_channel_before() {
+fn rebuilt_drive_amplifies_like_one_without_the_channel() {
     let amplification = |mut profile: FlashProfile, dies: bool| {
         profile.controller.count = sourced(1);
         profile.cleaning.policy = sourced(CleaningPolicy::Fifo);
         profile.simulated.dead_channels = u32::from(!dies);
         let mut device = Device::new(&flash(profile)).expect("a drive");
-        // The first command finds it written.
+        // The data are there at the first command.
         device.submit(0, &command(0, CommandKind::Read, 0, 4096));
         if dies {
             assert_eq!(device.fail_channel(0, 5, 0), Ok(true));
@@ -156,7 +159,7 @@ fn after_the_rebuild_writes_amplify_as_on_a_drive_that_lost_the_channel_before()
 }
 
 #[test]
-fn another_channel_of_the_controller_that_dies_before_the_end_of_the_rebuild_takes_the_drive_with_it() {
+fn second_channel_death_during_rebuild_kills_the_drive() {
     let mut device = watched(&leaf(flash(drive(SPARE)))).expect("a device");
     let mut fates = Vec::new();
     let done = to_the_end(&mut device, 3, 3000, |device, done, now| {
@@ -210,7 +213,7 @@ fn dies(at: &str, channel: u32) -> Event {
     serde_json::from_value(json!({ "at": at, "fail": fail })).expect("an event")
 }
 
-/// A channel dies twice under a load that goes on until the drive is rebuilt.
+/// Fail two channels in turn under a load that lasts until the drive is rebuilt.
 pub fn with_a_dying_channel() -> RunSpec {
     let stream = StreamSpec { read: Share(700_000), queue_depth: 16, ..StreamSpec::default() };
     let mut spec = spec(flash(drive(SPARE)), stream, for_time(5 * SECOND));
@@ -236,7 +239,7 @@ fn what_dies_and_what_is_rebuilt_are_recorded() {
 }
 
 #[test]
-fn a_channel_whose_death_leaves_no_room_is_refused_before_the_run() {
+fn channel_death_without_room_is_refused_before_the_run() {
     let mut spec = spec(flash(drive(180_000)), StreamSpec::default(), for_time(SECOND));
     spec.events.insert("dies".into(), dies("1 ms", 1));
     let why = try_run(&spec, Default::default()).err().map(|error| error.to_string()).unwrap_or_default();

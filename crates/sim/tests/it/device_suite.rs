@@ -1,4 +1,4 @@
-//! The suite that every device passes, whatever it models.
+//! Suite that every device passes.
 
 use crate::arbitration::arbitrated;
 use crate::support::*;
@@ -74,7 +74,7 @@ fn every_kind() -> Vec<(&'static str, Node)> {
     drives.into_iter().map(|(name, device)| (name, leaf(device))).chain(stacks).collect()
 }
 
-/// What a node is, and every kind there is: a new one must find its place here.
+/// Nodes of every kind; a new kind must be added here.
 fn kind(node: &Node) -> &'static str {
     match node {
         Node::Device { device, .. } => match device {
@@ -117,7 +117,7 @@ fn every_kind_of_node_is_in_the_suite() {
     assert!(kinds.into_iter().eq(KINDS));
 }
 
-/// Every profile of the repository, flash at the smallest scale of which each block keeps pages.
+/// Every profile of the repository; flash at the smallest scale at which each block keeps pages.
 fn every_profile() -> Vec<(String, Node)> {
     let devices = crate::profiles::texts("devices").into_iter().map(|(path, text)| {
         let mut profile: profile::DeviceProfile = toml::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -129,7 +129,8 @@ fn every_profile() -> Vec<(String, Node)> {
     devices.collect()
 }
 
-/// A small buffer, one command at a time, reads that wait for programs, relocated data among the host's.
+/// Drive with a small buffer, one command at a time, reads that wait for programs, and relocated
+/// data among the host's.
 fn one_at_a_time(mut drive: FlashProfile) -> FlashProfile {
     drive.controller.queue_depth.value = 1;
     drive.buffer.size.value.0 = 64 << 10;
@@ -138,14 +139,14 @@ fn one_at_a_time(mut drive: FlashProfile) -> FlashProfile {
     drive
 }
 
-/// The commands within a device's capacity.
+/// Commands within a device's capacity.
 fn within(node: &Node, commands: &[(Nanos, Command)]) -> Vec<(Nanos, Command)> {
     let room = node.capacity().0 - (256 * 4096);
     let moved = commands.iter().map(|&(gap, of)| (gap, Command { offset_bytes: of.offset_bytes % room, ..of }));
     moved.collect()
 }
 
-/// Commands and the pause before each: bursts and pauses, near places and far ones.
+/// Commands and pauses before them: bursts and pauses, near and far offsets.
 fn commands(most: usize) -> impl Strategy<Value = Vec<(Nanos, Command)>> {
     let gap = prop_oneof![3 => Just(0), 2 => 0..200_000u64, 1 => 0..30_000_000u64];
     let kind = prop_oneof![
@@ -161,7 +162,8 @@ fn commands(most: usize) -> impl Strategy<Value = Vec<(Nanos, Command)>> {
     })
 }
 
-/// Submits each after its pause and lets the device run dry; completions in the order in which they came.
+/// Submit each command after its pause, and let the device run dry. Returns completions in their
+/// order.
 fn drive(node: &Node, commands: &[(Nanos, Command)]) -> (Vec<Nanos>, Vec<DeviceCompletion>) {
     let mut device = stack::node(node).expect("a device");
     let (mut now, mut submitted, mut done) = (0, vec![], vec![]);
@@ -217,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn commands_complete_once_not_before_submission_and_flushes_order(commands in commands(60)) {
+    fn commands_complete_once_after_submission_and_flushes_order(commands in commands(60)) {
         for (name, node) in every_kind() {
             check(name, &node, &commands)?;
         }
@@ -266,7 +268,8 @@ proptest! {
                     }
                 }
                 now += gap;
-                // What wakes at the instant of a completion is left for those who answer it: nobody does here.
+                // A wake-up at the instant of a completion is left for an answer; none is given
+                // here.
                 while device.next_wake().is_some_and(|wake| wake < now) {
                     device.advance(now - 1, &mut done);
                 }

@@ -9,7 +9,7 @@ use tameshi_spec::profile::{Drawn, HddProfile};
 use tameshi_workload::{Pattern, StreamSpec};
 
 #[test]
-fn a_random_read_alone_takes_overhead_seek_half_a_revolution_and_transfer() {
+fn lone_random_read_takes_overhead_seek_rotation_and_transfer() {
     for (seek_min, seek_average, revolution, overhead) in
         [(200, 3_400, 4_000, 50), (600, 8_000, 8_333, 50), (0, 5_000, 6_000, 0), (1_000, 1_000, 10_000, 300)]
     {
@@ -22,7 +22,7 @@ fn a_random_read_alone_takes_overhead_seek_half_a_revolution_and_transfer() {
         let found = mean(done.iter().map(|d| d.at - d.submitted));
         let expected = (overhead + seek_average + revolution / 2 + 30) as f64 * 1e3;
         assert_close(found, expected, 0.005, "mean service");
-        assert_eq!(done.iter().map(|d| d.breakdown.queue).sum::<Nanos>(), 0, "nobody waits alone");
+        assert_eq!(done.iter().map(|d| d.breakdown.queue).sum::<Nanos>(), 0, "a lone command never queues");
     }
 }
 
@@ -48,7 +48,7 @@ fn a_sweeping_arm_gains_with_depth_as_the_reference_table_says() {
     }
 }
 
-/// The 7.2k disk of the reference table.
+/// Disk of 7,200 rpm of the reference table.
 fn slow_disk() -> HddProfile {
     let mut disk = disk();
     (disk.seek_min.value.0, disk.seek_average.value.0, disk.revolution.value.0) = (600_000, 8 * MS, 8_333_333);
@@ -57,7 +57,7 @@ fn slow_disk() -> HddProfile {
 
 // slow: ten minutes of a disk per depth
 #[test]
-fn what_comes_first_under_the_head_is_served_first_as_the_reference_tables_say() {
+fn sptf_order_matches_the_reference_tables() {
     let fast = [(1, 182.0), (2, 219.0), (4, 261.0), (8, 314.0), (16, 383.0), (32, 466.0), (64, 564.0)];
     let slow = [(1, 82.0), (2, 98.0), (4, 117.0), (8, 140.0), (16, 169.0), (32, 205.0), (64, 248.0)];
     let sweep = [(1, 82.0), (2, 91.0), (4, 106.0), (8, 122.0), (16, 139.0), (32, 153.0), (64, 166.0)];
@@ -96,13 +96,14 @@ fn outer_zones_pass_more_bytes_per_second_than_inner_ones() {
     };
     let (outer, inner) = (at(0), at(140_000_000_000));
     assert!((165e6..171e6).contains(&outer) && (108e6..112e6).contains(&inner), "{outer} and {inner}");
-    // Equal numbers of cylinders hold bytes in proportion to their rates: the middle byte lies outside the middle.
+    // Equal numbers of cylinders hold bytes in proportion to their rates: the middle byte lies
+    // outside the middle.
     let done = closed_loop(&hdd(profile), 1, 100_000, random_4k("zones"));
     assert_close(mean(done.iter().map(|d| d.at - d.submitted)), 5.45e6, 0.02, "mean service as before");
 }
 
 #[test]
-fn a_volatile_write_cache_takes_writes_at_the_overhead_and_a_flush_waits_for_the_medium() {
+fn volatile_cache_takes_writes_at_overhead_and_flush_at_medium() {
     let profile = hdd(with_write_cache(disk(), 8 << 20));
     let writes = StreamSpec { read: Share(0), ..StreamSpec::default() };
     let left = run(&spec(profile.clone(), writes.clone(), for_amount(1 << 20)));
@@ -117,13 +118,13 @@ fn a_volatile_write_cache_takes_writes_at_the_overhead_and_a_flush_waits_for_the
 }
 
 #[test]
-fn first_come_first_served_gains_nothing_with_depth_but_the_overhead() {
+fn fcfs_gains_only_the_overhead_from_depth() {
     for (depth, expected) in [(1, 182.0), (2, 182.0), (4, 182.0), (8, 182.0), (16, 182.0), (32, 183.0), (64, 183.0)] {
         let stream = StreamSpec { queue_depth: depth, ..StreamSpec::default() };
         let left = run(&spec(hdd(disk()), stream, for_time(600 * SECOND)));
         let found = left.sum("read.count") as f64 / 600.0;
         assert_close(found, expected, 0.03, &format!("IOPS at depth {depth} as the reference table says"));
-        // Where another one waits, its overhead passes beside the medium's work.
+        // If another command waits, its overhead overlaps the medium's work.
         let service_ms = if depth == 1 { 5.48 } else { 5.43 };
         assert_close(found, 1e3 / service_ms, 0.01, &format!("IOPS at depth {depth} of what a read takes"));
     }
@@ -140,7 +141,8 @@ fn sequential(read: bool, block_bytes: u64, queue_depth: u32) -> StreamSpec {
     }
 }
 
-/// Bytes per second of a stream over a minute, and the disk's rate with the crossings from cylinder to cylinder.
+/// Return the bytes per second of a stream over a minute, and the disk's rate including cylinder
+/// crossings.
 fn bandwidth(profile: HddProfile, stream: StreamSpec) -> (f64, f64) {
     let cylinder = profile.capacity.value.0 as f64 / f64::from(profile.cylinders.value);
     let crossing = 0.2e6 + 3.2e6 / (8.0 / 15.0) / f64::from(profile.cylinders.value).sqrt();
@@ -169,7 +171,7 @@ fn queued_streams_run_at_the_rate_of_the_medium() {
 
 // slow: a grid of three dimensions
 #[test]
-fn one_stream_runs_at_the_rate_of_the_medium_whatever_its_length_depth_and_schedule() {
+fn sequential_stream_runs_at_media_rate_for_all_settings() {
     let for_ever = 1_000_000 * SECOND;
     for profile in [disk(), elevator(disk()), shortest_positioning(disk(), for_ever)] {
         for block in grid(&[64 << 10, 256 << 10, 512 << 10, 576 << 10, 1 << 20, 4 << 20]) {
@@ -188,12 +190,13 @@ fn one_stream_runs_at_the_rate_of_the_medium_whatever_its_length_depth_and_sched
 #[test]
 fn small_sequential_writes_one_at_a_time_cost_a_revolution_each() {
     let left = run(&spec(hdd(disk()), sequential(false, 4096, 1), for_time(60 * SECOND)));
-    // The next bytes have just passed: they come again after a revolution, and then take their own time.
+    // The next bytes have just passed: they come again after a revolution, and then take their own
+    // time.
     assert_close(left.sum("write.count") as f64, 60e3 / 4.03, 0.001, "writes");
 }
 
 #[test]
-fn small_sequential_reads_come_from_the_read_ahead_at_the_controllers_pace() {
+fn small_sequential_reads_run_from_read_ahead_at_overhead_pace() {
     let left = run(&spec(hdd(with_read_ahead(disk(), 512 << 10)), sequential(true, 4096, 1), for_time(60 * SECOND)));
     assert_close(left.sum("read.count") as f64, 60.0 * 20_000.0, 0.01, "one per overhead of 0.05 ms");
 }
@@ -216,7 +219,8 @@ fn a_read_of_what_is_passing_waits_for_it_and_not_a_revolution() {
     device.submit(0, &command(0, CommandKind::Read, 0, 4096));
     device.advance(10 * MS, &mut done);
     let first = done[0].at;
-    // Behind the read's end, 30 µs per 4 KiB: what begins 128 KiB further on has passed after 990 µs.
+    // Behind the read's end, 30 µs per 4 KiB: what begins 128 KiB further on has passed after 990
+    // µs.
     device.submit(10 * MS, &command(1, CommandKind::Read, 4096, 4096));
     device.advance(11 * MS, &mut done);
     assert_eq!(done[1].at, 10 * MS + MS / 20, "held since long ago");
@@ -230,7 +234,7 @@ fn a_read_of_what_is_passing_waits_for_it_and_not_a_revolution() {
 }
 
 #[test]
-fn a_read_longer_than_the_segment_takes_what_is_there_and_streams_the_rest() {
+fn read_longer_than_the_segment_streams_the_rest() {
     let profile = hdd(with_read_ahead(disk(), 64 * 4096));
     let answered = |offset: u64, pause: Nanos| {
         let mut device = tameshi_sim::Device::new(&profile).expect("a device");
@@ -251,7 +255,8 @@ fn a_read_longer_than_the_segment_takes_what_is_there_and_streams_the_rest() {
     let passes = 30_000;
     assert!(answered(4096, 0).abs_diff(256 * passes) <= 300);
     assert!(answered(5 * 4096, MS).abs_diff(260 * passes) <= 300, "its beginning has passed and is held");
-    // After 10 ms the segment has been full since 1.92 ms: its end passes again two revolutions later, three at 13.92.
+    // After 10 ms the segment has been full since 1.92 ms: its end passes again two revolutions
+    // later, three at 13.92.
     assert!(answered(4096, 10 * MS).abs_diff(64 * passes + 12 * MS + 192 * passes) <= 300);
 }
 
@@ -291,8 +296,9 @@ fn a_stream_does_not_starve_a_reader_behind_the_sweep() {
     spec.phases[0].streams.push(reader);
     let left = run(&spec);
     let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
-    // A turn of the stream is ten writes, a revolution behind the first one; one read in four lies on the way and goes
-    // before the next turn. Seek and half a revolution are 4.25 ms: 11 ms for a read and what is written meanwhile.
+    // A turn of the stream is ten writes, a revolution behind the first one; one read in four lies
+    // on the way and goes before the next turn. Seek and half a revolution are 4.25 ms: 11 ms for a
+    // read and what is written meanwhile.
     assert!((1700..1900).contains(&count), "{count} reads in 20 s");
     assert!(sum / count < 12 * MS, "{} ms", sum / count / MS);
     let written = left.sum("write.bytes") / 20;
@@ -308,7 +314,8 @@ fn a_command_that_the_arm_waits_for_in_vain_holds_up_nobody() {
     device.advance(0, &mut done);
     while let (Some(wake), true) = (device.next_wake(), done.is_empty()) {
         if wake > MS {
-            // The first read ends at `wake`; the trim nearest to it is still in the controller then.
+            // The first read ends at `wake`; the trim nearest to it is still in the controller
+            // then.
             device.submit(wake - 10_000, &command(2, CommandKind::Trim, 2_000_000_000, 4096));
         }
         device.advance(wake, &mut done);
@@ -320,7 +327,8 @@ fn a_command_that_the_arm_waits_for_in_vain_holds_up_nobody() {
 
 #[test]
 fn a_disk_is_busy_as_long_as_it_reads_ahead_what_is_asked_for() {
-    // 8 KiB pass in 60 us; at one in 100 us the disk is busy for 60 % of the time, whoever finds them in the buffer.
+    // 8 KiB pass in 60 µs; at one read per 100 µs the disk is busy for 60 % of the time, hits
+    // included.
     let power = Drawn { idle_mw: sourced(5_000), active_mw: sourced(15_000) };
     let profile =
         HddProfile { power: Some(power), ..with_read_ahead(without_overhead(without_seeks(disk())), 1 << 20) };
@@ -338,7 +346,7 @@ fn a_disk_is_busy_as_long_as_it_reads_ahead_what_is_asked_for() {
     assert_close(usage.of(Resource::Media).1 as f64 / end as f64, 0.6, 1e-3, "share of the time that the disk is busy");
     let watts = device.energy_nj(end).expect("it says") as f64 / end as f64;
     assert_close(watts, 11.0, 1e-3, "watts");
-    // What lies in the buffer already costs the head nothing when it is read again.
+    // Data in the buffer cost the head nothing when they are read again.
     device.submit(end, &command(count, CommandKind::Read, (count - 1) * 8192, 8192));
     device.advance(2 * end, &mut done);
     let mut again = Usage::default();

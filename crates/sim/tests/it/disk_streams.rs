@@ -1,11 +1,12 @@
-//! Streams that share a hard disk with one another and with readers at random places.
+//! Sequential streams on one hard disk, with each other and with random readers.
 
 use crate::support::*;
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_sim::Device;
 use tameshi_spec::profile::HddProfile;
 
-/// Bytes per second of each of so many readers at equal distances, and the longest that one waited.
+/// Return the bytes per second of each of `readers` readers at equal distances, and the longest
+/// wait.
 fn shares(profile: HddProfile, readers: u64, depth: u64, block: u32) -> (Vec<f64>, Nanos) {
     const TIME: Nanos = 20 * SECOND;
     const MIB: u64 = 1 << 20;
@@ -41,8 +42,8 @@ fn sequential_readers_share_a_disk_in_turns_of_a_revolution() {
             let profile = scheduling(with_depth(with_read_ahead(disk(), 512 << 10), 32));
             let what = format!("{:?} at depth {depth}", profile.scheduling.value);
             let (rates, longest) = shares(profile, 4, depth, 64 << 10);
-            // Seeks of 3.2, 3.2, 3.2 and 5.4 ms, half a revolution and 0.5 ms for the first 64 KiB; then a revolution,
-            // and what is left of the last one: some 620 kB in 10.5 ms.
+            // Seeks of 3.2, 3.2, 3.2 and 5.4 ms, half a revolution and 0.5 ms for the first 64 KiB;
+            // then a revolution, and what is left of the last one: some 620 kB in 10.5 ms.
             let all: f64 = rates.iter().sum();
             assert!((56e6..62e6).contains(&all), "{what}: {all} bytes a second");
             assert!(rates.iter().all(|rate| (rate / all - 0.25).abs() < 0.005), "{what}: {rates:?}");

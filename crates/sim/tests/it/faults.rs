@@ -1,4 +1,4 @@
-//! Members that die and are replaced, and power that fails: nothing is lost that was durable, and nobody waits for ever.
+//! Member failures, replacements and power cuts: durable data survive, and every command completes.
 
 use crate::support::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use tameshi_spec::profile::{self, HostLink, Written};
 use tameshi_spec::run::Node;
 use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
 
-/// A disk of so many bytes on which a command takes its bytes at about 137 MB/s, and nothing else.
+/// Disk of `bytes` on which a command takes its transfer at about 137 MB/s, and nothing else.
 fn small(bytes: u64) -> Node {
     let mut profile = without_overhead(without_seeks(disk()));
     (profile.revolution.value.0, profile.capacity.value.0, profile.cylinders.value) = (0, bytes, 1);
@@ -48,31 +48,31 @@ fn mixed(count: u64, seed: u64) -> Vec<Command> {
         .collect()
 }
 
-/// Keeps 256 outstanding; `happens` befalls the device after so many completions.
-fn befall(
+/// Keep 256 commands outstanding; call `happens` on the device after `after` completions.
+fn with_fault(
     node: &Node,
     commands: &[Command],
     after: usize,
     happens: impl Fn(&mut Device, Nanos),
 ) -> Vec<DeviceCompletion> {
-    befalls(&mut watched(node).expect("a device"), commands, (256, after), happens)
+    with_fault_on(&mut watched(node).expect("a device"), commands, (256, after), happens)
 }
 
-/// The same at a depth, of a device that has gone through something.
-fn befalls(
+/// Keep `depth` commands outstanding on a device with a past.
+fn with_fault_on(
     device: &mut Device,
     commands: &[Command],
     (depth, after): (usize, usize),
     happens: impl Fn(&mut Device, Nanos),
 ) -> Vec<DeviceCompletion> {
-    let (mut done, mut issued, mut now, mut befell) = (vec![], 0, 0, false);
+    let (mut done, mut issued, mut now, mut has_happened) = (vec![], 0, 0, false);
     loop {
         while issued < commands.len() && issued - done.len() < depth {
             device.submit(now, &commands[issued]);
             issued += 1;
         }
-        if done.len() >= after && !befell {
-            befell = true;
+        if done.len() >= after && !has_happened {
+            has_happened = true;
             happens(device, now);
             continue;
         }
@@ -94,11 +94,11 @@ fn conserved(name: &str, commands: &[Command], done: &[DeviceCompletion]) {
 }
 
 #[test]
-fn when_a_member_dies_at_depth_256_every_command_completes_once_and_none_fails() {
+fn member_death_at_depth_256_fails_no_command() {
     for (name, node) in redundant() {
         for (after, drive) in [(0, 0), (300, 1), (777, 0)] {
             let commands = mixed(1500, after as u64);
-            let done = befall(&node, &commands, after, |device, now| {
+            let done = with_fault(&node, &commands, after, |device, now| {
                 device.fail(Some(drive), now);
             });
             conserved(name, &commands, &done);
@@ -108,10 +108,10 @@ fn when_a_member_dies_at_depth_256_every_command_completes_once_and_none_fails()
 }
 
 #[test]
-fn when_too_much_dies_commands_fail_and_every_one_still_completes_once() {
+fn too_many_deaths_fail_commands_and_each_completes_once() {
     for (name, node) in redundant().into_iter().chain([("raid0", raid0(3, plain())), ("disk", plain())]) {
         let commands = mixed(1000, 5);
-        let done = befall(&node, &commands, 300, |device, now| {
+        let done = with_fault(&node, &commands, 300, |device, now| {
             device.fail(None, now);
         });
         conserved(name, &commands, &done);
@@ -121,16 +121,16 @@ fn when_too_much_dies_commands_fail_and_every_one_still_completes_once() {
 }
 
 #[test]
-fn a_member_that_dies_while_another_is_rebuilt_breaks_what_bears_one_loss() {
+fn second_death_during_rebuild_breaks_single_redundancy() {
     let commands = mixed(600, 6);
-    let done = befall(&raid5(4, plain()), &commands, 100, |device, now| {
+    let done = with_fault(&raid5(4, plain()), &commands, 100, |device, now| {
         device.fail(Some(1), now);
         device.replace(1, now).expect("it is dead");
         device.fail(Some(2), now);
     });
     conserved("raid5", &commands, &done);
     assert!(done.iter().any(|d| d.failed));
-    let done = befall(&raid1(3, plain(), ReadBalance::Nearest), &commands, 100, |device, now| {
+    let done = with_fault(&raid1(3, plain(), ReadBalance::Nearest), &commands, 100, |device, now| {
         device.fail(Some(0), now);
         device.replace(0, now).expect("it is dead");
         device.fail(Some(1), now);
@@ -140,7 +140,7 @@ fn a_member_that_dies_while_another_is_rebuilt_breaks_what_bears_one_loss() {
 }
 
 #[test]
-fn a_rebuild_that_is_given_up_at_any_moment_leaves_commands_conserved() {
+fn cancelled_rebuild_conserves_commands_at_any_moment() {
     let flash = || leaf(flash(flash_drive(1 << 30)));
     let nodes = [
         ("raid1", raid1(2, flash(), ReadBalance::ShortestQueue)),
@@ -155,7 +155,7 @@ fn a_rebuild_that_is_given_up_at_any_moment_leaves_commands_conserved() {
             let mut device = watched(&node).expect("a device");
             device.fail(Some(0), 0);
             device.replace(0, 0).expect("it is dead");
-            let done = befalls(&mut device, &commands, (2, after), |device, now| {
+            let done = with_fault_on(&mut device, &commands, (2, after), |device, now| {
                 device.fail(Some(1), now);
             });
             conserved(name, &commands, &done);
@@ -165,7 +165,7 @@ fn a_rebuild_that_is_given_up_at_any_moment_leaves_commands_conserved() {
 }
 
 #[test]
-fn a_flush_fails_where_the_data_before_it_are_gone_and_nowhere_else() {
+fn flush_fails_only_if_earlier_data_are_lost() {
     let mirror = || raid1(2, plain(), ReadBalance::default());
     for (name, node, dead, fails) in [
         ("stripe", raid0(3, plain()), &[1][..], true),
@@ -191,14 +191,14 @@ fn a_flush_fails_where_the_data_before_it_are_gone_and_nowhere_else() {
 }
 
 #[test]
-fn what_lies_on_the_living_members_of_a_stripe_is_served_whatever_the_stripe_is_a_part_of() {
+fn broken_stripe_still_serves_its_live_members_anywhere() {
     let stripe = || raid0(2, plain());
     for (name, node) in [("alone", stripe()), ("partition", partition(stripe(), 1, 64)), ("stripe", raid0(2, stripe()))]
     {
         let mut random = Random::named(9, "places");
         let read = |id| command(id, CommandKind::Read, random.below(200_000) * 4096, 4096);
         let commands: Vec<Command> = (0..1000).map(read).collect();
-        let done = befall(&node, &commands, 0, |device, now| {
+        let done = with_fault(&node, &commands, 0, |device, now| {
             device.fail(Some(0), now);
         });
         let failed = done.iter().filter(|d| d.failed).count() as f64 / done.len() as f64;
@@ -207,7 +207,8 @@ fn what_lies_on_the_living_members_of_a_stripe_is_served_whatever_the_stripe_is_
     }
 }
 
-/// How long the rebuild of a member takes, and the completions of `load`, one at a time, meanwhile.
+/// Return the duration of a member's rebuild, and the completions of `load`, one at a time,
+/// meanwhile.
 fn rebuild(node: &Node, load: bool) -> (Nanos, Vec<DeviceCompletion>) {
     let mut device = watched(node).expect("a device");
     device.fail(Some(1), 0);
@@ -237,13 +238,13 @@ fn a_rebuild_takes_the_bytes_over_its_rate() {
             let (at, _) = rebuild(&with_rebuild(node.clone(), rate, 1_000_000, RebuildManner::Competing), false);
             assert_close(at as f64, bytes as f64 / rate as f64 * 1e9, 0.01, "bytes over rate");
         }
-        // Faster than its disks it is not.
+        // It is never faster than its disks.
         let (at, _) = rebuild(&with_rebuild(node, 1_000_000_000, 1_000_000, RebuildManner::Competing), false);
         assert_close(at as f64, bytes as f64 / (4096.0 / 30e-6) * 1e9, 0.02, "bytes over the medium's rate");
     }
 }
 
-/// A disk of 400 MB with seeks, rotation and a buffer that reads ahead.
+/// Disk of 400 MB with seeks, rotation and read-ahead.
 fn streaming() -> Node {
     let mut profile = with_read_ahead(elevator(with_depth(disk(), 32)), 512 << 10);
     (profile.capacity.value.0, profile.cylinders.value) = (400_000_000, 140);
@@ -261,7 +262,7 @@ fn the_rebuild_of_a_disk_writes_it_in_a_stream() {
 }
 
 #[test]
-fn a_yielding_rebuild_crawls_beside_other_work_and_a_competing_one_does_not() {
+fn yielding_rebuild_crawls_under_load_and_competing_does_not() {
     let node = raid1(2, small(16 << 20), ReadBalance::ShortestQueue);
     let (crawl, _) = rebuild(&with_rebuild(node.clone(), 200_000_000, 2_000_000, RebuildManner::Yielding), true);
     assert_close(crawl as f64 / 1e9, f64::from(16 << 20) / 2e6, 0.25, "bytes over the least rate");
@@ -274,7 +275,7 @@ fn a_yielding_rebuild_crawls_beside_other_work_and_a_competing_one_does_not() {
 
 #[test]
 fn a_yielding_rebuild_makes_up_for_what_its_sleeps_lack() {
-    // Twenty times as long as its rate is marked anew, twice as long as the marks reach back.
+    // Twenty mark intervals, twice as long as the marks reach back.
     let (bytes, least) = (1_800_000_000, 30_000_000);
     let node = raid1(2, small(bytes), ReadBalance::ShortestQueue);
     let (at, _) = rebuild(&with_rebuild(node, 200_000_000, least, RebuildManner::Yielding), true);
@@ -289,7 +290,7 @@ fn only_what_died_can_be_replaced() {
 }
 
 #[test]
-fn a_mirror_of_stripes_rebuilds_a_dead_half_that_no_command_has_touched() {
+fn mirror_of_stripes_rebuilds_an_untouched_dead_half() {
     let striped = || raid0(2, small(8 << 20));
     for (name, node) in [
         ("raid1", raid1(2, striped(), ReadBalance::Nearest)),
@@ -312,7 +313,7 @@ fn a_mirror_of_stripes_rebuilds_a_dead_half_that_no_command_has_touched() {
 }
 
 #[test]
-fn a_stripe_that_has_lost_a_member_names_the_one_that_was_to_be_replaced() {
+fn replacement_in_a_broken_stripe_names_the_member() {
     let mut device = watched(&raid0(2, raid1(2, plain(), ReadBalance::Nearest))).expect("a device");
     assert!(device.fail(Some(2), 0) && device.fail(Some(3), 0));
     let why = device.replace(3, 1).expect_err("nothing holds it");
@@ -338,7 +339,7 @@ fn a_power_cut_fails_what_is_under_way_and_the_storage_goes_on() {
         ("disk with a write cache", leaf(profile::Device::Hdd(with_write_cache(disk(), 4 << 20)))),
     ]) {
         let commands = mixed(1000, 7);
-        let done = befall(&node, &commands, 400, |device, now| {
+        let done = with_fault(&node, &commands, 400, |device, now| {
             assert_eq!(device.cut_power(now).outstanding, 256, "{name}");
         });
         conserved(name, &commands, &done);
@@ -348,7 +349,7 @@ fn a_power_cut_fails_what_is_under_way_and_the_storage_goes_on() {
 
 #[test]
 fn after_a_power_cut_a_link_is_free_of_what_was_to_cross_it() {
-    // 64 MiB over 10 MB/s: six seconds that nobody asks for any more.
+    // 64 MiB over 10 MB/s: six seconds of cancelled transfers.
     let node = replica(plain(), 20_000, 10_000_000, Acknowledge::Both);
     let mut device = watched(&node).expect("a device");
     (0..64).for_each(|id| device.submit(0, &command(id, CommandKind::Write, id << 20, 1 << 20)));
@@ -365,7 +366,7 @@ fn after_a_power_cut_a_link_is_free_of_what_was_to_cross_it() {
     assert!(latency < SECOND / 20, "{latency} ns");
 }
 
-/// Writes so many blocks apart, flushing after the first `flushed`; what a cut then loses.
+/// Write blocks at a distance, flush after the first `flushed`, and cut power; return the loss.
 fn lost(node: &Node, flushed: u64, after: u64) -> (u64, u64) {
     let mut device = watched(node).expect("a device");
     let (mut done, mut id) = (vec![], 0);
@@ -386,7 +387,7 @@ fn lost(node: &Node, flushed: u64, after: u64) -> (u64, u64) {
 }
 
 #[test]
-fn what_was_flushed_stays_and_what_only_a_volatile_cache_held_is_counted_as_lost() {
+fn power_cut_keeps_flushed_data_and_counts_volatile_loss() {
     let volatile = cached(plain(), 16 << 20, CacheKind::Volatile);
     let (writes, bytes) = lost(&volatile, 200, 50);
     assert!((1..=50).contains(&writes), "{writes}");
@@ -403,7 +404,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn whatever_befalls_an_array_at_any_moment_commands_are_conserved(
+    fn array_faults_at_any_moment_conserve_commands(
         seed in any::<u64>(), faults in proptest::collection::vec((0usize..600, 0u32..4, 0u8..3), 1..5),
     ) {
         for (name, node) in redundant() {
@@ -435,7 +436,7 @@ device.fail(Some(drive % 2), now);
 }
 
 #[test]
-fn a_degraded_stripe_with_parity_reads_a_lost_chunk_from_all_the_others() {
+fn degraded_parity_read_takes_all_other_members() {
     let node = raid5(4, small(1 << 30));
     let load = || StreamLoad { depth: 64, read: Share::WHOLE };
     let healthy = load().rate(&node, false);
@@ -451,7 +452,7 @@ struct StreamLoad {
 }
 
 impl StreamLoad {
-    /// Commands per second at random places of one gigabyte.
+    /// Return commands per second at random offsets of one gigabyte.
     fn rate(&self, node: &Node, degraded: bool) -> f64 {
         let mut device = watched(node).expect("a device");
         if degraded {
@@ -465,7 +466,7 @@ impl StreamLoad {
     }
 }
 
-/// Two flash drives that hold data, behind links that carry them one way at a time; a rebuild does not give way.
+/// Mirror of two flash drives with data, behind half-duplex links; the rebuild does not yield.
 fn flash_mirror() -> Node {
     let mut drive = flash_drive(256 << 20);
     drive.link = HostLink { read_rate: sourced(Rate(530 * SECOND)), half_duplex: sourced(true), ..drive.link };
@@ -475,15 +476,15 @@ fn flash_mirror() -> Node {
 }
 
 #[test]
-fn one_read_at_a_time_of_a_flash_mirror_waits_for_nothing_but_the_rebuild() {
+fn flash_mirror_read_at_depth_1_waits_only_for_the_rebuild() {
     let (_, done) = rebuild(&flash_mirror(), true);
     let sum = |part: fn(&Breakdown) -> Nanos| done.iter().map(|d| part(&d.breakdown)).sum::<Nanos>();
     let (queue, rebuild) = (sum(|of| of.queue), sum(|of| of.rebuild));
     assert!(rebuild > 0 && queue * 50 < rebuild, "{queue} ns for others, {rebuild} ns for the rebuild");
 }
 
-/// What a rebuild costs the commands of a mirror that is kept at a depth: by how much they take longer than without it, and what
-/// their parts tell of that, in ns.
+/// Return the added latency of a mirror's commands during a rebuild, at a constant depth, and the
+/// added parts of their breakdowns, in ns.
 fn added_and_told(node: &Node, kind: CommandKind, depth: u64) -> (f64, f64) {
     let [without, with] = [false, true].map(|rebuilds| {
         let mut device = watched(node).expect("a device");
@@ -509,7 +510,7 @@ fn added_and_told(node: &Node, kind: CommandKind, depth: u64) -> (f64, f64) {
 }
 
 #[test]
-fn what_deeper_queues_of_a_flash_mirror_wait_for_a_rebuild_is_about_what_they_take_longer_than_without_it() {
+fn flash_mirror_rebuild_wait_equals_its_added_latency() {
     let node = flash_mirror();
     for depth in [1, 4, 16] {
         let (added, told) = added_and_told(&node, CommandKind::Read, depth);
@@ -518,7 +519,7 @@ fn what_deeper_queues_of_a_flash_mirror_wait_for_a_rebuild_is_about_what_they_ta
 }
 
 #[test]
-fn and_so_it_is_where_many_dies_serve_most_commands_beside_one_another() {
+fn rebuild_wait_equals_added_latency_with_many_dies() {
     const PROFILE: &str = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-tlc-3.84tb.toml");
     let profile: profile::DeviceProfile = toml::from_str(PROFILE).expect("a profile");
     let profile::Device::Flash(mut drive) = profile.device else { panic!("a flash drive") };

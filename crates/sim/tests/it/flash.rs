@@ -1,4 +1,4 @@
-//! Flash drives beyond the suite: what was written before a run, and channels that died.
+//! Flash drives: data written before the run, dead channels, endurance, garbage collection waits.
 
 use crate::support::{
     SECOND, assert_close, closed_loop_on, command, flash, flash_drive, for_amount, leaf, raid1, raid5, run, sourced,
@@ -14,7 +14,7 @@ use tameshi_spec::study::ReadBalance;
 use tameshi_workload::StreamSpec;
 
 #[test]
-fn what_was_written_before_is_there_when_the_first_command_comes_and_counts_for_nothing() {
+fn data_written_before_the_run_are_present_and_not_counted() {
     for (written, senses) in [(Written::Never, false), (Written::Once, true), (Written::Steady, true)] {
         let simulated = Simulated { scale: 4, written, ..Simulated::default() };
         let drive = FlashProfile { simulated, ..flash_drive(1 << 30) };
@@ -31,7 +31,7 @@ fn what_was_written_before_is_there_when_the_first_command_comes_and_counts_for_
     }
 }
 
-/// A drive of one controller with 16 + 1 channels of which some have died.
+/// Drive of one controller with 16 + 1 channels, some of them dead.
 fn raid_inside(dead_channels: u32, over_provisioning: u32) -> FlashProfile {
     let mut drive = flash_drive(1 << 30);
     (drive.controller.count.value, drive.controller.data_channels.value) = (1, 16);
@@ -42,7 +42,7 @@ fn raid_inside(dead_channels: u32, over_provisioning: u32) -> FlashProfile {
 }
 
 #[test]
-fn dead_channels_take_their_share_of_the_flash_and_of_the_bandwidth() {
+fn dead_channels_take_their_share_of_flash_and_bandwidth() {
     let mut bandwidths = vec![];
     for dead in 0..3u32 {
         let drive = raid_inside(dead, 500_000);
@@ -54,13 +54,13 @@ fn dead_channels_take_their_share_of_the_flash_and_of_the_bandwidth() {
         let done = closed_loop_on(device, 16, 2000, sequential);
         bandwidths.push(2000.0 / done.last().expect("some").at as f64);
     }
-    // Programs limit it: of as many stripes as before, each holds that much less.
+    // Programs are the limit: as many stripes as before, each with less data.
     assert_close(bandwidths[1] / bandwidths[0], 15.0 / 16.0, 0.02, "15+1");
     assert_close(bandwidths[2] / bandwidths[0], 14.0 / 16.0, 0.02, "14+1");
 }
 
 #[test]
-fn dead_channels_amplify_writes_as_the_over_provisioning_that_they_leave() {
+fn dead_channels_amplify_writes_by_the_remaining_spare() {
     let amplification = |drive: FlashProfile| {
         let Device::Flash(mut flash) = Device::new(&profile::Device::Flash(drive)).expect("a drive") else {
             panic!("a flash drive")
@@ -77,7 +77,7 @@ fn dead_channels_amplify_writes_as_the_over_provisioning_that_they_leave() {
 }
 
 #[test]
-fn a_drive_without_room_for_its_data_after_a_channel_died_is_refused() {
+fn drive_without_room_after_a_channel_death_is_refused() {
     let why = Device::new(&profile::Device::Flash(raid_inside(2, 130_000))).expect_err("1.13 times 14/16 is below 1");
     assert!(why.contains("can't hold"), "{why}");
 }
@@ -95,7 +95,7 @@ fn a_limit_of_power_holds_programs_back_to_what_it_carries() {
         let (first, last) = (&done[10_000], &done[39_999]);
         29_999.0 * 1e9 / (last.at - first.at) as f64
     };
-    // 4 units of 4 KiB in a program, and one program of parity for four: 0.25 mJ carry 4 units.
+    // A program holds 4 units of 4 KiB, with one program of parity for four: 0.25 mJ carry 4 units.
     for watts in [1u32, 2] {
         let expected = f64::from(watts) / 0.25e-3 * 4.0;
         assert_close(rate(5_000 + watts * 1000), expected, 0.03, &format!("writes at {watts} W beyond idling"));
@@ -126,7 +126,8 @@ fn the_record_tells_what_the_flash_went_through() {
     assert!(last("flash.mapped_bytes") + last("flash.erased_bytes") < physical);
     let cycles = last("flash.cycles_mean_permille") as f64 / 1000.0;
     assert!(last("flash.cycles_max") as f64 >= cycles && cycles > 3.0, "{cycles}");
-    // 3000 cycles of four times as much flash, less those before the run; each interval takes what it programs.
+    // 3,000 cycles of four times as much flash, less those before the run; each interval uses what
+    // it programs.
     let life = all("flash.life_bytes");
     assert_close(life[0] as f64, (3000.0 - cycles) * physical as f64 * 4.0, 0.002, "what the cells still take");
     let programmed = |row: usize| all("flash.host_bytes")[row] + all("flash.moved_bytes")[row];
@@ -135,7 +136,7 @@ fn the_record_tells_what_the_flash_went_through() {
 }
 
 #[test]
-fn what_is_moved_among_the_hosts_data_is_waited_for_as_garbage_collection_like_what_is_moved_apart() {
+fn relocation_waits_count_as_gc_with_and_without_separation() {
     let share = |separate| {
         let simulated = Simulated { scale: 4, written: Written::Steady, ..Simulated::default() };
         let mut drive = FlashProfile { simulated, ..flash_drive(256 << 20) };
@@ -155,7 +156,7 @@ fn what_is_moved_among_the_hosts_data_is_waited_for_as_garbage_collection_like_w
 }
 
 #[test]
-fn read_retry_adds_to_life_the_cycles_that_the_profile_says_even_to_flash_beyond_its_endurance() {
+fn read_retry_adds_the_profiles_cycles_to_worn_out_flash() {
     let life = |extra: Option<u32>, worn_percent: u32| {
         let mut drive = flash_drive(256 << 20);
         let (at_end_of_life, retry_time) = (sourced(Share(100_000)), sourced(Time(100_000)));
@@ -173,7 +174,7 @@ fn read_retry_adds_to_life_the_cycles_that_the_profile_says_even_to_flash_beyond
     assert_eq!(life(Some(640_000), 200), ((0, 0), (0, 0)));
 }
 
-/// Half writes, half reads, of 2 to 64 KiB, with trims, flushes and force unit access.
+/// Mix of writes and reads of 2 to 64 KiB, with trims, flushes and force unit access.
 pub(crate) fn mix(bytes: u64, seed: u64) -> impl FnMut(u64) -> Command {
     let mut random = Random::named(seed, "mix");
     move |id| {
@@ -189,21 +190,22 @@ pub(crate) fn mix(bytes: u64, seed: u64) -> impl FnMut(u64) -> Command {
     }
 }
 
-/// Keeps 256 of a mix outstanding until `count` have been issued and all have completed; after a third of them `happens`.
+/// Keep 256 commands of a mix outstanding until `count` have completed; call `happens` after a
+/// third of them.
 fn to_the_end(
     device: &mut Device,
     bytes: u64,
     count: u64,
     happens: impl Fn(&mut Device, u64),
 ) -> Vec<DeviceCompletion> {
-    let (mut next, mut done, mut issued, mut now, mut befell) = (mix(bytes, 9), vec![], 0, 0, false);
+    let (mut next, mut done, mut issued, mut now, mut has_happened) = (mix(bytes, 9), vec![], 0, 0, false);
     while done.len() < count as usize {
         while issued < count && issued - (done.len() as u64) < 256 {
             device.submit(now, &next(issued));
             issued += 1;
         }
-        if !befell && done.len() as u64 >= count / 3 {
-            befell = true;
+        if !has_happened && done.len() as u64 >= count / 3 {
+            has_happened = true;
             happens(device, now);
         }
         now = device.next_wake().expect("commands are outstanding");
@@ -222,7 +224,7 @@ fn each_once(name: &str, done: &[DeviceCompletion], count: u64) {
     }
 }
 
-/// A drive in its steady state, as large as the reserve leaves it spare.
+/// Drive in its steady state, with the least spare beyond the reserve.
 fn in_steady_state(mut drive: FlashProfile) -> FlashProfile {
     drive.nand.pages_per_block = sourced(16);
     drive.simulated = Simulated { written: Written::Steady, ..Simulated::default() };
@@ -241,7 +243,7 @@ fn hot_apart(mut drive: FlashProfile) -> FlashProfile {
 }
 
 #[test]
-fn every_command_of_a_mix_completes_once_while_the_drive_reclaims_at_depth_256() {
+fn mix_during_gc_at_depth_256_completes_each_command_once() {
     let mut together = cleaned_by(CleaningPolicy::Greedy);
     together.cleaning.separate_relocated = sourced(false);
     for (name, drive) in [
@@ -266,7 +268,7 @@ fn every_command_of_a_mix_completes_once_while_the_drive_reclaims_at_depth_256()
 }
 
 #[test]
-fn every_command_of_a_mix_completes_once_when_a_member_dies_that_reclaims_at_depth_256() {
+fn member_death_during_gc_at_depth_256_loses_no_command() {
     let member = || leaf(flash(hot_apart(unprotected(cleaned_by(CleaningPolicy::CostBenefit)))));
     let arrays: [(&str, Node); 2] =
         [("raid1", raid1(2, member(), ReadBalance::ShortestQueue)), ("raid5", raid5(3, member()))];

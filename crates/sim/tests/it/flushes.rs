@@ -1,6 +1,7 @@
-//! Known answers of flushes on flash drives without protection: the data first, then what they changed of the map.
+//! Known answers of flushes on unprotected flash drives: data programs first, then the map write.
 //!
-//! The drive has two controllers of four dies, each with two channels; a program of 500 us or more follows a transfer of 16 KiB at 200 MB/s.
+//! The drive has two controllers of four dies on two channels each. A program of 500 µs or more
+//! follows a transfer of 16 KiB at 200 MB/s.
 
 use crate::support::{
     cached, command, flash, flash_drive, flushed_alone, leaf, raid0, raid1, raid5, raid10, unprotected,
@@ -16,7 +17,7 @@ use tameshi_spec::study::{CacheKind, ReadBalance};
 const US: Nanos = 1000;
 const MAP: Nanos = 300 * US;
 const TRANSFER: Nanos = 81_920;
-/// What a flush takes that finds nothing to do.
+/// Duration of a flush with nothing to do.
 const OVERHEAD: Nanos = 5 * US;
 
 fn drive(profile: FlashProfile) -> Device {
@@ -35,7 +36,7 @@ fn flush(id: u64) -> Command {
     command(id, CommandKind::Flush, 0, 0)
 }
 
-/// Submits each at its time and waits for all; when each was over, by id.
+/// Submit each command at its time; return the completion times by id.
 fn ends(device: &mut Device, commands: &[(Nanos, Command)]) -> Vec<Nanos> {
     let mut done = Vec::new();
     for (at, command) in commands {
@@ -54,7 +55,7 @@ fn ends(device: &mut Device, commands: &[(Nanos, Command)]) -> Vec<Nanos> {
 }
 
 #[test]
-fn a_flush_takes_the_program_of_the_data_and_then_the_writing_of_the_map() {
+fn flush_takes_the_data_program_and_then_the_map_write() {
     let commands = [(0, write(0, 0)), (0, flush(1))];
     let data = ends(&mut drive(unprotected(flash_drive(1 << 30))), &commands)[1];
     assert!(data > 500 * US);
@@ -81,7 +82,7 @@ fn what_is_trimmed_is_of_the_map_alone() {
 }
 
 #[test]
-fn a_write_with_force_unit_access_waits_for_the_map_as_a_flush_does() {
+fn fua_write_waits_for_the_map_like_a_flush() {
     let forced = Command { fua: true, ..write(0, 0) };
     let data = ends(&mut drive(unprotected(flash_drive(1 << 30))), &[(0, forced)])[0];
     assert_eq!(ends(&mut writing_its_map(), &[(0, forced)])[0], data + TRANSFER + MAP);
@@ -102,10 +103,10 @@ fn a_durable_write_waits_for_none_of_its_own_programs() {
             device.advance(wake, &mut done);
         }
         let spent = done[0].breakdown;
-        assert_eq!((spent.queue, spent.garbage_collection), (0, 0), "{bytes}: nobody else is there: {spent:?}");
+        assert_eq!((spent.queue, spent.garbage_collection), (0, 0), "{bytes}: no other command is there: {spent:?}");
         assert_eq!(spent.media, done[0].at - spent.link - spent.controller);
     }
-    // What others have written before is programmed first, on the same dies.
+    // Data written before are programmed first, on the same dies.
     let (mut device, mut done) = (drive(unprotected(flash_drive(1 << 30))), Vec::new());
     device.submit(0, &command(1, CommandKind::Write, 512 << 20, 512 << 10));
     device.submit(0, &forced(256 << 10));
@@ -117,8 +118,8 @@ fn a_durable_write_waits_for_none_of_its_own_programs() {
 }
 
 #[test]
-fn whoever_comes_while_the_map_is_written_shares_the_next_writing_of_it() {
-    // Five more come while the first one's is under way: one writing is for all of them.
+fn requests_during_a_map_write_share_the_next_one() {
+    // Five more requests arrive during the first map write: they share one map write.
     let mut device = writing_its_map();
     let first = ends(&mut device, &[(0, write(0, 0)), (0, flush(1))])[1];
     let mut device = writing_its_map();
@@ -135,7 +136,7 @@ fn whoever_comes_while_the_map_is_written_shares_the_next_writing_of_it() {
 }
 
 #[test]
-fn reads_pass_beside_the_writing_of_the_map_but_on_the_die_that_writes() {
+fn map_write_delays_reads_on_its_own_die_only() {
     let mut device = writing_its_map();
     let fill: Vec<_> = (0..4096).map(|unit| (0, write(unit, unit))).chain([(0, flush(4096))]).collect();
     let begin = ends(&mut device, &fill)[4096] + 1_000 * US;
@@ -148,13 +149,13 @@ fn reads_pass_beside_the_writing_of_the_map_but_on_the_die_that_writes() {
         let before = if beside_map { &trim[..] } else { &[] };
         ends(&mut device, &before.iter().copied().chain([read]).collect::<Vec<_>>()).last().expect("a read") - at
     };
-    // Four mapping units apart, so that each lies in a program unit of its own.
+    // Four mapping units apart, so that each write has a program unit of its own.
     let late = (0..64).map(|of| 512 + 4 * of).filter(|&unit| takes(unit, true) > takes(unit, false)).count();
     assert!(late > 0 && late < 32, "of 64 reads {late} find the die");
 }
 
 #[test]
-fn a_power_cut_forgets_what_waits_for_the_map_and_the_next_flush_is_as_the_first() {
+fn power_cut_forgets_map_waiters_and_resets_flushes() {
     let commands = [(0, write(0, 0)), (0, flush(1))];
     let first = ends(&mut writing_its_map(), &commands)[1];
     for cut in [first - MAP - TRANSFER - 1, first - MAP / 2, first - 1] {
@@ -174,7 +175,8 @@ fn a_power_cut_forgets_what_waits_for_the_map_and_the_next_flush_is_as_the_first
     }
 }
 
-/// Sixteen reads of 256 KiB, and a flush a microsecond later: when it is over, and when the last read is.
+/// Submit sixteen reads of 256 KiB, and a flush 1 µs later; return the ends of the flush and of the
+/// last read.
 fn beside_reads(node: &Node) -> (Nanos, Nanos) {
     let mut device = stack::node(node).expect("a node");
     let reads = (0..16).map(|id| (0, command(id, CommandKind::Read, id << 20, 256 << 10)));
@@ -206,7 +208,7 @@ fn a_flush_waits_for_no_read_whatever_it_goes_to() {
 }
 
 #[test]
-fn a_flush_that_must_be_alone_waits_for_reads_and_holds_back_what_comes_after_it() {
+fn exclusive_flush_waits_for_reads_and_holds_back_commands() {
     let read = |id, place: u64| command(id, CommandKind::Read, place << 20, 4096);
     let written = || {
         let mut drive = flushed_alone(flash_drive(1 << 30));
@@ -218,7 +220,7 @@ fn a_flush_that_must_be_alone_waits_for_reads_and_holds_back_what_comes_after_it
     let found = ends(&mut written(), &all);
     let first = own + OVERHEAD;
     assert_eq!(found[..2], [own, first]);
-    // Its die has another kind of page; it begins when the flush is over.
+    // Its die has another page type; it begins after the flush.
     assert!((first + 40 * US..first + 200 * US).contains(&found[2]), "{found:?}");
     assert_eq!(found[3], found[2] + OVERHEAD);
     assert!(found[4] > found[3], "a write waits, too: {found:?}");

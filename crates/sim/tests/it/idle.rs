@@ -1,4 +1,5 @@
-//! A drive that idles reclaims: the next burst finds erased flash, and nothing is moved for little.
+//! Idle-time garbage collection: the next burst finds erased flash, and nearly full blocks are not
+//! moved.
 
 use crate::support::{MS, SECOND, closed_loop_on, command, flash_drive, idle_until, sourced};
 use tameshi_base::units::{Size, Time};
@@ -32,7 +33,7 @@ fn drive(written: Written, erased: Option<u64>) -> Device {
     device(profile(written, erased))
 }
 
-/// Writes 4 KiB at random, 64 at a time, from `now` on; when the last is over.
+/// Write 4 KiB at random, 64 at a time, from `now` on; return the last completion.
 fn write(device: &mut Device, now: Nanos, count: u64) -> Nanos {
     let (mut random, mut now, mut issued, mut done) = (Random::named(now, "test"), now, 0, Vec::new());
     while (done.len() as u64) < count {
@@ -66,7 +67,8 @@ fn a_pause_erases_what_the_next_burst_needs_and_no_more() {
     idle_until(&mut device, Nanos::MAX / 4);
     assert_eq!(device.next_wake(), None, "it comes to rest");
     let (moved_idle, erased_idle) = (moved(&device), erased(&device));
-    // Beside these the reserve of four blocks of each controller, two open ones, and one that was begun; the spare is 128 MiB.
+    // Not counted: the reserve of four blocks per controller, two open blocks, and one begun block;
+    // the spare is 128 MiB.
     assert!((ERASED..ERASED + 14 * (4 << 20)).contains(&erased_idle), "{erased_idle}");
     assert!(moved_idle > moved_before);
     let begin = busy_until + 100 * SECOND;
@@ -79,10 +81,10 @@ fn a_pause_erases_what_the_next_burst_needs_and_no_more() {
 }
 
 #[test]
-fn what_holds_nothing_stale_is_not_moved_however_long_the_drive_idles() {
+fn idle_drive_does_not_move_blocks_without_stale_data() {
     for (written, erased) in [(Written::Once, Some(ERASED * 3 / 2)), (Written::Steady, None)] {
         let mut device = drive(written, erased);
-        // Less than a sixteenth of each block becomes stale.
+        // Less than 1/16 of each block becomes stale.
         let now = write(&mut device, 0, 64);
         let before = moved(&device);
         idle_until(&mut device, now + 3600 * SECOND);
@@ -107,7 +109,7 @@ fn commands_that_come_one_by_one_never_let_it_idle() {
 }
 
 #[test]
-fn whatever_the_policy_and_the_reserve_a_pause_erases_what_it_may() {
+fn pause_erases_the_allowed_blocks_for_every_policy() {
     for (policy, reserve) in POLICIES.into_iter().flat_map(|policy| [2, 3, 4].map(|reserve| (policy, reserve))) {
         let mut of = profile(Written::Steady, Some(ERASED));
         (of.cleaning.policy, of.cleaning.reserve_blocks) = (sourced(policy), sourced(reserve));
@@ -122,7 +124,7 @@ fn whatever_the_policy_and_the_reserve_a_pause_erases_what_it_may() {
 }
 
 #[test]
-fn a_drive_that_never_idles_does_the_same_whether_it_would_do_something_then_or_not() {
+fn idle_maintenance_changes_nothing_under_load() {
     for policy in POLICIES {
         let ends = |idles: bool| {
             let mut of = profile(Written::Once, Some(ERASED));

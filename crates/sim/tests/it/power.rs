@@ -1,4 +1,4 @@
-//! What drives draw: known answers of power, and a limit that nothing told exceeds.
+//! Known answers of power, and of power limits.
 
 use crate::support::*;
 use tameshi_base::units::{Share, Size, Time};
@@ -9,7 +9,7 @@ use tameshi_spec::run::Node;
 use tameshi_spec::study::ReadBalance;
 use tameshi_workload::StreamSpec;
 
-/// 5 W idle, and so many allowed; 10 µJ for a sense, 200 µJ for a program, 500 µJ for an erase.
+/// Drive of 5 W idle power and a limit; 10 µJ per sense, 200 µJ per program, 500 µJ per erase.
 fn powered(limit_mw: u32) -> FlashProfile {
     let mut drive = flash_drive(64 << 20);
     drive.nand.pages_per_block = sourced(4);
@@ -49,7 +49,7 @@ fn disk_of(idle_mw: u32, active_mw: u32) -> profile::HddProfile {
     profile::HddProfile { power, ..disk() }
 }
 
-/// Mean watts of each interval of a run.
+/// Return the mean watts of each interval of a run.
 fn watts(left: &Left) -> Vec<f64> {
     let rows = left.series.iter().filter(|row| row.3 == "power.energy_nj");
     rows.map(|row| row.4 as f64 / row.1 as f64).collect()
@@ -62,7 +62,7 @@ fn run_of(node: Node, stream: StreamSpec) -> Left {
 }
 
 #[test]
-fn an_idle_drive_draws_its_idle_power_and_what_is_done_adds_its_energies() {
+fn drive_draws_idle_power_plus_task_energies() {
     let mut device = Device::new(&flash(powered(25_000))).expect("a drive");
     let beyond_idling = |device: &Device, at: Nanos| device.energy_nj(at).expect("it says") as f64 - 5.0 * at as f64;
     assert_eq!(device.energy_nj(SECOND), Some(5_000_000_000));
@@ -78,12 +78,12 @@ fn an_idle_drive_draws_its_idle_power_and_what_is_done_adds_its_energies() {
         device.submit(SECOND, &command(unit, CommandKind::Read, unit * 4096, 4096));
     }
     device.advance(2 * SECOND, &mut done);
-    // One sense brings the neighbours that were written together.
+    // One sense also reads the neighbours written together.
     assert_close(beyond_idling(&device, 2 * SECOND), 2.0 * 210_000.0, 0.001, "and two senses");
 }
 
 #[test]
-fn no_interval_of_writes_shows_more_than_the_limit_and_saturated_ones_show_it() {
+fn writes_never_exceed_the_power_limit_and_saturate_it() {
     for limit_mw in [6_000, 8_000] {
         let simulated = Simulated { written: Written::Steady, ..Simulated::default() };
         let drive = FlashProfile { simulated, ..powered(limit_mw) };
@@ -117,7 +117,7 @@ fn a_disk_lies_between_idling_and_working_as_its_arm_does() {
 }
 
 #[test]
-fn an_array_draws_what_its_members_draw_and_dead_ones_draw_nothing() {
+fn array_draws_the_power_of_its_live_members() {
     let mirror = || raid1(2, leaf(hdd(disk_of(9_000, 15_000))), ReadBalance::ShortestQueue);
     let mut device = watched(&mirror()).expect("a device");
     let joules = |device: &Device, at: Nanos| device.energy_nj(at).expect("disks say it") as f64 / 1e9;

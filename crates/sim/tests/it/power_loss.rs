@@ -1,6 +1,7 @@
-//! Known answers of power cuts under flash drives: what was acknowledged and is lost, and what the capacitor carries.
+//! Known answers of power cuts on flash drives: acknowledged data lost, and data saved by the
+//! capacitor.
 //!
-//! The drive has two controllers in turn, and four mapping units in a program unit.
+//! The drive has two interleaved controllers, and four mapping units per program unit.
 
 use crate::support::*;
 use tameshi_base::units::{Size, Time};
@@ -20,7 +21,7 @@ fn write(id: u64, unit: u64) -> Command {
     command(id, CommandKind::Write, unit * 4096, 4096)
 }
 
-/// Submits all at time zero, and lets time pass until `at`; returns how many have completed.
+/// Submit all commands at time zero, and advance to `at`; return the number of completions.
 fn after(device: &mut Device, commands: &[Command], at: Nanos) -> usize {
     let mut done = vec![];
     commands.iter().for_each(|command| device.submit(0, command));
@@ -33,7 +34,7 @@ fn ten() -> Vec<Command> {
 }
 
 #[test]
-fn an_unprotected_buffer_loses_all_that_is_acknowledged_and_not_programmed() {
+fn unprotected_buffer_loses_acknowledged_unprogrammed_data() {
     let mut device = drive(unprotected(flash_drive(1 << 30)));
     assert_eq!(after(&mut device, &ten(), 200 * US), 10, "acknowledged, while the first program takes 500 us");
     let lost = Loss { lost_writes: 10, lost_bytes: 10 * 4096, ..Loss::default() };
@@ -45,7 +46,7 @@ fn an_unprotected_buffer_loses_all_that_is_acknowledged_and_not_programmed() {
 }
 
 #[test]
-fn what_was_not_acknowledged_is_not_counted_and_what_was_written_twice_is_counted_once() {
+fn loss_counts_acknowledged_units_once() {
     let mut device = drive(unprotected(flash_drive(1 << 30)));
     assert_eq!(after(&mut device, &ten(), US), 0);
     assert_eq!(device.cut_power(US), Loss::default());
@@ -91,8 +92,9 @@ fn a_capacitor_saves_as_much_as_it_holds_for() {
 }
 
 #[test]
-fn a_write_is_torn_while_it_crosses_the_link_unless_the_drive_writes_as_much_atomically() {
-    // 128 KiB cross in 41 us after the controller's turn, and are acknowledged 5 us later; a page crosses in 1.3 us.
+fn write_on_the_link_is_torn_beyond_the_atomic_size() {
+    // 128 KiB cross in 41 us after the controller's turn, and are acknowledged 5 us later; a page
+    // crosses in 1.3 us.
     let torn_at = |at: Nanos, atomic: Option<u64>| {
         let mut profile = flash_drive(1 << 30);
         profile.atomic_write = atomic.map(|bytes| sourced(Size(bytes)));
@@ -109,7 +111,8 @@ fn a_write_is_torn_while_it_crosses_the_link_unless_the_drive_writes_as_much_ato
 
 #[test]
 fn an_unprotected_drive_tears_what_is_partly_programmed() {
-    // Each controller's eight programs of 500 us and more follow one another across its dies; the write waits for all of them.
+    // Each controller's eight programs of 500 us and more follow one another across its dies; the
+    // write waits for all of them.
     let torn_at = |at: Nanos, atomic: Option<u64>| {
         let mut profile = unprotected(flash_drive(1 << 30));
         profile.atomic_write = atomic.map(|bytes| sourced(Size(bytes)));

@@ -1,4 +1,4 @@
-//! An SLC cache: fast while it lasts, emptied while the drive idles, and of no effect on what is read back.
+//! SLC cache: fast until it is full, emptied while the drive idles, without effect on the data.
 
 use crate::support::{
     MS, SECOND, assert_close, closed_loop_on, command, flash_drive, idle_until, sourced, unprotected, with_slc_cache,
@@ -15,7 +15,7 @@ const BLOCK: u32 = 128 << 10;
 /// Bytes of a program, and data dies: two controllers of four channels with two dies each.
 const PROGRAM: f64 = 16384.0;
 const DIES: f64 = 16.0;
-/// Nanoseconds that a program crosses its channel of 200 MB/s.
+/// Transfer time of a program on its channel of 200 MB/s, in nanoseconds.
 const CROSSING: f64 = PROGRAM / 0.2;
 
 fn drive() -> FlashProfile {
@@ -30,7 +30,7 @@ fn wear(device: &Device) -> Wear {
     device.wear().expect("flash")
 }
 
-/// Writes `bytes` in order from `offset_bytes` on, 16 at a time, from `now` on.
+/// Write `bytes` in order from `offset_bytes` on, 16 at a time, from `now` on.
 fn fill(device: &mut Device, now: Nanos, offset_bytes: u64, bytes: u64) -> Vec<DeviceCompletion> {
     let (count, mut next, mut now, mut done) = (bytes / u64::from(BLOCK), 0, now, Vec::new());
     while (done.len() as u64) < count {
@@ -44,14 +44,14 @@ fn fill(device: &mut Device, now: Nanos, offset_bytes: u64, bytes: u64) -> Vec<D
     done
 }
 
-/// Bytes per second between two of the completions.
+/// Return the bytes per second between two completions.
 fn rate(done: &[DeviceCompletion], from_bytes: u64, to_bytes: u64) -> f64 {
     let [from, to] = [from_bytes, to_bytes].map(|bytes| (bytes / u64::from(BLOCK)) as usize);
     ((to - from) as u64 * u64::from(BLOCK)) as f64 * 1e9 / (done[to].at - done[from].at) as f64
 }
 
 #[test]
-fn writes_run_at_the_speed_of_one_bit_in_a_cell_until_the_cache_is_full_and_then_at_that_of_all_bits() {
+fn writes_run_at_slc_speed_until_the_cache_is_full() {
     let mut device = device(drive());
     let done = fill(&mut device, 0, 0, 4 * CACHE);
     let by_program = |program_ns: f64| DIES * PROGRAM * 1e9 / (CROSSING + program_ns);
@@ -63,14 +63,14 @@ fn writes_run_at_the_speed_of_one_bit_in_a_cell_until_the_cache_is_full_and_then
 }
 
 #[test]
-fn an_idle_drive_moves_each_full_block_of_its_cache_once_and_then_has_room_for_another_burst() {
+fn idle_drive_empties_its_cache_once_for_another_burst() {
     let mut device = device(drive());
     let first = fill(&mut device, 0, 0, CACHE);
     let begin = first.last().expect("some").at;
     idle_until(&mut device, begin + 100_000_000);
     assert_eq!(wear(&device).moved_bytes, 0, "it waits for a tenth of a second");
     idle_until(&mut device, Nanos::MAX / 4);
-    // The open block of each controller is left as it is: an eighth of 16 programs of 32 pages on 8 dies is the least.
+    // The open block of each controller stays: at least 1/8 of 16 programs of 32 pages on 8 dies.
     let moved = wear(&device).moved_bytes;
     assert!(moved <= CACHE && moved > CACHE * 9 / 10, "{moved}");
     assert_eq!(device.next_wake(), None, "and then it rests");
@@ -85,7 +85,7 @@ fn an_idle_drive_moves_each_full_block_of_its_cache_once_and_then_has_room_for_a
     assert!(rate(&second, CACHE * 5 / 4, CACHE * 7 / 4) < rate(&second, CACHE / 8, CACHE * 7 / 8) / 2.0);
 }
 
-/// Writes `bytes` over and over a sixteenth of the cache.
+/// Write `bytes` repeatedly over 1/16 of the cache.
 fn overwrite(device: &mut Device, now: Nanos, bytes: u64) -> Vec<DeviceCompletion> {
     let mut done: Vec<DeviceCompletion> = Vec::new();
     for _ in 0..bytes / (CACHE / 16) {
@@ -100,14 +100,15 @@ fn what_is_overwritten_leaves_room_in_the_cache() {
     let mut device = device(drive());
     let done = overwrite(&mut device, 0, 8 * CACHE);
     let fast = DIES * PROGRAM * 1e9 / (CROSSING + 200e3);
-    // An erased block charges its dies 3 ms, beside 32 programs of 282 us, and a few commands end each turn alone.
+    // An erased block charges its dies 3 ms, next to 32 programs of 282 µs; each turn ends with a
+    // few commands alone.
     assert!(rate(&done, 2 * CACHE, 7 * CACHE) > 0.6 * fast, "{}", rate(&done, 2 * CACHE, 7 * CACHE));
     assert_eq!(wear(&device).moved_bytes, 0);
     assert!(wear(&device).cached_bytes.is_some_and(|bytes| bytes <= CACHE / 16));
 }
 
 #[test]
-fn an_idle_drive_erases_block_by_block_so_that_a_write_need_not_wait_for_all_of_them() {
+fn idle_drive_erases_one_block_at_a_time() {
     let mut device = device(drive());
     let now = overwrite(&mut device, 0, CACHE).last().expect("some").at;
     let begin = now + 101 * MS;
@@ -139,7 +140,7 @@ fn a_full_drive_keeps_room_for_the_part_that_is_kept() {
         }
         let mut device = device(drive);
         let mut random = Random::named(1, "test");
-        // Far more than the cache, at random; then a pause.
+        // Far more than the cache holds, at random; then a pause.
         let place = |_| random.below((1 << 30) / 4096) * 4096;
         let places: Vec<u64> = (0..3 * CACHE / 4096).map(place).collect();
         let mut now = 0;
@@ -156,7 +157,7 @@ fn a_full_drive_keeps_room_for_the_part_that_is_kept() {
         let fast = DIES * PROGRAM * 1e9 / (CROSSING + 200e3);
         let step = 2 << 20;
         let steps = (0..CACHE / step - 1).map(|number| rate(&done, number * step, (number + 1) * step));
-        // The buffer takes the first few, cache or not.
+        // The buffer takes the first few, with or without a cache.
         let held = 4 << 20;
         let burst = steps.skip(2).take_while(|&rate| rate > 0.7 * fast).count() as u64 * step + held;
         assert!((least..=most.max(2 * held)).contains(&burst), "kept: {kept}, at full speed: {burst}");
@@ -196,7 +197,7 @@ fn what_was_written_before_the_run_lies_in_no_cache() {
 }
 
 #[test]
-fn power_that_fails_while_the_cache_is_emptied_loses_nothing_and_it_is_emptied_afterwards() {
+fn power_cut_while_emptying_the_cache_loses_nothing() {
     for drive in [drive(), unprotected(drive())] {
         let mut device = device(drive);
         let done = fill(&mut device, 0, 0, CACHE);
@@ -217,7 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_map_is_whole_whatever_is_written_between_pauses_and_when_channels_die(
+    fn map_stays_whole_across_pauses_and_channel_deaths(
         seed in any::<u64>(), bursts in proptest::collection::vec((1..3000u64, 0..40u64), 1..12),
         choice in 0..4usize, dies_before in proptest::option::of(0..12usize),
     ) {
@@ -256,7 +257,7 @@ proptest! {
 }
 
 #[test]
-fn a_cache_costs_a_drive_that_never_idles_nothing_but_one_more_move() {
+fn cache_costs_a_busy_drive_only_one_more_move() {
     let written = |cached: bool| {
         let plain = flash_drive(256 << 20);
         let drive = if cached { with_slc_cache(plain, 16 << 20) } else { plain };
@@ -280,7 +281,7 @@ fn a_program_of_the_cache_draws_as_long_as_it_lasts() {
     let end = fill(&mut device, 0, 0, CACHE / 2).last().expect("some").at + 50 * MS;
     idle_until(&mut device, end);
     let drawn = device.energy_nj(end).expect("it says") - end;
-    // 200 us of programs that last 900 us on average, and one of parity for four of data.
+    // 200 µs programs become 900 µs on average, with one of parity for four of data.
     let programs = (CACHE / 2) as f64 / PROGRAM * 5.0 / 4.0;
     assert_close(drawn as f64, programs * 90_000.0 * 200.0 / 900.0, 0.001, "nJ of programs");
 }

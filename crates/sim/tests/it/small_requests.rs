@@ -1,4 +1,4 @@
-//! Requests smaller than what flash maps and senses as a whole, and senses that worn flash repeats: how much work they are.
+//! Requests smaller than a mapping unit or a page, and repeated senses of worn flash: their work.
 
 use crate::support::*;
 use tameshi_base::units::{Share, Size, Time};
@@ -6,13 +6,13 @@ use tameshi_base::{Command, CommandKind, Random};
 use tameshi_sim::Device;
 use tameshi_spec::profile::{self, FlashProfile, Power, ReadRetry, Written};
 
-/// Nanojoules of a sense; nothing else draws anything.
+/// Nanojoules of a sense; other tasks draw none.
 const SENSE: u64 = 1000;
-/// Bytes of a mapping unit, and mapping units of a program unit.
+/// Bytes of a mapping unit, and mapping units per program unit.
 const UNIT: u64 = 4096;
 const IN_PROGRAM: u64 = 4;
 
-/// A drive of which the energy tells how often it senses.
+/// Drive whose energy counts its senses.
 fn drive() -> FlashProfile {
     let mut drive = flash_drive(256 << 20);
     let (idle_mw, limit_mw, read_nj) = (sourced(0), None, sourced(SENSE as u32));
@@ -22,7 +22,7 @@ fn drive() -> FlashProfile {
     drive
 }
 
-/// Commands one at a time; the drive, and how often it sensed for them.
+/// Run commands one at a time; return the drive and its senses for them.
 fn senses(drive: FlashProfile, count: u64, mut next: impl FnMut(u64) -> Command) -> (Device, u64) {
     let mut device = Device::new(&profile::Device::Flash(drive)).expect("a drive");
     let (mut now, mut done) = (0, Vec::new());
@@ -38,7 +38,7 @@ fn senses(drive: FlashProfile, count: u64, mut next: impl FnMut(u64) -> Command)
 }
 
 #[test]
-fn who_reads_in_order_has_each_page_sensed_once_whatever_the_length_of_the_requests() {
+fn sequential_reader_senses_each_page_once_for_any_length() {
     const BYTES: u64 = 3 << 20;
     for length in [512, 1536, 2048, 4096, 6144, 8192, 12_288] {
         let read = |id| command(id, CommandKind::Read, id * length, length as u32);
@@ -48,7 +48,7 @@ fn who_reads_in_order_has_each_page_sensed_once_whatever_the_length_of_the_reque
 }
 
 #[test]
-fn a_write_within_one_mapping_unit_reads_the_rest_of_it_once_and_one_across_two_reads_both() {
+fn partial_unit_write_reads_the_rest_of_each_unit_once() {
     for (place, expected) in [(0, 1), (512, 1), (3584, 1), (3840, 2)] {
         let write = |id| command(id, CommandKind::Write, (id * 7919) % 60_000 * UNIT + place, 512);
         let (_, senses) = senses(drive(), 300, write);
@@ -64,8 +64,8 @@ fn small_writes_in_order_come_together_in_the_buffer() {
         let write = |id| command(id, CommandKind::Write, id * length, length as u32);
         let (device, sensed) = senses(empty.clone(), 4096, write);
         let wear = device.wear().expect("flash");
-        // The last unit of a program goes with its first part; where its die is idle, what follows takes a new place, and is there
-        // for the rest.
+        // The last unit of a program leaves with its first part. If its die is idle, the rest takes
+        // a new place, which then serves later parts.
         let most = IN_PROGRAM as f64 / (IN_PROGRAM - 1) as f64;
         let programmed = wear.host_bytes as f64 / wear.written_bytes as f64;
         assert!((1.0..=most).contains(&programmed), "{length} bytes at a time: {programmed} bytes for one");
@@ -74,8 +74,8 @@ fn small_writes_in_order_come_together_in_the_buffer() {
 }
 
 #[test]
-fn small_writes_in_order_come_together_where_they_wait_for_the_buffer_too() {
-    // One die, always at work: a program unit waits while its last parts come.
+fn small_sequential_writes_merge_while_waiting_for_the_buffer() {
+    // One die, always busy: a program unit waits while its last parts arrive.
     let mut small = drive();
     (small.simulated.written, small.buffer.size) = (Written::Never, sourced(Size(4 * IN_PROGRAM * UNIT)));
     let of = &mut small.controller;
@@ -95,7 +95,7 @@ fn small_writes_in_order_come_together_where_they_wait_for_the_buffer_too() {
     }
 }
 
-/// The same with cells of which so many senses in a hundred must be repeated, each for as long as the first takes.
+/// Drive of which a percentage of senses must be repeated, each as long as the first.
 fn worn(chance_percent: u32) -> FlashProfile {
     let mut drive = drive();
     drive.nand.read_time.value = vec![Time(50_000)];
@@ -115,7 +115,7 @@ fn a_repeated_sense_takes_as_much_energy_as_the_first() {
 }
 
 #[test]
-fn what_is_moved_on_worn_flash_is_sensed_as_often_as_what_is_read() {
+fn relocation_on_worn_flash_repeats_senses_like_reads() {
     let of = |chance_percent| {
         let mut drive = worn(chance_percent);
         drive.simulated.written = Written::Steady;
@@ -128,7 +128,7 @@ fn what_is_moved_on_worn_flash_is_sensed_as_often_as_what_is_read() {
 }
 
 #[test]
-fn flash_as_built_is_what_it_is_however_much_of_it_a_cache_holds() {
+fn physical_flash_is_constant_for_any_cache_fill() {
     let fresh = Device::new(&flash(with_slc_cache(flash_drive(1 << 30), 64 << 20))).expect("a drive");
     let built = fresh.wear().expect("flash");
     let write = |id: u64| command(id, CommandKind::Write, id * (128 << 10), 128 << 10);

@@ -1,4 +1,5 @@
-//! Known answers of stacks: what arithmetic says of stripes, mirrors, parity, links, shared drives and caches.
+//! Known answers of stacks: stripes, mirrors, parity, links, shared drives and caches, against
+//! arithmetic.
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size};
@@ -10,7 +11,7 @@ use tameshi_spec::run::Node;
 use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec};
 
-/// A device that takes 30 µs for a 4 KiB read or write, one at a time.
+/// Device that takes 30 µs per 4 KiB read or write, one at a time.
 pub fn constant() -> Node {
     let mut profile = without_overhead(without_seeks(disk()));
     profile.revolution.value.0 = 0;
@@ -21,7 +22,7 @@ fn plain() -> Node {
     leaf(hdd(disk()))
 }
 
-/// Commands per second with `depth` outstanding, over `seconds`.
+/// Return commands per second with `depth` outstanding, over `seconds`.
 fn rate(node: &Node, stream: StreamSpec, seconds: u64) -> f64 {
     let left = run(&spec_of(node.clone(), stream, for_time(seconds * SECOND)));
     (left.sum("read.count") + left.sum("write.count")) as f64 / seconds as f64
@@ -64,7 +65,7 @@ fn a_small_write_to_parity_takes_two_reads_and_two_writes() {
     // Six members: read-modify-write, four commands each; deep enough that every member is busy.
     let found = rate(&raid5(6, constant()), writes(400), 1);
     assert_close(found, 6.0 * one / 4.0, 0.03, "small writes of six");
-    // Three members: reading the one that is left alone is less: three commands each.
+    // Three members: reading the other data is cheaper: three commands each.
     let found = rate(&raid5(3, constant()), writes(400), 1);
     assert_close(found, 3.0 * one / 3.0, 0.03, "small writes of three");
     assert_close(rate(&raid5(6, constant()), reads(400), 1), 6.0 * one, 0.03, "reads of six");
@@ -79,7 +80,7 @@ fn a_write_of_whole_rows_reads_nothing() {
     assert_eq!(parts[0].breakdown.media, alone);
 }
 
-/// The completion of one command on a fresh device.
+/// Return the completion of one command on a fresh device.
 fn parts_of(node: &Node, command: &Command) -> (Vec<DeviceCompletion>, Nanos) {
     let mut device = stack::node(node).expect("a device");
     let mut done = vec![];
@@ -105,8 +106,9 @@ fn the_wait_in_front_of_a_mirror_s_writes_is_that_of_one_member() {
 }
 
 #[test]
-fn the_slower_of_two_random_writes_takes_the_mean_of_the_greater() {
-    // Without seeks: each member waits uniformly over a revolution of its own phase; they are in phase, so max = mean.
+fn mirrored_random_write_takes_the_mean_maximum() {
+    // Without seeks: each member waits uniformly over a revolution of its own phase; they are in
+    // phase, so max = mean.
     let one = mean_of(&leaf(hdd(without_seeks(disk()))));
     let two = mean_of(&raid1(2, leaf(hdd(without_seeks(disk()))), ReadBalance::Nearest));
     assert_close(two, one, 1e-9, "mirrors whose members turn alike write alike");
@@ -124,7 +126,7 @@ fn sequential_reads_stay_on_one_member() {
     let commands: Vec<_> =
         (0..50).map(|id| (100 * MS, command(id, CommandKind::Read, 40_960 + id * 4096, 4096))).collect();
     let one = leaf(hdd(with_read_ahead(disk(), 1 << 20)));
-    // One member serves them all, and so its read-ahead does.
+    // One member serves all of them, with its read-ahead.
     assert_eq!(ends(&raid1(2, one.clone(), ReadBalance::RoundRobin), &commands), ends(&one, &commands));
 }
 
@@ -140,7 +142,7 @@ fn a_link_adds_its_round_trip_and_the_time_of_the_bytes() {
     assert_eq!(at, 0);
     let (_, at) = parts_of(&link(Acknowledge::Local), &command(0, CommandKind::Flush, 0, 0));
     assert_eq!(at, 10_000, "a flush reaches both sides");
-    // A gigabyte a second is 244 140 writes of 4 KiB a second, however many are under way.
+    // 1 GB/s is 244,140 writes of 4 KiB per second, at any depth.
     let stream = StreamSpec { queue_depth: 64, ..writes(64) };
     assert_close(rate(&link(Acknowledge::Both), stream, 1), 1e9 / 4096.0, 0.001, "writes across");
 }
@@ -189,26 +191,20 @@ fn ends(node: &Node, commands: &[(Nanos, Command)]) -> Vec<(u64, Nanos)> {
 }
 
 #[test]
-fn functions_of_a_drive_get_what_their_weights_say_and_all_of_it_when_alone() {
+fn functions_are_served_by_weight_and_a_lone_one_gets_all() {
     let slice = 146_000_000_000 / 4 / 4096 * 4096;
     let Node::Partition { of, function } = partition(constant(), 4, 8) else { panic!("a partition") };
     let weights = [100_000, 200_000, 300_000, 400_000];
     let mut device = stack::node(&Node::Partition { of, function: function.clone() }).expect("a device");
-    if let Device::Shared(shared) = &mut device {
-        for (index, weight) in weights.into_iter().enumerate() {
-            shared.grant(&tameshi_spec::run::Function {
-                index: index as u32,
-                weight: Share(weight),
-                ..function.clone()
-            });
-        }
+    for (index, weight) in weights.into_iter().enumerate() {
+        device.grant(&tameshi_spec::run::Function { index: index as u32, weight: Share(weight), ..function.clone() });
     }
     let mut random = Random::named(1, "places");
     let mut next = |id: u64| {
         let function = id % 4;
         command(id, CommandKind::Read, function * slice + random.below(1000) * 4096, 4096)
     };
-    // Thirty-two of each function are outstanding all the time.
+    // 32 commands of each function are outstanding throughout.
     let mut done = vec![];
     (0..128).for_each(|id| device.submit(0, &next(id)));
     let mut served = [0u64; 4];
@@ -231,7 +227,7 @@ fn functions_of_a_drive_get_what_their_weights_say_and_all_of_it_when_alone() {
 }
 
 #[test]
-fn a_battery_backed_cache_takes_writes_at_once_until_it_is_full_and_then_at_the_disks_pace() {
+fn battery_cache_takes_writes_at_once_until_full() {
     let node = cached(plain(), 64 << 20, CacheKind::BatteryBacked);
     let left = run(&spec_of(node.clone(), writes(1), for_amount(8 << 20)));
     assert_eq!(left.sum("write.latency_sum"), left.sum("write.count") * 50_000, "each its controller's time");
@@ -239,7 +235,8 @@ fn a_battery_backed_cache_takes_writes_at_once_until_it_is_full_and_then_at_the_
     let last: u64 =
         left.series.iter().filter(|row| row.3 == "write.count" && row.0 > 60 * SECOND).map(|row| row.4).sum();
     let sustained = last as f64 / 60.0;
-    // Sorted by place, a thousand at a time, writes need little seeking: more than at random, less than without any wait.
+    // Sorted by offset, 1,024 at a time, writes seek little: more than random writes, fewer than
+    // without seeks.
     assert!((250.0..1000.0).contains(&sustained), "{sustained} writes a second");
     let flushed = StreamSpec { sync: Some(tameshi_workload::Sync::Fdatasync { every: 1 }), ..writes(1) };
     let left = run(&spec_of(node, flushed, for_amount(1 << 20)));
@@ -286,7 +283,7 @@ fn arrays_of_arrays_split_what_they_are_given() {
     assert_eq!(node.capacity(), Size(2 << 40));
 }
 
-/// Bytes per second that a stream in order writes in the second half of so many seconds.
+/// Return the bytes per second of a sequential writer in the second half of `seconds`.
 fn in_order(node: &Node, block_bytes: u64, seconds: u64) -> f64 {
     let stream = StreamSpec { pattern: Pattern::Sequential, block_size: Size(block_bytes), ..writes(16) };
     let left = run(&spec_of(node.clone(), stream, for_time(seconds * SECOND)));
@@ -295,8 +292,8 @@ fn in_order(node: &Node, block_bytes: u64, seconds: u64) -> f64 {
 }
 
 #[test]
-fn a_cache_in_front_of_parity_writes_what_comes_in_order_in_whole_rows() {
-    // Each of n disks passes 136.5 MB/s; but for seeks to the next cylinder, n - 1 of them pass data.
+fn cache_in_front_of_parity_writes_whole_rows() {
+    // Each of n disks passes 136.5 MB/s; except for cylinder seeks, n − 1 of them pass data.
     let one = 4096.0 / 30e-6;
     for (members, block) in [(5, 16 << 10), (5, 1 << 20), (8, 448 << 10)] {
         let cached = cached(raid5(members, plain()), 32 << 20, CacheKind::BatteryBacked);
@@ -318,12 +315,13 @@ fn what_a_cache_writes_back_ends_where_rows_of_the_array_end() {
     let mut usage = Usage::default();
     device.usage(SECOND, &mut usage);
     let media = usage.of(Resource::Media);
-    // Two rows: five chunks each. A half (the first or last two chunks of four): two are read, and two and parity are written.
+    // Two rows: five chunks each. A half (the first or last two chunks of four): two are read, and
+    // two and parity are written.
     assert_eq!(media.1, (2 * 5 + 2 * 5) * 16 * 30_000);
 }
 
 #[test]
-fn a_flush_through_a_volatile_cache_has_the_time_of_the_write_that_it_waits_for() {
+fn flush_through_volatile_cache_takes_the_write_backs_time() {
     let node = cached(plain(), 64 << 20, CacheKind::Volatile);
     let mut device = stack::node(&node).expect("a device");
     let mut done = vec![];
@@ -331,15 +329,15 @@ fn a_flush_through_a_volatile_cache_has_the_time_of_the_write_that_it_waits_for(
     device.advance(50_000, &mut done);
     device.submit(50_000, &command(1, CommandKind::Flush, 0, 0));
     device.advance(SECOND, &mut done);
-    // The disk had the write from the begin on, and its overhead of 50 us is over when the flush comes.
+    // The disk has the write from the begin on; its overhead of 50 µs is over at the flush.
     let (flush, alone) = (done[1], parts_of(&plain(), &command(0, CommandKind::Write, 1 << 30, 8192)).0[0]);
-    assert_eq!((flush.command.id, flush.breakdown.queue), (1, 0), "nobody else is there: {flush:?}");
+    assert_eq!((flush.command.id, flush.breakdown.queue), (1, 0), "no other command is there: {flush:?}");
     assert_eq!((flush.breakdown.media, flush.breakdown.controller), (alone.breakdown.media, 50_000));
     assert_eq!(flush.breakdown.total(), flush.at - flush.submitted);
 }
 
 #[test]
-fn what_a_link_cannot_carry_is_what_the_far_side_lacks_and_what_it_can_is_soon_there() {
+fn far_side_lacks_the_writes_that_the_link_cannot_carry() {
     let behind = |link_rate: u64, acknowledge: Acknowledge| {
         let node = replica(leaf(null()), 10_000, link_rate, acknowledge);
         let arrivals = Arrivals::Constant { rate: Rate(10_000_000) };
@@ -351,7 +349,7 @@ fn what_a_link_cannot_carry_is_what_the_far_side_lacks_and_what_it_can_is_soon_t
     let arrives = 10_000 * 65_536u64;
     for (place, found) in behind(400_000_000, Acknowledge::Local).into_iter().enumerate() {
         let expected = (arrives - 400_000_000) * (place as u64 + 1);
-        // What arrives at that instant, what is crossing, and what crosses in the time of a round trip.
+        // Writes that arrive at that instant, cross the link, or cross within a round trip.
         assert!(found.abs_diff(expected) <= 2 * 65_536 + 4000, "second {place}: {found}, not {expected}");
     }
     let soon = behind(1_000_000_000, Acknowledge::Local);
@@ -360,7 +358,7 @@ fn what_a_link_cannot_carry_is_what_the_far_side_lacks_and_what_it_can_is_soon_t
 }
 
 #[test]
-fn what_was_under_way_to_the_far_side_when_power_failed_is_sent_once_more_or_lost_with_the_near_one() {
+fn power_cut_resends_writes_under_way_to_the_far_side() {
     const MS: Nanos = 1_000_000;
     // A write crosses in 4.1 ms: after 10 ms two of ten are there.
     let cut = || {
@@ -395,11 +393,11 @@ fn what_was_under_way_to_the_far_side_when_power_failed_is_sent_once_more_or_los
         ((1, 4096), (0, 0)),
         "three cross the link: the fourth is lost"
     );
-    assert_eq!(until(&mut device, 60 * MS), 0, "they have arrived, and nobody has what is lost");
+    assert_eq!(until(&mut device, 60 * MS), 0, "all have arrived; lost writes are owed to no side");
 }
 
 #[test]
-fn what_a_near_side_had_still_to_send_is_lost_when_a_drive_of_it_dies_with_a_channel() {
+fn dead_near_drive_loses_the_resync_that_it_owed() {
     const MS: Nanos = 1_000_000;
     let node = replica(raid0(2, leaf(flash(flash_drive(1 << 30)))), 10_000, 1_000_000, Acknowledge::Local);
     let (mut device, mut done) = (watched(&node).expect("a device"), vec![]);

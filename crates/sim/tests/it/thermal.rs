@@ -1,6 +1,6 @@
-//! How warm a drive gets, and what it does about that: closed forms of one heat capacity behind one resistance.
+//! Temperature and throttling of drives: closed forms of one heat capacity behind one resistance.
 //!
-//! Bodies here warm a thousand times as fast as drives do, so that a second shows what takes a drive a quarter of an hour.
+//! These drives warm a thousand times as fast as real ones: a second shows a quarter of an hour.
 
 use crate::support::*;
 use tameshi_base::CommandKind;
@@ -13,7 +13,7 @@ use tameshi_workload::StreamSpec;
 
 const IDLE_W: f64 = 5.0;
 const AMBIENT: f64 = 30.0;
-/// K/W.
+/// Thermal resistance in K/W.
 const RESISTANCE: f64 = 5.0;
 const INTERVALS: u64 = 50;
 
@@ -21,7 +21,7 @@ fn degrees(degrees: f64) -> Temperature {
     Temperature((degrees * 1e3) as u32)
 }
 
-/// 55 °C at rest; 5 K for each watt more, with a time constant of 0.1 s.
+/// Drive of 55 °C at rest; 5 K per watt more, with a time constant of 0.1 s.
 fn thermal(throttle: f64, release: f64, limit_mw: u32) -> Thermal {
     Thermal {
         ambient: sourced(degrees(AMBIENT)),
@@ -33,7 +33,8 @@ fn thermal(throttle: f64, release: f64, limit_mw: u32) -> Thermal {
     }
 }
 
-/// 10 µJ for a sense, 200 µJ for a program, 500 µJ for an erase: all dies at work draw some 4 W beyond idling.
+/// Drive of 10 µJ per sense, 200 µJ per program, 500 µJ per erase: all dies at work draw some 4 W
+/// beyond idling.
 fn power(limit_mw: Option<u32>, thermal: Option<Thermal>) -> Option<Power> {
     Some(Power {
         idle_mw: sourced(5_000),
@@ -50,7 +51,7 @@ fn drive(limit_mw: Option<u32>, thermal: Option<Thermal>) -> FlashProfile {
     FlashProfile { simulated, power: power(limit_mw, thermal), ..flash_drive(256 << 20) }
 }
 
-/// The drive with a body so small that a few programs throttle it and a few milliseconds cool it.
+/// Drive so small that a few programs throttle it and a few milliseconds cool it.
 pub fn soon_too_warm(drive: FlashProfile) -> FlashProfile {
     let small = Thermal { capacity_mj_per_k: sourced(1), ..thermal(56.0, 55.5, 5_100) };
     FlashProfile { power: power(None, Some(small)), ..drive }
@@ -67,7 +68,7 @@ fn for_a_second(node: Node, stream: StreamSpec) -> Left {
     run(&spec)
 }
 
-/// The values of a metric at the ends of the intervals.
+/// Return the values of a metric at the interval ends.
 fn told(left: &Left, metric: &str) -> Vec<f64> {
     left.series.iter().filter(|row| row.3 == metric).map(|row| row.4 as f64).collect()
 }
@@ -76,14 +77,14 @@ fn temperatures(left: &Left) -> Vec<f64> {
     told(left, "thermal.millidegrees").iter().map(|millidegrees| millidegrees / 1e3).collect()
 }
 
-/// Watts of the later half of the run.
+/// Return the watts of the second half of the run.
 fn late_watts(left: &Left) -> f64 {
     let energies = told(left, "power.energy_nj");
     energies[energies.len() / 2..].iter().sum::<f64>() / 1e9 * 2.0
 }
 
 #[test]
-fn under_a_constant_load_the_temperature_comes_exponentially_to_ambient_and_power_times_resistance() {
+fn constant_load_warms_the_drive_exponentially() {
     let slow = Thermal { capacity_mj_per_k: sourced(60), ..thermal(100.0, 95.0, 6_000) };
     let left = under(0, drive(Some(7_000), Some(slow)));
     let found = temperatures(&left);
@@ -91,7 +92,7 @@ fn under_a_constant_load_the_temperature_comes_exponentially_to_ambient_and_powe
     for (interval, found) in (1..).zip(&found) {
         let time = f64::from(interval) / INTERVALS as f64;
         let expected = AMBIENT + RESISTANCE * (IDLE_W + 2.0 * (1.0 - (-time / 0.3).exp()));
-        // What twenty dies begin at once warms it by 0.07 K before it is drawn.
+        // Tasks that twenty dies begin at once warm it by 0.07 K before their power is drawn.
         assert!((found - expected).abs() < 0.08, "after {time} s: {found} for {expected}");
     }
     let last = found.last().expect("an interval");
@@ -115,7 +116,7 @@ fn a_threshold_that_is_never_reached_changes_nothing() {
 }
 
 #[test]
-fn a_drive_too_warm_for_its_throttled_power_stays_throttled_and_draws_just_that() {
+fn drive_too_warm_stays_throttled_at_the_limit() {
     for limit_mw in [None, Some(8_000)] {
         let free = under(0, drive(limit_mw, None));
         // At 6 W it is at 60 °C, which is above its release.
@@ -126,7 +127,7 @@ fn a_drive_too_warm_for_its_throttled_power_stays_throttled_and_draws_just_that(
         let since = told(&left, "thermal.throttled_ns")[half..].iter().sum::<f64>();
         assert_eq!(since, SECOND as f64 / 2.0, "it stays so");
         let busy = told(&left, "busy.thermal_ns")[half..].iter().sum::<f64>() / (SECOND as f64 / 2.0);
-        assert!(busy > 0.98, "which is what is told as its limit: {busy}");
+        assert!(busy > 0.98, "the thermal limit is busy throughout: {busy}");
         let rate = |left: &Left| told(left, "write.count")[half..].iter().sum::<f64>();
         let beyond = (late_watts(&free) - IDLE_W, late_watts(&left) - IDLE_W);
         assert_close(rate(&left) / rate(&free), beyond.1 / beyond.0, 0.03, "writes by the power that they have");
@@ -134,11 +135,11 @@ fn a_drive_too_warm_for_its_throttled_power_stays_throttled_and_draws_just_that(
 }
 
 #[test]
-fn a_stripe_is_held_back_by_its_member_that_is_throttled_however_cool_the_others_are() {
+fn throttled_member_holds_back_its_stripe() {
     let member = || leaf(flash(drive(Some(8_000), Some(thermal(62.0, 58.0, 6_000)))));
     let chunk = Size(16 << 20);
     let stripe = Node::Raid0 { members: 2, of: Box::new(member()), chunk };
-    // The first chunk, which is the first member's.
+    // The first chunk, on the first member.
     let stream = StreamSpec { read: Share(0), queue_depth: 128, span: Some(chunk), ..StreamSpec::default() };
     let left = for_a_second(stripe, stream);
     let late = |metric: &str| told(&left, metric)[INTERVALS as usize / 2..].iter().sum::<f64>();
@@ -152,7 +153,7 @@ fn a_stripe_is_held_back_by_its_member_that_is_throttled_however_cool_the_others
 }
 
 #[test]
-fn a_drive_that_cools_while_throttled_goes_to_and_fro_between_its_thresholds() {
+fn drive_cooling_while_throttled_oscillates_between_thresholds() {
     // At 5.4 W it would be at 57 °C, below its release.
     let left = under(0, drive(None, Some(thermal(65.0, 62.0, 5_400))));
     let found = temperatures(&left);

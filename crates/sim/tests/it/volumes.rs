@@ -1,4 +1,4 @@
-//! A volume does what its profile says: latencies, parallelism, rounds, limits and stalls, against arithmetic.
+//! Volumes against arithmetic: latencies, parallelism, rounds, limits and stalls.
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Size, Time};
@@ -10,7 +10,7 @@ use tameshi_spec::run::{PhaseStream, StorageSpec};
 use tameshi_spec::study::{Event, Member, ReadBalance};
 use tameshi_workload::StreamSpec;
 
-/// Commands per second over the second half of what was done.
+/// Return commands per second over the second half of the completions.
 fn rate(done: &[DeviceCompletion]) -> f64 {
     let half = &done[done.len() / 2..];
     (half.len() - 1) as f64 * 1e9 / (half[half.len() - 1].at - half[0].at) as f64
@@ -20,7 +20,7 @@ fn latency(d: &DeviceCompletion) -> Nanos {
     d.at - d.submitted
 }
 
-/// The volume with one latency, in microseconds.
+/// Volume with one latency, in microseconds.
 fn constant(us: u64) -> profile::Device {
     let mut device = volume();
     if let profile::Device::Volume(volume) = &mut device {
@@ -30,7 +30,7 @@ fn constant(us: u64) -> profile::Device {
 }
 
 #[test]
-fn latencies_at_depth_one_are_the_profiles_distribution_behind_the_service() {
+fn depth_1_latency_is_the_profiles_plus_service() {
     let done = closed_loop(&volume(), 1, 100_000, random_4k("volume"));
     let mut found: Vec<Nanos> = done.iter().map(latency).collect();
     found.sort_unstable();
@@ -74,7 +74,7 @@ fn a_round_takes_one_latency_and_then_all_that_waited() {
 }
 
 #[test]
-fn a_command_alone_in_its_round_takes_longer_and_two_at_a_time_do_not() {
+fn lone_command_of_a_round_takes_longer() {
     let plain = in_rounds(constant(50), 64);
     let slower = |reads: u64, writes: u64| {
         let mut device = plain.clone();
@@ -95,7 +95,7 @@ fn a_command_alone_in_its_round_takes_longer_and_two_at_a_time_do_not() {
         let alike = [&slower(2_000, 5_000), &plain].map(|device| closed_loop(device, depth, 5_000, ask));
         assert_eq!(alike[0], alike[1], "at {depth}");
     }
-    // One that comes while another is served waits for a round of its own, and is alone in it.
+    // A command that arrives during a service waits for its own round, and is alone in it.
     let mut device = Device::new(&slower(2_000, 5_000)).expect("a device");
     let mut done = vec![];
     device.submit(0, &command(0, CommandKind::Read, 0, 4096));
@@ -128,7 +128,8 @@ fn flushes_of_a_round_wait_for_it_and_pass_beside_one_another() {
     while let Some(at) = device.next_wake() {
         device.advance(at, &mut done);
     }
-    // 100 us of each round; 9.096 us of a write, 5 us of a flush; all flushes of the round after those.
+    // 100 us of each round; 9.096 us of a write, 5 us of a flush; all flushes of the round after
+    // those.
     let first = 109_096;
     let expected = [first, first + 1_109_096, first + 1_114_096, first + 1_119_096];
     assert_eq!(
@@ -138,7 +139,7 @@ fn flushes_of_a_round_wait_for_it_and_pass_beside_one_another() {
 }
 
 #[test]
-fn the_first_write_after_a_flush_takes_longer_and_no_other_command() {
+fn only_the_first_write_after_a_flush_takes_longer() {
     use CommandKind::{Flush, Read, Write};
     let kinds = [Write, Flush, Read, Write, Write, Flush, Flush, Write];
     let expected = [109_096, 1_105_000, 109_096, 139_096, 109_096, 1_105_000, 1_105_000, 139_096];
@@ -153,7 +154,7 @@ fn the_first_write_after_a_flush_takes_longer_and_no_other_command() {
             kind => command(id, kind, id << 12, 4096),
         };
         let found: Vec<Nanos> = closed_loop(&device, 1, kinds.len(), ask).iter().map(latency).collect();
-        // Outside of rounds a flush passes the processor by.
+        // Without rounds a flush bypasses the processor.
         let expected = expected.map(|time| if rounds || time < MS { time } else { MS });
         assert_eq!(found, expected, "rounds: {rounds}");
     }
@@ -161,7 +162,7 @@ fn the_first_write_after_a_flush_takes_longer_and_no_other_command() {
 
 #[test]
 fn stalls_take_their_share_of_the_time() {
-    // 3 ms of every 30 in the mean, while the processor always works.
+    // 3 ms of every 30 ms on average, while the processor always works.
     let plain = rate(&closed_loop(&in_rounds(volume(), 64), 64, 400_000, random_4k("volume")));
     let stalled = rate(&closed_loop(&with_stalls(in_rounds(volume(), 64)), 64, 400_000, random_4k("volume")));
     assert_close(stalled / plain, 0.9, 0.02, "share of the time");
@@ -182,7 +183,8 @@ fn a_forced_write_and_a_flush_take_the_flushs_time() {
     assert!((1_000_000..=2_000_000).contains(&flush), "{flush}");
 }
 
-/// A volume of 16 000 commands and 1 GB per second; what serves it takes so long for a command, and a tenth of a second for 1 GB.
+/// Volume limited to 16,000 commands and 1 GB per second; the server takes a time per command, and
+/// 0.1 s per GB.
 fn limited(latency_us: u64, service: Nanos) -> profile::Device {
     let mut device = with_limit(constant(latency_us), 16_000, 1_000_000_000);
     if let profile::Device::Volume(volume) = &mut device {
@@ -194,7 +196,7 @@ fn limited(latency_us: u64, service: Nanos) -> profile::Device {
     device
 }
 
-/// Commands and bytes per second of a closed loop of lengths.
+/// Return commands and bytes per second of a closed loop of lengths.
 fn rates(depth: u64, length: impl FnMut(u64) -> u32) -> [f64; 2] {
     let mut length = length;
     let ask = |id| command(id, CommandKind::Read, 0, length(id));
@@ -205,7 +207,7 @@ fn rates(depth: u64, length: impl FnMut(u64) -> u32) -> [f64; 2] {
 }
 
 #[test]
-fn mixed_lengths_come_to_the_limit_that_binds_however_they_alternate() {
+fn mixed_lengths_reach_the_binding_limit_in_any_order() {
     const SMALL: u32 = 4 << 10;
     const LARGE: u32 = 256 << 10;
     let mixed = |percent: u64| {
@@ -214,7 +216,8 @@ fn mixed_lengths_come_to_the_limit_that_binds_however_they_alternate() {
     };
     assert_close(mixed(20)[0], 16_000.0, 0.002, "commands run out first");
     assert_close(mixed(50)[1], 1e9, 0.002, "bytes run out first");
-    // A log beside a scan: 400 small ones, then 100 large ones, would take 26 ms of bytes and 31 of commands.
+    // A log next to a scan: 400 small commands, then 100 large ones, would take 26 ms of bytes and
+    // 31 ms of commands.
     let in_turns = rates(256, |id| if id % 500 < 400 { SMALL } else { LARGE });
     assert_close(in_turns[0], 16_000.0, 0.002, "in turns");
     assert_close(rates(256, |_| SMALL)[0], 16_000.0, 1e-6, "small ones alone");
@@ -223,7 +226,7 @@ fn mixed_lengths_come_to_the_limit_that_binds_however_they_alternate() {
 }
 
 #[test]
-fn no_stretch_of_time_sees_more_than_its_rate_and_a_tenth_of_a_second_of_it() {
+fn no_interval_exceeds_the_rate_by_more_than_100_ms() {
     let mut random = Random::named(2, "lengths");
     let (mut left, mut length) = (0, 4096);
     let ask = |id| {
@@ -233,7 +236,8 @@ fn no_stretch_of_time_sees_more_than_its_rate_and_a_tenth_of_a_second_of_it() {
         left -= 1;
         command(id, CommandKind::Read, 0, length)
     };
-    // With one latency, no time of service to speak of and in order: what is let through ends so much later.
+    // With one latency and negligible service in order, completions follow admissions by a
+    // constant.
     let done = closed_loop(&limited(500, 0), 256, 60_000, ask);
     type Amount = fn(&DeviceCompletion) -> u64;
     let amounts: [(f64, Amount); 2] = [(16_000.0, |_| 1), (1e9, |d| u64::from(d.command.length_bytes))];
@@ -250,7 +254,7 @@ fn no_stretch_of_time_sees_more_than_its_rate_and_a_tenth_of_a_second_of_it() {
 }
 
 #[test]
-fn a_volume_at_rest_has_no_credit_and_lets_one_command_through_at_once() {
+fn idle_volume_accumulates_no_credit() {
     for length in [4 << 10, 256 << 10] {
         let spaced = if length == 4 << 10 { 62_500 } else { 262_144 };
         let mut device = Device::new(&limited(500, 0)).expect("a device");
@@ -265,7 +269,7 @@ fn a_volume_at_rest_has_no_credit_and_lets_one_command_through_at_once() {
     }
 }
 
-/// How long of each resource was used up to `now`.
+/// Return the busy time of each resource up to `now`.
 fn used(device: &Device, now: Nanos) -> [Nanos; 2] {
     let mut usage = Usage::default();
     device.usage(now, &mut usage);
@@ -322,7 +326,7 @@ fn what_was_used_never_falls_and_is_never_more_than_the_time() {
 
 #[test]
 fn a_power_cut_takes_back_the_allowance_of_what_it_forgets() {
-    // 64 of 4 MiB are let through in 268 ms; whose request failed asks anew 10 ms later.
+    // 64 commands of 4 MiB are admitted within 268 ms; a failed request is repeated 10 ms later.
     let stream = StreamSpec { block_size: Size(4 << 20), queue_depth: 64, ..StreamSpec::default() };
     let mut spec = spec(limited(500, 5_000), stream, for_time(SECOND));
     spec.interval = Time(100 * MS);
@@ -363,7 +367,7 @@ fn two_storages_and_two_members_do_not_draw_alike() {
     let sums = left.series.iter().filter(|row| row.3 == "read.latency_sum").map(|row| row.4).collect::<Vec<_>>();
     assert_eq!(sums.len(), 2);
     assert_ne!(sums[0], sums[1]);
-    // A write waits for the greater of two latencies from 300 to 500 us: 433 and a third in the mean.
+    // A write waits for the greater of two latencies from 300 to 500 µs: 433⅓ µs on average.
     let mirror = stack::placed(&raid1(2, leaf(volume()), ReadBalance::default()), &SeedPath::new(1, "disk"));
     let write = |id| Command { kind: CommandKind::Write, ..random_4k("writes")(id) };
     let done = closed_loop_on(mirror.expect("a device"), 1, 20_000, write);

@@ -1,15 +1,18 @@
-//! Known answers of write amplification: uniform random single-unit overwrites, at effective spare, within 2 %.
+//! Known answers of write amplification: uniform random single-unit overwrites, at effective spare,
+//! within 2 %.
 //!
-//! ρ = logical / physical units, Sf = 1 − ρ, α = 1/ρ. First come, first reclaimed: α / (α + W₀(−α e^−α)) (Desnoyers, SYSTOR
-//! 2012; Xiang and Kurkoski, arXiv 1110.4245). Any block at random: 1 / Sf. The best of d: the mean-field step of Van Houdt,
-//! SIGMETRICS 2013, solved here. Greedy: Monte Carlo of an independent simulator with 64 and 256 units in a block.
+//! ρ = logical / physical units, Sf = 1 − ρ, α = 1/ρ. FIFO: α / (α + W₀(−α e^−α)) (Desnoyers,
+//! SYSTOR 2012; Xiang and Kurkoski, arXiv 1110.4245). Random: 1 / Sf. Best of d: the mean-field
+//! step of Van Houdt, SIGMETRICS 2013, solved here. Greedy: Monte Carlo of an independent simulator
+//! with 64 and 256 units per block.
 
 use crate::support::{assert_close, grid};
 use tameshi_base::Random;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::CleaningPolicy::{self, Choices, CostBenefit, Fifo, Greedy, Random as AnyBlock};
 
-/// So many logical units, blocks and units in each; what is moved lies apart, two blocks are in reserve.
+/// Layer of these logical units, blocks and units per block, with separate relocation and two
+/// blocks in reserve.
 fn shape((logical, blocks, units_per_block): (u32, u32, u32), policy: CleaningPolicy) -> Shape {
     Shape {
         logical,
@@ -24,9 +27,9 @@ fn shape((logical, blocks, units_per_block): (u32, u32, u32), policy: CleaningPo
     }
 }
 
-/// Write amplification after a warm-up, and the mean effective spare while it was measured.
+/// Return the write amplification after a warm-up, and the mean effective spare meanwhile.
 fn steady(policy: CleaningPolicy, separate: bool, units: u32, blocks: u32, spare: f64, capacities: u32) -> (f64, f64) {
-    // Two blocks in reserve and two (or one) half-open ones hold nothing that could be reclaimed.
+    // Two blocks in reserve and two (or one) half-open ones hold nothing to reclaim.
     let kept = if separate { 3.0 } else { 2.5 };
     let logical = ((f64::from(blocks) - kept) * f64::from(units) * (1.0 - spare)) as u32;
     let shape = Shape { separate, ..shape((logical, blocks, units), policy) };
@@ -47,7 +50,7 @@ fn steady(policy: CleaningPolicy, separate: bool, units: u32, blocks: u32, spare
 
 fn fifo_formula(spare: f64) -> f64 {
     let alpha = 1.0 / (1.0 - spare);
-    // The share y of a block's units that are valid when its turn comes solves y = e^(−α (1 − y)); WA = 1 / (1 − y).
+    // The valid share y of a block at its turn solves y = e^(−α (1 − y)); WA = 1 / (1 − y).
     let mut valid = 0.5;
     for _ in 0..10_000 {
         valid = libm::exp(-alpha * (1.0 - valid));
@@ -55,7 +58,8 @@ fn fifo_formula(spare: f64) -> f64 {
     1.0 / (1.0 - valid)
 }
 
-/// Mean-field limit of many blocks: the shares of blocks with 0 … b valid units go on until they rest.
+/// Mean-field limit of many blocks: iterate the shares of blocks with 0 … b valid units to the
+/// fixed point.
 fn choices_mean_field(units: usize, spare: f64, drawn: i32) -> f64 {
     let power = |share: f64| (0..drawn).fold(1.0, |product, _| product * share);
     let rho = 1.0 - spare;
@@ -177,7 +181,7 @@ fn the_whole_grid_meets_the_reference_table() {
 
 #[test]
 fn an_unused_share_of_the_addresses_is_spare() {
-    // 80 % of what is visible in use: the same as more over-provisioning, by the effective spare.
+    // 80 % of the visible capacity in use: like more over-provisioning, by the effective spare.
     let (blocks, units) = (2048u32, 64u32);
     let logical = blocks * units * 10 / 12;
     let shape = shape((logical, blocks, units), Greedy);
@@ -219,7 +223,8 @@ fn trimmed_space_is_spare_too() {
     assert!(run(true) < 0.6 * run(false), "{} and {}", run(true), run(false));
 }
 
-/// Write amplification of overwrites at a spare of 0.15, of which so large a share goes to the first part of the addresses.
+/// Return the write amplification of overwrites at a spare of 0.15, a share of which goes to the
+/// first part of the addresses.
 fn skewed(
     policy: CleaningPolicy,
     separate: bool,
@@ -250,7 +255,8 @@ fn skewed(
     ftl.work().since(&before).write_amplification()
 }
 
-/// The least that the two parts come to as flash of their own, first come first reclaimed, however the spare is divided.
+/// Return the least write amplification of the two parts on flash of their own, FIFO, over all
+/// divisions of the spare.
 fn best_divided(spare: f64, (part, share): (f64, f64)) -> f64 {
     let of = |size: f64, spare: f64| fifo_formula(spare / (size + spare));
     let (hot, cold) = (part * (1.0 - spare), (1.0 - part) * (1.0 - spare));
@@ -262,7 +268,7 @@ fn best_divided(spare: f64, (part, share): (f64, f64)) -> f64 {
 }
 
 #[test]
-fn hot_data_apart_from_cold_ones_save_writes_the_more_the_more_the_load_is_skewed() {
+fn hot_data_separation_saves_more_writes_with_more_skew() {
     for seed in [5, 6] {
         for (skew, greedy_saves, ripe_saves) in [((0.2, 0.8), 0.05, 0.25), ((0.1, 0.9), 0.12, 0.45)] {
             let mixed = skewed(Greedy, true, None, skew, seed);
@@ -279,13 +285,13 @@ fn hot_data_apart_from_cold_ones_save_writes_the_more_the_more_the_load_is_skewe
 }
 
 #[test]
-fn a_uniform_load_gains_and_loses_nothing_by_telling_hot_data_from_cold_ones() {
+fn hot_data_separation_is_neutral_for_uniform_load() {
     let uniform = (0.5, 0.5);
     for policy in [Greedy, CostBenefit] {
         let (mixed, apart) = (skewed(policy, true, None, uniform, 5), skewed(policy, true, Some(0.25), uniform, 5));
         assert_close(apart, mixed, 0.02, &format!("{policy:?}"));
     }
-    // Ages tell nothing then: at worst the oldest is taken, at best the emptiest.
+    // Ages are meaningless then: at worst the oldest block is taken, at best the emptiest.
     let found = skewed(CostBenefit, true, None, uniform, 5);
     assert!((0.98 * 3.356..1.02 * fifo_formula(0.15)).contains(&found), "{found}");
 }

@@ -1,12 +1,15 @@
-//! Where bytes lie on a disk: cylinders and angles, and the times that follow from them.
+//! Geometry of a disk: cylinders, angles, and the times that follow from them.
 //!
-//! Bytes lie in order over the cylinders, from the outermost zone to the innermost. The cylinders of a zone are equal;
-//! what passes under the head per second falls from zone to zone, and what a cylinder holds with it. Within a cylinder they pass under the head without a loss, as if
-//! switching heads were hidden by skew. The first byte of a cylinder is skewed against the last byte of the one
-//! before by exactly the seek between them, so that a stream that crosses over loses that seek and no revolution.
-//! All positions are "media times": nanoseconds that a head following the bytes from the first one on needs to get
-//! there. The angle of a byte is its media time modulo the revolution, and so is the angle under the head at any
-//! instant of virtual time: whole nanoseconds, without drift.
+//! Bytes run over the cylinders from the outermost zone to the innermost. All cylinders of a zone
+//! are equal; transfer rate and cylinder capacity fall from zone to zone. Within a cylinder bytes
+//! pass under the head without loss, as if skew hid head switches. The first byte of a cylinder is
+//! skewed against the last byte of the previous one by exactly the seek between them: a stream that
+//! crosses over loses that seek and no revolution.
+//!
+//! All positions are "media times": the nanoseconds that a head needs to reach them when it follows
+//! the bytes from the first. The angle of a byte is its media time modulo the revolution. The angle
+//! under the head at any virtual time is that time modulo the revolution: whole nanoseconds,
+//! without drift.
 
 use tameshi_base::Nanos;
 use tameshi_spec::profile::HddProfile;
@@ -15,7 +18,7 @@ use tameshi_spec::profile::HddProfile;
 const MEAN_ROOT: f64 = 8.0 / 15.0;
 const THOUSANDTHS_NS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Cylinders that are alike.
+/// Zone: cylinders of equal capacity.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
     first_byte: u64,
@@ -23,27 +26,27 @@ struct Zone {
     /// Media time of its first byte.
     first_time: Nanos,
     cylinder_bytes: u64,
-    /// Media time from one cylinder's first byte to the next one's.
+    /// Media time between the first bytes of adjacent cylinders.
     cylinder_period: Nanos,
     /// Thousandths of a byte per second.
     rate: u64,
 }
 
-/// A disk's layout and mechanics.
+/// Layout and mechanics of a disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     capacity_bytes: u64,
     cylinders: u64,
-    /// From the outermost to the innermost.
+    /// Outermost first.
     zones: Vec<Zone>,
     revolution: Nanos,
     seek_min: f64,
-    /// Seek over the whole stroke beyond `seek_min`, over the root of the cylinder count.
+    /// Full-stroke seek beyond `seek_min`, divided by the root of the cylinder count.
     seek_root: f64,
 }
 
 impl Geometry {
-    /// The layout that a profile describes.
+    /// Build the geometry of a profile.
     ///
     /// # Errors
     /// A sentence that names the value no disk can have.
@@ -76,7 +79,7 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Lays the zones out: equal numbers of cylinders, which hold what their rates say.
+    /// Build the zones: equal numbers of cylinders, with capacities in proportion to their rates.
     fn lay_out(&mut self, profile: &HddProfile) -> Result<(), String> {
         let mean = profile.media_rate.value.0;
         let (count, outer, inner) = match &profile.zones {
@@ -121,17 +124,17 @@ impl Geometry {
         }
     }
 
-    /// Bytes that can be addressed.
+    /// Return the addressable bytes.
     pub(crate) fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// Time of one revolution.
+    /// Return the time of one revolution.
     pub(crate) fn revolution(&self) -> Nanos {
         self.revolution
     }
 
-    /// Time to move the arm over so many cylinders: none, or `seek_min + k·√(distance / cylinders)`.
+    /// Return the seek time over a distance: zero, or `seek_min + k·√(distance / cylinders)`.
     #[inline]
     pub(crate) fn seek(&self, distance: u64) -> Nanos {
         if distance == 0 {
@@ -140,27 +143,27 @@ impl Geometry {
         (self.seek_min + self.seek_root * (distance as f64).sqrt() + 0.5) as Nanos
     }
 
-    /// The cylinder of a byte.
+    /// Return the cylinder of a byte.
     #[inline]
     pub(crate) fn cylinder(&self, offset_bytes: u64) -> u64 {
         self.zone(offset_bytes).cylinder(offset_bytes)
     }
 
-    /// The cylinder at a media time.
+    /// Return the cylinder at a media time.
     pub(crate) fn cylinder_at(&self, media_time: Nanos) -> u64 {
         let zone = &self.zones[self.zones.partition_point(|zone| zone.first_time <= media_time).max(1) - 1];
         let within = (media_time - zone.first_time).checked_div(zone.cylinder_period).unwrap_or(0);
         (zone.first_cylinder + within).min(self.cylinders - 1)
     }
 
-    /// Media time at which the byte at `offset_bytes` begins.
+    /// Return the media time at which the byte at `offset_bytes` begins.
     #[inline]
     pub(crate) fn begin(&self, offset_bytes: u64) -> Nanos {
         let zone = self.zone(offset_bytes);
         zone.time(zone.cylinder(offset_bytes), offset_bytes)
     }
 
-    /// Media time at which the byte before `end_bytes` ends.
+    /// Return the media time at which the byte before `end_bytes` ends.
     #[inline]
     pub(crate) fn end(&self, end_bytes: u64) -> Nanos {
         let last = end_bytes.saturating_sub(1);
@@ -168,7 +171,7 @@ impl Geometry {
         zone.time(zone.cylinder(last), end_bytes)
     }
 
-    /// Time from `now` until the place at `media_time` comes under the head.
+    /// Return the time from `now` until `media_time` is under the head.
     #[inline]
     pub(crate) fn rotation(&self, now: Nanos, media_time: Nanos) -> Nanos {
         if self.revolution == 0 {
@@ -185,7 +188,7 @@ impl Zone {
         self.first_cylinder + (offset_bytes - self.first_byte) / self.cylinder_bytes
     }
 
-    /// Media time of a place in or at the end of a cylinder.
+    /// Return the media time of a position in a cylinder, or at its end.
     #[inline]
     fn time(&self, cylinder: u64, offset_bytes: u64) -> Nanos {
         let within = cylinder - self.first_cylinder;
@@ -193,7 +196,7 @@ impl Zone {
         self.first_time + within * self.cylinder_period + self.passing(rest)
     }
 
-    /// Time that so many bytes of one cylinder take to pass.
+    /// Return the transfer time of bytes within one cylinder.
     #[inline]
     fn passing(&self, bytes: u64) -> Nanos {
         match bytes.checked_mul(THOUSANDTHS_NS_PER_SECOND) {

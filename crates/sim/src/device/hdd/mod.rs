@@ -1,12 +1,12 @@
-//! A hard disk: one arm, one spindle, a command queue, and perhaps a buffer that reads ahead.
+//! Hard disk: one arm, one spindle, a command queue, and an optional read-ahead buffer.
 //!
-//! A command waits in the host while the disk is full, then its overhead passes in the controller, which works for any
-//! number of commands at once and beside the mechanics. Then it waits for the arm. Its mechanical service is the seek
-//! from where the head is, the wait until its first byte comes under the head, and the time its bytes take to pass.
-//! Writes and reads take the same time. A trim ends after its overhead: a disk has nothing to gain from it.
+//! A command waits in the host while the disk is full. Its overhead passes in the controller, which
+//! overlaps any number of commands with the mechanics. Then it waits for the arm. Its mechanical
+//! service is the seek from the head's position, the rotation to its first byte, and the transfer.
+//! Writes and reads take the same time. A trim ends after its overhead.
 //!
-//! **Durability.** A completed write is on the medium. A volatile write cache, where the profile has one, is a
-//! [`Cache`](crate::stack::Cache) in front of the disk.
+//! **Durability.** A completed write is on the medium. A volatile write cache of the profile is a
+//! [`Cache`](crate::stack) in front of the disk.
 
 mod geometry;
 mod queue;
@@ -14,7 +14,8 @@ mod read_ahead;
 
 use super::barrier::Barrier;
 use super::completion::{Breakdown, DeviceCompletion};
-use super::full::Full;
+use super::model::{Model, NoDevice};
+use super::queue_full::QueueFull;
 use crate::device::power_draw::Drawing;
 use crate::faults::loss::Loss;
 use geometry::Geometry;
@@ -25,24 +26,25 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::HddProfile;
 
-/// A hard disk and what it holds.
+/// Hard disk.
 #[derive(Debug)]
 pub struct Hdd {
     geometry: Geometry,
     overhead: Nanos,
-    /// Commands the disk holds at once.
+    /// Commands held at once.
     depth: usize,
-    /// Commands the disk holds now.
+    /// Commands held now.
     held: usize,
-    /// Waiting in the host: command, submission, epoch.
+    /// Commands that wait in the host: command, submission, epoch.
     host: VecDeque<(Command, Nanos, u64)>,
-    full: Full,
+    queue_full: QueueFull,
     queue: Queue,
-    /// When the arm, which is free, has something new to choose from.
+    /// Time at which the free arm next chooses a command.
     choice_at: Option<Nanos>,
-    /// What the arm serves, since when, until when.
+    /// Command in service, its begin and end.
     service: Option<(Queued, Nanos, Nanos)>,
-    /// How long the arm has served, up to the end of what it serves, and the head has read ahead what was served then.
+    /// Service time of the arm up to the end of the present service, and read-ahead time of data
+    /// served.
     busy_ns: Nanos,
     drawing: Option<Drawing>,
     head_cylinder: u64,
@@ -52,7 +54,7 @@ pub struct Hdd {
 }
 
 impl Hdd {
-    /// A disk at rest over its first cylinder.
+    /// Build a disk at rest over its first cylinder.
     ///
     /// # Errors
     /// A sentence that names the value no disk can have.
@@ -70,7 +72,7 @@ impl Hdd {
             depth,
             held: 0,
             host: VecDeque::new(),
-            full: Full::default(),
+            queue_full: QueueFull::default(),
             choice_at: None,
             service: None,
             busy_ns: 0,
@@ -82,40 +84,7 @@ impl Hdd {
         })
     }
 
-    /// Power fails at `now`: everything under way is forgotten, and what was read ahead. A write under way is not done.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
-        if let Some((_, _, end)) = self.service.take() {
-            self.busy_ns -= end.saturating_sub(now);
-        }
-        self.host.clear();
-        self.full.holds_back(false, now);
-        self.queue.clear();
-        self.barrier = Barrier::default();
-        (self.held, self.choice_at, self.read_ahead) = (0, None, None);
-        Loss::default()
-    }
-
-    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush {
-            self.barrier.flush(command, now, now + self.overhead);
-            return;
-        }
-        let epoch = self.barrier.enter(command.kind);
-        if self.held < self.depth {
-            self.admit(*command, now, epoch, now);
-        } else {
-            self.host.push_back((*command, now, epoch));
-            self.full.holds_back(true, now);
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let next = self.next_event().min(self.next_choice());
-        (next < Nanos::MAX).then_some(next)
-    }
-
-    /// When a command next ends or leaves the controller.
+    /// Return when a command next ends or leaves the controller.
     #[inline]
     fn next_event(&self) -> Nanos {
         let ready = self.queue.next_ready().unwrap_or(Nanos::MAX);
@@ -124,32 +93,13 @@ impl Hdd {
         ready.min(service).min(flush)
     }
 
-    /// When the arm next chooses.
+    /// Return when the arm next chooses.
     #[inline]
     fn next_choice(&self) -> Nanos {
         if self.service.is_none() { self.choice_at.unwrap_or(Nanos::MAX) } else { Nanos::MAX }
     }
 
-    /// The arm chooses at the end of an instant: what the host submits in answer to a completion, it may choose.
-    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        loop {
-            let (event, choice) = (self.next_event(), self.next_choice());
-            if event.min(choice) > now {
-                return;
-            }
-            if event <= choice {
-                self.step(event, completions);
-            } else if choice == now && completions.len() > before {
-                return;
-            } else {
-                self.choice_at = None;
-                self.serve_next(choice);
-            }
-        }
-    }
-
-    /// One thing that happens at `now`: an end of service before a command ready before a flush.
+    /// Process one event at `now`: the end of service first, then the controller, then a flush.
     fn step(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         if let Some((queued, start, _)) = self.service.take_if(|(_, _, end)| *end <= now) {
             self.choice_at = Some(now);
@@ -170,7 +120,7 @@ impl Hdd {
         }
     }
 
-    /// The disk takes a command from the host.
+    /// Accept a command from the host.
     fn admit(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
         let cylinder = self.geometry.cylinder(command.offset_bytes);
@@ -181,7 +131,7 @@ impl Hdd {
         self.queue.push(queued);
     }
 
-    /// The controller is done with a command: it needs the arm, or it doesn't.
+    /// Move a command from the controller to the arm, or complete it.
     fn ready(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let (geometry, read_ahead, busy_ns) = (&self.geometry, &mut self.read_ahead, &mut self.busy_ns);
         let ended = self.queue.ready(now, |queued| match (queued.command.kind, read_ahead) {
@@ -196,14 +146,14 @@ impl Hdd {
             }
             (kind, _) => kind == CommandKind::Trim,
         });
-        // Whether it needs the arm or ends here, the arm may have waited for it.
+        // The arm may have waited for this command, whether it needs the arm or ends here.
         self.choice_at = Some(now);
         if let Some(queued) = ended {
             self.complete(&queued, now, now, completions);
         }
     }
 
-    /// A command completes whose mechanical service began at `start`; a place in the disk is free again.
+    /// Complete a command whose mechanical service began at `start`; admit the next one.
     fn complete(&mut self, queued: &Queued, start: Nanos, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let breakdown = Breakdown {
             queue: (queued.entered - queued.submitted) + (start - queued.ready_at),
@@ -217,11 +167,11 @@ impl Hdd {
         self.held -= 1;
         if let Some((command, submitted, epoch)) = self.host.pop_front() {
             self.admit(command, submitted, epoch, now);
-            self.full.holds_back(!self.host.is_empty(), now);
+            self.queue_full.set(!self.host.is_empty(), now);
         }
     }
 
-    /// The arm is free: it serves what the schedule says.
+    /// Serve the scheduler's choice.
     fn serve_next(&mut self, now: Nanos) {
         if let Some(head) = self.read_ahead.as_ref().and_then(|held| held.head_cylinder(&self.geometry, now)) {
             self.head_cylinder = head;
@@ -236,11 +186,11 @@ impl Hdd {
         let done = over_head + self.geometry.end(end).saturating_sub(begin);
         let reads = queued.command.kind == CommandKind::Read;
         if let (true, Some(read_ahead)) = (reads, &mut self.read_ahead) {
-            // What is about to pass anyway is waited for, unless the arm can bring it sooner.
+            // Data about to pass are waited for, unless a seek reaches them sooner.
             let promised = read_ahead.promises(&self.geometry, offset, end, now).filter(|&at| at <= done);
             if let Some(at) = promised {
                 read_ahead.take(&self.geometry, end, now);
-                // What passes from now on counts as service.
+                // Data that pass from now on count as service.
                 self.busy_ns += read_ahead.count(&self.geometry, offset, end).saturating_sub(at - now);
                 self.serve(queued, now, at);
                 return;
@@ -265,15 +215,71 @@ impl Hdd {
         self.busy_ns += until - now;
         self.service = Some((queued, now, until));
     }
+}
 
-    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
-        usage.add(Resource::Media, 1, self.busy_ns - ahead);
-        self.full.usage(self.depth as u64, now, usage);
+impl Model for Hdd {
+    type Inner = NoDevice;
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.overhead);
+            return;
+        }
+        let epoch = self.barrier.enter(command.kind);
+        if self.held < self.depth {
+            self.admit(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+            self.queue_full.set(true, now);
+        }
     }
 
-    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
-    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let next = self.next_event().min(self.next_choice());
+        (next < Nanos::MAX).then_some(next)
+    }
+
+    /// The arm chooses at the end of an instant, so it sees commands that the host submits in
+    /// answer to a completion.
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        loop {
+            let (event, choice) = (self.next_event(), self.next_choice());
+            if event.min(choice) > now {
+                return;
+            }
+            if event <= choice {
+                self.step(event, completions);
+            } else if choice == now && completions.len() > before {
+                return;
+            } else {
+                self.choice_at = None;
+                self.serve_next(choice);
+            }
+        }
+    }
+
+    /// A write under way is not done; read-ahead data are lost.
+    fn lose_power(&mut self, now: Nanos) -> Loss {
+        if let Some((_, _, end)) = self.service.take() {
+            self.busy_ns -= end.saturating_sub(now);
+        }
+        self.host.clear();
+        self.queue_full.set(false, now);
+        self.queue.clear();
+        self.barrier = Barrier::default();
+        (self.held, self.choice_at, self.read_ahead) = (0, None, None);
+        Loss::default()
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
+        usage.add(Resource::Media, 1, self.busy_ns - ahead);
+        self.queue_full.usage(self.depth as u64, now, usage);
+    }
+
+    fn energy_nj(&self, now: Nanos) -> Option<u64> {
         let mut usage = Usage::default();
         self.usage(now, &mut usage);
         Some(self.drawing?.energy_nj(now, &usage))

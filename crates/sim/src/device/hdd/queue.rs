@@ -1,4 +1,4 @@
-//! The commands that a disk holds, and which of them the arm serves next.
+//! Command queue of a disk, and its scheduling.
 
 use super::geometry::Geometry;
 use super::read_ahead::ReadAhead;
@@ -7,32 +7,32 @@ use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_spec::profile::Scheduling;
 
-/// After so long in the disk a command is served whatever the schedule says, unless the profile says otherwise. The
-/// bound is the one that ublk-disksim found necessary.
+/// Age at which a command is served before all others, unless the profile states one. ublk-disksim
+/// found this bound necessary.
 pub(crate) const AGE_LIMIT: Nanos = 500_000_000;
 
-/// A command in the disk.
+/// Command in the disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queued {
     pub(crate) command: Command,
     pub(crate) submitted: Nanos,
-    /// When the disk took it from the host.
+    /// Time of admission.
     pub(crate) entered: Nanos,
-    /// When the controller is done with it and the mechanics may begin.
+    /// Time at which the controller is done and the mechanics may begin.
     pub(crate) ready_at: Nanos,
-    /// For the barrier.
+    /// Epoch among flushes.
     pub(crate) epoch: u64,
     pub(crate) cylinder: u64,
 }
 
 impl Queued {
-    /// One past the last byte.
+    /// Return the offset after the last byte.
     pub(crate) fn end_bytes(&self) -> u64 {
         self.command.offset_bytes.saturating_add(u64::from(self.command.length_bytes))
     }
 }
 
-/// Where the arm is when it chooses.
+/// Position of the arm at a choice.
 #[derive(Clone, Copy)]
 pub(crate) struct Arm<'a> {
     pub(crate) geometry: &'a Geometry,
@@ -42,8 +42,8 @@ pub(crate) struct Arm<'a> {
 }
 
 impl Arm<'_> {
-    /// When the first byte that the host lacks comes under the head, by reading on or after a seek; an answer no sooner
-    /// than `before` may be too early.
+    /// Return when the first byte that the host lacks is under the head, by reading on or after a
+    /// seek. A result of `before` or later may be too early.
     fn reaches(&self, queued: &Queued, before: Nanos) -> Nanos {
         let ready = self.now.max(queued.ready_at);
         let reading_on = self.reads_on_to(queued, ready).unwrap_or(Nanos::MAX);
@@ -54,7 +54,7 @@ impl Arm<'_> {
         reading_on.min(arrival + self.geometry.rotation(arrival, self.geometry.begin(queued.command.offset_bytes)))
     }
 
-    /// The same by reading on, for a read whose first byte comes or has come so.
+    /// Return the same by reading on; `None` if reading on does not reach the read's first byte.
     fn reads_on_to(&self, queued: &Queued, ready: Nanos) -> Option<Nanos> {
         let (offset, end) = (queued.command.offset_bytes, queued.end_bytes());
         let read_ahead = self.read_ahead.filter(|held| held.touches(offset, end))?;
@@ -65,7 +65,7 @@ impl Arm<'_> {
         Some(ready.max(ends.saturating_sub(self.geometry.end(end) - self.geometry.begin(offset))))
     }
 
-    /// The cylinder where a command needs the arm: the one where it is, if it has only to read on.
+    /// Return the cylinder at which a command needs the arm: the present one if it only reads on.
     #[inline]
     fn target(&self, queued: &Queued) -> u64 {
         if !self.read_ahead.is_some_and(|held| held.touches(queued.command.offset_bytes, queued.end_bytes())) {
@@ -76,35 +76,35 @@ impl Arm<'_> {
     }
 }
 
-/// What is in the disk and not served, in the order in which it came.
+/// Commands not yet served, in the order of arrival.
 ///
-/// The arm chooses among all of them, for the disk knows a command's place as soon as it has the command; but it waits
-/// for the chosen one until the controller is done with it, unless something better comes meanwhile.
+/// The arm chooses among all of them, including those still in the controller. It waits for a
+/// chosen command there, unless a better one arrives meanwhile.
 ///
-/// What adjoins the last command is nearest, so that a stream would keep all others waiting until they are too old. It
-/// goes on for a revolution, in which about a track passes; then what waits longest is served.
+/// A command adjacent to the last one is nearest, so a stream would starve all others. A run of
+/// adjacent commands may last one revolution, about a track; then the oldest command is served.
 ///
-/// What lies right behind another one is not chosen before it: if a stream's later part went first, because the earlier
-/// one has just passed, the stream would lose a revolution there and in most turns to come.
+/// A command directly after another queued one is not chosen before it. Otherwise a stream whose
+/// earlier part has just passed would lose a revolution now, and in most later turns.
 #[derive(Debug)]
 pub(crate) struct Queue {
     held: VecDeque<Queued>,
-    /// How many at the back are still in the controller.
+    /// Commands at the back that are still in the controller.
     in_controller: usize,
     scheduling: Scheduling,
     age_limit: Nanos,
-    /// Direction of the sweep.
+    /// Direction of the LOOK sweep.
     upward: bool,
     turn: Turn,
-    /// How long commands that adjoin may keep the arm from others.
+    /// Maximum duration of a run.
     longest_turn: Nanos,
 }
 
-/// Commands that are served one after another and adjoin.
+/// Run of adjacent commands served one after another.
 #[derive(Debug)]
 struct Turn {
     bytes: Range<u64>,
-    /// When it has lasted long enough; far away until a second command is served.
+    /// Time at which the run must end; far in the future until a second command is served.
     over_at: Nanos,
 }
 
@@ -117,7 +117,7 @@ impl Turn {
         queued.command.offset_bytes == self.bytes.end || queued.end_bytes() == self.bytes.start
     }
 
-    /// It goes on at `now` with one that adjoins, the second or a later one.
+    /// Continue the run at `now` with its second or a later command.
     fn go_on(&mut self, queued: &Queued, now: Nanos, longest: Nanos) {
         self.bytes.start = self.bytes.start.min(queued.command.offset_bytes);
         self.bytes.end = self.bytes.end.max(queued.end_bytes());
@@ -138,19 +138,19 @@ impl Queue {
         }
     }
 
-    /// Everything is forgotten.
+    /// Forget all commands.
     pub(crate) fn clear(&mut self) {
         self.held.clear();
         self.in_controller = 0;
     }
 
-    /// A command enters the disk's controller.
+    /// Add a command, which enters the controller.
     pub(crate) fn push(&mut self, queued: Queued) {
         self.held.push_back(queued);
         self.in_controller += 1;
     }
 
-    /// When the controller is done with the next command.
+    /// Return when the controller is done with the next command.
     #[inline]
     pub(crate) fn next_ready(&self) -> Option<Nanos> {
         if self.in_controller == 0 {
@@ -159,7 +159,8 @@ impl Queue {
         Some(self.held[self.held.len() - self.in_controller].ready_at)
     }
 
-    /// The controller is done with the next command, which stays here unless `ends` says that it needs no arm.
+    /// Take the next command out of the controller. It stays in the queue unless `ends` says that
+    /// it needs no arm.
     pub(crate) fn ready(&mut self, now: Nanos, ends: impl FnOnce(&Queued) -> bool) -> Option<Queued> {
         let place = self.held.len() - self.in_controller;
         self.in_controller -= 1;
@@ -170,7 +171,8 @@ impl Queue {
         Some(ended)
     }
 
-    /// Takes what is served next; `None` while there is nothing, or the chosen one is still in the controller.
+    /// Take the command served next; `None` without one, or while the chosen one is in the
+    /// controller.
     pub(crate) fn choose(&mut self, arm: Arm) -> Option<Queued> {
         let oldest = self.held.front()?;
         let in_order =
@@ -199,17 +201,17 @@ impl Queue {
         Some(chosen)
     }
 
-    /// Whether what lies right before it came before it and needs the arm too.
+    /// Return whether the command directly before it is older and needs the arm too.
     fn follows_another(&self, place: usize) -> bool {
         let begin = self.held[place].command.offset_bytes;
         let before = self.held.range(..place);
         before.rev().any(|other| other.end_bytes() == begin && other.command.kind != CommandKind::Trim)
     }
 
-    /// SPTF: what comes first under the head, seek and rotation together, or is read ahead before; among equals what
-    /// came first.
+    /// SPTF: the command whose data are first under the head, seek and rotation together, or read
+    /// ahead before; the oldest among equals.
     fn nearest_in_time(&self, arm: Arm) -> usize {
-        // Few follow another, and to know it costs a look at all: only what would be chosen is asked.
+        // Few commands follow another, and the test scans the queue: only test the candidate.
         let first = self.soonest(arm, |_| true);
         if self.follows_another(first) { self.soonest(arm, |place| !self.follows_another(place)) } else { first }
     }
@@ -225,8 +227,8 @@ impl Queue {
         best.1
     }
 
-    /// LOOK: the nearest cylinder ahead, or if there is none, the nearest one behind. Within a cylinder, what comes
-    /// first under the head, and of that what came first.
+    /// LOOK: the nearest cylinder ahead, or else the nearest one in the other direction. Within a
+    /// cylinder, the command first under the head; the oldest among equals.
     fn next_of_sweep(&self, arm: Arm) -> usize {
         let nearest = self.nearest(arm, |_| true);
         if nearest.ties == 1 && !self.follows_another(nearest.place) {
@@ -237,7 +239,7 @@ impl Queue {
         first.unwrap_or(nearest.place)
     }
 
-    /// What comes first under the head of those that need a cylinder and follow no other.
+    /// Return the command first under the head among those at a cylinder that follow no other.
     fn first_at(&self, arm: Arm, nearest: Nearest) -> Option<usize> {
         let cylinder = arm.target(&self.held[nearest.place]);
         let tied = self.held.iter().enumerate().filter(|(_, queued)| arm.target(queued) == cylinder);
@@ -247,7 +249,8 @@ impl Queue {
         first.map(|(place, _)| place)
     }
 
-    /// The nearest cylinder ahead of the head or under it, behind it where none is ahead.
+    /// Return the nearest cylinder ahead of the head or under it; else the nearest in the other
+    /// direction.
     fn nearest(&self, arm: Arm, may_go: impl Fn(usize) -> bool) -> Nearest {
         let mut nearest = Nearest { distance: u64::MAX, place: 0, ties: 0 };
         for (place, queued) in self.held.iter().enumerate() {
@@ -267,10 +270,10 @@ impl Queue {
     }
 }
 
-/// Farther than anything ahead.
+/// Distance beyond all cylinders ahead.
 const BEHIND: u64 = 1 << 32;
 
-/// The nearest cylinder found so far, and how many commands need it.
+/// Nearest cylinder found so far, and the number of commands that need it.
 #[derive(Clone, Copy)]
 struct Nearest {
     distance: u64,

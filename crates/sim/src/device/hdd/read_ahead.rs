@@ -1,35 +1,36 @@
-//! The buffer of a disk that goes on reading behind the last read: one segment, filled in the order of the bytes.
+//! Read-ahead buffer of a disk: one segment, filled in the order of the bytes.
 //!
-//! After a mechanical read the head stays and the bytes behind it pass into the segment, until the segment holds its
-//! size beyond what the host has taken, or until the arm is needed. Reads of what has passed cost no mechanics. What
-//! lies further back than the segment's size is overwritten. When the host takes more after the segment was full,
-//! reading goes on the next time that its end comes under the head.
+//! After a mechanical read the head stays, and the following bytes pass into the segment. This ends
+//! when the segment holds its size beyond the data that the host has taken, or when the arm is
+//! needed. Reads of data in the segment need no mechanics. Data farther back than the segment's
+//! size are overwritten. If the host takes data of a full segment, reading continues the next time
+//! that the segment's end is under the head.
 
 use super::geometry::Geometry;
 use tameshi_base::Nanos;
 
-/// The bytes that one stretch of reading brings into the segment.
+/// Stretch of bytes read into the segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAhead {
     segment_bytes: u64,
-    /// First byte that was read.
+    /// First byte read.
     low: u64,
-    /// Reading stops there unless the host takes more.
+    /// Offset at which reading stops unless the host takes more.
     limit: u64,
-    /// A place that the head passes (its bytes' end) …
+    /// Offset that the head passes …
     anchor: u64,
-    /// … at this time.
+    /// … and the time.
     anchor_at: Nanos,
-    /// When the read that began the stretch is over; before, there is nothing to take.
+    /// End of the read that began the stretch; no data are available before.
     readable_from: Nanos,
-    /// When the arm was taken away.
+    /// Time at which the arm left.
     frozen_at: Nanos,
-    /// What lies before it has been counted as work of the head.
+    /// Offset up to which the bytes have been counted as head work.
     counted: u64,
 }
 
 impl ReadAhead {
-    /// Reading goes on behind a mechanical read of `low .. end` that is over at `at`.
+    /// Begin a stretch after a mechanical read of `low .. end` that ended at `at`.
     pub(crate) fn behind(geometry: &Geometry, segment_bytes: u64, low: u64, end: u64, at: Nanos) -> Self {
         Self {
             segment_bytes,
@@ -43,7 +44,7 @@ impl ReadAhead {
         }
     }
 
-    /// When the head has passed everything before `end`; `None` when it never will.
+    /// Return when the head has passed all bytes before `end`; `None` for never.
     fn passes(&self, geometry: &Geometry, end: u64) -> Option<Nanos> {
         if end <= self.anchor {
             return Some(self.readable_from);
@@ -55,21 +56,23 @@ impl ReadAhead {
         (at <= self.frozen_at).then_some(at)
     }
 
-    /// Whether the bytes from `offset` on have not been overwritten at `now` by those a segment further on.
+    /// Return whether the bytes from `offset` on have not been overwritten at `now` by bytes one
+    /// segment later.
     fn keeps(&self, geometry: &Geometry, offset: u64, now: Nanos) -> bool {
         let overwriter = offset.saturating_add(self.segment_bytes);
         offset >= self.low && self.passes(geometry, overwriter.saturating_add(1)).is_none_or(|at| at > now)
     }
 
-    /// Whether the segment holds all of `offset .. end` at `now`.
+    /// Return whether the segment holds all of `offset .. end` at `now`.
     pub(crate) fn holds(&self, geometry: &Geometry, offset: u64, end: u64, now: Nanos) -> bool {
         now >= self.readable_from
             && self.keeps(geometry, offset, now)
             && self.passes(geometry, end).is_some_and(|at| at <= now)
     }
 
-    /// When all of `offset .. end` will have come, if the host begins to take it at `now` and nobody takes the arm away.
-    /// What the host takes makes room, so that more than the segment holds streams through it.
+    /// Return when all of `offset .. end` will have arrived, if the host begins to take it at `now`
+    /// and the arm stays. The host's progress makes room, so more data than the segment holds can
+    /// stream through it.
     pub(crate) fn promises(&self, geometry: &Geometry, offset: u64, end: u64, now: Nanos) -> Option<Nanos> {
         if offset > self.limit || !self.keeps(geometry, offset, now) {
             return None;
@@ -79,7 +82,7 @@ impl ReadAhead {
         Some(taken.passes(geometry, end)?.max(now))
     }
 
-    /// The host takes what lies before `end`: there is room again.
+    /// Make room: the host takes all bytes before `end`.
     pub(crate) fn take(&mut self, geometry: &Geometry, end: u64, now: Nanos) {
         let limit = end.saturating_add(self.segment_bytes).min(geometry.capacity_bytes());
         if self.frozen_at <= now || limit <= self.limit {
@@ -94,8 +97,8 @@ impl ReadAhead {
         self.limit = limit;
     }
 
-    /// The host is served `offset .. end`: for how long the head has read what of it was not counted before. Each byte
-    /// counts once, and none that nobody wanted.
+    /// Return the read-ahead time of `offset .. end` that was not counted before, as the host is
+    /// served. Each byte counts once; bytes that the host never takes do not count.
     pub(crate) fn count(&mut self, geometry: &Geometry, offset: u64, end: u64) -> Nanos {
         let from = self.counted.max(offset);
         if end <= from {
@@ -105,17 +108,18 @@ impl ReadAhead {
         geometry.end(end) - geometry.end(from)
     }
 
-    /// The arm is taken away.
+    /// Note that the arm leaves.
     pub(crate) fn freeze(&mut self, now: Nanos) {
         self.frozen_at = self.frozen_at.min(now);
     }
 
-    /// Whether any byte of `offset .. end` is held or may come to be.
+    /// Return whether any byte of `offset .. end` is held or will be.
     pub(crate) fn touches(&self, offset: u64, end: u64) -> bool {
         offset < self.limit && end > self.low
     }
 
-    /// The cylinder under the head while the arm follows the stretch; `None` once it was taken away.
+    /// Return the cylinder under the head while the arm follows the stretch; `None` after it has
+    /// left.
     pub(crate) fn head_cylinder(&self, geometry: &Geometry, now: Nanos) -> Option<u64> {
         if self.frozen_at != Nanos::MAX {
             return None;

@@ -1,43 +1,80 @@
-//! A cache in front of a device: writes end in it and are written back later, reads of what it holds cost no device.
+//! Write-back cache in front of a device.
 //!
-//! - A write is taken when what is not written back, and it, fit into the dirty share of the memory; it ends after the
-//!   controller's time and its transfer. Larger ones go through to the device.
-//! - Writing back takes the blocks that have been dirty for longest, a thousand at a time in the order of their places,
-//!   neighbours together. Below half of the dirty share it waits until no read is at the device. In front of parity,
-//!   whole rows are written apart from parts of rows, so that what was written in order needs no reads.
-//! - A read whose blocks are all held ends after the controller's time and its transfer. Any other one goes to the
-//!   device, and what it brings is kept in place of what was not used for longest.
-//! - Battery-backed, what was taken is durable. Volatile, a flush writes back all that was taken before it and has the
-//!   device flush, and force unit access goes through to the device. Of the time of writing back, the flush has the
-//!   parts that the write had which ended last.
+//! - A write is taken once its blocks and all dirty blocks fit into the dirty share of the memory.
+//!   It completes after the controller's time and its transfer. Larger writes go through to the
+//!   device.
+//! - Write-back takes the blocks that have been dirty longest, 1,024 at a time in the order of
+//!   their offsets, adjacent blocks together. Below half of the dirty share it waits until no read
+//!   is at the device. In front of parity, whole rows are written apart from partial rows, so
+//!   sequential writes need no reads.
+//! - A read hit completes after the controller's time and its transfer. A read with any missing
+//!   block goes to the device; its data replace the blocks not used for longest.
+//! - With a battery, taken writes are durable. In a volatile cache, a flush writes back all earlier
+//!   writes and flushes the device, and force unit access goes through to the device. The flush's
+//!   wait takes the breakdown of the last write-back.
 
-pub(super) mod table;
+mod requests;
+mod table;
 
-use super::errands::{Errand, Op, Settings, Then};
-use super::nodes::Cache;
+pub(super) use requests::Settings;
+pub(super) use table::BLOCK_BYTES;
+
 use super::order::{Next, ORDERED, Order};
-use super::rebuild::time_of;
 use super::slab::Slab;
-use crate::device::work::Work;
-use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::device::busy_time::BusyTime;
+use crate::device::pace::transfer_time;
+use crate::device::{Breakdown, DeviceCompletion, Model};
 use crate::faults::loss::Loss;
+use requests::{Op, Request, Then};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-pub(super) use table::BLOCK_BYTES;
 use table::{State, Table};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::study::CacheKind;
 
-/// Blocks that are written back in the order of their places.
+/// Blocks per batch of write-back, in the order of their offsets.
 const BATCH: usize = 1024;
-/// Commands of writing back outstanding at most, and blocks of one.
+/// Maximum of write-back commands outstanding, and of blocks per command.
 const DEPTH: u32 = 32;
 const LONGEST: u64 = 256;
 
-impl Cache {
-    /// A cache in front of `device`.
-    pub(in crate::stack) fn new(settings: Settings, device: Device) -> Self {
+/// Device with a cache in front of it.
+#[derive(Debug)]
+pub struct Cache<D> {
+    settings: Settings,
+    device: D,
+    table: Table,
+    ops: Slab<Op>,
+    order: Order,
+    timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    sequence: u64,
+    requests: Slab<Request>,
+    /// Writes that wait for room.
+    waiting: VecDeque<u32>,
+    /// Blocks dirty or being written back.
+    dirty: u64,
+    /// Write-back commands at the device.
+    write_backs: u32,
+    /// Reads at the device.
+    reads: u32,
+    /// Blocks to write back next, in descending order.
+    batch: Vec<u64>,
+    /// Port to the host: when it is free, and its busy time.
+    free_at: Nanos,
+    crossing: BusyTime,
+    /// Serial number of the last write taken.
+    writers: u64,
+    /// Flushes begun.
+    generation: u64,
+    /// Flush that drains, and the blocks that it still waits for.
+    draining: Option<(u32, u64)>,
+    done: Vec<DeviceCompletion>,
+}
+
+impl<D: Model> Cache<D> {
+    /// Put a cache in front of `device`.
+    pub(super) fn new(settings: Settings, device: D) -> Self {
         Self {
             table: Table::new((settings.memory_bytes / BLOCK_BYTES).max(1) as usize),
             settings,
@@ -46,35 +83,19 @@ impl Cache {
             order: Order::default(),
             timed: BinaryHeap::new(),
             sequence: 0,
-            errands: Slab::default(),
+            requests: Slab::default(),
             waiting: VecDeque::new(),
             dirty: 0,
-            backs: 0,
+            write_backs: 0,
             reads: 0,
             batch: Vec::with_capacity(BATCH),
             free_at: 0,
-            crossing: Work::default(),
+            crossing: BusyTime::default(),
             writers: 0,
             generation: 0,
             draining: None,
             done: Vec::new(),
         }
-    }
-
-    pub(crate) fn inner(&self) -> &Device {
-        &self.device
-    }
-
-    /// How busy the way to the host was, where its rate is limited, and what stands behind the cache.
-    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        if self.settings.bytes_per_second.is_some() {
-            usage.add(Resource::Port, 1, self.crossing.until(now));
-        }
-        self.device.usage(now, usage);
-    }
-
-    pub(crate) fn inner_mut(&mut self) -> &mut Device {
-        &mut self.device
     }
 
     fn volatile(&self) -> bool {
@@ -85,38 +106,8 @@ impl Cache {
         (self.settings.dirty_bytes / BLOCK_BYTES).max(1)
     }
 
-    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
-        let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
-        let (path, then) = (Breakdown::default(), Then::Complete);
-        let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
-        let number = self.ops.insert(op);
-        match command.kind {
-            CommandKind::Flush => {
-                self.order.flush(number, !self.volatile());
-                if self.volatile() {
-                    self.drain_next(now);
-                } else {
-                    self.later(number, now, self.settings.latency, Then::Complete);
-                }
-            }
-            CommandKind::Read => self.read(number, now),
-            CommandKind::Trim => self.through(number, now),
-            CommandKind::Write => {
-                let large = blocks(command).count() as u64 * 2 > self.limit();
-                if large || (command.fua && self.volatile()) {
-                    self.through(number, now);
-                } else {
-                    self.waiting.push_back(number);
-                    self.take_writes(now);
-                }
-            }
-        }
-        self.write_back(now);
-    }
-
-    /// The controller works on a command for so long.
-    fn later(&mut self, number: u32, now: Nanos, controller: Nanos, then: Then) {
+    /// Let the controller work on a command for `controller`.
+    fn delay(&mut self, number: u32, now: Nanos, controller: Nanos, then: Then) {
         let op = self.ops.get_mut(number);
         op.path.controller += controller;
         op.path.queue += now - op.since;
@@ -125,13 +116,13 @@ impl Cache {
         self.timed.push(Reverse((op.since, self.sequence, number)));
     }
 
-    /// The bytes of a command pass between host and cache from `from` on, and then it ends.
+    /// Transfer a command's bytes between host and cache from `from` on; then complete it.
     fn transfer(&mut self, number: u32, from: Nanos) {
         let op = self.ops.get_mut(number);
         let mut at = from;
         if let Some(rate) = self.settings.bytes_per_second {
             let begin = self.free_at.max(from);
-            let crossing = time_of(u64::from(op.command.length_bytes), rate);
+            let crossing = transfer_time(u64::from(op.command.length_bytes), rate);
             (op.path.queue, op.path.link) = (op.path.queue + begin - from, op.path.link + crossing);
             at = begin + crossing;
             self.free_at = at;
@@ -147,7 +138,7 @@ impl Cache {
         let command = self.ops.get(number).command;
         let hit = blocks(&command).all(|block| self.table.find(block).is_some());
         if !hit {
-            self.later(number, now, self.settings.miss_latency, Then::Device);
+            self.delay(number, now, self.settings.miss_latency, Then::Device);
             self.reads += 1;
             return;
         }
@@ -161,8 +152,8 @@ impl Cache {
         self.transfer(number, now + self.settings.latency);
     }
 
-    /// A command that goes past the cache, which forgets what it held there.
-    fn through(&mut self, number: u32, now: Nanos) {
+    /// Send a command past the cache, which drops its blocks.
+    fn bypass(&mut self, number: u32, now: Nanos) {
         let command = self.ops.get(number).command;
         for block in blocks(&command) {
             let Some(slot) = self.table.find(block) else { continue };
@@ -175,12 +166,12 @@ impl Cache {
                 State::Writing | State::Changed => {}
             }
         }
-        self.later(number, now, self.settings.miss_latency, Then::Device);
-        self.drained(now, None);
+        self.delay(number, now, self.settings.miss_latency, Then::Device);
+        self.finish_drain(now, None);
         self.take_writes(now);
     }
 
-    /// Takes waiting writes while there is room.
+    /// Take waiting writes while there is room.
     fn take_writes(&mut self, now: Nanos) {
         while let Some(&number) = self.waiting.front() {
             let command = self.ops.get(number).command;
@@ -191,7 +182,7 @@ impl Cache {
             self.waiting.pop_front();
             self.writers += 1;
             self.ops.get_mut(number).writer = self.writers;
-            blocks(&command).for_each(|block| self.taint(block));
+            blocks(&command).for_each(|block| self.mark_dirty(block));
             let op = self.ops.get_mut(number);
             op.path.queue += now - op.since;
             op.path.controller += self.settings.latency;
@@ -203,8 +194,8 @@ impl Cache {
         self.table.find(block).is_some_and(|slot| self.table.slot(slot).state != State::Clean)
     }
 
-    /// A block is newer than what the device holds.
-    fn taint(&mut self, block: u64) {
+    /// Mark a block as newer than the device's.
+    fn mark_dirty(&mut self, block: u64) {
         let slot = match self.table.find(block) {
             Some(slot) => slot,
             None => self.table.insert(block).expect("what is dirty is less than the memory"),
@@ -227,12 +218,12 @@ impl Cache {
         self.table.slot_mut(slot).writer = self.writers;
     }
 
-    /// Whether a slot was only just inserted.
+    /// Return whether a slot was just inserted.
     fn is_new(&self, slot: u32) -> bool {
         self.table.slot(slot).writer == 0
     }
 
-    /// A dirty block need not be written back any more.
+    /// Unmark a dirty block.
     fn no_longer_dirty(&mut self, slot: u32) {
         self.dirty -= 1;
         let generation = self.table.slot(slot).generation;
@@ -241,10 +232,10 @@ impl Cache {
         }
     }
 
-    /// Whether writing back may go on now.
+    /// Return whether write-back may continue now.
     fn may_write_back(&self) -> bool {
         let pressed = self.draining.is_some() || !self.waiting.is_empty() || self.dirty * 2 > self.limit();
-        self.backs < DEPTH && (pressed || self.reads == 0)
+        self.write_backs < DEPTH && (pressed || self.reads == 0)
     }
 
     fn write_back(&mut self, now: Nanos) {
@@ -254,28 +245,29 @@ impl Cache {
                 self.batch.sort_unstable_by(|a, b| b.cmp(a));
             }
             let Some(first) = self.batch.pop() else { return };
-            let count = self.together(first);
+            let count = self.write_back_length(first);
             if count == 0 {
                 continue;
             }
-            (first..first + count).for_each(|block| self.begin_back(block));
-            self.backs += 1;
-            let errand = u64::from(self.errands.insert(Errand::Back(first, count)));
+            (first..first + count).for_each(|block| self.begin_write_back(block));
+            self.write_backs += 1;
+            let request = u64::from(self.requests.insert(Request::WriteBack(first, count)));
             let offset_bytes = first * BLOCK_BYTES;
             let end = (offset_bytes + count * BLOCK_BYTES).min(self.settings.capacity_bytes.max(offset_bytes + 1));
             let length_bytes = (end - offset_bytes) as u32;
             let kind = CommandKind::Write;
             self.device.submit(
                 now,
-                &Command { id: errand, kind, offset_bytes, length_bytes, fua: false, stream: Command::OF_STORAGE },
+                &Command { id: request, kind, offset_bytes, length_bytes, fua: false, stream: Command::OF_STORAGE },
             );
         }
     }
 
-    /// How many blocks from `first` on are written back by one command: those that are dirty, up to the longest. Where
-    /// the device has rows, that is the rest of a row, or whole rows, or the begin of one: a part of a row makes the
-    /// device read, and what is in the same command would wait for it.
-    fn together(&self, first: u64) -> u64 {
+    /// Return the dirty blocks from `first` on to write back by one command.
+    ///
+    /// In front of parity, that is the rest of a row, whole rows, or the begin of a row: a partial
+    /// row makes the device read, and other data of the command would wait for that.
+    fn write_back_length(&self, first: u64) -> u64 {
         let row = self.settings.row_bytes.map_or(0, |bytes| bytes / BLOCK_BYTES);
         let within = first.checked_rem(row).unwrap_or(0);
         let most = match LONGEST.checked_div(row) {
@@ -283,82 +275,57 @@ impl Cache {
             Some(_) if within > 0 => row - within,
             Some(rows) => rows.max(1) * row,
         };
-        let dirty = (first..first + most).take_while(|&block| self.must_go_back(block)).count() as u64;
+        let dirty = (first..first + most).take_while(|&block| self.awaits_write_back(block)).count() as u64;
         let odd = dirty.checked_rem(row).unwrap_or(0);
         if odd < dirty { dirty - odd } else { dirty }
     }
 
-    fn must_go_back(&self, block: u64) -> bool {
+    fn awaits_write_back(&self, block: u64) -> bool {
         self.table.find(block).is_some_and(|slot| self.table.slot(slot).state == State::Dirty)
     }
 
-    fn begin_back(&mut self, block: u64) {
+    fn begin_write_back(&mut self, block: u64) {
         if let Some(slot) = self.table.find(block) {
             self.table.set(slot, State::Writing);
         }
     }
 
-    #[inline(never)]
-    pub(crate) fn next_wake(&self) -> Option<Nanos> {
-        let timed = self.timed.peek().map(|Reverse((at, ..))| *at);
-        [timed, self.device.next_wake()].into_iter().flatten().min()
-    }
-
-    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if at == now && completions.len() > before {
-                return;
-            }
-            if let Some(&Reverse((_, _, number))) = self.timed.peek().filter(|Reverse((timed, ..))| *timed <= at) {
-                self.timed.pop();
-                self.time_over(number, at, completions);
-            } else {
-                let mut done = std::mem::take(&mut self.done);
-                self.device.advance(at, &mut done);
-                done.drain(..).for_each(|done| self.errand_done(&done, completions));
-                self.done = done;
-            }
-            self.write_back(at);
-        }
-    }
-
-    fn time_over(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+    fn advance_op(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let op = self.ops.get(number);
         if op.then == Then::Device {
             let command = op.command;
-            let errand = u64::from(self.errands.insert(Errand::For(number)));
-            self.device.submit(now, &Command { id: errand, ..command });
+            let request = u64::from(self.requests.insert(Request::User(number)));
+            self.device.submit(now, &Command { id: request, ..command });
         } else if op.epoch == ORDERED {
-            self.order.done(number);
-            self.flushes(now, completions);
+            self.order.members_done(number);
+            self.advance_flushes(now, completions);
         } else {
             self.end(number, now, completions);
         }
     }
 
-    fn errand_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
+    fn request_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
         let now = done.at;
-        match self.errands.take(done.command.id as u32) {
+        match self.requests.take(done.command.id as u32) {
             None => {} // Forgotten when power failed.
-            Some(Errand::Back(first, count)) => {
-                self.backs -= 1;
-                (first..first + count).for_each(|block| self.end_back(block));
+            Some(Request::WriteBack(first, count)) => {
+                self.write_backs -= 1;
+                (first..first + count).for_each(|block| self.end_write_back(block));
                 self.take_writes(now);
-                self.drained(now, Some(&done.breakdown));
+                self.finish_drain(now, Some(&done.breakdown));
             }
-            Some(Errand::For(number)) => {
+            Some(Request::User(number)) => {
                 let op = self.ops.get_mut(number);
                 op.path.add(&done.breakdown);
                 (op.since, op.failed) = (now, done.failed);
                 let (command, flush) = (op.command, op.epoch == ORDERED);
                 if flush {
                     self.draining = None;
-                    self.order.done(number);
-                    self.flushes(now, completions);
+                    self.order.members_done(number);
+                    self.advance_flushes(now, completions);
                 } else if command.kind == CommandKind::Read {
                     self.reads -= 1;
-                    blocks(&command).for_each(|block| self.keep(block));
+                    blocks(&command).for_each(|block| self.keep_read(block));
                     self.transfer(number, now);
                 } else {
                     self.end(number, now, completions);
@@ -367,8 +334,8 @@ impl Cache {
         }
     }
 
-    /// A block has been written back.
-    fn end_back(&mut self, block: u64) {
+    /// Finish the write-back of a block.
+    fn end_write_back(&mut self, block: u64) {
         let Some(slot) = self.table.find(block) else { return };
         let changed = self.table.slot(slot).state == State::Changed;
         self.no_longer_dirty(slot);
@@ -381,8 +348,8 @@ impl Cache {
         }
     }
 
-    /// A block that was read is kept, if there is room.
-    fn keep(&mut self, block: u64) {
+    /// Keep a block that was read, if there is room.
+    fn keep_read(&mut self, block: u64) {
         if self.table.find(block).is_none()
             && let Some(slot) = self.table.insert(block)
         {
@@ -394,7 +361,7 @@ impl Cache {
         let epoch = self.ops.get(number).epoch;
         self.complete(number, now, completions);
         self.order.leave(epoch);
-        self.flushes(now, completions);
+        self.advance_flushes(now, completions);
     }
 
     fn complete(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
@@ -403,33 +370,34 @@ impl Cache {
         completions.push(DeviceCompletion { command, submitted, at: now, breakdown: path, failed });
     }
 
-    fn flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+    fn advance_flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         while let Some(next) = self.order.next() {
             match next {
-                Next::Tell(number) => self.drain(number, now),
+                Next::Send(number) => self.drain(number, now),
                 Next::Complete(number) => self.complete(number, now, completions),
             }
         }
     }
 
     fn drain_next(&mut self, now: Nanos) {
-        if let Some(Next::Tell(number)) = self.order.next() {
+        if let Some(Next::Send(number)) = self.order.next() {
             self.drain(number, now);
         }
     }
 
-    /// A flush begins: everything dirty is written back.
+    /// Begin a flush: write back all dirty blocks.
     fn drain(&mut self, number: u32, now: Nanos) {
         let op = self.ops.get_mut(number);
         (op.path.queue, op.since) = (op.path.queue + now - op.since, now);
         self.generation += 1;
         self.draining = Some((number, self.dirty));
-        self.drained(now, None);
+        self.finish_drain(now, None);
     }
 
-    /// When everything before a flush is written back, the device flushes. Where a write to the device ended the wait,
-    /// the flush has spent its time where that write did.
-    fn drained(&mut self, now: Nanos, last: Option<&Breakdown>) {
+    /// Flush the device once all blocks before the flush are written back.
+    ///
+    /// If a write-back ended the wait, the flush's time takes that write's breakdown.
+    fn finish_drain(&mut self, now: Nanos, last: Option<&Breakdown>) {
         let Some((number, 0)) = self.draining else { return };
         self.draining = None;
         let op = self.ops.get_mut(number);
@@ -439,12 +407,86 @@ impl Cache {
         op.path.queue += waited - last.total();
         op.since = now;
         let command = op.command;
-        let errand = u64::from(self.errands.insert(Errand::For(number)));
-        self.device.submit(now, &Command { id: errand, ..command });
+        let request = u64::from(self.requests.insert(Request::User(number)));
+        self.device.submit(now, &Command { id: request, ..command });
+    }
+}
+
+impl<D: Model> Model for Cache<D> {
+    type Inner = D;
+
+    fn inner(&self) -> Option<&D> {
+        Some(&self.device)
     }
 
-    /// Power fails: what is under way is forgotten; dirty blocks stay or are lost.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+    fn inner_mut(&mut self) -> Option<&mut D> {
+        Some(&mut self.device)
+    }
+
+    fn submit(&mut self, now: Nanos, command: &Command) {
+        let flush = command.kind == CommandKind::Flush;
+        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
+        let (path, then) = (Breakdown::default(), Then::Complete);
+        let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
+        let number = self.ops.insert(op);
+        match command.kind {
+            CommandKind::Flush => {
+                self.order.flush(number, !self.volatile());
+                if self.volatile() {
+                    self.drain_next(now);
+                } else {
+                    self.delay(number, now, self.settings.latency, Then::Complete);
+                }
+            }
+            CommandKind::Read => self.read(number, now),
+            CommandKind::Trim => self.bypass(number, now),
+            CommandKind::Write => {
+                let large = blocks(command).count() as u64 * 2 > self.limit();
+                if large || (command.fua && self.volatile()) {
+                    self.bypass(number, now);
+                } else {
+                    self.waiting.push_back(number);
+                    self.take_writes(now);
+                }
+            }
+        }
+        self.write_back(now);
+    }
+
+    #[inline(never)]
+    fn next_wake(&self) -> Option<Nanos> {
+        let timed = self.timed.peek().map(|Reverse((at, ..))| *at);
+        [timed, self.device.next_wake()].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if at == now && completions.len() > before {
+                return;
+            }
+            if let Some(&Reverse((_, _, number))) = self.timed.peek().filter(|Reverse((timed, ..))| *timed <= at) {
+                self.timed.pop();
+                self.advance_op(number, at, completions);
+            } else {
+                let mut done = std::mem::take(&mut self.done);
+                self.device.advance(at, &mut done);
+                done.drain(..).for_each(|done| self.request_done(&done, completions));
+                self.done = done;
+            }
+            self.write_back(at);
+        }
+    }
+
+    fn usage(&self, now: Nanos, usage: &mut Usage) {
+        if self.settings.bytes_per_second.is_some() {
+            usage.add(Resource::Port, 1, self.crossing.until(now));
+        }
+        self.device.usage(now, usage);
+    }
+
+    /// Dirty blocks stay with a battery, and are lost in a volatile cache.
+    fn lose_power(&mut self, now: Nanos) -> Loss {
         let mut loss = self.device.lose_power(now);
         let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
         pending.sort_unstable();
@@ -471,10 +513,10 @@ impl Cache {
         self.ops.clear();
         self.order.clear();
         self.timed.clear();
-        self.errands.clear();
+        self.requests.clear();
         self.waiting.clear();
         self.batch.clear();
-        (self.backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);
+        (self.write_backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);
         self.crossing.end(now);
         if !self.volatile() {
             self.write_back(now);
@@ -483,7 +525,7 @@ impl Cache {
     }
 }
 
-/// The blocks that a command touches.
+/// Return the blocks that a command touches.
 fn blocks(command: &Command) -> impl Iterator<Item = u64> + Clone + use<> {
     let end = command.offset_bytes + u64::from(command.length_bytes);
     let first = command.offset_bytes / BLOCK_BYTES;

@@ -1,16 +1,16 @@
-//! The blocks that a cache holds: found by number, kept in the order of their use, and in the order in which they became
-//! dirty. Nothing is allocated once the cache is full.
+//! Table of a cache's blocks: by number, in the order of use, and in the order in which they became
+//! dirty.
 
 /// Bytes of a block.
 pub(in crate::stack) const BLOCK_BYTES: u64 = 4096;
 const NONE: u32 = u32::MAX;
 
-/// What a block is.
+/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// What the device behind holds, too.
+    /// Equal to the device's data.
     Clean,
-    /// Newer than what the device behind holds.
+    /// Newer than the device's data.
     Dirty,
     /// Being written back.
     Writing,
@@ -18,29 +18,29 @@ pub(super) enum State {
     Changed,
 }
 
-/// A block.
+/// Slot of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) block: u64,
     pub(super) state: State,
-    /// Flushes that had begun when it became dirty.
+    /// Flushes begun before it became dirty.
     pub(super) generation: u64,
-    /// Serial number of the write that changed it last.
+    /// Serial number of the last write that changed it.
     pub(super) writer: u64,
     before: u32,
     after: u32,
 }
 
-/// A list through the slots.
+/// Linked list through the slots.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
     last: u32,
 }
 
-/// Blocks by number.
+/// Blocks by number. Nothing is allocated once the cache is full.
 #[derive(Debug)]
-pub(in crate::stack) struct Table {
+pub(super) struct Table {
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -50,7 +50,7 @@ pub(in crate::stack) struct Table {
 }
 
 impl Table {
-    /// Room for so many blocks.
+    /// Build a table for `blocks` blocks.
     pub(super) fn new(blocks: usize) -> Self {
         let empty = List { first: NONE, last: NONE };
         let buckets = vec![NONE; (2 * blocks).next_power_of_two()];
@@ -75,7 +75,7 @@ impl Table {
         }
     }
 
-    /// The slot of a block.
+    /// Return the slot of a block.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Option<u32> {
         self.bucket(block).ok().map(|place| self.buckets[place])
@@ -89,7 +89,8 @@ impl Table {
         &mut self.slots[slot as usize]
     }
 
-    /// Room for a block that is not there: a free one, or that of the clean block that was not used for longest.
+    /// Insert a missing block into a free slot, or into that of the clean block not used for
+    /// longest.
     pub(super) fn insert(&mut self, block: u64) -> Option<u32> {
         if self.free.is_empty() && self.slots.len() >= self.most {
             let oldest = self.clean.first;
@@ -115,14 +116,14 @@ impl Table {
         Some(slot)
     }
 
-    /// The block is no longer held.
+    /// Remove a block.
     pub(super) fn remove(&mut self, slot: u32) {
         self.set(slot, State::Writing);
         let mask = self.buckets.len() - 1;
         let Ok(mut hole) = self.bucket(self.slots[slot as usize].block) else { return };
         let mut place = hole;
         self.buckets[hole] = NONE;
-        // What comes behind it moves up, so that no search ends too early.
+        // Later entries move up, so that no search ends too early.
         loop {
             place = (place + 1) & mask;
             let other = self.buckets[place];
@@ -139,7 +140,7 @@ impl Table {
         self.free.push(slot);
     }
 
-    /// Makes the block what `state` says: the last of its list.
+    /// Set the state of a block, and make it the last of its list.
     pub(super) fn set(&mut self, slot: u32, state: State) {
         let Slot { before, after, state: old, .. } = self.slots[slot as usize];
         if let Some(list) = Self::list(&mut self.clean, &mut self.dirty, old) {
@@ -172,7 +173,7 @@ impl Table {
         }
     }
 
-    /// Numbers of the blocks that have been dirty for longest.
+    /// Append the numbers of the blocks that have been dirty longest.
     pub(super) fn oldest_dirty(&self, most: usize, blocks: &mut Vec<u64>) {
         let mut slot = self.dirty.first;
         while slot != NONE && blocks.len() < most {
@@ -181,12 +182,12 @@ impl Table {
         }
     }
 
-    /// Slots of all blocks that are held.
+    /// Return the slots of all blocks held.
     pub(super) fn held(&self) -> impl Iterator<Item = u32> {
         self.buckets.iter().copied().filter(|&slot| slot != NONE)
     }
 
-    /// Holds nothing any more.
+    /// Remove all blocks.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.most);
     }
@@ -200,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_are_found_and_the_clean_one_used_longest_ago_makes_room(
+        fn least_recently_used_clean_block_makes_room(
             uses in proptest::collection::vec((0u64..40, any::<bool>()), 1..300),
         ) {
             let mut table = Table::new(8);

@@ -1,25 +1,33 @@
-//! The blocks that are being written, by what is written there.
+//! Write frontiers: the open blocks, by the kind of data written there.
 
-/// Which open block is written.
+/// Open block for one kind of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frontier {
-    /// What the host writes; where hot data are told from cold ones, the hot.
+    /// Host data; with separation of hot data, the hot ones.
     Host,
-    /// What is moved out of blocks being reclaimed; where hot data are told from cold ones, the cold.
+    /// Data relocated by garbage collection; with separation of hot data, the cold ones.
     Relocated,
-    /// Cold data that the host writes.
+    /// Cold host data.
     Cold,
-    /// What is moved and was hot when it was written.
+    /// Relocated data that were hot when written.
     Warm,
-    /// What the host writes into the cache.
+    /// Host data in the SLC cache.
     Cached,
 }
 
 impl Frontier {
-    /// How many there are.
+    /// Number of frontiers.
     pub const COUNT: usize = 5;
-    /// Those of the host's data.
+    /// Frontiers of host data.
     pub const OF_HOST: [Self; 3] = [Self::Host, Self::Cold, Self::Cached];
-    /// Those of what is moved.
+    /// Frontiers of relocated data.
     pub const OF_RELOCATED: [Self; 2] = [Self::Relocated, Self::Warm];
+}
+
+/// Open block: the units not yet written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Open {
+    /// Unit written next; equal to `end` without an open block.
+    pub(super) next: u32,
+    pub(super) end: u32,
 }

@@ -1,0 +1,20 @@
+//! Construction of the devices that a stack is made of.
+
+use crate::device::Model;
+use crate::kernel::seed_path::SeedPath;
+use tameshi_spec::run::{Link, Node};
+
+/// Device that can be built as a member of an array.
+pub trait Member: Model + Sized {
+    /// Build the device that a node describes, at rest at time zero.
+    ///
+    /// # Errors
+    /// A sentence that names the value no such device can have.
+    fn build(node: &Node, seeds: &SeedPath) -> Result<Self, String>;
+
+    /// Put a link in front of a device.
+    ///
+    /// # Errors
+    /// A sentence that names the value no link can have.
+    fn behind_link(link: &Link, device: Self) -> Result<Self, String>;
+}
