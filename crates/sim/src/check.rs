@@ -23,7 +23,7 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     }
     sentences.extend(shared_otherwise(spec));
     sentences.extend(dead_channels(spec));
-    sentences.extend(crate::engine::unsupported(spec));
+    sentences.extend(crate::database::unsupported(spec));
     for phase in &spec.phases {
         let name = &phase.name;
         if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {

@@ -6,10 +6,10 @@
 pub mod agenda;
 mod chance;
 mod check;
+mod database;
 pub mod device;
 mod digest;
 mod due;
-mod engine;
 mod error;
 pub mod fault;
 mod host;

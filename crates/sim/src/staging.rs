@@ -1,7 +1,7 @@
 //! Events of a run: what befalls its storages, when, and what is recorded of it.
 
+use crate::database::{Blow, How};
 use crate::device::Device;
-use crate::engine::{Blow, How};
 use crate::error::SimError;
 use crate::fault::Loss;
 use serde_json::{Value, json};

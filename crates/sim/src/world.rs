@@ -2,9 +2,9 @@
 
 use crate::chance::Chance;
 use crate::check;
+use crate::database::Engine;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
-use crate::engine::Engine;
 use crate::error::SimError;
 use crate::host::Host;
 use crate::places::places;

@@ -3,7 +3,7 @@
 use super::course::{Course, Shares};
 use super::entries::TRANSACTION;
 use super::stretch::Stretch;
-use crate::engine::{Counted, Standing};
+use crate::database::{Counted, Standing};
 use crate::error::SimError;
 use crate::world::{Used, World};
 use tameshi_base::Nanos;

@@ -7,7 +7,7 @@ use super::falling::Falling;
 use super::stretch::Stretch;
 use super::sums::Sums;
 use super::windows::Lasting;
-use crate::engine::{Counted, Standing, WHYS};
+use crate::database::{Counted, Standing, WHYS};
 use tameshi_base::Nanos;
 use tameshi_record::Share;
 

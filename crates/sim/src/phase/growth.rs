@@ -2,7 +2,7 @@
 
 use super::stretch::Stretch;
 use super::sums::Sums;
-use crate::engine::Standing;
+use crate::database::Standing;
 use libm::{exp, log};
 
 /// A window's growth as a share of that of the one before, at least and at most. Less may be chance, and with the most it goes

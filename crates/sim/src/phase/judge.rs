@@ -7,7 +7,7 @@ use super::growth::Growth;
 use super::stretch::Stretch;
 use super::sums::Sums;
 use super::windows::{APART, FULL, Lasting, Windows};
-use crate::engine::Standing;
+use crate::database::Standing;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;

@@ -1,6 +1,6 @@
 //! What a stretch of a phase did that was simulated.
 
-use crate::engine::{Counted, Standing};
+use crate::database::{Counted, Standing};
 use crate::world::Used;
 use tameshi_base::Nanos;
 use tameshi_record::{OpStats, Share};

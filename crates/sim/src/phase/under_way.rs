@@ -1,8 +1,8 @@
 //! A phase under way: its jobs in their seats, what is counted of them, and when it ends.
 
 use super::sitting::sit_down;
+use crate::database::Engine;
 use crate::due::Due;
-use crate::engine::Engine;
 use crate::seats::Seats;
 use crate::world::World;
 use tameshi_base::Nanos;

@@ -4,7 +4,7 @@ use super::growth::Growth;
 use super::stretch::Stretch;
 use super::sums::Sums;
 use super::trend::{inverse, inverses, slope, slope_of};
-use crate::engine::Standing;
+use crate::database::Standing;
 use tameshi_base::Nanos;
 
 /// How far the rate of a window may be from what the ones before it let expect.

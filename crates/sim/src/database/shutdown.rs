@@ -9,12 +9,12 @@
 //!
 //! [`recovery`]: super::recovery
 
-use super::blow::Blow;
 use super::counters::{Count, Told, Why};
+use super::fault::Blow;
 use super::flush::{Batch, LIST};
+use super::outage::{Recovery, Shutdown};
 use super::settings::Shutdown as Mode;
 use super::stage::Stage;
-use super::watch::{Recovery, Shutdown};
 use super::{AHEAD, Alarm, Engine, Who};
 use serde_json::json;
 use tameshi_base::{Nanos, Reason};

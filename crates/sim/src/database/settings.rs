@@ -1,10 +1,10 @@
 //! What a run makes of an engine's profile: the study's settings in numbers of pages and bytes.
 
 use super::DOUBLEWRITE_BYTES;
-use super::intake::IntakeCosts;
 use super::layout::{PAGE, leaves_of};
 use super::options::{self, switch, whole};
 use super::pool::Midpoint;
+use super::read_threads::IntakeCosts;
 use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{
     Adaptive, Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb, PoolRules,

@@ -10,7 +10,7 @@
 //! Simplified: a thread takes a page after another, whichever table it is of, also while it is written; one that is on its way in
 //! is passed over, and so is what comes when too much is left to do.
 
-use super::client::Seat;
+use super::connection::Seat;
 use super::counters::Count;
 use super::plan::{Op, Visit};
 use super::pool::Found;

@@ -4,7 +4,7 @@
 //! Each time that it has been through as many pages as `io_capacity` it looks whether clients have been at work; if so, a second
 //! shall have passed since it looked last. A page takes its time on a processor, and nobody waits for the thread.
 
-use super::watch::{Loading, Watch};
+use super::outage::{Loading, Watch};
 use super::{Alarm, Engine, Purpose, SECOND};
 use tameshi_base::Nanos;
 

@@ -56,9 +56,9 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::layout::Layout;
-    use crate::engine::plan::Plan;
-    use crate::engine::tpcc::groups;
+    use crate::database::layout::Layout;
+    use crate::database::plan::Plan;
+    use crate::database::tpcc::groups;
     use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Arc;
     use tameshi_workload::program::tpcc::schema::sql;

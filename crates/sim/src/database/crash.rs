@@ -7,14 +7,14 @@
 //!
 //! [`recovery`]: super::recovery
 
-use super::blow::{Blow, How};
 use super::counters::{Told, Why};
-use super::intake::Intake;
+use super::fault::{Blow, How};
+use super::free_list::empty_pool;
 use super::locks::Locks;
+use super::outage::{Ledger, News, Recovery};
 use super::purge::Purge;
+use super::read_threads::Intake;
 use super::stage::{After, Stage};
-use super::stock::empty_pool;
-use super::watch::{Ledger, News, Recovery};
 use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
 use crate::device::DeviceCompletion;
 use crate::fault::Loss;

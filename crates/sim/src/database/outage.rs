@@ -1,6 +1,6 @@
 //! What is noted of a server that something befalls: its way down and back, and what it has promised meanwhile.
 
-use super::blow::{Blow, How};
+use super::fault::{Blow, How};
 use crate::fault::Loss;
 use serde_json::{Value, json};
 use std::collections::VecDeque;

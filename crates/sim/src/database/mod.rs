@@ -16,27 +16,29 @@
 //! they are; the binary log is off.
 
 mod arrivals;
-mod blow;
 mod change_buffer;
 mod cleaner;
-mod client;
 mod commit;
+mod connection;
 mod counters;
 mod crash;
 mod data_sets;
 mod deliver;
+mod fault;
 mod flush;
-mod intake;
+mod free_list;
 mod layout;
 mod locks;
 mod options;
-mod outlook;
+mod outage;
 mod page_cache;
 mod plan;
 mod planner;
 mod pool;
 mod pool_mutex;
+mod prefetch;
 mod purge;
+mod read_threads;
 mod recovery;
 mod redo;
 mod reload;
@@ -45,31 +47,30 @@ mod requests;
 mod same_rows;
 mod settings;
 mod shutdown;
+mod snapshot;
 mod space;
 mod stage;
-mod standing;
-mod stock;
 mod tpcc;
 mod undo;
 mod user_flush;
-mod warm;
-mod watch;
+mod warm_start;
 
 use crate::device::DeviceCompletion;
 use change_buffer::ChangeBuffer;
 use cleaner::Cleaner;
-use client::Seat;
+use connection::Seat;
 use counters::{Counters, TOLD};
 use data_sets::{DataSet, DataSets};
 use flush::Batch;
-use intake::Intake;
 use layout::{Layout, PAGE};
 use locks::Locks;
+use outage::Watch;
 use page_cache::PageCache;
 use planner::Planner;
 use pool::{NONE, Pool};
 use pool_mutex::PoolMutex;
 use purge::Purge;
+use read_threads::Intake;
 use redo::Redo;
 use settings::Settings;
 use space::Space;
@@ -80,11 +81,10 @@ use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::tpcc::QueuedDelivery;
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 use undo::Segments;
-use watch::Watch;
 
-pub(crate) use blow::{Blow, How};
 pub(crate) use counters::WHYS;
-pub(crate) use standing::{Counted, Standing};
+pub(crate) use fault::{Blow, How};
+pub(crate) use snapshot::{Counted, Standing};
 
 /// Bytes before the first page: the doublewrite buffer.
 pub(crate) use data_sets::unsupported;
@@ -271,7 +271,7 @@ impl Engine {
             purge: Purge::new(settings.purge.0),
             intake: Intake::new(settings.intake.threads),
             segments,
-            pool: stock::empty_pool(&settings, layout.next + 1),
+            pool: free_list::empty_pool(&settings, layout.next + 1),
             logic: data_sets::logic(&settings, &program),
             settings,
             drives: first.clone(),

@@ -5,11 +5,11 @@
 //! at once as the profile says. Every page that was changed since the checkpoint is read, also those that were written
 //! since: only reading tells. Changes that were taken back go into no account: undo goes on while the server answers already.
 
-use super::blow::{Blow, How};
 use super::counters::{Count, Why};
+use super::fault::{Blow, How};
 use super::layout::PAGE;
+use super::outage::{Recovery, Step};
 use super::stage::Stage;
-use super::watch::{Recovery, Step};
 use super::{Alarm, Engine, FIRST_ASYNC, Purpose, REQUEST, SECOND, Who};
 use tameshi_base::{CommandKind, Nanos};
 
