@@ -77,7 +77,7 @@ impl Phase<'_> {
         }
         self.tell_drained(0, writer)?;
         if let (Some(engine), Some(_)) = (&world.engine, self.spec.programs.first()) {
-            engine.tell_clients(end, self.index, writer)?;
+            engine.record_clients(end, self.index, writer)?;
         }
         writer.phase_end(end, self.index, ended_by)?;
         self.seats.leave(self.index, end);

@@ -1,6 +1,6 @@
 //! Events of a run: what befalls its storages, when, and what is recorded of it.
 
-use crate::database::{Blow, How};
+use crate::database::{FaultKind, ServerFault};
 use crate::device::Device;
 use crate::error::SimError;
 use crate::fault::Loss;
@@ -79,15 +79,25 @@ impl Staging {
         now: Nanos,
         device: &mut Device,
         writer: &mut Writer,
-    ) -> Result<Option<Blow>, SimError> {
+    ) -> Result<Option<ServerFault>, SimError> {
         let Some(place) = self.waiting.iter().position(|waiting| waiting.at == self.next) else { return Ok(None) };
         let Waiting { name, event, .. } = self.waiting.remove(place);
         self.look();
         if let Some(kill) = &event.kill {
-            return Ok(Some(Blow { event: name, how: How::Kill, down: kill.down.0, loss: Loss::default() }));
+            return Ok(Some(ServerFault {
+                event: name,
+                kind: FaultKind::Kill,
+                down: kill.down.0,
+                loss: Loss::default(),
+            }));
         }
         if let Some(restart) = &event.restart {
-            return Ok(Some(Blow { event: name, how: How::Shutdown, down: restart.down.0, loss: Loss::default() }));
+            return Ok(Some(ServerFault {
+                event: name,
+                kind: FaultKind::Shutdown,
+                down: restart.down.0,
+                loss: Loss::default(),
+            }));
         }
         let storage = befallen(&event);
         let mut blow = None;
@@ -123,7 +133,7 @@ impl Staging {
                         "event": name, "storage": storage, "outstanding": loss.outstanding,
                         "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
                     });
-                    blow = Some(Blow { event: name, how: How::Failover, down: of.down.0, loss });
+                    blow = Some(ServerFault { event: name, kind: FaultKind::Failover, down: of.down.0, loss });
                     ("failover", fields)
                 }
                 Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
@@ -136,7 +146,7 @@ impl Staging {
                 "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
                 "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
             });
-            blow = Some(Blow { event: name, how: How::PowerCut, down: 0, loss });
+            blow = Some(ServerFault { event: name, kind: FaultKind::PowerCut, down: 0, loss });
             ("power_cut", fields)
         };
         writer.event(now, kind, with_lost(fields, device))?;

@@ -2,7 +2,7 @@
 
 use crate::chance::Chance;
 use crate::check;
-use crate::database::Engine;
+use crate::database::Server;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
 use crate::error::SimError;
@@ -65,7 +65,7 @@ pub(crate) struct World {
     /// The machine between jobs and devices, where it costs anything.
     pub(crate) host: Option<Host>,
     /// The database engine, where programs work on one.
-    pub(crate) engine: Option<Box<Engine>>,
+    pub(crate) engine: Option<Box<Server>>,
     /// One device per storage, in the spec's order, but one for all storages that share it.
     pub(crate) devices: Vec<Device>,
     pub(crate) staging: Staging,
@@ -95,7 +95,7 @@ impl World {
         }
         let devices = devices(spec).map_err(|why| SimError::Unsupported(vec![why]))?;
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
-        let engine = Engine::new(spec, &places(spec)).map(Box::new);
+        let engine = Server::new(spec, &places(spec)).map(Box::new);
         let places: Vec<usize> = places(spec).into_iter().map(|(device, _)| device).collect();
         let first = |device| places.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
         let names: Vec<String> =
@@ -242,14 +242,14 @@ impl World {
         self.touched = true;
         let blow = self.staging.happen(self.now, &mut self.devices[device], writer)?;
         if let (Some(engine), Some(blow)) = (self.engine.as_mut().filter(|engine| engine.device == device), blow) {
-            engine.befall(self.now, blow);
+            engine.fault(self.now, blow);
         }
         Ok(())
     }
 
     /// Records what the engine has to tell besides its counters; an error where its storage is full.
     pub(crate) fn tell_engine(&mut self, writer: &mut Writer) -> Result<(), SimError> {
-        let news = self.engine.as_mut().map_or(Vec::new(), |engine| engine.news());
+        let news = self.engine.as_mut().map_or(Vec::new(), |engine| engine.take_events());
         news.into_iter().try_for_each(|news| writer.event(news.at, news.kind, news.fields))?;
         self.engine.as_ref().and_then(|engine| engine.no_space()).map_or(Ok(()), |why| Err(SimError::NoSpace(why)))
     }

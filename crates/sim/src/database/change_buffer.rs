@@ -1,44 +1,45 @@
-//! The change buffer: a change of a secondary index's leaf that is not in the pool goes into a tree of its own, and into the
-//! leaf when that comes in (ibuf0ibuf.cc).
+//! The change buffer: a change of a secondary index's leaf that is not in the pool goes into a
+//! tree of its own, and into the leaf when that comes in (ibuf0ibuf.cc).
 //!
-//! Where the profile has its bitmaps, each leaf that comes in needs the page of the bitmap that tells whether anything is
-//! buffered for it (`ibuf_merge_or_delete_for_page`), what is buffered is marked there, what is merged goes out of the tree, and who
-//! finds the buffer full merges some of it before changing a leaf (`ibuf_contract`).
+//! If the profile has its bitmaps, each leaf that comes in needs the bitmap's page with the flag
+//! for its buffered changes (`ibuf_merge_or_delete_for_page`). Buffered changes are marked there,
+//! and merged ones go out of the tree. A client that finds the buffer full merges some of it
+//! before it changes a leaf (`ibuf_contract`).
 
-use super::counters::Why;
 use super::layout::{Layout, Tree};
-use super::plan::REDO_ENTRY;
-use super::stage::Stage;
-use super::{AHEAD, Engine, Purpose};
+use super::pool::Pool;
+use super::port::BACKGROUND_READS;
+use super::settings::ChangeBufferSettings;
 use crate::near::prefetch;
 use std::iter;
 use tameshi_base::Random;
 
-/// Redo of an entry that is merged, and of a bit.
-const REDO_MERGE: u64 = 40;
-const REDO_BIT: u16 = 20;
-/// Entries on a page of its tree.
+/// Redo of an entry that is merged.
+pub(super) const REDO_MERGE: u64 = 40;
+/// Redo of a bit of a bitmap.
+pub(super) const REDO_BIT: u16 = 20;
+/// Entries per page of the tree.
 pub(super) const PER_PAGE: u64 = 200;
-/// Pages by which the tree may be larger than it should be: up to the first who merges doesn't wait for the leaves
-/// (IBUF_CONTRACT_ON_INSERT_SYNC), from the second on nothing is buffered (IBUF_CONTRACT_DO_NOT_INSERT).
-const WAITING: u64 = 5;
+/// Pages beyond its size from which on a merging client waits for the leaves
+/// (IBUF_CONTRACT_ON_INSERT_SYNC).
+pub(super) const WAITING: u64 = 5;
+/// Pages beyond its size from which on nothing is buffered (IBUF_CONTRACT_DO_NOT_INSERT).
 pub(super) const BEYOND: u64 = 10;
-/// Leaves that lie together are merged together (IBUF_MERGE_AREA).
-const AREA: u32 = 8;
 
-/// What is buffered.
+/// Buffered changes.
 #[derive(Debug)]
 pub(super) struct ChangeBuffer {
+    settings: ChangeBufferSettings,
     /// Changes of each leaf of the data set, by page.
     changes: Vec<u8>,
     all: u64,
     /// The secondary indexes, in the order of their leaves.
     indexes: Vec<Index>,
-    /// Pages of its tree.
+    /// Pages of the tree.
     pages: u32,
-    /// Changes of leaves so far, and how many of them went in here.
+    /// Changes of leaves so far, and those that were buffered.
     asked: (u64, u64),
-    /// Where leaves to merge are looked for.
+    /// Draws leaves to merge.
     random: Random,
 }
 
@@ -50,56 +51,59 @@ struct Index {
     changes: u64,
 }
 
-/// What a client does about a change of a leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Undecided,
-    /// The buffer is full: it looks up what is buffered for this leaf of others,
-    LookUp(u32),
-    /// and merges that.
-    Merge(u32),
-    Buffer,
-    Leaf,
-}
-
 impl ChangeBuffer {
-    /// Nothing is buffered for the pages of these data sets, of which the last one ends before a page.
-    pub(super) fn new<'a>(layouts: impl Iterator<Item = &'a Layout>, end: u32, seed: u64) -> Self {
+    /// An empty buffer for data sets whose pages end before `end`.
+    pub(super) fn new<'a>(
+        settings: ChangeBufferSettings,
+        layouts: impl Iterator<Item = &'a Layout>,
+        end: u32,
+        seed: u64,
+    ) -> Self {
         let tables = layouts.flat_map(|layout| &layout.tables);
         let leaves = tables.flat_map(|table| &table.secondary).map(Tree::leaves);
         let mut indexes: Vec<_> = leaves.map(|(first, leaves)| Index { first, leaves, changes: 0 }).collect();
         indexes.sort_unstable_by_key(|index| index.first);
         let random = Random::named(seed, "change buffer");
-        Self { changes: vec![0; end as usize], all: 0, indexes, pages: 0, asked: (0, 0), random }
+        Self { settings, changes: vec![0; end as usize], all: 0, indexes, pages: 0, asked: (0, 0), random }
     }
 
-    /// Pages of its tree.
+    /// Number of buffered changes.
+    pub(super) fn len(&self) -> u64 {
+        self.all
+    }
+
+    /// Pages of the tree.
     pub(super) fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// Changes of leaves so far, and how many of them went in here.
+    /// Changes of leaves so far, and those that were buffered.
     pub(super) fn asked(&self) -> (u64, u64) {
         self.asked
     }
 
-    /// What is buffered for a page will be asked for.
+    /// Count a change of a leaf that was not buffered.
+    pub(super) fn count_unbuffered(&mut self, passed: bool) {
+        self.asked.0 += u64::from(passed);
+    }
+
+    /// Prefetch the number of changes of a page.
     #[inline]
-    pub(super) fn expect(&self, page: u32) {
+    pub(super) fn prefetch(&self, page: u32) {
         prefetch(&self.changes, page as usize);
     }
 
-    /// Changes that are buffered for a page.
-    fn of(&self, page: u32) -> u8 {
+    /// Number of changes that are buffered for a page.
+    pub(super) fn of(&self, page: u32) -> u8 {
         self.changes.get(page as usize).copied().unwrap_or(0)
     }
 
-    /// The place of the index of a leaf.
     fn index_of(&self, leaf: u32) -> usize {
         self.indexes.partition_point(|index| index.first <= leaf) - 1
     }
 
-    fn add(&mut self, leaf: u32) {
+    /// Buffer a change of a leaf.
+    pub(super) fn add(&mut self, leaf: u32) {
         let index = self.index_of(leaf);
         self.changes[leaf as usize] += 1;
         self.indexes[index].changes += 1;
@@ -107,13 +111,14 @@ impl ChangeBuffer {
         self.asked = (self.asked.0 + 1, self.asked.1 + 1);
     }
 
-    fn take(&mut self, page: u32) -> u64 {
+    /// Take the changes of a page. Return their number.
+    pub(super) fn take(&mut self, page: u32) -> u64 {
         let changes = self.changes.get_mut(page as usize).map_or(0, std::mem::take).into();
         if changes > 0 {
             let index = self.index_of(page);
             self.indexes[index].changes -= changes;
             self.all -= changes;
-            // Pages that are half empty become one.
+            // Two pages that are half empty become one.
             while self.pages > 1 && self.all < PER_PAGE * u64::from(self.pages) / 2 {
                 self.pages -= 1;
             }
@@ -121,8 +126,8 @@ impl ChangeBuffer {
         changes
     }
 
-    /// The page of the tree that holds what is buffered for a leaf, counted from its first: entries are in the order of the
-    /// leaves, and fill the pages evenly.
+    /// Page of the tree with the changes of a leaf, counted from the tree's first: entries are in
+    /// the order of the leaves, and fill the pages evenly.
     fn page_of(&self, leaf: u32) -> u32 {
         let (before, of) = self.indexes.split_at(self.index_of(leaf));
         let before: u64 = before.iter().map(|index| index.changes).sum();
@@ -130,7 +135,68 @@ impl ChangeBuffer {
         ((before + within) * u64::from(self.pages) / self.all.max(1)).min(u64::from(self.pages - 1)) as u32
     }
 
-    /// A leaf at about a change of the tree that is drawn (btr_pcur_open_at_rnd_pos); none where nothing is buffered.
+    /// Page of the tree with the changes of a leaf.
+    pub(super) fn tree_page(&self, leaf: u32, layout: &Layout) -> u32 {
+        layout.change_buffer.0 + self.page_of(leaf)
+    }
+
+    /// Page that the tree needs before one more change; `None` if it has room, or no page to add.
+    pub(super) fn page_to_add(&self, layout: &Layout) -> Option<u32> {
+        let (first, most) = layout.change_buffer;
+        (self.all >= PER_PAGE * u64::from(self.pages) && self.pages < most).then_some(first + self.pages)
+    }
+
+    pub(super) fn add_page(&mut self, is_made: bool) {
+        self.pages += u32::from(is_made);
+    }
+
+    /// Return whether the tree is this many pages larger than its size.
+    pub(super) fn is_beyond(&self, pages: u64) -> bool {
+        self.all >= self.settings.most + PER_PAGE * pages
+    }
+
+    /// Half of the changes that the buffer may hold: with more the server merges at capacity.
+    fn half(&self) -> u64 {
+        self.settings.most / 2
+    }
+
+    /// Pages of the tree at which its behaviour changes next: half of its size, where the server
+    /// merges more, and, where that is not enough, its size, beyond which nothing is buffered.
+    pub(super) fn next_mark(&self, layout: &Layout) -> u32 {
+        let most = layout.change_buffer.1.min((self.settings.most / PER_PAGE) as u32);
+        let half = most.min((self.half() / PER_PAGE) as u32);
+        if self.pages <= half + half / 20 { half } else { most }
+    }
+
+    /// Return whether a change of a leaf is buffered.
+    pub(super) fn accepts(&self, page: u32, pool: &Pool, layout: &Layout) -> bool {
+        let beyond = if layout.bitmap_of(page).is_some() { BEYOND } else { 0 };
+        !pool.holds(page) && !self.is_beyond(beyond) && u32::from(self.of(page)) < self.settings.per_leaf.min(250)
+    }
+
+    /// Return whether a full buffer must merge another leaf before a change of this one.
+    pub(super) fn must_merge(&self, page: u32, pool: &Pool, layout: &Layout) -> bool {
+        self.is_beyond(0) && !pool.holds(page) && layout.bitmap_of(page).is_some()
+    }
+
+    /// A random leaf with buffered changes that is not in the pool.
+    pub(super) fn any_to_merge(&mut self, pool: &Pool) -> Option<u32> {
+        let from = self.any()?;
+        self.changed_from(from).find(|leaf| !pool.holds(*leaf))
+    }
+
+    /// Number of leaves to read in a second for their buffered changes: a twentieth of the
+    /// capacity, or all of it when the buffer is half full.
+    pub(super) fn to_merge(&self, io_capacity: u64) -> u64 {
+        if self.all == 0 {
+            return 0;
+        }
+        let most = if self.all > self.half() { io_capacity } else { io_capacity / 20 };
+        most.min(u64::from(BACKGROUND_READS) / 2)
+    }
+
+    /// A leaf near a random change of the tree (btr_pcur_open_at_rnd_pos); `None` if the buffer
+    /// is empty.
     fn any(&mut self) -> Option<u32> {
         let mut change = self.random.below(self.all.max(1));
         let index = self.indexes.iter().find(|index| {
@@ -141,7 +207,8 @@ impl ChangeBuffer {
         Some(index.first + (change * u64::from(index.leaves) / index.changes) as u32)
     }
 
-    /// Leaves that something is buffered for: from one on to the end of its index, then those of the others, then those before it.
+    /// Leaves with buffered changes: from one on to the end of its index, then those of the other
+    /// indexes, then those before it.
     fn changed_from(&self, leaf: u32) -> impl Iterator<Item = u32> + '_ {
         let (before, after) = self.indexes.split_at(self.index_of(leaf));
         let (own, after) = after.split_first().expect("a leaf lies in an index");
@@ -154,226 +221,6 @@ impl ChangeBuffer {
     }
 }
 
-impl Engine {
-    /// Changes a leaf of a secondary index, or the buffer; `false` while the client waits.
-    pub(super) fn secondary(&mut self, client: u32, page: u32, redo: u16) -> bool {
-        loop {
-            let way = self.clients[client as usize].way;
-            let next = match way {
-                Way::Undecided => self.way(page),
-                Way::LookUp(leaf) => {
-                    let from = self.tree_page(leaf);
-                    if self.get(client, from).is_none() {
-                        return false;
-                    }
-                    self.merge_around(leaf);
-                    Way::Merge(leaf)
-                }
-                Way::Merge(leaf) if !self.is_merged(client, leaf) => return false,
-                Way::Merge(_) => Way::Buffer,
-                // While it waited the leaf may have come in, or the buffer may have become full.
-                Way::Buffer if self.is_bufferable(page) => return self.buffer(client, page, redo),
-                Way::Buffer => Way::Leaf,
-                Way::Leaf => {
-                    let passed = self.change(client, page, redo);
-                    self.change_buffer.asked.0 += u64::from(passed);
-                    return passed;
-                }
-            };
-            self.clients[client as usize].way = next;
-        }
-    }
-
-    /// How a change of a leaf begins.
-    fn way(&mut self, page: u32) -> Way {
-        if !self.is_beyond(0) || self.pool.holds(page) || self.layout.bitmap_of(page).is_none() {
-            return Way::Buffer;
-        }
-        self.any_to_merge().map_or(Way::Leaf, Way::LookUp)
-    }
-
-    /// Whether the tree is so many pages larger than it should be.
-    fn is_beyond(&self, pages: u64) -> bool {
-        self.change_buffer.all >= self.settings.buffered.0 + PER_PAGE * pages
-    }
-
-    /// What is buffered for a leaf is merged, or is going to be when the leaf comes in; `false` while the client waits.
-    fn is_merged(&mut self, client: u32, leaf: u32) -> bool {
-        if self.is_beyond(WAITING) || self.ahead_free.is_empty() {
-            return self.get(client, leaf).is_some();
-        }
-        if self.pool.holds(leaf) {
-            return true;
-        }
-        let Some(frame) = self.free_frame(client) else { return false };
-        self.clients[client as usize].tries = 0;
-        let slot = self.ahead_free.pop().expect("one was free");
-        self.read_in_background(slot, (frame, leaf), Purpose::PageRead(frame));
-        if let Some(bitmap) = self.layout.bitmap_of(leaf)
-            && !self.pool.holds(bitmap)
-        {
-            self.merge_in_background(bitmap);
-        }
-        true
-    }
-
-    /// A change goes to the page of the buffer's tree, and the leaf's bitmap says so; `false` while the client waits.
-    fn buffer(&mut self, client: u32, page: u32, redo: u16) -> bool {
-        if !self.has_room(client, redo) {
-            return false;
-        }
-        let into = self.tree_page(page);
-        if let Some(bitmap) = self.layout.bitmap_of(page)
-            && !(self.has_to_itself(client, into) && self.is_marked(client, page, bitmap))
-        {
-            return false;
-        }
-        let passed = self.change(client, into, redo);
-        if passed {
-            self.change_buffer.add(page);
-        }
-        passed
-    }
-
-    /// The page of the tree that holds what is buffered for a leaf.
-    fn tree_page(&self, leaf: u32) -> u32 {
-        self.layout.change_buffer.0 + self.change_buffer.page_of(leaf)
-    }
-
-    /// The tree has room for one more change, on a new page if need be; `false` while the client waits.
-    fn has_room(&mut self, client: u32, redo: u16) -> bool {
-        let (first, most) = self.layout.change_buffer;
-        let (all, pages) = (self.change_buffer.all, self.change_buffer.pages);
-        if all < PER_PAGE * u64::from(pages) || pages >= most {
-            return true;
-        }
-        let is_made = self.create(client, first + pages, redo);
-        self.change_buffer.pages += u32::from(is_made);
-        is_made
-    }
-
-    /// Changes of the half that it may hold: with more of them the server merges as fast as it may.
-    fn half(&self) -> u64 {
-        self.settings.buffered.0 / 2
-    }
-
-    /// Pages of its tree from which on something else begins: half of what it may have, where more is merged, and where that does
-    /// not hold it all, beyond which nothing is buffered.
-    pub(super) fn next_mark(&self) -> u32 {
-        let most = self.layout.change_buffer.1.min((self.settings.buffered.0 / PER_PAGE) as u32);
-        let half = most.min((self.half() / PER_PAGE) as u32);
-        if self.change_buffer.pages <= half + half / 20 { half } else { most }
-    }
-
-    /// Whether a change of a leaf that is not in the pool goes to the change buffer.
-    fn is_bufferable(&self, page: u32) -> bool {
-        let beyond = if self.layout.bitmap_of(page).is_some() { BEYOND } else { 0 };
-        !self.pool.holds(page)
-            && !self.is_beyond(beyond)
-            && u32::from(self.change_buffer.of(page)) < self.settings.buffered.1.min(250)
-    }
-
-    /// Has the bitmap say that something is buffered for a leaf; `false` while the client waits.
-    fn is_marked(&mut self, client: u32, page: u32, bitmap: u32) -> bool {
-        if self.change_buffer.of(page) > 0 {
-            self.has_to_itself(client, bitmap)
-        } else {
-            self.change(client, bitmap, REDO_BIT)
-        }
-    }
-
-    /// Has a page in the pool that nobody writes; `false` while the client waits.
-    fn has_to_itself(&mut self, client: u32, page: u32) -> bool {
-        let Some(frame) = self.get(client, page) else { return false };
-        let is_latched = self.pool.is_latched(frame);
-        if is_latched {
-            self.page_waiters.push((frame, client));
-            self.turns(client, Stage::Waiting, Why::PageLatch);
-        }
-        !is_latched
-    }
-
-    /// Before a leaf is read its bitmap is asked, and what is buffered for it goes out of the tree; `false` while the client
-    /// waits.
-    pub(super) fn has_asked_bitmap(&mut self, client: u32, page: u32) -> bool {
-        if self.clients[client as usize].asked == page {
-            return true;
-        }
-        let Some(bitmap) = self.layout.bitmap_of(page) else { return true };
-        if !self.has_to_itself(client, bitmap) {
-            return false;
-        }
-        if self.change_buffer.of(page) > 0 {
-            let from = self.tree_page(page);
-            if !self.change(client, from, REDO_ENTRY as u16) || !self.change(client, bitmap, REDO_BIT) {
-                return false;
-            }
-        }
-        self.clients[client as usize].asked = page;
-        true
-    }
-
-    /// Leaves in the area of one, which is read by itself, are read in the background.
-    fn merge_around(&mut self, leaf: u32) {
-        let first = leaf - leaf % AREA;
-        for page in (first..first + AREA).filter(|page| *page != leaf) {
-            if self.change_buffer.of(page) > 0 && !self.pool.holds(page) && !self.merge_in_background(page) {
-                return;
-            }
-        }
-    }
-
-    /// A leaf with buffered changes that is not in the pool, anywhere.
-    fn any_to_merge(&mut self) -> Option<u32> {
-        let from = self.change_buffer.any()?;
-        self.change_buffer.changed_from(from).find(|leaf| !self.pool.holds(*leaf))
-    }
-
-    /// Changes that were buffered for the page in a frame are merged into it; bytes of log that makes.
-    pub(super) fn merge_into(&mut self, frame: u32) -> u64 {
-        let changes = self.change_buffer.take(self.pool.page(frame));
-        let bytes = changes * (REDO_MERGE + REDO_ENTRY);
-        if changes > 0 {
-            let (begin, lsn) = self.redo.append(bytes);
-            self.pool.change(frame, begin, lsn);
-        }
-        bytes
-    }
-
-    /// So many leaves with buffered changes are read; whether there may be more of them.
-    pub(super) fn merge_changes(&mut self, most: u64) -> bool {
-        for _ in 0..most.min(self.change_buffer.all) {
-            let Some(page) = self.any_to_merge() else { return false };
-            if !self.merge_in_background(page) {
-                return true;
-            }
-        }
-        self.change_buffer.all > 0
-    }
-
-    /// Reads a leaf for what is buffered for it; `false` where nothing is left to read it with or into.
-    fn merge_in_background(&mut self, page: u32) -> bool {
-        let Some(slot) = self.ahead_free.pop() else { return false };
-        let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
-            self.ahead_free.push(slot);
-            return false;
-        };
-        self.read_in_background(slot, (frame, page), Purpose::PageRead(frame));
-        true
-    }
-
-    /// Leaves to read in this second for the changes that are buffered for them: a twentieth of the capacity, or all of it when
-    /// the buffer is half full.
-    pub(super) fn to_merge(&self) -> u64 {
-        let all = self.change_buffer.all;
-        if all == 0 {
-            return 0;
-        }
-        let most = if all > self.half() { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
-        most.min(u64::from(AHEAD) / 2)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,6 +230,7 @@ mod tests {
     fn buffer() -> ChangeBuffer {
         let index = |first, leaves| Index { first, leaves, changes: 0 };
         ChangeBuffer {
+            settings: ChangeBufferSettings { most: 0, per_leaf: 0, bitmap: 0 },
             changes: vec![0; 20_000],
             all: 0,
             indexes: vec![index(1_000, 400), index(9_000, 10_000)],
@@ -392,7 +240,7 @@ mod tests {
         }
     }
 
-    /// So many changes, nine of ten in the small index; its tree grows as it must.
+    /// A buffer with `count` changes, nine of ten in the small index; its tree grows as needed.
     fn filled(count: u64) -> ChangeBuffer {
         let (mut buffer, mut random) = (buffer(), Random::named(1, "changes"));
         for _ in 0..count {
@@ -407,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_the_tree_hold_about_as_many_changes_each_in_the_order_of_the_leaves() {
+    fn tree_pages_share_changes_evenly_in_leaf_order() {
         let buffer = filled(20_000);
         let mut held: BTreeMap<u32, u64> = BTreeMap::new();
         let mut last = 0;
@@ -426,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_taken_once_and_leaves_a_tree_of_one_page() {
+    fn added_changes_are_taken_once_and_leave_one_tree_page() {
         let mut buffer = filled(20_000);
         let all = buffer.all;
         let taken: u64 = (0..20_000).chain(0..20_000).map(|page| buffer.take(page)).sum();
@@ -435,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_each_index_are_drawn_as_often_as_there_are_and_none_is_passed_over() {
+    fn indexes_are_drawn_by_their_share_of_changes() {
         let mut buffer = filled(20_000);
         let draws = 10_000;
         let small = (0..draws).filter(|_| buffer.any().is_some_and(|leaf| leaf < 9_000)).count() as f64;
@@ -454,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_where_nothing_is_buffered() {
+    fn empty_buffer_draws_nothing() {
         assert_eq!(buffer().any(), None);
     }
 }

@@ -1,8 +1,8 @@
-//! What the engine counts in an interval, under the names of the metric registry that a real server's counters have.
+//! Counters of an interval, under the metric registry's names of a real server's counters.
 
 use tameshi_base::Nanos;
 
-/// A counter; the discriminant is its place.
+/// Counter; the discriminant is its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Count {
@@ -35,13 +35,15 @@ pub(super) enum Count {
     PoolWaits,
 }
 
-/// How many they are, how much there is to wait for, and both: behind what is counted stands the time spent with waiting.
+/// Number of counters without times.
 const COUNTERS: usize = Count::PoolWaits as usize + 1;
-pub(crate) const WHYS: usize = Why::Thinking as usize + 1;
-pub(super) const COUNTS: usize = COUNTERS + WHYS;
-/// The places of that time.
+/// Number of wait reasons.
+pub(crate) const WAIT_REASONS: usize = WaitReason::Thinking as usize + 1;
+/// Number of values: counters, then the time per wait reason.
+pub(super) const COUNTS: usize = COUNTERS + WAIT_REASONS;
+/// Places of the times.
 pub(super) const TIMES: std::ops::Range<usize> = COUNTERS..COUNTS;
-/// Names in the order of [`Count`].
+/// Names in the order of [`Count`], then of [`WaitReason`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
     "server.selects",
@@ -83,17 +85,17 @@ const NAMES: [&str; COUNTS] = [
     "server.time_thinking_ns",
 ];
 
-/// What clients did, as they see it; the discriminant is its place.
+/// Count from the clients' view; the discriminant is its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(super) enum Told {
+pub(super) enum ClientCount {
     /// Statements that read.
     Reads,
     /// Statements that write.
     Writes,
     /// Commits and rollbacks.
     Others,
-    /// Transactions begun anew.
+    /// Transactions begun again.
     Retries,
     /// Transactions meant to be rolled back.
     RolledBack,
@@ -101,33 +103,34 @@ pub(super) enum Told {
     Ambiguous,
 }
 
-pub(super) const TOLD: usize = 6;
+/// Number of client counts.
+pub(super) const CLIENT_COUNTS: usize = ClientCount::Ambiguous as usize + 1;
 
-/// What a client waits for, in the order of the counters of its time.
+/// Reason for a connection's time, in the order of its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(super) enum Why {
-    /// A processor, or it works on one.
+pub(super) enum WaitReason {
+    /// Works on a processor or waits for one.
     Processor,
     /// A page that is being read.
     PageRead,
     /// A free frame for a page.
     FreePage,
-    /// A page's latch, which its being written holds.
+    /// The latch of a page that is being written.
     PageLatch,
-    /// The pool's mutex, which others hold for long.
+    /// The pool's mutex.
     PoolMutex,
     /// A row's lock.
     RowLock,
-    /// An index's lock, which who makes it grow holds.
+    /// The lock of a tree that another client makes grow.
     TreeLock,
-    /// The log to be durable.
+    /// A durable log.
     Log,
     /// Room in the log.
     LogSpace,
-    /// The server, which is not there.
+    /// The server, during an outage.
     Outage,
-    /// Nothing of the server's: its user thinks, or its answer is on the way.
+    /// Nothing of the server's: think time, keying time, or a round trip.
     Thinking,
 }
 
@@ -135,8 +138,8 @@ pub(super) enum Why {
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
     values: [u64; COUNTS],
-    /// By kind of transaction, time spent with waiting for each.
-    spent: Vec<[Nanos; WHYS]>,
+    /// Time per reason, by kind of transaction.
+    spent: Vec<[Nanos; WAIT_REASONS]>,
 }
 
 impl Counters {
@@ -144,29 +147,27 @@ impl Counters {
         Self { values: [0; COUNTS], spent: Vec::new() }
     }
 
-    /// One more.
     #[inline]
     pub(super) fn one(&mut self, count: Count) {
         self.values[count as usize] += 1;
     }
 
-    /// So many more.
     #[inline]
     pub(super) fn add(&mut self, count: Count, more: u64) {
         self.values[count as usize] += more;
     }
 
-    /// So long spent with waiting for that, in a transaction of a kind.
+    /// Count a time of a transaction of a kind.
     #[inline]
-    pub(super) fn spent(&mut self, why: Why, kind: usize, time: Nanos) {
+    pub(super) fn spent(&mut self, why: WaitReason, kind: usize, time: Nanos) {
         if kind >= self.spent.len() {
-            self.spent.resize(kind + 1, [0; WHYS]);
+            self.spent.resize(kind + 1, [0; WAIT_REASONS]);
         }
         self.spent[kind][why as usize] += time;
     }
 
-    /// All values, and by kind of transaction how long what was waited for; zeros from now on.
-    pub(super) fn take_all(&mut self) -> ([u64; COUNTS], Vec<[Nanos; WHYS]>) {
+    /// Take all values, and the times by kind of transaction; both begin at zero again.
+    pub(super) fn take_all(&mut self) -> ([u64; COUNTS], Vec<[Nanos; WAIT_REASONS]>) {
         let (mut values, spent) = (std::mem::replace(&mut self.values, [0; COUNTS]), std::mem::take(&mut self.spent));
         for (why, value) in values[TIMES].iter_mut().enumerate() {
             *value = spent.iter().map(|kind| kind[why]).sum();
@@ -175,7 +176,7 @@ impl Counters {
     }
 }
 
-/// Metrics with their values.
+/// Return metrics with their values.
 pub(super) fn named(values: &[u64; COUNTS]) -> impl Iterator<Item = (&'static str, u64)> {
     NAMES.into_iter().zip(*values)
 }
@@ -189,7 +190,7 @@ mod tests {
         let known = |name: &str| tameshi_base::metrics::METRICS.iter().any(|metric| metric.name == name);
         assert!(NAMES.iter().all(|name| known(name)), "{NAMES:?}");
         let mut counters = Counters::new();
-        counters.spent(Why::Thinking, 0, 5);
+        counters.spent(WaitReason::Thinking, 0, 5);
         assert_eq!(named(&counters.take_all().0).last(), Some(("server.time_thinking_ns", 5)));
     }
 }

@@ -1,27 +1,35 @@
-//! The data sets of a run: which tables its programs work on, and where their pages lie.
+//! Data sets of a run: the tables of its programs, and the places of their pages.
 
 use super::change_buffer::{BEYOND, PER_PAGE};
 use super::layout::{self, Layout};
 use super::planner::Planner;
-use super::settings::{self, Settings};
-use super::undo::Segments;
-use super::{Logic, tpcc};
+use super::settings::Settings;
+use super::tpcc;
+use super::undo_log::Segments;
+use super::validation;
 use tameshi_base::Size;
 use tameshi_spec::run::RunSpec;
 use tameshi_workload::program::{Program, ProgramSpec};
 
+/// Planner of a program's statements.
+#[derive(Debug)]
+pub(super) enum Logic {
+    Plain(Planner),
+    Tpcc(Box<tpcc::State>),
+}
+
 /// The tables of a program that is not at work now.
 pub(super) struct DataSet {
-    pub(super) of: ProgramSpec,
+    pub(super) spec: ProgramSpec,
     pub(super) layout: Layout,
     pub(super) logic: Logic,
 }
 
-/// What of a run's database can't be simulated: a sentence each.
+/// Return a sentence for each setting of a run's database that is not simulated.
 pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
-    let mut sentences = settings::unsupported(spec);
+    let mut sentences = validation::unsupported(spec);
     if sentences.is_empty() {
-        sentences.extend(room_trouble(spec));
+        sentences.extend(room_refusal(spec));
     }
     sentences
 }
@@ -44,35 +52,37 @@ pub(super) fn logic(settings: &Settings, program: &Program) -> Logic {
 fn other_data_sets(spec: &RunSpec, settings: &Settings, first: &ProgramSpec, layout: &Layout) -> Vec<DataSet> {
     let seed = spec.database.as_ref().map_or(0, |database| database.seed);
     let mut sets: Vec<DataSet> = Vec::new();
-    for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
-        let mut known = std::iter::once(first).chain(sets.iter().map(|set| &set.of));
-        if known.all(|known| !settings::same_data(known, drives)) {
-            let program = Program::new(drives, seed);
-            let behind = sets.last().map_or(layout, |set| &set.layout);
-            let layout = behind.beside(&program.catalogue().tables, |table| groups(&program, table));
-            sets.push(DataSet { of: drives.clone(), layout, logic: logic(settings, &program) });
+    for program_spec in spec.phases.iter().flat_map(|phase| &phase.programs) {
+        let mut known = std::iter::once(first).chain(sets.iter().map(|set| &set.spec));
+        if known.all(|known| !validation::same_data(known, program_spec)) {
+            let program = Program::new(program_spec, seed);
+            let last = sets.last().map_or(layout, |set| &set.layout);
+            let layout = last.next_to(&program.catalogue().tables, |table| groups(&program, table));
+            sets.push(DataSet { spec: program_spec.clone(), layout, logic: logic(settings, &program) });
         }
     }
     sets
 }
 
-/// The pages of a program's tables and of the system, whose change buffer has room for all that it may hold for so many leaves.
+/// Lay out the pages of a program's tables and of the system. The change buffer has room for all
+/// changes that it may hold for `leaves`.
 fn laid_out(settings: &Settings, program: &Program, leaves: u64) -> (Segments, Layout) {
     let segments = Segments::new(settings.model.undo.as_ref());
-    let most = settings.buffered.0.min(leaves * u64::from(settings.buffered.1));
-    let system = (segments.pages(), (most.div_ceil(PER_PAGE) + BEYOND) as u32, settings.bitmap);
-    (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
+    let most = settings.change_buffer.most.min(leaves * u64::from(settings.change_buffer.per_leaf));
+    let system = (segments.pages(), (most.div_ceil(PER_PAGE) + BEYOND) as u32, settings.change_buffer.bitmap);
+    let layout = Layout::new(&program.catalogue().tables, system, |table| groups(program, table));
+    (segments.placed_at(layout.undo.0), layout)
 }
 
-/// Why a storage has no room for the log and the data sets of a run when they are loaded.
-fn room_trouble(spec: &RunSpec) -> Option<String> {
+/// Error of a storage without room for the log and the loaded data sets of a run.
+fn room_refusal(spec: &RunSpec) -> Option<String> {
     let (settings, storage) = (Settings::new(spec)?, &spec.database.as_ref()?.storage);
     let (bytes, size) = (settings.page_offset(of(spec, &settings)?.pages), spec.storage.get(storage)?.size);
     let bytes = Size(bytes.next_multiple_of(1 << 20));
     (bytes > size).then(|| format!("storage.{storage}.size: {size} are less than the {bytes} of log and data set"))
 }
 
-/// The data sets of a run: that of its first program, those of later ones, and the pages of all.
+/// Data sets of a run: that of its first program, those of later ones, and the pages of all.
 pub(super) struct DataSets {
     pub(super) program: Program,
     pub(super) segments: Segments,
@@ -94,10 +104,10 @@ pub(super) fn of(spec: &RunSpec, settings: &Settings) -> Option<DataSets> {
 /// Leaves of secondary indexes in all data sets of a run.
 fn secondary_leaves(spec: &RunSpec, seed: u64) -> u64 {
     let mut sets: Vec<&ProgramSpec> = Vec::new();
-    for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
-        if sets.iter().all(|known| !settings::same_data(known, drives)) {
-            sets.push(drives);
+    for program_spec in spec.phases.iter().flat_map(|phase| &phase.programs) {
+        if sets.iter().all(|known| !validation::same_data(known, program_spec)) {
+            sets.push(program_spec);
         }
     }
-    sets.into_iter().map(|drives| layout::leaves_of(&Program::new(drives, seed).catalogue().tables).1).sum()
+    sets.into_iter().map(|spec| layout::leaves_of(&Program::new(spec, seed).catalogue().tables).1).sum()
 }

@@ -1,31 +1,31 @@
-//! What ends a server.
+//! Faults of a server: events that end its process.
 
 use crate::fault::Loss;
 use tameshi_base::Nanos;
 
-/// How a server ends.
+/// Kind of a server's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// It is killed; kernel and storage go on.
+pub(crate) enum FaultKind {
+    /// The process is killed; kernel and storage go on.
     Kill,
-    /// Its machine has no power any more, and then has it again.
+    /// The machine loses power and gets it back.
     PowerCut,
-    /// Its machine is gone for good; another one takes over with the other side of its storage.
+    /// The machine is lost; another one takes over with the other side of its storage.
     Failover,
-    /// Its storage doesn't do what it asks. It doesn't come back.
+    /// The storage fails a request. The server doesn't come back.
     Storage,
-    /// It is shut down in good order.
+    /// The server is shut down cleanly.
     Shutdown,
 }
 
-/// What befalls a server.
+/// Fault or shutdown of a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Blow {
+pub(crate) struct ServerFault {
     /// The event's name.
     pub(crate) event: String,
-    pub(crate) how: How,
-    /// How long nobody starts it again, once it is down.
+    pub(crate) kind: FaultKind,
+    /// Time from the server's end to its start.
     pub(crate) down: Nanos,
-    /// What its storage has lost.
+    /// Loss of its storage.
     pub(crate) loss: Loss,
 }

@@ -1,9 +1,9 @@
-//! Where rows lie: tables and indexes as B+trees of pages, laid out from the catalogue's row sizes as a bulk load leaves
-//! them, and growing at the ends of their groups.
+//! Layout of rows on pages: tables and indexes as B+trees, laid out from the catalogue's row sizes
+//! as a bulk load leaves them, and growing at the ends of their groups.
 //!
-//! Pages are numbered densely, so that a page's frame is found in an array. A row has a *position*: its rank in the tree
-//! when it was loaded. Rows that come later at the end of a group (the orders of a district) stand on pages of their own
-//! behind the loaded ones; rows that come in between take the place of rows that went.
+//! Page numbers are dense, so an array gives a page's frame. A row has a *position*: its rank in
+//! the tree when it was loaded. Rows appended to a group (the orders of a district) are on pages of
+//! their own after the loaded ones. Rows inserted elsewhere take the place of deleted rows.
 
 use super::plan::{Op, Plan, REDO_ENTRY};
 use std::num::NonZero;
@@ -11,20 +11,21 @@ use tameshi_workload::program::{Kind, Table};
 
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 16 << 10;
-/// Of a page what holds records: without header, directory ends and trailer.
+/// Bytes of a page for records: without header, directory ends and trailer.
 const ROOM: u64 = PAGE - 128;
-/// Of it what a load fills: 15/16.
+/// Bytes of a page that a load fills: 15/16.
 const LOADED: u64 = ROOM / 16 * 15;
-/// Of a page what random inserts fill on average (ln 2).
+/// Bytes of a page that random inserts fill on average (ln 2).
 const SCATTERED: u64 = ROOM / 100 * 69;
-/// Transaction and roll pointer, record header, share of the page directory: what a clustered record has besides values.
+/// Bytes of a clustered record beyond its values: transaction and roll pointer, record header, and
+/// share of the page directory.
 const CLUSTERED_EXTRA: u64 = 6 + 7 + 5 + 1;
-/// Record header, share of the page directory.
+/// Bytes of a secondary entry beyond its values: record header and share of the page directory.
 const SECONDARY_EXTRA: u64 = 5 + 1;
-/// Page number and record header of an inner record.
+/// Bytes of an inner record beyond its key: page number and record header.
 const INNER_EXTRA: u64 = 4 + 5 + 1;
 
-/// Leaves that a load makes of tables: all, and those of secondary indexes.
+/// Leaves of loaded tables: all, and those of secondary indexes.
 pub(super) fn leaves_of(tables: &[Table]) -> (u64, u64) {
     tables.iter().fold((0, 0), |(all, secondary), table| {
         let clustered = leaves(table.rows, per_leaf(record_bytes(table), filled(table)));
@@ -42,7 +43,7 @@ fn leaves(rows: u64, per_leaf: u64) -> u64 {
     rows.div_ceil(per_leaf).max(1)
 }
 
-/// Of a page of a clustered tree what a load fills.
+/// Bytes of a clustered tree's page that a load fills.
 fn filled(table: &Table) -> u64 {
     let scattered = table.primary.first().is_some_and(|&key| matches!(table.columns[key].kind, Kind::Text(_)));
     if scattered { SCATTERED } else { LOADED }
@@ -56,14 +57,14 @@ pub(super) fn record_bytes(table: &Table) -> u64 {
     table.mean_row_bytes() + lengths + nulls + hidden_bytes(table) + CLUSTERED_EXTRA
 }
 
-/// Bytes of an entry of a secondary index: its columns, and those of the primary key that it doesn't have.
+/// Bytes of a secondary index's entry: its columns, and the other ones of the primary key.
 fn entry_bytes(table: &Table, columns: &[usize]) -> u64 {
     let key = table.primary.iter().filter(|column| !columns.contains(column));
     let all = columns.iter().chain(key);
     all.map(|&column| u64::from(table.columns[column].mean_bytes)).sum::<u64>() + hidden_bytes(table) + SECONDARY_EXTRA
 }
 
-/// The row's number that stands for a primary key where there is none.
+/// Bytes of the row number that replaces a missing primary key.
 fn hidden_bytes(table: &Table) -> u64 {
     if table.primary.is_empty() { 6 } else { 0 }
 }
@@ -75,7 +76,7 @@ fn key_bytes(table: &Table, columns: &[usize]) -> u64 {
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     first: u32,
-    /// Leaves under one of its pages.
+    /// Leaves below one of its pages.
     leaves: u32,
 }
 
@@ -88,10 +89,11 @@ pub(super) struct Tree {
     /// Root first.
     inner: [Level; 3],
     depth: usize,
-    /// Rows of a group when it was loaded, and how many more have room on its last leaf.
+    /// Rows of a group when it was loaded.
     group: u64,
+    /// Further rows with room on a group's last leaf.
     spare: u64,
-    /// Pages that each group got since.
+    /// Pages appended to each group.
     grown: Vec<Vec<u32>>,
     /// Bytes of a record.
     pub(super) record: u64,
@@ -128,12 +130,12 @@ impl Tree {
         }
     }
 
-    /// Loaded pages, leaves and inner ones together.
+    /// First loaded leaf, and number of loaded leaves.
     pub(super) fn leaves(&self) -> (u32, u32) {
         (self.first, self.leaves)
     }
 
-    /// Rows on a leaf.
+    /// Rows per leaf.
     pub(super) fn per_leaf(&self) -> u64 {
         self.per_leaf
     }
@@ -144,7 +146,7 @@ impl Tree {
         self.first + ((position / self.per_leaf) as u32).min(self.leaves - 1)
     }
 
-    /// The leaf of row `index` of a group, which must be there.
+    /// The leaf of row `index` of a group, which must exist.
     #[inline]
     pub(super) fn leaf_in(&self, group: u64, index: u64) -> u32 {
         let Some(more) = index.checked_sub(self.group + self.spare) else {
@@ -155,13 +157,14 @@ impl Tree {
         grown.get(at).copied().unwrap_or_else(|| self.last_leaf(group))
     }
 
-    /// The last leaf that a group has.
+    /// The last leaf of a group.
     pub(super) fn last_leaf(&self, group: u64) -> u32 {
         let grown = self.grown[group as usize].last();
         grown.copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
     }
 
-    /// The leaf on which row `index` of a group is put, and whether it is a new one; none where there is no room.
+    /// Append row `index` of a group. Return its leaf, and whether that is new; `None` without
+    /// room.
     fn append(&mut self, group: u64, index: u64, next: &mut u32, room: u32) -> Option<(u32, bool)> {
         let Some(more) = index.checked_sub(self.group + self.spare) else {
             return Some((self.leaf_in(group, index), false));
@@ -176,7 +179,7 @@ impl Tree {
         Some((*grown.get(at)?, is_new))
     }
 
-    /// The way from the root to the leaves around a position.
+    /// Plan the way from the root to above the leaf of a position.
     #[inline]
     pub(super) fn descend(&self, position: u64, plan: &mut Plan) {
         let leaf = self.leaf(position) - self.first;
@@ -185,13 +188,13 @@ impl Tree {
         }
     }
 
-    /// The way from the root to the end of a group, or to a row in it.
+    /// Plan the way from the root to above the leaf of a group's row, or of its last loaded one.
     #[inline]
     pub(super) fn descend_in(&self, group: u64, index: u64, plan: &mut Plan) {
         self.descend(group * self.group + index.min(self.group.saturating_sub(1)), plan);
     }
 
-    /// The whole way to a row by its position.
+    /// Plan the whole way to a row. Return its leaf.
     #[inline]
     pub(super) fn find(&self, position: u64, plan: &mut Plan) -> u32 {
         self.descend(position, plan);
@@ -200,7 +203,7 @@ impl Tree {
         leaf
     }
 
-    /// An entry comes into or goes out of a secondary index.
+    /// Plan the change of an entry of a secondary index.
     #[inline]
     pub(super) fn entry(&self, position: u64, plan: &mut Plan) {
         self.descend(position, plan);
@@ -208,52 +211,55 @@ impl Tree {
     }
 }
 
-/// A table: its clustered tree and those of its secondary indexes.
+/// A table's clustered tree and secondary indexes.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedTable {
     pub(super) clustered: Tree,
     pub(super) secondary: Vec<Tree>,
-    /// The first page of the bitmap that tells for which leaves changes are buffered; the others follow.
+    /// The first page of the bitmap of leaves with buffered changes; the others follow.
     bitmaps: u32,
 }
 
-impl Placed {
+impl PlacedTable {
     fn has_leaf(&self, page: u32) -> bool {
         let mut trees = std::iter::once(&self.clustered).chain(&self.secondary);
         trees.any(|tree| (tree.first..tree.first + tree.leaves).contains(&page))
     }
 }
 
-/// All tables of a catalogue, and the next free page.
+/// Layout of a catalogue's tables and of the system's pages.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    pub(super) tables: Vec<Placed>,
-    /// Pages of rollback segments.
+    pub(super) tables: Vec<PlacedTable>,
+    /// Rollback segments: first page, and number of pages.
     pub(super) undo: (u32, u32),
-    /// Pages of the change buffer's tree.
+    /// The change buffer's tree: first page, and number of pages.
     pub(super) change_buffer: (u32, u32),
-    /// Of how many pages one of a bitmap tells; none: there are no bitmaps.
+    /// Pages per page of a bitmap; `None`: there are no bitmaps.
     per_bitmap: Option<NonZero<u32>>,
-    /// The next page that nobody has, how many there is room for, and whether one more was wanted.
+    /// The next free page.
     pub(super) next: u32,
+    /// Pages that the storage has room for.
     pub(super) room: u32,
+    /// A page was needed beyond that room.
     pub(super) is_full: bool,
-    /// Pages from here on came after loading.
+    /// First page added after loading.
     loaded: u32,
-    /// Of those the first of each that its table got at once, and the table.
+    /// Runs of added pages: the first page, and its table.
     appended: Vec<(u32, u8)>,
 }
 
 impl Layout {
-    /// Lays out tables beside so many pages of undo logs and of the change buffer; one page of a bitmap tells of so many, of
-    /// none without bitmaps; `groups` tells into how many groups a table's rows are cut.
+    /// Lay out tables with `undo` pages of undo logs and `change_buffer` pages of its tree.
+    /// `per_bitmap` is the number of pages per bitmap page, 0 without bitmaps; `groups` gives the
+    /// number of groups of a table's rows.
     pub(super) fn new(
         tables: &[Table],
         (undo, change_buffer, per_bitmap): (u32, u32, u32),
         groups: impl Fn(usize) -> u64,
     ) -> Self {
         let per_bitmap = NonZero::new(per_bitmap);
-        // Page zero and its kin: headers of the tablespace.
+        // Headers of the tablespace.
         let mut next = 8;
         let placed = place(tables, per_bitmap, &mut next, groups);
         let undo = (next, undo);
@@ -272,21 +278,21 @@ impl Layout {
         }
     }
 
-    /// Lays out tables of another data set of the same server, behind all pages that there are.
-    pub(super) fn beside(&self, tables: &[Table], groups: impl Fn(usize) -> u64) -> Self {
+    /// Lay out the tables of another data set of the same server, after all pages.
+    pub(super) fn next_to(&self, tables: &[Table], groups: impl Fn(usize) -> u64) -> Self {
         let mut next = self.next;
         let tables = place(tables, self.per_bitmap, &mut next, groups);
         Self { tables, next, loaded: next, appended: Vec::new(), ..*self }
     }
 
-    /// The leaf on which row `index` of a group of a table is put, and whether it is a new one. Where there is no room
-    /// for one rows crowd on the last leaf there is, until the run ends for it.
+    /// Append row `index` of a table's group. Return its leaf, and whether that is new. Without
+    /// room rows crowd on the last leaf, until the run ends for want of space.
     pub(super) fn append(&mut self, table: usize, group: u64, index: u64) -> (u32, bool) {
-        let behind = self.next;
+        let first = self.next;
         let tree = &mut self.tables[table].clustered;
         let appended = tree.append(group, index, &mut self.next, self.room);
-        if self.next > behind {
-            self.appended.push((behind, table as u8));
+        if self.next > first {
+            self.appended.push((first, table as u8));
         }
         appended.unwrap_or_else(|| {
             self.is_full = true;
@@ -294,28 +300,29 @@ impl Layout {
         })
     }
 
-    /// The table that got a page after loading; none: it is another data set's.
+    /// Table of a page added after loading; `None`: it is another data set's.
     fn appended_to(&self, page: u32) -> Option<usize> {
         let at = self.appended.partition_point(|(first, _)| *first <= page).checked_sub(1)?;
         (page < self.next).then(|| usize::from(self.appended[at].1))
     }
 
-    /// The page of its table's bitmap that tells of a leaf; none of other pages, or where there are no bitmaps. What came after
-    /// loading counts to the table's end.
+    /// Page of its table's bitmap for a leaf; `None` for other pages, or without bitmaps. Pages
+    /// added after loading belong to the bitmap's last page.
     pub(super) fn bitmap_of(&self, page: u32) -> Option<u32> {
         let per_bitmap = self.per_bitmap?;
         let (table, page) = if page >= self.loaded {
             let table = &self.tables[self.appended_to(page)?];
             (table, table.bitmaps - 1)
         } else {
-            let behind = self.tables.partition_point(|table| table.clustered.first <= page);
-            let table = &self.tables[behind.checked_sub(1)?];
+            let after = self.tables.partition_point(|table| table.clustered.first <= page);
+            let table = &self.tables[after.checked_sub(1)?];
             (table, table.has_leaf(page).then_some(page)?)
         };
         Some(table.bitmaps + (page - table.clustered.first) / per_bitmap)
     }
 
-    /// The data file of a page, by number: the system's is 0, each table has one, and other data sets count as one more.
+    /// Data file of a page: 0 is the system's, each table has one, and other data sets count as one
+    /// more.
     pub(super) fn file(&self, page: u32) -> u32 {
         let system = self.undo.0..self.change_buffer.0 + self.change_buffer.1;
         match page {
@@ -331,7 +338,7 @@ fn place(
     per_bitmap: Option<NonZero<u32>>,
     next: &mut u32,
     groups: impl Fn(usize) -> u64,
-) -> Vec<Placed> {
+) -> Vec<PlacedTable> {
     let placed = tables.iter().enumerate().map(|(number, table)| {
         let groups = groups(number);
         let sizes = (record_bytes(table), key_bytes(table, &table.primary));
@@ -343,7 +350,7 @@ fn place(
         let secondary = secondary.collect();
         let bitmaps = *next;
         *next += per_bitmap.map_or(0, |pages| (bitmaps - clustered.first).div_ceil(pages.get()));
-        Placed { clustered, secondary, bitmaps }
+        PlacedTable { clustered, secondary, bitmaps }
     });
     placed.collect()
 }
@@ -367,11 +374,12 @@ mod tests {
     }
 
     #[test]
-    fn pages_per_warehouse_are_near_those_of_a_loaded_server() {
+    fn pages_per_warehouse_match_a_loaded_server() {
         let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
         let layout = Layout::new(tables, (1, 1, 0), |_| 1);
-        // Modelling facts, section 3: stock 2128, customer 1200 (25 rows a page), orders 100 or more.
+        // Modelling facts, section 3: stock 2128, customer 1200 (25 rows a page), orders 100 or
+        // more.
         let pages = |name: &str| {
             let number = tables.iter().position(|table| table.name == name).expect("a table");
             f64::from(layout.tables[number].clustered.leaves) / 10.0
@@ -388,10 +396,10 @@ mod tests {
     }
 
     #[test]
-    fn no_two_trees_share_a_page_and_every_row_has_one() {
+    fn trees_share_no_page_and_cover_the_layout() {
         let program = tpcc(Manner::TpccMysql);
         let layout = Layout::new(&program.catalogue().tables, (4, 16, 0), |_| 10);
-        let other = layout.beside(&program.catalogue().tables, |_| 10);
+        let other = layout.next_to(&program.catalogue().tables, |_| 10);
         let tables = layout.tables.iter().chain(&other.tables);
         let trees = tables.flat_map(|table| [&table.clustered].into_iter().chain(&table.secondary));
         let mut spans: Vec<(u32, u32)> = trees
@@ -408,11 +416,11 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_a_file_and_so_have_the_system_and_other_data_sets() {
+    fn tables_system_and_other_data_sets_have_files() {
         let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
         let layout = Layout::new(tables, (3, 5, 0), |_| 10);
-        let other = layout.beside(tables, |_| 10);
+        let other = layout.next_to(tables, |_| 10);
         for layout in [&layout, &other] {
             for (number, placed) in layout.tables.iter().enumerate() {
                 let trees = std::iter::once(&placed.clustered).chain(&placed.secondary);
@@ -427,19 +435,19 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_bitmap_tells_of_so_many_pages_of_its_table_and_lies_in_its_file() {
+    fn bitmap_pages_cover_their_tables_leaves() {
         let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
         let layout = Layout::new(tables, (3, 5, 64), |_| 10);
-        let other = layout.beside(tables, |_| 10);
-        let mut told = BTreeMap::new();
+        let other = layout.next_to(tables, |_| 10);
+        let mut covered = BTreeMap::new();
         for layout in [&layout, &other] {
             for placed in &layout.tables {
                 let trees = [&placed.clustered].into_iter().chain(&placed.secondary);
                 for leaf in trees.clone().flat_map(|tree| tree.first..tree.first + tree.leaves) {
                     let bitmap = layout.bitmap_of(leaf).expect("every leaf has one");
                     assert_eq!(layout.file(bitmap), layout.file(leaf));
-                    *told.entry(bitmap).or_insert(0) += 1;
+                    *covered.entry(bitmap).or_insert(0) += 1;
                 }
                 for root in trees.filter_map(|tree| tree.inner[..tree.depth].first()) {
                     assert_eq!(layout.bitmap_of(root.first), None);
@@ -447,16 +455,16 @@ mod tests {
             }
             assert_eq!(layout.bitmap_of(layout.undo.0), None);
         }
-        assert!(told.values().all(|leaves| *leaves <= 64));
-        // The last one of a table tells of fewer, and of those on which trees end.
-        let fewer = told.values().filter(|leaves| **leaves < 64).count();
-        assert!(fewer <= told.len() / 50, "{fewer} of {} tell of fewer", told.len());
+        assert!(covered.values().all(|leaves| *leaves <= 64));
+        // The last page of a table's bitmap covers fewer leaves, and so do those at ends of trees.
+        let fewer = covered.values().filter(|leaves| **leaves < 64).count();
+        assert!(fewer <= covered.len() / 50, "{fewer} of {} cover fewer", covered.len());
         let without = Layout::new(tables, (3, 5, 0), |_| 10);
         assert_eq!(without.bitmap_of(without.tables[0].clustered.first), None);
     }
 
     #[test]
-    fn what_is_appended_to_a_group_is_found_there_again() {
+    fn appended_rows_are_found_in_their_group() {
         let program = tpcc(Manner::TpccMysql);
         let mut layout = Layout::new(&program.catalogue().tables, (1, 1, 64), |_| 100);
         let tree = layout.tables[5].clustered.clone();

@@ -1,13 +1,14 @@
-//! Row locks: exclusive, held to the end of the transaction, given in the order in which they were asked for. And the locks
-//! of trees, which one client at a time has while it changes several pages of one; reads pass them (from 5.7 on).
+//! Row locks: exclusive, held to the end of the transaction, granted in the order of requests. And
+//! tree locks: one client at a time holds a tree's while it changes several of its pages; reads
+//! pass it (from 5.7 on).
 //!
-//! Reads without a lock see older versions and take none. Each client waits for one lock at most, so that whether it would
-//! wait for itself is told by following who waits for whom.
+//! Reads without a lock see older versions and take none. Each client waits for one lock at most.
+//! So a deadlock is found by following the chain of waiting clients.
 
 use std::collections::VecDeque;
 
-/// Nobody.
-const NOBODY: u32 = u32::MAX;
+/// No client.
+const NO_CLIENT: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -16,16 +17,16 @@ struct Entry {
     first_waiting: u32,
 }
 
-const VACANT: Entry = Entry { row: 0, owner: NOBODY, first_waiting: NOBODY };
+const VACANT: Entry = Entry { row: 0, owner: NO_CLIENT, first_waiting: NO_CLIENT };
 
-/// What became of a request for a lock.
+/// Answer to a request for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// The client has it.
+    /// The client holds it.
     Granted,
-    /// It has to wait.
+    /// The client has to wait.
     Waits,
-    /// Waiting would never end: everybody in the circle waits for the next.
+    /// The wait would close a cycle.
     Deadlock,
 }
 
@@ -34,60 +35,61 @@ pub(super) enum Asked {
 pub(super) struct Locks {
     entries: Vec<Entry>,
     taken: usize,
-    /// Per client the rows it holds.
+    /// Rows locked, by client.
     held: Vec<Vec<u64>>,
-    /// Per client the row it waits for, and who waits behind it.
+    /// Row that each client waits for, and the next client in its queue.
     waiting: Vec<Option<u64>>,
-    behind: Vec<u32>,
-    /// By table, who has the lock of its tree, and who waits for it.
+    next: Vec<u32>,
+    /// Owner and queue of each table's tree lock.
     trees: Vec<(u32, VecDeque<u32>)>,
 }
 
 impl Locks {
-    /// No locks, of so many clients.
+    /// No locks, for a number of clients.
     pub(super) fn new(clients: usize) -> Self {
         Self {
             entries: vec![VACANT; 1 << 12],
             taken: 0,
             held: vec![Vec::new(); clients],
             waiting: vec![None; clients],
-            behind: vec![NOBODY; clients],
+            next: vec![NO_CLIENT; clients],
             trees: Vec::new(),
         }
     }
 
-    /// Asks for the lock of a table's tree: whether the client has it, or waits to be told by [`Locks::leave`].
+    /// Request the lock of a table's tree. `false`: the client waits until [`Locks::leave`] returns
+    /// it.
     pub(super) fn enter(&mut self, client: u32, table: u8) -> bool {
         let table = usize::from(table);
         if self.trees.len() <= table {
-            self.trees.resize(table + 1, (NOBODY, VecDeque::new()));
+            self.trees.resize(table + 1, (NO_CLIENT, VecDeque::new()));
         }
         let (owner, waiting) = &mut self.trees[table];
         match *owner {
-            NOBODY => *owner = client,
+            NO_CLIENT => *owner = client,
             owner if owner == client => {}
             _ => waiting.push_back(client),
         }
         *owner == client
     }
 
-    /// Gives the lock of a table's tree back; returns who has it now.
+    /// Release the lock of a table's tree. Return its new owner.
     pub(super) fn leave(&mut self, table: u8) -> Option<u32> {
         let (owner, waiting) = &mut self.trees[usize::from(table)];
         let next = waiting.pop_front();
-        *owner = next.unwrap_or(NOBODY);
+        *owner = next.unwrap_or(NO_CLIENT);
         next
     }
 
-    /// Asks for a row's lock.
+    /// Request a row's lock.
     pub(super) fn ask(&mut self, client: u32, row: u64) -> Asked {
         if (self.taken + 1) * 2 > self.entries.len() {
-            self.widen();
+            self.grow();
         }
         let at = self.place(row);
         let entry = &mut self.entries[at];
-        if entry.owner == NOBODY {
-            *entry = Entry { row, owner: client, first_waiting: NOBODY };
+        if entry.owner == NO_CLIENT {
+            *entry = Entry { row, owner: client, first_waiting: NO_CLIENT };
             self.taken += 1;
             self.held[client as usize].push(row);
             return Asked::Granted;
@@ -95,35 +97,35 @@ impl Locks {
         if entry.owner == client {
             return Asked::Granted;
         }
-        if self.would_wait_for_itself(client, at) {
+        if self.would_deadlock(client, at) {
             return Asked::Deadlock;
         }
         self.waiting[client as usize] = Some(row);
-        self.behind[client as usize] = NOBODY;
+        self.next[client as usize] = NO_CLIENT;
         let mut last = self.entries[at].first_waiting;
-        if last == NOBODY {
+        if last == NO_CLIENT {
             self.entries[at].first_waiting = client;
         } else {
-            while self.behind[last as usize] != NOBODY {
-                last = self.behind[last as usize];
+            while self.next[last as usize] != NO_CLIENT {
+                last = self.next[last as usize];
             }
-            self.behind[last as usize] = client;
+            self.next[last as usize] = client;
         }
         Asked::Waits
     }
 
-    /// Gives back all locks of a client; `woken` gets the clients that have theirs now.
+    /// Release all locks of a client. `woken` gets the clients that hold theirs now.
     pub(super) fn release(&mut self, client: u32, woken: &mut Vec<u32>) {
         let mut held = std::mem::take(&mut self.held[client as usize]);
         for row in held.drain(..) {
             let at = self.place(row);
             let next = self.entries[at].first_waiting;
-            if next == NOBODY {
+            if next == NO_CLIENT {
                 self.vacate(at);
                 continue;
             }
             self.entries[at].owner = next;
-            self.entries[at].first_waiting = self.behind[next as usize];
+            self.entries[at].first_waiting = self.next[next as usize];
             self.waiting[next as usize] = None;
             self.held[next as usize].push(row);
             woken.push(next);
@@ -131,13 +133,14 @@ impl Locks {
         self.held[client as usize] = held;
     }
 
-    /// Clients that wait.
+    /// Number of clients that wait.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.iter().filter(|row| row.is_some()).count()
     }
 
-    /// Follows from the owner of an entry to what it waits for. Behind a lock stand those who asked before, who wait too.
-    fn would_wait_for_itself(&self, client: u32, at: usize) -> bool {
+    /// Follow the chain from an entry's owner to the lock that it waits for. Earlier requests in
+    /// a lock's queue wait for its owner, too.
+    fn would_deadlock(&self, client: u32, at: usize) -> bool {
         let mut owner = self.entries[at].owner;
         for _ in 0..self.waiting.len() {
             let Some(row) = self.waiting[owner as usize] else { return false };
@@ -152,20 +155,20 @@ impl Locks {
     fn place(&self, row: u64) -> usize {
         let mask = self.entries.len() - 1;
         let mut at = (row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
-        while self.entries[at].owner != NOBODY && self.entries[at].row != row {
+        while self.entries[at].owner != NO_CLIENT && self.entries[at].row != row {
             at = (at + 1) & mask;
         }
         at
     }
 
-    /// Empties an entry and moves up what was displaced by it.
+    /// Empty an entry, and move entries up that it displaced.
     fn vacate(&mut self, mut at: usize) {
         let mask = self.entries.len() - 1;
         self.entries[at] = VACANT;
         self.taken -= 1;
         let hole = &mut at;
         let mut next = (*hole + 1) & mask;
-        while self.entries[next].owner != NOBODY {
+        while self.entries[next].owner != NO_CLIENT {
             let home = (self.entries[next].row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
             if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(*hole) & mask) {
                 self.entries[*hole] = self.entries[next];
@@ -176,10 +179,10 @@ impl Locks {
         }
     }
 
-    fn widen(&mut self) {
+    fn grow(&mut self) {
         let wider = vec![VACANT; self.entries.len() * 2];
         let before = std::mem::replace(&mut self.entries, wider);
-        for entry in before.into_iter().filter(|entry| entry.owner != NOBODY) {
+        for entry in before.into_iter().filter(|entry| entry.owner != NO_CLIENT) {
             let at = self.place(entry.row);
             self.entries[at] = entry;
         }
@@ -192,7 +195,7 @@ mod tests {
     use tameshi_base::Random;
 
     #[test]
-    fn locks_are_given_in_the_order_of_asking() {
+    fn locks_are_granted_in_the_order_of_requests() {
         let mut locks = Locks::new(4);
         assert_eq!(locks.ask(0, 7), Asked::Granted);
         assert_eq!(locks.ask(0, 7), Asked::Granted);
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_has_one_at_a_time_in_the_order_of_asking() {
+    fn tree_lock_has_one_owner_in_the_order_of_requests() {
         let mut locks = Locks::new(3);
         assert!(locks.enter(0, 5) && locks.enter(0, 5) && locks.enter(2, 1));
         assert!(!locks.enter(1, 5) && !locks.enter(2, 5));
@@ -216,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_three_is_found() {
+    fn deadlock_of_three_is_found() {
         let mut locks = Locks::new(3);
         (0..3).for_each(|client| assert_eq!(locks.ask(client, u64::from(client)), Asked::Granted));
         assert_eq!([locks.ask(0, 1), locks.ask(1, 2)], [Asked::Waits, Asked::Waits]);
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn no_row_has_two_owners_and_none_is_forgotten() {
+    fn no_row_has_two_owners_and_no_lock_is_lost() {
         let (mut locks, mut random) = (Locks::new(8), Random::named(1, "locks"));
         let mut held: Vec<Vec<u64>> = vec![Vec::new(); 8];
         let mut wants = [None; 8];

@@ -1,7 +1,8 @@
-//! The server's options that the model knows: what a study writes there, and what each version accepts.
+//! Server options that the model knows, and the values that each version accepts.
 //!
-//! Bounds are those of ha_innodb.cc in MySQL 5.5.59, 5.7.37 and 8.0.25, and of MariaDB's system variables for 10.11, on 64-bit
-//! machines. What makes free pages tells the version apart: user threads do in 5.5 alone, and the page cleaner alone in MariaDB.
+//! Bounds are those of ha_innodb.cc in MySQL 5.5.59, 5.7.37 and 8.0.25, and of MariaDB's system
+//! variables for 10.11, on 64-bit machines. The rule for free pages identifies the version: only
+//! 5.5 has user threads make them, and only MariaDB the page cleaner alone.
 
 use tameshi_spec::profile::{FreePages, Innodb};
 use tameshi_spec::study::Engine;
@@ -26,28 +27,29 @@ const LRU_SCAN_DEPTH: &str = "innodb_lru_scan_depth";
 const MOST_DIRTY: &str = "innodb_max_dirty_pages_pct";
 const FAST_SHUTDOWN: &str = "innodb_fast_shutdown";
 const ADAPTIVE: &str = "innodb_adaptive_flushing";
-/// What 5.5 does not have, and what it does instead.
+/// Options that 5.5 does not have, and its behaviour instead.
 const SINCE_5_6: [(&str, &str); 4] = [
     (IO_CAPACITY_MAX, "pages are flushed up to `innodb_io_capacity`"),
     (LRU_SCAN_DEPTH, "user threads flush for free pages"),
     ("innodb_flush_neighbors", "neighbours are always flushed along"),
     ("innodb_change_buffer_max_size", "the change buffer takes up to half of the pool"),
 ];
-/// Most dirty pages in percent, from 5.6 on, where that need not be whole.
+/// Most dirty pages in percent, from 5.6 on, which accepts fractions.
 const MOST_DIRTY_PERCENT: f64 = 99.999;
-/// Options about the list of pages that outlives a restart: this one a number, the others switches.
+/// Option on the list of pages that outlives a restart: a number.
 const DUMPED: (&str, u64, u64) = ("innodb_buffer_pool_dump_pct", 1, 100);
+/// Options on that list: switches.
 const DUMPS: [&str; 2] = ["innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"];
 
 pub(super) fn whole(engine: &Engine, key: &str) -> Option<u64> {
     engine.options.get(key)?.parse().ok()
 }
 
-/// The capacity in the background and the greatest one, where a study sets either; the profile's otherwise. The greatest
-/// follows the other, unless it is set itself: then the other stays below it.
+/// Return the background capacity and the greatest one: the study's, else the profile's. If a study
+/// sets only the first, the second follows it; the first never exceeds the second.
 pub(super) fn io_capacity(engine: &Engine, model: &Innodb) -> (u64, u64) {
     let profile = (model.flushing.io_capacity.value.into(), model.flushing.io_capacity_max.value.into());
-    // No pool has more pages.
+    // No pool has more than 2^32 pages.
     let pages = |key: &str| whole(engine, key).map(|pages| pages.min(u32::MAX.into()));
     match (pages("innodb_io_capacity"), pages(IO_CAPACITY_MAX)) {
         (None, None) => profile,
@@ -78,11 +80,11 @@ fn switched(value: &str) -> Option<bool> {
     }
 }
 
-fn frees(model: &Innodb, who: FreePages) -> bool {
-    model.flushing.free_pages.as_ref().is_some_and(|of| of.value == who)
+fn frees(model: &Innodb, rule: FreePages) -> bool {
+    model.flushing.free_pages.as_ref().is_some_and(|of| of.value == rule)
 }
 
-/// Whether it is MariaDB's.
+/// Return whether the model is MariaDB's.
 pub(super) fn is_mariadb(model: &Innodb) -> bool {
     frees(model, FreePages::PageCleaner)
 }
@@ -91,8 +93,8 @@ fn is_5_5(model: &Innodb) -> bool {
     frees(model, FreePages::UserBatches)
 }
 
-/// Why an option can't have this value.
-pub(super) fn trouble(option: &str, value: &str, model: &Innodb) -> Option<String> {
+/// Reason for which an option can't have this value.
+pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<String> {
     if (option == DUMPED.0 || DUMPS.contains(&option)) && model.pool_dump.is_none() {
         return Some("this version keeps nothing of its pool over a restart".into());
     }
@@ -108,7 +110,7 @@ pub(super) fn trouble(option: &str, value: &str, model: &Innodb) -> Option<Strin
         _ => "",
     };
     if !missing.is_empty() {
-        return Some(format!("nobody reads it, for the engine's profile has no `{missing}`"));
+        return Some(format!("the engine's profile has no `{missing}`, so no part of the model reads it"));
     }
     if option == FAST_SHUTDOWN && value == "3" && is_mariadb(model) {
         return Some(

@@ -1,11 +1,11 @@
-//! What programs whose statements need no values of rows do to pages.
+//! Planner of statements that need no values of rows.
 
 use super::layout::Layout;
 use super::plan::{Op, Plan};
 use tameshi_workload::program::relation::{Bounds, Limit, Read, Set, Take};
 use tameshi_workload::program::{Catalogue, Kind, Reply, Shape, Statement, Value, Values};
 
-/// A number that stands for where a key lies among all keys of an index: scattered evenly.
+/// Place of a key among all keys of an index: scattered evenly.
 #[inline]
 pub(super) fn scattered(key: u64, rows: u64) -> u64 {
     let mut mixed = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -14,7 +14,7 @@ pub(super) fn scattered(key: u64, rows: u64) -> u64 {
     ((u128::from(mixed ^ (mixed >> 31)) * u128::from(rows)) >> 64) as u64
 }
 
-/// The rank of a row by its primary key: numbers from one on stand in their order, text is a hash (YCSB's keys).
+/// Rank of a row by its primary key: numbers from 1 on are ranks, text is a hash (YCSB's keys).
 fn position(value: Value<'_>, rows: u64) -> u64 {
     match value {
         Value::Int(key) => (key.max(1) - 1) as u64,
@@ -39,8 +39,7 @@ fn lock_key(value: Value<'_>) -> u64 {
     }
 }
 
-/// Plans statements of programs that need no values of rows: those whose clients don't look at replies, on tables with a
-/// primary key of one column.
+/// Planner for programs whose clients ignore replies, on tables with a primary key of one column.
 #[derive(Debug)]
 pub(super) struct Planner {
     /// Rows appended to each table since it was loaded.
@@ -52,7 +51,7 @@ impl Planner {
         Self { appended: vec![0; catalogue.tables.len()] }
     }
 
-    /// Plans a statement, and answers it with as many rows as there are.
+    /// Plan a statement, and answer it with as many rows as there are.
     pub(super) fn statement(
         &mut self,
         catalogue: &Catalogue,
@@ -156,7 +155,8 @@ impl Planner {
         plan.update(page, bytes);
         for (index, tree) in description.indexes.iter().zip(&layout.tables[table].secondary) {
             if set.iter().any(|set| index.columns.contains(&column(set))) {
-                // The new value is one more than the old one: both entries stand on one leaf nearly always.
+                // The new value is one more than the old one: both entries stand on one leaf nearly
+                // always.
                 let place = scattered(lock_key(key), description.rows);
                 tree.entry(place, plan);
                 tree.entry(place, plan);

@@ -1,38 +1,45 @@
-//! What is left to do for rows after their transactions were committed, as MariaDB does it (row0purge.cc).
+//! Purging of committed transactions' undo records, as MariaDB does it (row0purge.cc).
 //!
-//! Each row that was changed or put in is looked up again by one of the purge threads, which takes out of it what told its
-//! transaction (`row_purge_reset_trx_id`, MDEV-12288): its page comes in again, if it is no longer there, and is changed again.
-//! Deleted rows and entries of indexes go in the same way. The page of the undo log that tells of them is read before. That
-//! comes when nobody may want to see them as they were: when each transaction has ended that had begun at the commit. The threads are
-//! woken once a second (srv0srv.cc: `srv_master_callback`) and take what is due in batches (trx0purge.cc), one after the other, until
-//! nothing is.
+//! A purge thread looks each changed or inserted row up again and resets its transaction
+//! (`row_purge_reset_trx_id`, MDEV-12288): the row's page comes in again, if it is no longer in
+//! the pool, and is changed again. Deleted rows and index entries go in the same way. The thread
+//! first reads the undo page.
 //!
-//! Simplified: a thread takes a page after another, whichever table it is of, also while it is written; one that is on its way in
-//! is passed over, and so is what comes when too much is left to do.
+//! A transaction is purged once no transaction needs the old rows: when each one that had begun
+//! before its commit has ended. Once a second (srv0srv.cc: `srv_master_callback`) the threads take
+//! due transactions in batches (trx0purge.cc), one after the other, until none is left.
+//!
+//! Simplified: a thread takes one page after another, whichever table it is of, also while it is
+//! written. It skips a page that is being read, and drops transactions beyond [`MOST`] pages.
 
-use super::connection::Seat;
+use super::connection::Connection;
+use super::connections::{Admission, Connections};
 use super::counters::Count;
 use super::plan::{Op, Visit};
 use super::pool::Found;
-use super::{Engine, FIRST_PURGER, Purpose, REQUEST};
+use super::port::{Purpose, REQUEST};
+use super::settings::PurgeSettings;
+use super::storage_engine::StorageEngine;
+use super::store::Store;
 use std::collections::VecDeque;
-use tameshi_base::{CommandKind, Nanos};
-use tameshi_workload::program::Shape;
+use std::ops::Range;
+use tameshi_base::Nanos;
 
-/// A thread works for so long at once at most.
+/// Processor time of a thread's work at once.
 const PIECE: Nanos = 200_000;
-/// So many pages are left to do at most.
+/// Upper bound on queued pages.
 const MOST: usize = 1 << 20;
 /// Transactions of a batch at most (innodb_purge_batch_size).
 const BATCH: usize = 127;
 
-/// Threads that purge.
-#[derive(Debug, Default)]
+/// Queue of pages to purge, and the purge threads.
+#[derive(Debug)]
 pub(super) struct Purge {
+    settings: PurgeSettings,
     left: VecDeque<Visit>,
-    /// When transactions were committed, and how many of these pages are theirs.
+    /// Commits, and the number of their pages in the queue.
     commits: VecDeque<(Nanos, usize)>,
-    /// So many of the pages are of the batch under way.
+    /// Pages of the batch under way.
     due: usize,
     threads: Vec<Thread>,
 }
@@ -40,34 +47,35 @@ pub(super) struct Purge {
 #[derive(Clone, Debug, Default)]
 struct Thread {
     is_at_work: bool,
-    /// The page that it waits for.
+    /// Page that the thread waits for.
     awaits: Option<Visit>,
-    /// Processor time that it has not worked off.
+    /// Processor time not yet spent.
     owed: Nanos,
 }
 
 impl Purge {
-    pub(super) fn new(threads: u32) -> Self {
-        Self { threads: vec![Thread::default(); threads as usize], ..Self::default() }
+    pub(super) fn new(settings: PurgeSettings) -> Self {
+        Self {
+            settings,
+            left: VecDeque::new(),
+            commits: VecDeque::new(),
+            due: 0,
+            threads: vec![Thread::default(); settings.threads as usize],
+        }
     }
 
-    /// Whether no thread is at work.
+    /// Return whether no thread is at work.
     pub(super) fn is_idle(&self) -> bool {
         !self.threads.iter().any(|thread| thread.is_at_work)
     }
-}
 
-impl Engine {
-    /// A statement has changed rows: what of its plan will be gone through again. An entry that was put into an index stays.
-    pub(super) fn note_changes(&mut self, client: u32) {
-        if self.settings.purge.0 == 0 {
+    /// Note the pages of a statement that has changed rows. An inserted index entry stays.
+    pub(super) fn note(&self, connection: &mut Connection, inserts: bool, undo: Range<u32>) {
+        if self.settings.threads == 0 {
             return;
         }
-        let (first, pages) = self.layout.undo;
-        let undo = first..first + pages;
-        let Seat { plan, changed, statement, .. } = &mut self.clients[client as usize];
-        let inserts = matches!(self.catalogue.shapes[statement.shape as usize], Shape::Insert { .. });
-        for op in &plan.ops {
+        let visits = &mut connection.changes.visits;
+        for op in &connection.plan.ops {
             let (page, changes) = match *op {
                 Op::Get(page) => (page, false),
                 Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) if !undo.contains(&page) => {
@@ -75,9 +83,9 @@ impl Engine {
                 }
                 _ => continue,
             };
-            match changed.last_mut() {
+            match visits.last_mut() {
                 Some(last) if last.page == page => last.changes |= changes,
-                _ => changed.push(Visit { page, changes }),
+                _ => visits.push(Visit { page, changes }),
             }
             if inserts && changes {
                 return;
@@ -85,119 +93,102 @@ impl Engine {
         }
     }
 
-    /// A transaction is committed: what it has changed is left to the threads that purge.
-    pub(super) fn hand_to_purge(&mut self, client: u32) {
-        if self.clients[client as usize].changed.is_empty() {
-            return;
+    /// Queue the pages of a transaction that was committed at `now`.
+    pub(super) fn queue(&mut self, visits: &mut Vec<Visit>, undo_page: u32, now: Nanos) {
+        if self.left.len() < MOST {
+            self.left.push_back(Visit { page: undo_page, changes: false });
+            self.left.extend(visits.iter());
+            self.commits.push_back((now, visits.len() + 1));
         }
-        let undo = self.undo_page(client);
-        let changed = &mut self.clients[client as usize].changed;
-        if self.purge.left.len() < MOST {
-            self.purge.left.push_back(Visit { page: undo, changes: false });
-            self.purge.left.extend(changed.iter());
-            self.purge.commits.push_back((self.now, changed.len() + 1));
-        }
-        changed.clear();
+        visits.clear();
     }
 
-    /// Begins a batch of what nobody may want to see as it was, unless there is one under way: each second, and after another
-    /// batch.
-    pub(super) fn begin_to_purge(&mut self) {
-        if !self.purge.is_idle() || self.purge.commits.is_empty() {
+    /// Begin a batch of transactions whose old rows no transaction needs, unless one is under way.
+    pub(super) fn begin_batch(&mut self, engine: &mut StorageEngine, connections: &Connections) {
+        if !self.is_idle() || self.commits.is_empty() {
             return;
         }
-        let active = self.clients.iter().filter(|seat| !seat.stage.is_outside());
-        let oldest = active.map(|seat| seat.began).min().unwrap_or(self.now);
-        let ended = self.purge.commits.iter().take(BATCH).take_while(|(at, _)| *at <= oldest).count();
-        self.purge.due += self.purge.commits.drain(..ended).map(|(_, pages)| pages).sum::<usize>();
-        self.go_on_purging();
+        let oldest = connections.oldest_begin(engine.store.port.now);
+        let ended = self.commits.iter().take(BATCH).take_while(|(at, _)| *at <= oldest).count();
+        self.due += self.commits.drain(..ended).map(|(_, pages)| pages).sum::<usize>();
+        self.resume(engine, connections);
     }
 
-    /// Threads that have nothing to do go on with the batch: it is new, or there may be free pages again.
-    pub(super) fn go_on_purging(&mut self) {
-        let first = self.clients.len() as u32 + FIRST_PURGER;
-        for number in 0..self.purge.threads.len() {
-            if self.purge.due > 0 && !self.purge.threads[number].is_at_work {
-                self.purge_on(first + number as u32);
+    /// Let idle threads go on with the batch: it is new, or pages may be free again.
+    pub(super) fn resume(&mut self, engine: &mut StorageEngine, connections: &Connections) {
+        for number in 0..self.threads.len() {
+            if self.due > 0 && !self.threads[number].is_at_work {
+                self.run(number, engine, connections);
             }
         }
     }
 
-    /// A thread that purges goes on until it has to work or to wait, or has nothing left to do.
-    pub(super) fn purge_on(&mut self, thread: u32) {
-        let (costs, mut time) = (self.settings.cpu, 0);
-        let number = self.purger(thread);
-        while time < PIECE && self.purge.due > 0 && !self.closing && !self.is_shutting_down() {
-            let Some(&visit) = self.purge.left.front() else { break };
-            let found = self.pool.get(visit.page, self.now);
-            let frame = if found == Found::Missing { self.frame_for_reader() } else { None };
+    /// Run a thread until it has to work or to wait, or has nothing left to do.
+    pub(super) fn run(&mut self, number: usize, engine: &mut StorageEngine, connections: &Connections) {
+        let stops = connections.is_closing || connections.admission == Admission::Closing;
+        let mut time = 0;
+        while time < PIECE && self.due > 0 && !stops {
+            let Some(&visit) = self.left.front() else { break };
+            let StorageEngine { store, flusher, .. } = &mut *engine;
+            let found = store.pool.get(visit.page, store.port.now);
+            let frame = if found == Found::Missing { flusher.frame_for_reader(store) } else { None };
             if found == Found::Missing && frame.is_none() {
                 break;
             }
-            self.purge.left.pop_front();
-            self.purge.due -= 1;
-            self.counters.one(Count::PageRequests);
-            time += costs.page_get;
+            self.left.pop_front();
+            self.due -= 1;
+            store.counters.one(Count::PageRequests);
+            time += store.settings.cpu.page_get;
             if let Some(frame) = frame {
-                self.purge.threads[number].owed = time;
-                return self.read_to_purge(thread, frame, visit);
+                self.threads[number] = Thread { is_at_work: true, awaits: Some(visit), owed: time };
+                return self.read(number, engine, (frame, visit.page));
             }
             if let Found::Here(frame, _) = found {
-                time += self.purge_row(frame, visit);
+                time += self.purge_row(store, frame, visit);
             }
         }
-        self.purge.threads[number].is_at_work = time > 0;
+        self.threads[number].is_at_work = time > 0;
         if time > 0 {
-            self.work(thread, time);
-        } else if self.purge.due == 0 {
-            self.begin_to_purge();
+            engine.store.port.work(engine.store.port.threads.purger(number), time);
+        } else if self.due == 0 {
+            self.begin_batch(engine, connections);
         }
     }
 
-    fn purger(&self, thread: u32) -> usize {
-        (thread - self.clients.len() as u32 - FIRST_PURGER) as usize
-    }
-
-    /// Changes the row on a page that is there; processor time that takes.
-    fn purge_row(&mut self, frame: u32, visit: Visit) -> Nanos {
+    /// Change the row on a page in a frame. Return the processor time.
+    fn purge_row(&self, store: &mut Store, frame: u32, visit: Visit) -> Nanos {
         if !visit.changes {
             return 0;
         }
-        let bytes = u64::from(self.settings.purge.1);
-        let (begin, lsn) = self.redo.append(bytes);
-        self.counters.add(Count::LogBytes, bytes);
-        self.pool.change(frame, begin, lsn);
-        if let Some(watch) = &mut self.watch {
-            watch.change(visit.page, lsn);
-        }
-        self.settings.cpu.change
+        store.change(frame, visit.page, u64::from(self.settings.redo));
+        store.settings.cpu.change
     }
 
-    fn read_to_purge(&mut self, thread: u32, frame: u32, visit: Visit) {
-        self.counters.one(Count::PageMisses);
-        self.counters.one(Count::PagesRead);
-        self.pool.put(frame, visit.page, true, self.now);
-        self.reads_pending += 1;
-        let number = self.purger(thread);
-        (self.purge.threads[number].is_at_work, self.purge.threads[number].awaits) = (true, Some(visit));
-        if self.is_answered(visit.page) {
-            self.purge_read(thread, frame);
+    fn read(&mut self, number: usize, engine: &mut StorageEngine, (frame, page): (u32, u32)) {
+        let store = &mut engine.store;
+        store.counters.one(Count::PageMisses);
+        store.counters.one(Count::PagesRead);
+        store.pool.put(frame, page, true, store.port.now);
+        engine.read_threads.pending += 1;
+        if store.is_cached(page) {
+            self.page_arrived(number, engine, frame);
         } else {
-            let place = (self.page_offset(visit.page), super::PAGE as u32);
-            self.command(thread, REQUEST, CommandKind::Read, place, Purpose::PurgeRead(frame));
+            let thread = store.port.threads.purger(number);
+            store.read(thread, REQUEST, page, Purpose::PurgeRead(frame));
         }
     }
 
-    /// The page that a thread waits for is there.
-    pub(super) fn purge_read(&mut self, thread: u32, frame: u32) {
-        self.page_arrived(frame, thread);
-        let number = self.purger(thread);
-        let costs = self.settings.cpu;
-        let of = &mut self.purge.threads[number];
-        let mut time = std::mem::take(&mut of.owed) + costs.page_read + costs.page_copy;
-        if let Some(visit) = of.awaits.take() {
-            time += self.purge_row(frame, visit);
+    /// Purge the row on the page that a thread waits for.
+    pub(super) fn page_arrived(&mut self, number: usize, engine: &mut StorageEngine, frame: u32) {
+        let thread = engine.store.port.threads.purger(number);
+        engine.page_arrived(frame, thread);
+        let store = &mut engine.store;
+        let costs = store.settings.cpu;
+        let owed = std::mem::take(&mut self.threads[number].owed);
+        let mut time = owed + costs.page_read + costs.page_copy;
+        if let Some(visit) = self.threads[number].awaits.take() {
+            time += self.purge_row(store, frame, visit);
         }
-        self.work(thread, time);
+        store.port.work(thread, time);
     }
 }

@@ -1,23 +1,24 @@
 //! The redo log: positions, group commit, and how full it is.
 //!
-//! Whoever needs the log durable up to a position either leads a flush of all that there is, or waits for the flush under
-//! way and, where that doesn't reach far enough, for the next one.
+//! A requester that needs the log durable up to a position either leads a flush of all that there
+//! is, or waits for the flush under way and, if that doesn't reach far enough, for the next one.
 
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{Innodb, Sourced};
 
-/// Bytes of a log block, and what of them is payload (log0log.h).
+/// Bytes of a log block.
 const BLOCK: u64 = 512;
+/// Bytes of its payload (log0log.h).
 const PAYLOAD: u64 = 496;
 
-/// What somebody has to do to have the log durable.
+/// Action that makes the log durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Nothing.
+    /// None: it is.
     Durable,
     /// Wait for the flush under way.
     Wait,
-    /// Write so many bytes at this place of the log, then flush.
+    /// Write these bytes of the log, then flush.
     Lead {
         /// First byte, from the log's start.
         offset: u64,
@@ -29,23 +30,24 @@ pub(super) enum Need {
 /// A redo log of a fixed size. Positions count bytes from the begin of the run.
 #[derive(Debug)]
 pub(super) struct Redo {
-    /// Everything logged.
+    /// End of the log.
     lsn: u64,
     durable: u64,
-    /// The flush under way reaches up to here.
+    /// End of the flush under way.
     reaches: Option<u64>,
     capacity: u64,
     /// Largest single write: the log buffer; commits share it.
     most: u64,
     is_shared: bool,
     checkpoint: u64,
-    /// Ages from which pages are flushed as fast as they can be, and from which changes wait.
+    /// Age from which pages are flushed as fast as possible.
     hasty_age: u64,
+    /// Age from which changes wait.
     most_age: u64,
 }
 
 impl Redo {
-    /// A log of so many bytes, by the rules of a version.
+    /// A log of `capacity` bytes, by the rules of a version.
     pub(super) fn new(capacity: u64, rules: &Innodb) -> Self {
         // log_calc_max_ages.
         let margin = capacity / 10 * 9;
@@ -60,12 +62,12 @@ impl Redo {
         Self { lsn: 0, durable: 0, reaches: None, capacity, most, is_shared, checkpoint: 0, hasty_age, most_age }
     }
 
-    /// Whether commits share flushes.
+    /// Return whether commits share flushes.
     pub(super) fn is_shared(&self) -> bool {
         self.is_shared
     }
 
-    /// Logs so many bytes; returns where they begin and end.
+    /// Log some bytes. Return the positions of their begin and end.
     #[inline]
     pub(super) fn append(&mut self, bytes: u64) -> (u64, u64) {
         let begin = self.lsn;
@@ -73,19 +75,19 @@ impl Redo {
         (begin, self.lsn)
     }
 
-    /// Everything logged so far.
+    /// End of the log.
     #[inline]
     pub(super) fn lsn(&self) -> u64 {
         self.lsn
     }
 
-    /// Whether everything up to `lsn` is durable.
+    /// Return whether the log is durable up to `lsn`.
     #[inline]
     pub(super) fn is_durable(&self, lsn: u64) -> bool {
         self.durable >= lsn
     }
 
-    /// What must be done to have it durable up to `lsn`. Who leads must flush.
+    /// Return the action that makes the log durable up to `lsn`. A leader must flush.
     pub(super) fn need(&mut self, lsn: u64) -> Need {
         if self.durable >= lsn {
             return Need::Durable;
@@ -97,8 +99,8 @@ impl Redo {
         self.lead(all.min(self.durable + self.most))
     }
 
-    /// What must be done for a commit that shares no flush: what it has logged is written, or, where others have written
-    /// that, its last block again.
+    /// Return the action for a commit that shares no flush. It writes what it has logged; if
+    /// another flush has written that, it writes its last block again.
     pub(super) fn need_alone(&mut self, lsn: u64) -> Need {
         if self.reaches.is_some() { Need::Wait } else { self.lead(lsn) }
     }
@@ -108,17 +110,18 @@ impl Redo {
         let first = self.durable.min(to.saturating_sub(1)) / PAYLOAD;
         let blocks = to.div_ceil(PAYLOAD) - first;
         let (offset, bytes) = (first * BLOCK % self.capacity, blocks * BLOCK);
-        // A write that would cross the end of the log is made at its begin: one write in thousands, of the same length.
+        // A write that would cross the end of the log is made at its begin: one write in thousands,
+        // of the same length.
         let offset = if offset + bytes > self.capacity { 0 } else { offset };
         Need::Lead { offset, bytes: bytes as u32 }
     }
 
-    /// Everything up to here is durable.
+    /// End of the durable log.
     pub(super) fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// Up to where the flush under way goes.
+    /// End of the flush under way.
     pub(super) fn reaches(&self) -> Option<u64> {
         self.reaches
     }
@@ -128,7 +131,7 @@ impl Redo {
         self.checkpoint
     }
 
-    /// What comes after `survives` never was.
+    /// Cut the log off after `survives`.
     pub(super) fn cut(&mut self, survives: u64) {
         (self.lsn, self.durable, self.reaches) = (survives, survives, None);
         self.checkpoint = self.checkpoint.min(survives);
@@ -139,18 +142,19 @@ impl Redo {
         (self.lsn.div_ceil(PAYLOAD) - self.checkpoint / PAYLOAD) * BLOCK
     }
 
-    /// The place of so many bytes of log that lie so many behind the last checkpoint.
-    pub(super) fn place(&self, behind: u64, bytes: u32) -> u64 {
-        let offset = (self.checkpoint / PAYLOAD * BLOCK + behind) % self.capacity;
+    /// Offset of a piece of log that begins `after` bytes after the last checkpoint.
+    pub(super) fn place(&self, after: u64, bytes: u32) -> u64 {
+        let offset = (self.checkpoint / PAYLOAD * BLOCK + after) % self.capacity;
         if offset + u64::from(bytes) > self.capacity { 0 } else { offset }
     }
 
-    /// The flush under way is done.
+    /// Finish the flush under way.
     pub(super) fn flushed(&mut self) {
         self.durable = self.reaches.take().unwrap_or(self.durable);
     }
 
-    /// Pages with changes older than `oldest` are all written (`None`: all pages are); returns whether that is news.
+    /// Move the checkpoint to `oldest`, the oldest change that is not written (`None`: all are).
+    /// Return whether it has moved.
     pub(super) fn checkpoint(&mut self, oldest: Option<u64>) -> bool {
         let at = oldest.unwrap_or(self.lsn).max(self.checkpoint);
         let moved = at > self.checkpoint;
@@ -158,41 +162,41 @@ impl Redo {
         moved
     }
 
-    /// Log that could not be overwritten yet, in bytes of payload.
+    /// Bytes of payload since the last checkpoint.
     #[inline]
     pub(super) fn age(&self) -> u64 {
         self.lsn - self.checkpoint
     }
 
-    /// The log's size.
+    /// Size of the log in bytes.
     pub(super) fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Age at which changes must wait.
+    /// Age from which changes must wait.
     #[inline]
     pub(super) fn most_age(&self) -> u64 {
         self.most_age
     }
 
-    /// Age from which pages are flushed as fast as they can be.
+    /// Age from which pages are flushed as fast as possible.
     #[inline]
     pub(super) fn hasty_age(&self) -> u64 {
         self.hasty_age
     }
 }
 
-/// How fast the log grows, smoothed over seconds.
+/// Growth of the log, smoothed over seconds.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct LogRate {
     lsn: u64,
     at: Nanos,
     per_second: f64,
 }
 
-impl Pace {
-    /// Looks at the log at `now`; returns bytes per second.
-    pub(super) fn look(&mut self, lsn: u64, now: Nanos) -> f64 {
+impl LogRate {
+    /// Update with the log's end at `now`. Return bytes per second.
+    pub(super) fn update(&mut self, lsn: u64, now: Nanos) -> f64 {
         let elapsed = now.saturating_sub(self.at);
         if elapsed >= 500_000_000 {
             let rate = (lsn - self.lsn) as f64 * 1e9 / elapsed as f64;
@@ -216,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_logged_is_written_once_and_in_order() {
+    fn logged_bytes_are_written_once_and_in_order() {
         let mut redo = log();
         let mut payload = 0;
         for bytes in [100, 400, 5000, 1, 496] {
             redo.append(bytes);
             payload += bytes;
             let lsn = redo.lsn();
-            let Need::Lead { bytes, .. } = redo.need(lsn) else { panic!("nobody leads") };
+            let Need::Lead { bytes, .. } = redo.need(lsn) else { panic!("no leader") };
             assert_eq!(u64::from(bytes) % BLOCK, 0);
             assert_eq!(redo.need(lsn), Need::Wait);
             redo.flushed();
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_log_is_written_once_and_a_block_again_only_where_it_was_not_full() {
+    fn log_blocks_are_written_again_only_if_not_full() {
         let mut redo = log();
         let (mut blocks, mut again, mut next) = (0, 0, 0);
         for round in 0..3000 {
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_during_a_flush_is_served_by_the_next_one_together_with_all_others() {
+    fn requests_during_a_flush_share_the_next_one() {
         let mut redo = log();
         let (_, first) = redo.append(100);
         assert!(matches!(redo.need(first), Need::Lead { .. }));
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_again_lies_between_checkpoint_and_end() {
+    fn recovery_reads_from_checkpoint_to_end() {
         let mut redo = log();
         redo.append(100 * PAYLOAD + 1);
         redo.checkpoint(Some(50 * PAYLOAD + 7));
@@ -280,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_age_is_what_lies_between_checkpoint_and_end() {
+    fn age_is_the_log_from_checkpoint_to_end() {
         let mut redo = log();
         redo.append(1000);
         assert!(redo.checkpoint(Some(300)));

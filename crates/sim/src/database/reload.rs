@@ -1,167 +1,144 @@
-//! What the pool held before a clean shutdown comes back after the start (buf0dump.cc): a thread of the server reads the pages
-//! that were listed, in the order of their places, while clients work.
+//! Reload of the pool's pages after a clean shutdown (buf0dump.cc): a thread of the server reads
+//! the listed pages, in the order of their places, while clients work.
 //!
-//! Each time that it has been through as many pages as `io_capacity` it looks whether clients have been at work; if so, a second
-//! shall have passed since it looked last. A page takes its time on a processor, and nobody waits for the thread.
+//! After each `io_capacity` pages the thread checks whether clients have been at work. If so, it
+//! sleeps until a second has passed since its last check. Each page takes processor time; no
+//! client waits for the thread.
 
-use super::outage::{Loading, Watch};
-use super::{Alarm, Engine, Purpose, SECOND};
+use super::SECOND;
+use super::port::{Alarm, Purpose};
+use super::storage_engine::StorageEngine;
 use tameshi_base::Nanos;
 
-impl Engine {
-    fn loading(&mut self) -> Option<&mut Loading> {
-        self.watch.as_mut()?.loading.as_mut()
+/// Pages that were in the pool at the last shutdown.
+#[derive(Debug, Default)]
+pub(super) struct PoolList {
+    /// In the order of their places.
+    pub(super) pages: Vec<u32>,
+    /// The server has not reloaded all of them.
+    pub(super) is_unfinished: bool,
+}
+
+/// A reload under way.
+#[derive(Debug)]
+pub(super) struct Reload {
+    /// The event that the start belongs to.
+    pub(super) event: String,
+    pub(super) began: Nanos,
+    /// Place of the next page in the list.
+    next: usize,
+    /// Pages that were requested.
+    pub(super) read: u64,
+    /// Reads in flight.
+    in_flight: u32,
+    /// Processor time of pages that have arrived, not yet spent.
+    owed: Nanos,
+    is_working: bool,
+    /// End of the thread's sleep.
+    until: Nanos,
+    /// Last check for work of clients: its time, and the transactions they had completed.
+    checked: Option<(Nanos, u64)>,
+}
+
+impl Reload {
+    pub(super) fn new(event: String, began: Nanos) -> Self {
+        Self { event, began, next: 0, read: 0, in_flight: 0, owed: 0, is_working: false, until: 0, checked: None }
     }
 
-    /// The thread of read-ahead, and of pages that come back.
-    pub(super) fn background(&self) -> u32 {
-        self.clients.len() as u32 + 2
+    /// Return whether a processor works for the thread.
+    pub(super) fn is_working(&self) -> bool {
+        self.is_working
     }
 
-    /// The server has been started: the pages listed come back.
-    pub(super) fn begin_loading(&mut self, event: String) {
-        let now = self.now;
-        let Some(watch) = &mut self.watch else { return };
-        if !self.settings.dump.at_startup || watch.listed.is_empty() {
-            return;
-        }
-        watch.is_unfinished = true;
-        watch.loading = Some(Loading {
-            event,
-            began: now,
-            next: 0,
-            read: 0,
-            on_the_way: 0,
-            owed: 0,
-            is_working: false,
-            until: 0,
-            looked: None,
-        });
-        self.load_on();
+    /// End the thread's sleep: the phase has changed, and with it the alarms.
+    pub(super) fn wake(&mut self) {
+        self.until = 0;
     }
 
-    /// A phase begins, and alarms of the one before are no more.
-    pub(super) fn load_in_this_phase(&mut self) {
-        if let Some(loading) = self.loading() {
-            loading.until = 0;
-            self.load_on();
-        }
+    /// A processor has finished the thread's work.
+    pub(super) fn worked(&mut self) {
+        self.is_working = false;
     }
 
-    /// Reads pages until there is something to wait for.
-    pub(super) fn load_on(&mut self) {
-        let (now, at_once, thread) = (self.now, self.settings.dump.page_reads, self.background());
-        if self.closing && self.active == 0 {
-            return;
-        }
+    /// A page has arrived in the pool.
+    pub(super) fn arrived(&mut self, cost: Nanos) {
+        (self.in_flight, self.owed) = (self.in_flight - 1, self.owed + cost);
+    }
+
+    /// Read listed pages until there is something to wait for. Clients have completed `completed`
+    /// transactions. Return whether all pages have been read.
+    pub(super) fn advance(&mut self, engine: &mut StorageEngine, listed: &[u32], completed: u64) -> bool {
+        let port = &engine.store.port;
+        let (now, thread) = (port.now, port.threads.background());
         loop {
-            let Some(Watch { loading: Some(loading), listed, .. }) = self.watch.as_deref_mut() else { return };
-            if loading.is_working || now < loading.until {
-                return;
+            if self.is_working || now < self.until {
+                return false;
             }
-            if loading.owed > 0 {
-                loading.is_working = true;
-                let owed = std::mem::take(&mut loading.owed);
-                return self.work(thread, owed);
+            if self.owed > 0 {
+                self.is_working = true;
+                engine.store.port.work(thread, std::mem::take(&mut self.owed));
+                return false;
             }
-            let (place, on_the_way) = (loading.next, loading.on_the_way);
-            let Some(&page) = listed.get(place) else {
-                if let Some(watch) = self.watch.as_mut().filter(|_| on_the_way == 0) {
-                    watch.end_loading(now, true);
-                }
-                return;
-            };
-            if on_the_way >= at_once || !self.load(page) {
-                return;
+            let place = self.next;
+            let Some(&page) = listed.get(place) else { return self.in_flight == 0 };
+            if self.in_flight >= engine.store.settings.dump.page_reads || !self.read_page(engine, page) {
+                return false;
             }
-            self.leave_room_for_clients(place as u64);
+            self.leave_room_for_clients(engine, place as u64, completed);
         }
     }
 
-    /// Reads a page where it isn't in the pool yet; `false`: there is no place for it now.
-    fn load(&mut self, page: u32) -> bool {
-        if !self.pool.holds(page) {
-            let Some(slot) = self.ahead_free.pop() else {
-                self.try_later();
-                return false;
+    /// Read a page that is not in the pool yet. `false`: there is no room for it now.
+    fn read_page(&mut self, engine: &mut StorageEngine, page: u32) -> bool {
+        if !engine.store.pool.holds(page) {
+            let Some(slot) = engine.store.port.free_slots.pop() else { return self.try_later(engine) };
+            let Some(frame) = engine.store.take_frame() else {
+                engine.store.port.free_slots.push(slot);
+                engine.flusher.make_free_pages(&mut engine.store);
+                return self.try_later(engine);
             };
-            let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
-                self.ahead_free.push(slot);
-                self.make_free_pages();
-                self.try_later();
-                return false;
-            };
-            let answered = self.read_in_background(slot, (frame, page), Purpose::Reload(frame));
-            let cost = self.settings.cpu.page_read + self.settings.cpu.page_copy;
-            if let Some(loading) = self.loading() {
-                loading.read += 1;
-                (loading.on_the_way, loading.owed) = if answered {
-                    (loading.on_the_way, loading.owed + cost)
-                } else {
-                    (loading.on_the_way + 1, loading.owed)
-                };
+            self.read += 1;
+            if engine.read_in_background(slot, (frame, page), Purpose::Reload(frame)) {
+                self.owed += cost_of_page(engine);
+            } else {
+                self.in_flight += 1;
             }
         }
-        if let Some(loading) = self.loading() {
-            loading.next += 1;
-        }
+        self.next += 1;
         true
     }
 
-    fn try_later(&mut self) {
-        let until = self.now + self.settings.model.flushing.retry.value.0;
-        self.sleep_until(until);
+    fn try_later(&mut self, engine: &mut StorageEngine) -> bool {
+        let until = engine.store.port.now + engine.store.settings.flushing.retry;
+        self.sleep_until(engine, until);
+        false
     }
 
-    fn sleep_until(&mut self, until: Nanos) {
-        if let Some(loading) = self.loading() {
-            loading.until = until;
-            self.alarm(until, Alarm::Reload);
-        }
+    fn sleep_until(&mut self, engine: &mut StorageEngine, until: Nanos) {
+        self.until = until;
+        engine.store.port.alarm(until, Alarm::Reload);
     }
 
-    /// The page at this place of the list was passed: with clients at work no more than the capacity in a second
-    /// (buf_load_throttle_if_needed).
-    fn leave_room_for_clients(&mut self, place: u64) {
-        let (now, capacity) = (self.now, self.settings.io_capacity.max(1));
+    /// Keep to the capacity per second while clients are at work (buf_load_throttle_if_needed):
+    /// the page at `place` of the list was passed.
+    fn leave_room_for_clients(&mut self, engine: &mut StorageEngine, place: u64, completed: u64) {
+        let (now, capacity) = (engine.store.port.now, engine.store.settings.flushing.io_capacity.max(1));
         if place % capacity < capacity - 1 {
             return;
         }
-        let Some(Watch { loading: Some(loading), completed, .. }) = self.watch.as_deref_mut() else { return };
-        let until = match loading.looked {
+        let until = match self.checked {
             None => now,
-            Some((_, before)) if before == *completed => return,
+            Some((_, before)) if before == completed => return,
             Some((at, _)) => now.max(at + SECOND),
         };
-        loading.looked = Some((until, *completed));
+        self.checked = Some((until, completed));
         if until > now {
-            self.sleep_until(until);
+            self.sleep_until(engine, until);
         }
     }
+}
 
-    /// A page that shall come back is there.
-    pub(super) fn reloaded(&mut self, frame: u32, slot: u32) {
-        self.ahead_free.push(slot);
-        self.page_arrived(frame, self.background());
-        let cost = self.settings.cpu.page_read + self.settings.cpu.page_copy;
-        if let Some(loading) = self.loading() {
-            (loading.on_the_way, loading.owed) = (loading.on_the_way - 1, loading.owed + cost);
-        }
-        self.load_on();
-    }
-
-    /// A processor has done what pages that came back made necessary.
-    pub(super) fn reload_worked(&mut self) {
-        if let Some(loading) = self.loading() {
-            loading.is_working = false;
-        }
-        self.load_on();
-    }
-
-    /// The run is over.
-    pub(crate) fn end(&mut self, now: Nanos) {
-        if let Some(watch) = &mut self.watch {
-            watch.stop_loading(now);
-        }
-    }
+/// Processor time of a page that arrives.
+pub(super) fn cost_of_page(engine: &StorageEngine) -> Nanos {
+    engine.store.settings.cpu.page_read + engine.store.settings.cpu.page_copy
 }

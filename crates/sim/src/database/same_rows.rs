@@ -1,5 +1,5 @@
-//! The simulated engine touches the rows that the reference touches: the same program with the same seeds, statement by
-//! statement.
+//! Comparison of the rows that the simulated server and the reference touch: the same program with
+//! the same seeds, statement by statement.
 
 use super::layout::Layout;
 use super::plan::{Op, Plan};
@@ -25,7 +25,7 @@ fn program(manner: Manner) -> (Program, Arc<Tpcc>) {
     (Program::Tpcc(Arc::clone(&tpcc)), tpcc)
 }
 
-/// The table and the key that a statement names, without values that it writes.
+/// Return the table and the key of a statement, without the values that it writes.
 fn touched(catalogue: &Catalogue, statement: &Statement) -> String {
     let values: Vec<Value<'_>> = statement.parameters.iter().collect();
     let key = match &catalogue.shapes[statement.shape as usize] {
@@ -62,7 +62,7 @@ fn transaction(
 }
 
 #[test]
-fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
+fn tpcc_touches_the_same_rows_as_the_reference() {
     for manner in [Manner::Specification, Manner::TpccMysql] {
         let (program, tpcc) = program(manner);
         let catalogue = program.catalogue().clone();
@@ -98,10 +98,10 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
     }
 }
 
-/// A key, as far as a statement tells it, and the page that its entry goes into.
+/// A key, as far as a statement has it, and the page of its entry.
 type Entry = (Vec<i64>, u32);
 
-/// What an insert enters into the indexes of its table.
+/// Return the entries of an insert in the indexes of its table.
 fn entries(catalogue: &Catalogue, statement: &Statement, plan: &Plan) -> Option<(usize, Vec<Entry>)> {
     let Shape::Insert { table, columns } = &catalogue.shapes[statement.shape as usize] else { return None };
     let values: Vec<Value<'_>> = statement.parameters.iter().collect();
@@ -117,7 +117,7 @@ fn entries(catalogue: &Catalogue, statement: &Statement, plan: &Plan) -> Option<
 }
 
 #[test]
-fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
+fn inserts_enter_every_index_at_their_key() {
     for (manner, expected) in [(Manner::Specification, 1), (Manner::TpccMysql, 4)] {
         let (program, tpcc) = program(manner);
         let catalogue = program.catalogue().clone();
@@ -152,7 +152,7 @@ fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
 }
 
 #[test]
-fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbours_of_the_full_one() {
+fn page_split_locks_the_tree_and_gets_both_neighbours() {
     let (program, tpcc) = program(Manner::TpccMysql);
     let catalogue = program.catalogue().clone();
     let mut state = State::new(&tpcc, true);
@@ -183,7 +183,7 @@ fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbour
 }
 
 #[test]
-fn without_locks_of_trees_nobody_enters_one_to_split_a_page() {
+fn page_split_without_tree_locks_locks_no_tree() {
     let (program, tpcc) = program(Manner::TpccMysql);
     let catalogue = program.catalogue().clone();
     for locked in [true, false] {

@@ -1,138 +1,102 @@
-//! The server is shut down in good order, to be started again.
+//! Clean shutdown of a server, which then starts again.
 //!
-//! It takes nothing new: a statement or a commit that is under way comes to its end, a scan is broken off, and of what a
-//! transaction has changed without a commit all is taken back; its client begins it anew when the server answers. Then dirty
-//! pages are written as fast as storage and doublewrite buffer take them (buf_flush_page_cleaner_coordinator), and the end of
-//! the log; nothing is left for the start to apply. [`recovery`] starts the server again.
-//!
-//! What ends it meanwhile, ends it as a crash.
-//!
-//! [`recovery`]: super::recovery
+//! The server refuses new statements. A statement or commit under way ends, a scan is broken off,
+//! and transactions without a commit are rolled back; their clients begin them again when the
+//! server answers. Then dirty pages are written as fast as storage and doublewrite buffer take
+//! them (buf_flush_page_cleaner_coordinator), and the end of the log; nothing is left for the
+//! start to apply. A fault during the shutdown ends it as a crash.
 
-use super::counters::{Count, Told, Why};
-use super::fault::Blow;
-use super::flush::{Batch, LIST};
-use super::outage::{Recovery, Shutdown};
-use super::settings::Shutdown as Mode;
-use super::stage::Stage;
-use super::{AHEAD, Alarm, Engine, Who};
-use serde_json::json;
-use tameshi_base::{Nanos, Reason};
+use super::counters::Count;
+use super::fault::ServerFault;
+use super::outage_tracker::OutageTracker;
+use super::port::{BACKGROUND_READS, Requester};
+use super::reload::PoolList;
+use super::settings::ShutdownMode;
+use super::storage_engine::StorageEngine;
+use serde_json::{Value, json};
+use tameshi_base::Nanos;
 
-impl Engine {
-    fn shutdown(&mut self) -> Option<&mut Shutdown> {
-        self.watch.as_mut()?.shutdown.as_mut()
-    }
+/// A shutdown under way.
+#[derive(Debug)]
+pub(super) struct Shutdown {
+    pub(super) fault: ServerFault,
+    pub(super) began: Nanos,
+    /// No connection is inside any more.
+    is_alone: bool,
+    /// Buffered changes are still merged.
+    merges: bool,
+    /// Pages that had been flushed when it began; then those that it flushed.
+    flushed: u64,
+    /// Pages that are listed for a reload.
+    listed: usize,
+}
 
-    /// Whether the server takes nothing new, because it is on its way down.
-    #[inline]
-    pub(super) fn is_shutting_down(&self) -> bool {
-        self.watch.as_ref().is_some_and(|watch| watch.shutdown.is_some())
-    }
-
-    /// Somebody shuts the server down and starts it again; one that is not there, or on its way down, is left to itself.
-    pub(super) fn shut_down(&mut self, now: Nanos, blow: Blow) {
-        self.now = now;
-        let absent = self.is_down() || self.is_shutting_down();
-        let (flushed_before, merges) = (self.cleaner.written, self.settings.shutdown == Mode::Slow);
-        if absent {
-            return self.miss(now, &blow.event, Reason::new("server_going_down"));
-        }
-        let watch = self.watch.get_or_insert_default();
-        watch.stop_loading(now);
-        watch.open_gap(now);
-        let shutdown = Shutdown { blow, began: now, is_alone: false, merges, flushed_before, flushed: 0, listed: 0 };
-        watch.shutdown = Some(shutdown);
-        self.alarm(now, Alarm::Server);
-    }
-
-    /// The server takes nothing from a client any more: what it has changed is taken back, then it waits outside.
-    pub(super) fn turn_away(&mut self, client: u32) {
-        self.clients[client as usize].client.again();
-        if self.clients[client as usize].wrote {
-            // The client's next step leads here again.
-            return self.roll_back(client);
-        }
-        self.release_locks(client);
-        self.clients[client as usize].forget();
-        self.told[Told::Retries as usize] += 1;
-        self.turns(client, Stage::Outside, Why::Outage);
-    }
-
-    /// Goes on with the shutdown, as far as nothing has to be waited for.
-    pub(super) fn shut_down_further(&mut self) {
-        let Some(shutdown) = self.shutdown() else { return };
-        if !shutdown.is_alone {
-            if !self.clients.iter().all(|seat| seat.stage.is_outside()) {
-                return;
-            }
-            self.is_alone();
-        }
-        if self.shutdown().is_some_and(|shutdown| shutdown.merges) && self.reads_pending == 0 {
-            let merges = self.merge_changes(u64::from(AHEAD) / 2);
-            if let Some(shutdown) = self.shutdown() {
-                shutdown.merges = merges;
-            }
-        }
-        let writes_pages = self.settings.shutdown != Mode::LogOnly;
-        if writes_pages && self.pool.dirty() > 0 {
-            self.batches[LIST].quota = u64::MAX;
-            return self.begin_batch(LIST);
-        }
-        let working = self.watch.as_ref().map_or(0, |watch| watch.working);
-        if self.outstanding > 0 || working > 0 || !self.batches.iter().all(Batch::is_idle) {
-            return;
-        }
-        let lsn = self.redo.lsn();
-        if !self.redo.is_durable(lsn) {
-            return self.want_log(lsn, Who::LogThread);
-        }
-        if writes_pages && self.redo.checkpoint(None) {
-            self.counters.one(Count::Checkpoints);
-        }
-        self.is_gone();
-    }
-
-    /// The last client is outside: threads of the server that go by seconds stop, and pages are listed.
-    fn is_alone(&mut self) {
-        self.alarms = self.alarms_of_users();
-        let dump = self.settings.dump;
-        let held = self.pool.frames() - self.pool.free();
-        let lists = dump.at_shutdown && self.settings.shutdown != Mode::LogOnly;
-        let Some(watch) = &mut self.watch else { return };
-        if lists && !(dump.finished_only && watch.is_unfinished) {
-            watch.listed = self.pool.used_last(dump.pages(held, self.pool.frames()));
-            watch.listed.sort_unstable();
-            watch.is_unfinished = false;
-        }
-        let listed = watch.listed.len();
-        if let Some(shutdown) = &mut watch.shutdown {
-            (shutdown.is_alone, shutdown.listed) = (true, listed);
+impl Shutdown {
+    pub(super) fn new(fault: ServerFault, engine: &StorageEngine) -> Self {
+        Self {
+            fault,
+            began: engine.store.port.now,
+            is_alone: false,
+            merges: engine.store.settings.shutdown == ShutdownMode::Slow,
+            flushed: engine.flusher.flushed(),
+            listed: 0,
         }
     }
 
-    /// Nothing of the server is there any more.
-    fn is_gone(&mut self) {
-        let (now, written) = (self.now, self.cleaner.written);
-        self.forget();
-        let outside = (0..).zip(&self.clients).filter(|(_, seat)| seat.stage == Stage::Outside);
-        self.ready.extend(outside.map(|(client, _)| client));
-        let Some(watch) = &mut self.watch else { return };
-        if let Some(mut shutdown) = watch.shutdown.take() {
-            shutdown.flushed = written - shutdown.flushed_before;
-            watch.count_end();
-            watch.recovery = Some(Recovery::after(shutdown, now));
-        }
-        self.alarm(now, Alarm::Server);
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
-    /// Something ends the server before its shutdown is over.
-    pub(super) fn cut_short(&mut self) {
-        let (now, written) = (self.now, self.cleaner.written);
-        let Some(watch) = &mut self.watch else { return };
-        if let Some(mut shutdown) = watch.shutdown.take() {
-            shutdown.flushed = written - shutdown.flushed_before;
-            watch.tell_restart(&shutdown, now, json!({ "away_ns": now - shutdown.began, "back": false }));
+    /// No connection is inside any more: list the pool's pages.
+    pub(super) fn list_pool(&mut self, engine: &StorageEngine, list: &mut PoolList) {
+        let (settings, pool) = (&engine.store.settings, &engine.store.pool);
+        let lists = settings.dump.at_shutdown && settings.shutdown != ShutdownMode::LogOnly;
+        if lists && !(settings.dump.finished_only && list.is_unfinished) {
+            let held = pool.frames() - pool.free();
+            list.pages = pool.used_last(settings.dump.pages(held, pool.frames()));
+            list.pages.sort_unstable();
+            list.is_unfinished = false;
         }
+        (self.is_alone, self.listed) = (true, list.pages.len());
+    }
+
+    /// Merge, flush and sync as far as nothing is to be waited for. Return whether the server is
+    /// at its end.
+    pub(super) fn advance(&mut self, engine: &mut StorageEngine) -> bool {
+        if self.merges && engine.read_threads.pending == 0 {
+            self.merges = engine.merge_changes(u64::from(BACKGROUND_READS) / 2);
+        }
+        let StorageEngine { store, flusher, .. } = engine;
+        let writes_pages = store.settings.shutdown != ShutdownMode::LogOnly;
+        if writes_pages && store.pool.dirty() > 0 {
+            flusher.flush_all(store);
+            return false;
+        }
+        if store.port.outstanding > 0 || store.port.working > 0 || !flusher.is_idle() {
+            return false;
+        }
+        let lsn = store.log.redo.lsn();
+        if !store.log.redo.is_durable(lsn) {
+            store.want_log(lsn, Requester::LogThread);
+            return false;
+        }
+        if writes_pages && store.log.redo.checkpoint(None) {
+            store.counters.one(Count::Checkpoints);
+        }
+        true
+    }
+
+    /// End with the number of pages flushed since the server's start.
+    pub(super) fn end(&mut self, flushed: u64) {
+        self.flushed = flushed - self.flushed;
+    }
+
+    /// Record the shutdown up to `gone`, the server's end, with what became of the server.
+    pub(super) fn record(&self, gone: Nanos, rest: Value, tracker: &mut OutageTracker) {
+        let fields = json!({
+            "event": self.fault.event, "shutdown_ns": gone - self.began, "pages_flushed": self.flushed,
+            "pages_listed": self.listed,
+        });
+        tracker.record(self.began, "restart", fields, rest);
     }
 }

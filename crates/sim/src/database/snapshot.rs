@@ -1,29 +1,42 @@
-//! What an engine has counted and how it stands, for who goes through a phase without simulating all of it.
+//! Totals of an interval and snapshots of a server, for phases that are simulated in part.
 
-use super::Engine;
-use super::counters::{COUNTS, Count, TIMES, TOLD, WHYS, Why};
+use super::counters::{CLIENT_COUNTS, COUNTS, Count, Counters, TIMES, WAIT_REASONS, WaitReason};
 use super::layout::PAGE;
-use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{RecordError, Share, Writer};
 
-/// Everything counted in a stretch.
+/// All counts of an interval.
 #[derive(Clone, Debug)]
-pub(crate) struct Counted {
+pub(crate) struct Totals {
     values: [u64; COUNTS],
-    told: [u64; TOLD],
-    /// By client, transactions and the time that they took.
+    client_counts: [u64; CLIENT_COUNTS],
+    /// Transactions and their total time, by connection.
     clients: Vec<(u64, Nanos)>,
-    /// By kind of transaction, how long what was waited for, in the order of [`Self::IS_TIME`].
-    spent: Vec<[Nanos; WHYS]>,
+    /// Time per reason in the order of [`Self::IS_TIME`], by kind of transaction.
+    spent: Vec<[Nanos; WAIT_REASONS]>,
 }
 
-impl Counted {
-    /// The places of counters.
+impl Totals {
+    /// Take all counts of an interval.
+    pub(super) fn new(
+        counters: &mut Counters,
+        client_counts: [u64; CLIENT_COUNTS],
+        clients: Vec<(u64, Nanos)>,
+    ) -> Self {
+        let (values, spent) = counters.take_all();
+        Self { values, client_counts, clients, spent }
+    }
+
+    /// Transactions and their total time, by connection.
+    pub(super) fn clients(&self) -> &[(u64, Nanos)] {
+        &self.clients
+    }
+
+    /// Places of all values.
     pub(crate) const PLACES: std::ops::Range<usize> = 0..COUNTS;
-    /// That of pages that were read.
+    /// Place of pages that were read.
     pub(crate) const PAGES_READ: usize = Count::PagesRead as usize;
-    /// Those of pages that come in, and of the waiting for them.
+    /// Places of pages that come in, and of the waits for them.
     pub(crate) const COME_IN: [usize; 6] = [
         Count::PageMisses as usize,
         Count::ReadAheads as usize,
@@ -32,54 +45,62 @@ impl Counted {
         Count::ReadBytes as usize,
         Self::WAITS,
     ];
-    pub(crate) const WAITS: usize = TIMES.start + Why::PageRead as usize;
-    /// Those of the waiting for pages to be written.
-    const BY_WRITES: [usize; 2] = [TIMES.start + Why::FreePage as usize, TIMES.start + Why::PageLatch as usize];
-    /// Which of what time goes with that is, and which the work on a processor.
-    pub(crate) const READING: usize = Why::PageRead as usize;
-    pub(crate) const WORKING: usize = Why::Processor as usize;
-    /// Those of time that clients spent, which adds up to all of theirs.
+    /// Place of the waits for page reads.
+    pub(crate) const WAITS: usize = TIMES.start + WaitReason::PageRead as usize;
+    /// Places of the waits for page writes.
+    const BY_WRITES: [usize; 2] =
+        [TIMES.start + WaitReason::FreePage as usize, TIMES.start + WaitReason::PageLatch as usize];
+    /// Number of the page reads among the reasons.
+    pub(crate) const READING: usize = WaitReason::PageRead as usize;
+    /// Number of the work on a processor among the reasons.
+    pub(crate) const WORKING: usize = WaitReason::Processor as usize;
+    /// Places of connections' times, which add up to all of their time.
     pub(crate) const IS_TIME: std::ops::Range<usize> = TIMES;
-    /// Those of it that was no work.
+    /// Places of times without work.
     pub(crate) const WAITING: std::ops::Range<usize> = TIMES.start + Self::WORKING + 1..TIMES.end;
 
-    /// Nothing, of so many clients.
+    /// Zeros, for a number of connections.
     pub(crate) fn nothing(clients: usize) -> Self {
-        Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients], spent: Vec::new() }
+        Self {
+            values: [0; COUNTS],
+            client_counts: [0; CLIENT_COUNTS],
+            clients: vec![(0, 0); clients],
+            spent: Vec::new(),
+        }
     }
 
-    /// Pages that came in, and the time that clients waited for them and worked.
+    /// Totals of pages that came in, and of the times of waits and work.
     #[cfg(test)]
     pub(crate) fn of_pages(misses: u64, (waited, worked): (Nanos, Nanos)) -> Self {
         let mut counted = Self::nothing(0);
         counted.values[Count::PageMisses as usize] = misses;
         counted.values[Self::PAGES_READ] = misses;
         counted.values[Self::WAITS] = waited;
-        counted.values[TIMES.start + Why::Processor as usize] = worked;
+        counted.values[TIMES.start + WaitReason::Processor as usize] = worked;
         counted
     }
 
-    /// The same, where kinds of transactions waited for pages and worked so long each.
+    /// Add the times of waits and work by kind of transaction.
     #[cfg(test)]
     pub(crate) fn by_kinds(mut self, kinds: &[(Nanos, Nanos)]) -> Self {
         let of = |(waited, worked): &(Nanos, Nanos)| {
-            let mut spent = [0; WHYS];
-            (spent[Why::PageRead as usize], spent[Why::Processor as usize]) = (*waited, *worked);
+            let mut spent = [0; WAIT_REASONS];
+            (spent[WaitReason::PageRead as usize], spent[WaitReason::Processor as usize]) = (*waited, *worked);
             spent
         };
         self.spent = kinds.iter().map(of).collect();
         self
     }
 
-    /// Adds what of a stretch's counts falls into a share of it, and what of its clients' time; `of` gives those of counters
-    /// whose place is not like that.
+    /// Add a share of an interval's counts, and a share of its connections' times; `of` gives the
+    /// share of a place that differs.
     pub(crate) fn add(&mut self, other: &Self, (share, time): (Share, Share), of: impl Fn(usize) -> Option<Share>) {
         for (at, (mine, other)) in self.values.iter_mut().zip(&other.values).enumerate() {
             let like = if Self::IS_TIME.contains(&at) { time } else { share };
             *mine += of(at).unwrap_or(like).of(*other);
         }
-        self.told.iter_mut().zip(&other.told).for_each(|(mine, other)| *mine += share.of(*other));
-        self.spent.resize(self.spent.len().max(other.spent.len()), [0; WHYS]);
+        self.client_counts.iter_mut().zip(&other.client_counts).for_each(|(mine, other)| *mine += share.of(*other));
+        self.spent.resize(self.spent.len().max(other.spent.len()), [0; WAIT_REASONS]);
         for (mine, other) in self.spent.iter_mut().zip(&other.spent) {
             mine.iter_mut().zip(other).for_each(|(mine, other)| *mine += time.of(*other));
         }
@@ -88,17 +109,17 @@ impl Counted {
         }
     }
 
-    /// How long transactions of a kind waited for what.
-    pub(crate) fn spent_by(&self, kind: usize) -> [Nanos; WHYS] {
-        self.spent.get(kind).copied().unwrap_or([0; WHYS])
+    /// Time per reason of a kind of transaction.
+    pub(crate) fn spent_by(&self, kind: usize) -> [Nanos; WAIT_REASONS] {
+        self.spent.get(kind).copied().unwrap_or([0; WAIT_REASONS])
     }
 
-    /// A counter's value.
+    /// Value at a place.
     pub(crate) fn value(&self, place: usize) -> u64 {
         self.values[place]
     }
 
-    /// Pages that had to come in.
+    /// Pages that were not in the pool.
     pub(crate) fn misses(&self) -> u64 {
         self.values[Count::PageMisses as usize]
     }
@@ -113,19 +134,19 @@ impl Counted {
         self.values[Count::LogBytes as usize]
     }
 
-    /// Pages asked for.
+    /// Page requests.
     pub(crate) fn asked(&self) -> u64 {
         self.values[Count::PageRequests as usize]
     }
 
-    /// Share of the clients' time that goes with pages coming in.
+    /// Share of the connections' time that depends on page reads.
     pub(crate) fn waits_for_pages(&self) -> f64 {
         let all: u64 = self.values[Self::IS_TIME].iter().sum();
         let pages = self.values[Self::WAITS] + self.drifts_with(Self::BY_WRITES[0]);
         pages as f64 / all.max(1) as f64
     }
 
-    /// What changes as a counter does: waits that pages' writes end do as one.
+    /// Value whose drift a place follows: waits that page writes end drift together.
     pub(crate) fn drifts_with(&self, place: usize) -> u64 {
         if Self::BY_WRITES.contains(&place) {
             return Self::BY_WRITES.iter().map(|&place| self.values[place]).sum();
@@ -134,117 +155,57 @@ impl Counted {
     }
 }
 
-/// How an engine stands.
+/// State of a server at an instant.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Standing {
-    /// Bytes of pages in the pool, of dirty ones, of the change buffer's, and of log since the last checkpoint; clients that wait
-    /// for a lock.
+pub(crate) struct Snapshot {
+    /// Bytes of pages in the pool.
     pub(crate) pool: f64,
+    /// Bytes of dirty pages.
     pub(crate) dirty: f64,
+    /// Bytes of the change buffer's pages.
     pub(crate) buffered: f64,
+    /// Bytes of log since the last checkpoint.
     pub(crate) age: f64,
-    waiting: f64,
-    /// Bytes in the host's page cache, where files go through it.
-    cached: Option<f64>,
-    /// All that the pool can hold; bytes of the change buffer's pages, dirty bytes and age of the log from which on something else begins.
+    /// Connections that wait for a row lock.
+    pub(super) waiting: f64,
+    /// Bytes in the host's page cache, if files go through it.
+    pub(super) cached: Option<f64>,
+    /// Bytes of all frames.
     pub(crate) whole: f64,
+    /// Bytes of the change buffer's pages at which its behaviour changes next.
     pub(crate) buffer_mark: f64,
+    /// Dirty bytes from which on pages are flushed at the capacity.
     pub(crate) most_dirty: f64,
+    /// Age of the log from which on pages are flushed as fast as possible, in bytes.
     pub(crate) hasty_age: f64,
-    /// How often all pages in the pool have been replaced, and all of the log.
+    /// Number of times that all pages of the pool have been replaced.
     pub(crate) turned_over: f64,
+    /// Number of times that the log has been filled.
     pub(crate) log_turned_over: f64,
-    /// Changes of secondary indexes' leaves so far, and how many of them were buffered.
+    /// Changes of secondary indexes' leaves so far, and those that were buffered.
     pub(crate) leaf_changes: (u64, u64),
 }
 
-impl Standing {
-    /// Of how things stood several times, the means of what goes up and down; of all else the latest.
+impl Snapshot {
+    /// Mean of the values that go up and down, and the latest of all others.
     pub(crate) fn mean(all: &[Self]) -> Option<Self> {
         let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
         let latest = *all.last()?;
-        let cached = latest.cached.map(|_| mean(|standing| standing.cached.unwrap_or(0.0)));
+        let cached = latest.cached.map(|_| mean(|snapshot| snapshot.cached.unwrap_or(0.0)));
         let (dirty, age, waiting) = (mean(|of| of.dirty), mean(|of| of.age), mean(|of| of.waiting));
         Some(Self { dirty, age, waiting, cached, ..latest })
     }
 }
 
-impl Engine {
-    /// Whether nobody thinks, types or waits for an arrival between transactions.
-    pub(crate) fn is_unpaced(&self) -> bool {
-        self.deliverer().is_none() && self.clients.iter().all(|seat| seat.pause() == 0 && seat.schedule.is_none())
-    }
-
-    /// How it stands.
-    pub(crate) fn standing(&self) -> Standing {
-        let bytes = |pages: u32| (u64::from(pages) * PAGE) as f64;
-        let frames = self.pool.frames();
-        Standing {
-            pool: bytes(frames - self.pool.free()),
-            whole: bytes(frames),
-            dirty: bytes(self.pool.dirty()),
-            buffered: bytes(self.change_buffer.pages()),
-            buffer_mark: bytes(self.next_mark()),
-            age: self.redo.age() as f64,
-            waiting: self.locks.waiting() as f64,
-            cached: self.cache.bytes(),
-            most_dirty: bytes(frames) * self.settings.most_dirty as f64 / 1e6,
-            hasty_age: self.redo.hasty_age().min(self.redo.capacity()) as f64,
-            turned_over: self.pool.evictions() / f64::from(frames),
-            log_turned_over: self.redo.lsn() as f64 / self.redo.capacity() as f64,
-            leaf_changes: self.change_buffer.asked(),
-        }
-    }
-
-    /// Takes what was counted until `now`, and begins anew.
-    pub(crate) fn take_counted(&mut self, now: Nanos) -> Counted {
-        self.account(now);
-        self.space.simulated(self.layout.next, self.done.1.iter().map(|done| done.0).sum());
-        let none = vec![(0, 0); self.clients.len()];
-        let (values, spent) = self.counters.take_all();
-        Counted {
-            values,
-            spent,
-            told: std::mem::take(&mut self.told),
-            clients: std::mem::replace(&mut self.done.1, none),
-        }
-    }
-
-    /// Tells what each client did in the phase that ends now.
-    pub(crate) fn tell_clients(&self, now: Nanos, phase: u32, writer: &mut Writer) -> Result<(), RecordError> {
-        let (completed, busy): (Vec<u64>, Vec<Nanos>) = self.done.1.iter().copied().unzip();
-        writer.event(now, "clients", json!({ "phase": phase, "completed": completed, "busy_ns": busy }))
-    }
-
-    /// This is what each client did in the phase, not all of which was simulated.
-    pub(crate) fn set_done_by_clients(&mut self, counted: &Counted) {
-        self.done.1.clone_from(&counted.clients);
-        self.space.foresee(self.layout.next, self.done.1.iter().map(|done| done.0).sum());
-    }
-
-    /// Writes what was counted from `begin` to `end`, and how things stand at the end.
-    pub(crate) fn write(
-        &mut self,
-        (begin, end): (Nanos, Nanos),
-        word: &str,
-        writer: &mut Writer,
-    ) -> Result<(), RecordError> {
-        self.account(end);
-        let counted =
-            Counted { values: self.counters.take_all().0, told: std::mem::take(&mut self.told), ..Counted::nothing(0) };
-        counted.write((begin, end), (word, &self.standing()), writer)
-    }
-}
-
-impl Counted {
-    /// Writes what was counted from `begin` to `end` by the program of that word, and how things stand at the end.
+impl Totals {
+    /// Write the counts of a program's interval, and a snapshot of its end.
     pub(crate) fn write(
         &self,
         (begin, end): (Nanos, Nanos),
-        (word, standing): (&str, &Standing),
+        (word, snapshot): (&str, &Snapshot),
         writer: &mut Writer,
     ) -> Result<(), RecordError> {
-        let [reads, writes, others, retries, rolled_back, ambiguous] = self.told;
+        let [reads, writes, others, retries, rolled_back, ambiguous] = self.client_counts;
         let rows = [
             ("statement.count", reads + writes + others),
             ("statement.reads", reads),
@@ -256,17 +217,17 @@ impl Counted {
         ];
         writer.counters((begin, end), word, &rows)?;
         let (asked, missed) = (self.asked(), self.misses());
-        // Where there is no page cache nothing is said of it.
-        let told = |name: &str| standing.cached.is_some() || name != "server.page_cache_hits";
-        let named = super::counters::named(&self.values).filter(|(name, _)| told(name));
+        // Without a page cache the record has no counter of it.
+        let is_present = |name: &str| snapshot.cached.is_some() || name != "server.page_cache_hits";
+        let named = super::counters::named(&self.values).filter(|(name, _)| is_present(name));
         let mut rows: Vec<(&str, f64)> = named.map(|(name, value)| (name, value as f64)).collect();
         rows.extend([
-            ("server.pool_bytes", standing.pool),
-            ("server.dirty_bytes", standing.dirty),
-            ("server.checkpoint_age_bytes", standing.age),
-            ("server.lock_waiting", standing.waiting),
+            ("server.pool_bytes", snapshot.pool),
+            ("server.dirty_bytes", snapshot.dirty),
+            ("server.checkpoint_age_bytes", snapshot.age),
+            ("server.lock_waiting", snapshot.waiting),
         ]);
-        rows.extend(standing.cached.map(|bytes| ("server.page_cache_bytes", bytes)));
+        rows.extend(snapshot.cached.map(|bytes| ("server.page_cache_bytes", bytes)));
         rows.extend((asked > 0).then(|| ("server.hit_ratio", 1.0 - missed as f64 / asked as f64)));
         writer.server((begin, end), &rows)
     }

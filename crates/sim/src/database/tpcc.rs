@@ -1,53 +1,61 @@
-//! TPC-C without its rows: what a reply needs to hold, so that the same rows are touched as on a real server, and the pages
-//! that they lie on.
+//! TPC-C without its rows: the values that replies need to touch the same rows as a real server,
+//! and the pages of those rows.
 //!
-//! Of an order it is known whose it is, how many lines it has and, for the last ones of each district, which items; of a
-//! customer the rank among those of the last name, and whether the credit is bad. All else is never looked at by the
-//! transactions. A district is made from the data set's own seed when it is first touched.
+//! An order keeps its customer, its number of lines and, for the last orders of a district, its
+//! items. A customer keeps its rank among those of its last name, and whether its credit is bad.
+//! The transactions look at no other value. A district is made from the data set's own seed when it
+//! is first touched.
 //!
-//! An order's number is the district's counter, which its row's lock keeps for one transaction to the end. Without row locks a
-//! number is taken as it is read, as from a sequence: what is rolled back leaves a gap, and what was delivered stays so if somebody
-//! else has gone on from there.
+//! An order's number comes from the district's counter, which a row lock keeps for one transaction
+//! to its end. Without row locks a number is taken when it is read, as from a sequence. Then a
+//! rollback leaves a gap, and a delivery stays if another one has gone on from there.
 
 mod districts;
-mod rollback;
+#[cfg(test)]
+mod tests;
+mod undo;
+mod work;
 
-use super::layout::{Layout, Placed};
+use super::layout::{Layout, PlacedTable};
 use super::plan::Plan;
 use crate::near::prefetch;
 use districts::{District, LINES, Names, Order, RECENT};
-pub(super) use rollback::Undo;
 use std::sync::Arc;
 use tameshi_workload::program::tpcc::schema::{sql, table};
 use tameshi_workload::program::tpcc::{Sizes, Tpcc, last_name};
 use tameshi_workload::program::{Reply, Statement, Value};
+use work::Work;
 
-/// Mean lines of an order: positions of lines are counted in it.
+pub(super) use undo::Undo;
+
+/// Mean lines per order: the unit of line positions.
 const MEAN_LINES: u64 = 10;
 
-/// TPC-C's data set in short.
+/// TPC-C's data set without its rows.
 #[derive(Debug)]
 pub(super) struct State {
     tpcc: Arc<Tpcc>,
     districts: Vec<Option<Box<District>>>,
     names: Vec<Option<Box<Names>>>,
-    /// Last names in alphabetical order, and by the number of each its place there.
+    /// Last names in alphabetical order.
     last_names: Vec<u128>,
+    /// Rank of each last name in that order, by its number.
     ranks: Vec<u16>,
     history: u64,
     seen: Vec<u32>,
-    /// Rows have locks.
+    /// Statements lock rows.
     locked: bool,
 }
 
-/// Stands in the order of texts: names have sixteen characters at most, and zeros come before all of them.
+/// Convert a name to a number in the order of texts: names have at most sixteen characters, and
+/// zeros come before all of them.
 fn in_order(name: &str) -> u128 {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());
     u128::from_be_bytes(bytes)
 }
 
-/// Into how many groups a table's rows are cut.
+/// Number of groups of a table's rows.
 pub(super) fn groups(tpcc: &Tpcc, number: usize) -> u64 {
     match number {
         table::CUSTOMER | table::NEW_ORDER | table::ORDERS | table::ORDER_LINE => {
@@ -81,13 +89,13 @@ impl State {
         }
     }
 
-    /// A transaction is going to work on a district.
-    pub(super) fn bring_district(&self, w: i64, d: i64) {
+    /// Prefetch a district.
+    pub(super) fn prefetch_district(&self, w: i64, d: i64) {
         self.districts[self.number(w, d)].iter().for_each(|district| prefetch(std::slice::from_ref(&**district), 0));
     }
 
-    /// A transaction is going to work with the customers of a district.
-    pub(super) fn bring_names(&self, w: i64, d: i64) {
+    /// Prefetch the customer names of a district.
+    pub(super) fn prefetch_names(&self, w: i64, d: i64) {
         self.names[self.number(w, d)].iter().for_each(|names| prefetch(std::slice::from_ref(&**names), 0));
     }
 
@@ -104,14 +112,14 @@ impl State {
         self.district(number).orders.get((o - 1) as usize).copied().unwrap_or_default()
     }
 
-    /// A district that also knows the items of the last orders that were loaded.
+    /// A district with the items of the last loaded orders.
     fn district_with_items(&mut self, number: usize) -> &mut District {
         let loaded = self.tpcc.sizes.customers;
         let (next, known) = {
             let district = self.district(number);
             (district.next, district.items_known)
         };
-        // Once the last twenty are all new, nothing of the load is looked at any more.
+        // Once the last twenty orders are all new, no transaction looks at loaded ones.
         if !known && next <= loaded as i64 + 20 {
             let first = loaded.saturating_sub(20) as i64;
             let Self { districts, tpcc, .. } = self;
@@ -133,7 +141,7 @@ impl State {
         names[number].get_or_insert_with(|| Box::new(Names::loaded(tpcc, number, ranks)))
     }
 
-    /// The customers of a last name: where they stand among the district's, and how many there are.
+    /// Customers of a last name: their first place among the district's, and their number.
     fn named(&mut self, number: usize, last: &str) -> (usize, usize) {
         let rank = self.last_names.partition_point(|&name| name < in_order(last));
         let names = self.names(number);
@@ -141,8 +149,8 @@ impl State {
         (begin, end - begin)
     }
 
-    /// Plans a statement and answers it. Statements that ask for locks change nothing here, so that they may be answered
-    /// again once they have them.
+    /// Plan a statement and answer it. Statements that request locks change nothing here, so they
+    /// can be answered again once they have them.
     pub(super) fn statement(
         &mut self,
         layout: &mut Layout,
@@ -192,7 +200,7 @@ impl State {
                 let number = self.number(work.int(0), work.int(1));
                 work.found(table::CUSTOMER, self.customer(number, work.int(2)), false);
                 work.found(table::WAREHOUSE, (work.int(3) - 1) as u64, false);
-                self.district(number).bring(work.int(2));
+                self.district(number).prefetch(work.int(2));
                 work.reply.width = 4;
                 work.reply.values.int(0).text("").text("").int(0);
             }
@@ -246,19 +254,19 @@ impl State {
         }
     }
 
-    /// Enters an order line into the index by supplying warehouse and item, where there is one.
+    /// Enter an order line into the index by supplying warehouse and item, if there is one.
     fn line_by_stock(&self, work: &mut Work<'_>, stock: u64) {
-        let Placed { secondary, .. } = &work.layout.tables[table::ORDER_LINE];
+        let PlacedTable { secondary, .. } = &work.layout.tables[table::ORDER_LINE];
         secondary.iter().for_each(|tree| tree.entry(self.among_lines(stock), work.plan));
     }
 
-    /// Where a stock's lines stand among all lines, in the order of supplying warehouse and item.
+    /// Place of a stock's lines among all lines, in the order of supplying warehouse and item.
     fn among_lines(&self, stock: u64) -> u64 {
         let Sizes { districts, customers, items } = self.tpcc.sizes;
         stock * districts * customers * MEAN_LINES / items
     }
 
-    /// The pages of that index that a line of a stock goes into.
+    /// Pages of that index for a line of a stock.
     pub(super) fn line_by_stock_pages(&self, layout: &Layout, w: i64, item: i64) -> impl Iterator<Item = u32> {
         let at = self.among_lines(self.stock(w, item));
         layout.tables[table::ORDER_LINE].secondary.iter().map(move |tree| tree.leaf(at))
@@ -283,11 +291,11 @@ impl State {
         }
         work.append(table::ORDERS, number as u64, (o - 1) as u64);
         let at = self.customer(number, c);
-        let Placed { secondary, .. } = &work.layout.tables[table::ORDERS];
+        let PlacedTable { secondary, .. } = &work.layout.tables[table::ORDERS];
         secondary.iter().for_each(|tree| tree.entry(at, work.plan));
     }
 
-    /// Where an undelivered order's row lies: the queue moves in a circle over the pages of its district.
+    /// Position of an undelivered order's row: the queue circles over the pages of its district.
     fn undelivered(&self, district: u64, o: i64) -> u64 {
         let room = self.tpcc.sizes.undelivered().max(1);
         district * room + o as u64 % room
@@ -342,7 +350,7 @@ impl State {
         work.append(table::HISTORY, 0, index);
         let customer = self.customer(self.number(work.int(2), work.int(1)), work.int(0));
         let end_of_district = (self.number(work.int(4), work.int(3)) as u64 + 1) * customers - 1;
-        let Placed { secondary, .. } = &work.layout.tables[table::HISTORY];
+        let PlacedTable { secondary, .. } = &work.layout.tables[table::HISTORY];
         secondary.iter().zip([customer, end_of_district]).for_each(|(tree, at)| tree.entry(at, work.plan));
     }
 
@@ -400,7 +408,7 @@ impl State {
         }
     }
 
-    /// Gets the pages of an order's lines; returns how many there are.
+    /// Get the pages of an order's lines. Return the number of lines.
     fn lines(&mut self, work: &mut Work<'_>, number: usize, o: i64) -> u64 {
         let lines = u64::from(self.order(number, o).lines);
         let first = (o - 1) as u64 * MEAN_LINES;
@@ -493,7 +501,7 @@ impl State {
                 let (low, high) = (work.int(2).max(1), work.int(3));
                 self.recent_items(work, number, low, high);
                 if shape == sql::RECENT_ITEMS {
-                    // What the client will ask for one by one.
+                    // The client requests these one by one.
                     for &item in &self.seen {
                         work.reply.values.int(i64::from(item));
                         work.plan.soon.push(self.stock_page(work.layout, w, i64::from(item)));
@@ -508,7 +516,8 @@ impl State {
         }
     }
 
-    /// The different items of the orders from `low` to `high`, in order; and the pages of their lines.
+    /// Collect the different items of the orders from `low` to `high`, and get the pages of their
+    /// lines.
     fn recent_items(&mut self, work: &mut Work<'_>, number: usize, low: i64, high: i64) {
         let mut seen = std::mem::take(&mut self.seen);
         seen.clear();
@@ -534,67 +543,27 @@ impl State {
         }
         self.seen = seen;
     }
-}
 
-/// A statement that is being planned.
-struct Work<'a> {
-    layout: &'a mut Layout,
-    statement: &'a Statement,
-    plan: &'a mut Plan,
-    reply: &'a mut Reply,
-    undo: &'a mut Vec<Undo>,
-}
-
-impl Work<'_> {
-    fn int(&self, at: usize) -> i64 {
-        if let Value::Int(value) = self.statement.parameters.get(at) { value } else { 0 }
-    }
-
-    /// One row by its position.
-    fn found(&mut self, table: usize, position: u64, lock: bool) -> u32 {
-        let page = self.layout.tables[table].clustered.find(position, self.plan);
-        if lock {
-            self.plan.lock(table, position);
+    /// Undo the changes of a transaction.
+    pub(super) fn roll_back(&mut self, undo: &mut Vec<Undo>) {
+        while let Some(change) = undo.pop() {
+            match change {
+                Undo::Next(district) => self.district(district as usize).next -= 1,
+                Undo::Order { district, customer, latest } => {
+                    let district = self.district(district as usize);
+                    district.orders.pop();
+                    district.latest[usize::from(customer)] = latest;
+                }
+                Undo::Taken { district, order } => self.district(district as usize).give_up(order),
+                Undo::Placed { district, customer, order, latest } => {
+                    let last = &mut self.district(district as usize).latest[usize::from(customer)];
+                    *last = if *last == order { latest } else { *last };
+                }
+                Undo::Delivered { district, order } => {
+                    let oldest = &mut self.district(district as usize).oldest;
+                    *oldest -= i64::from(*oldest == i64::from(order) + 1);
+                }
+            }
         }
-        self.plan.rows += 1;
-        page
-    }
-
-    /// One row of a group.
-    fn found_in(&mut self, table: usize, group: u64, index: u64) -> u32 {
-        let tree = &self.layout.tables[table].clustered;
-        tree.descend_in(group, index, self.plan);
-        let page = tree.leaf_in(group, index);
-        self.plan.get(page);
-        self.plan.rows += 1;
-        page
-    }
-
-    /// A row whose lock is held already changes by so many bytes.
-    fn changed(&mut self, table: usize, position: u64, bytes: u64) {
-        let page = self.layout.tables[table].clustered.find(position, self.plan);
-        self.plan.update(page, bytes);
-        self.reply.affected = 1;
-    }
-
-    fn changed_locked(&mut self, table: usize, position: u64, bytes: u64) {
-        self.plan.lock(table, position);
-        self.changed(table, position, bytes);
-    }
-
-    /// A row comes to the end of a group.
-    fn append(&mut self, table: usize, group: u64, index: u64) {
-        let tree = &self.layout.tables[table].clustered;
-        tree.descend_in(group, index, self.plan);
-        let last = tree.last_leaf(group);
-        let (page, is_new) = self.layout.append(table, group, index);
-        let tree = &self.layout.tables[table].clustered;
-        if is_new {
-            self.plan.split(table, (last, page), tree.record);
-        } else {
-            self.plan.get(page);
-            self.plan.insert(page, false, tree.record);
-        }
-        self.reply.affected = 1;
     }
 }

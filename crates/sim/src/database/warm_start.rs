@@ -1,108 +1,100 @@
-//! A warm start: what the buffer pool holds when everything was read once and the workload has gone on for a while.
+//! Warm start: the buffer pool as it is after everything was read once and the workload has run for
+//! a while.
 //!
-//! No time passes, and no request reaches the drives. First all tables and indexes are read, one after the other, as the
-//! measured world does. Where they do not all fit, the workload's own transactions follow, one client after the other, so
-//! that in the end the pool holds what they ask for most. All pages are clean afterwards, and the log is empty.
+//! No time passes, and no request reaches the drives. First all tables and indexes are read, one
+//! after the other, as the measured world does. If they do not all fit, the workload's own
+//! transactions follow, one client after the other, until the pool holds the pages that they
+//! request most. All pages are clean afterwards, and the log is empty.
 
-use super::arrivals::EPOCH;
+use super::connections::EPOCH;
 use super::plan::{Op, Plan};
 use super::pool::Found;
+use super::statements::Statements;
+use super::store::Store;
 use super::tpcc::Undo;
-use super::{Engine, Logic, Seeds};
 use tameshi_base::Random;
-use tameshi_workload::program::{Client, Reply, Statement, Step};
+use tameshi_workload::program::{Client, Reply, Seeds, Statement, Step};
 
-/// Gets for each frame after which the pool is as warm as it gets, however few pages came in.
+/// Gets per frame after which the pool is warm, however few pages came in.
 const MOST_GETS: u64 = 32;
 
-/// Pages got, and those of them that had to come in.
-#[derive(Clone, Copy, Debug, Default)]
-struct Got {
-    gets: u64,
-    misses: u64,
-}
-
-/// What a transaction is worked out in.
+/// Buffers of a transaction that is worked out, and counts of its gets.
 #[derive(Default)]
 struct Work {
     statement: Statement,
     reply: Reply,
     plan: Plan,
     undo: Vec<Undo>,
-    got: Got,
+    gets: u64,
+    /// Gets whose pages had to come in.
+    misses: u64,
 }
 
-impl Engine {
-    /// Warms the pool.
-    pub(super) fn warm(&mut self) {
-        let (pages, (first, buffer)) = (self.layout.next, self.layout.change_buffer);
-        let mut work = Work::default();
-        (0..first).chain(first + buffer..pages).for_each(|page| self.touch(page, &mut work.got));
-        let frames = u64::from(self.pool.frames());
-        if u64::from(pages - buffer) <= frames {
-            return;
-        }
-        // Without time a page would never have been in the old part for long enough.
-        let old_time = self.pool.set_old_time(0);
-        let seeds = Seeds { data: self.seeds.data, run: Random::named(self.seeds.run, "warm").bits() };
-        let (count, shared) = (self.drives.clients(), self.program.shared());
-        let mut clients: Vec<_> = (0..count).map(|number| self.program.client(number, count, seeds, &shared)).collect();
-        work.got = Got::default();
-        for client in (0..clients.len()).cycle() {
-            if work.got.misses >= frames || work.got.gets >= frames * MOST_GETS {
-                break;
-            }
-            self.read_at_once(&mut clients[client], &mut work);
-        }
-        self.pool.set_old_time(old_time);
+/// Warm the pool.
+pub(super) fn warm(store: &mut Store, statements: &mut Statements) {
+    let (pages, (first, buffer)) = (store.layout.next, store.layout.change_buffer);
+    let mut work = Work::default();
+    (0..first).chain(first + buffer..pages).for_each(|page| touch(store, page, &mut work));
+    let frames = u64::from(store.pool.frames());
+    if u64::from(pages - buffer) <= frames {
+        return;
     }
+    // Without time no page would ever be in the old part for long enough.
+    let old_time = store.pool.set_old_time(0);
+    let seeds = Seeds { run: Random::named(statements.seeds.run, "warm").bits(), ..statements.seeds };
+    let (count, shared) = (statements.spec.clients(), statements.program.shared());
+    let mut clients: Vec<_> =
+        (0..count).map(|number| statements.program.client(number, count, seeds, &shared)).collect();
+    (work.gets, work.misses) = (0, 0);
+    for client in (0..clients.len()).cycle() {
+        if work.misses >= frames || work.gets >= frames * MOST_GETS {
+            break;
+        }
+        run_transaction(store, statements, &mut clients[client], &mut work);
+    }
+    store.pool.set_old_time(old_time);
+}
 
-    /// Reads all pages that a client's next transaction asks for.
-    fn read_at_once(&mut self, client: &mut Client, work: &mut Work) {
-        client.begin(EPOCH);
-        work.reply.restart(1);
-        loop {
-            match client.next(&work.reply, &mut work.statement) {
-                Step::Begin { .. } => {}
-                Step::Commit => work.undo.clear(),
-                Step::Rollback => {
-                    if let Logic::Tpcc(state) = &mut self.logic {
-                        state.roll_back(&mut work.undo);
-                    }
-                }
-                Step::Run => self.read_for_statement(work),
-                Step::Done(_) => return work.undo.clear(),
-            }
+/// Read all pages that a client's next transaction requests.
+fn run_transaction(store: &mut Store, statements: &mut Statements, client: &mut Client, work: &mut Work) {
+    client.begin(EPOCH);
+    work.reply.restart(1);
+    loop {
+        match client.next(&work.reply, &mut work.statement) {
+            Step::Begin { .. } => {}
+            Step::Commit => work.undo.clear(),
+            Step::Rollback => statements.roll_back(&mut work.undo),
+            Step::Run => run_statement(store, statements, work),
+            Step::Done(_) => return work.undo.clear(),
         }
     }
+}
 
-    fn read_for_statement(&mut self, work: &mut Work) {
-        work.plan.clear();
-        let Work { statement, reply, plan, undo, .. } = &mut *work;
-        Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
-        self.pool.grow(self.layout.next + 1);
-        for at in 0..work.plan.ops.len() {
-            match work.plan.ops[at] {
-                Op::Get(page) | Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) => {
-                    self.touch(page, &mut work.got);
-                }
-                Op::Scan(first, end, _) => (first..end).for_each(|page| self.touch(page, &mut work.got)),
-                Op::Lock(_) | Op::Enter(_) | Op::Leave(_) => {}
+fn run_statement(store: &mut Store, statements: &mut Statements, work: &mut Work) {
+    work.plan.clear();
+    let Work { statement, reply, plan, undo, .. } = &mut *work;
+    statements.plan_into(&mut store.layout, (statement, reply, plan, undo));
+    store.grow();
+    for at in 0..work.plan.ops.len() {
+        match work.plan.ops[at] {
+            Op::Get(page) | Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) => {
+                touch(store, page, work);
             }
+            Op::Scan(first, end, _) => (first..end).for_each(|page| touch(store, page, work)),
+            Op::Lock(_) | Op::Enter(_) | Op::Leave(_) => {}
         }
     }
+}
 
-    /// Uses a page, which comes in where it is not there.
-    fn touch(&mut self, page: u32, got: &mut Got) {
-        got.gets += 1;
-        if let Found::Missing = self.pool.get(page, self.now) {
-            got.misses += 1;
-            let depth = self.settings.model.pool.search_depth.value;
-            let frame = self.pool.take(depth).expect("all pages are clean");
-            self.pool.put(frame, page, true, self.now);
-            self.pool.arrived(frame);
-            self.caches_page(page);
-            self.pool.get(page, self.now);
-        }
+/// Use a page, and read it if the pool doesn't have it.
+fn touch(store: &mut Store, page: u32, work: &mut Work) {
+    work.gets += 1;
+    if store.pool.get(page, 0) == Found::Missing {
+        work.misses += 1;
+        let frame = store.take_frame().expect("all pages are clean");
+        store.pool.put(frame, page, true, 0);
+        store.pool.arrived(frame);
+        store.cache_page(page);
+        store.pool.get(page, 0);
     }
 }

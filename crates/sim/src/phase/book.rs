@@ -3,7 +3,7 @@
 use super::course::{Course, Shares};
 use super::entries::TRANSACTION;
 use super::stretch::Stretch;
-use crate::database::{Counted, Standing};
+use crate::database::{Snapshot, Totals};
 use crate::error::SimError;
 use crate::world::{Used, World};
 use tameshi_base::Nanos;
@@ -18,11 +18,11 @@ pub(super) struct Book {
     pub(super) at: Nanos,
     began: Nanos,
     stats: Vec<IntervalStats>,
-    counted: Counted,
+    counted: Totals,
     /// Since the phase's begin.
-    whole: Counted,
+    whole: Totals,
     used: Vec<Used>,
-    standing: Standing,
+    standing: Snapshot,
 }
 
 impl Book {
@@ -33,7 +33,7 @@ impl Book {
         (begin, stats): (Nanos, Vec<IntervalStats>),
         (clients, used): (usize, Vec<Used>),
     ) -> Self {
-        let none = Counted::nothing(clients);
+        let none = Totals::nothing(clients);
         Self {
             clock,
             phase,
@@ -44,7 +44,7 @@ impl Book {
             counted: none.clone(),
             whole: none,
             used,
-            standing: Standing::default(),
+            standing: Snapshot::default(),
         }
     }
 
@@ -54,7 +54,7 @@ impl Book {
     }
 
     /// All that was counted since the phase's begin.
-    pub(super) fn whole(&self) -> &Counted {
+    pub(super) fn whole(&self) -> &Totals {
         &self.whole
     }
 
@@ -121,7 +121,7 @@ impl Book {
             stats.operations[TRANSACTION].latency_ns_sum = if count == 0 { latency_ns_sum } else { 0 };
         }
         world.write_used(self.at, self.used.clone(), writer)?;
-        let counted = std::mem::replace(&mut self.counted, Counted::nothing(0));
+        let counted = std::mem::replace(&mut self.counted, Totals::nothing(0));
         counted.write((self.began, self.at), (self.word, &self.standing), writer)?;
         if self.at == self.clock.ramped() {
             writer.phase_ramped(self.at, self.phase)?;

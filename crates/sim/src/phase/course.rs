@@ -7,7 +7,7 @@ use super::falling::Falling;
 use super::stretch::Stretch;
 use super::sums::Sums;
 use super::windows::Lasting;
-use crate::database::{Counted, Standing, WHYS};
+use crate::database::{Snapshot, Totals, WAIT_REASONS};
 use tameshi_base::Nanos;
 use tameshi_record::Share;
 
@@ -78,7 +78,7 @@ impl Line {
 /// How far the rest has come with the time of a kind of transaction, as time of the blocks: it goes on as what it waits for does.
 struct Kind {
     /// In the blocks, its time with waiting for each.
-    spent: [Nanos; WHYS],
+    spent: [Nanos; WAIT_REASONS],
     /// How its own pages come in, where that changes.
     own: Option<Falling>,
     sum: u64,
@@ -86,7 +86,7 @@ struct Kind {
 }
 
 impl Kind {
-    fn new(spent: [Nanos; WHYS], own: Option<Falling>) -> Self {
+    fn new(spent: [Nanos; WAIT_REASONS], own: Option<Falling>) -> Self {
         Self { sum: spent.iter().sum(), spent, own, at: 0 }
     }
 
@@ -94,7 +94,7 @@ impl Kind {
     fn gain(&self, (from, to): (f64, f64), waits: &[Gain]) -> Gain {
         let own = self.own.map(|own| to * own.times(to) - from * own.times(from));
         let of = |why: usize| match own {
-            Some(own) if why == Counted::READING => Gain { is: own, give: 0.0 },
+            Some(own) if why == Totals::READING => Gain { is: own, give: 0.0 },
             _ => waits[why],
         };
         let shares = self.spent.iter().map(|spent| *spent as f64 / self.sum.max(1) as f64);
@@ -119,7 +119,7 @@ pub(super) struct Course {
     pub(super) like: Stretch,
     counters: Vec<Line>,
     kinds: Vec<Kind>,
-    standing: Standing,
+    standing: Snapshot,
     /// By how much dirty pages change with what the pace does.
     dirty: f64,
     /// Pages that the window's transactions made, as bytes: what the pool gained there and nobody read.
@@ -143,10 +143,10 @@ impl Course {
         };
         let counter = |place: usize| {
             let per = |block: &Stretch| {
-                let of = if Counted::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
+                let of = if Totals::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
                 block.counted.drifts_with(place) as f64 / of as f64
             };
-            let comes_in = is_filling && Counted::COME_IN.contains(&place);
+            let comes_in = is_filling && Totals::COME_IN.contains(&place);
             let trend = if comes_in {
                 Trend::Falls(falling(&|block| block.counted.value(place)))
             } else {
@@ -155,15 +155,15 @@ impl Course {
             Line::new(like.counted.value(place), trend)
         };
         let kind = |place: usize| {
-            let reading = |block: &Stretch| block.counted.spent_by(place)[Counted::READING];
+            let reading = |block: &Stretch| block.counted.spent_by(place)[Totals::READING];
             let own = is_filling.then(|| falling(&reading));
             Kind::new(like.counted.spent_by(place), own)
         };
-        let stood: Vec<Standing> = window.iter().map(|block| block.standing.1).collect();
+        let stood: Vec<Snapshot> = window.iter().map(|block| block.standing.1).collect();
         Self {
-            counters: Counted::PLACES.map(counter).collect(),
+            counters: Totals::PLACES.map(counter).collect(),
             kinds: (0..like.kinds.len()).map(kind).collect(),
-            standing: Standing::mean(&stood).expect("a block"),
+            standing: Snapshot::mean(&stood).expect("a block"),
             dirty: lasting.drift_of(|block| block.standing.1.dirty, pair),
             made: (stood[stood.len() - 1].pool - window[0].standing.0.pool - like.counted.read_bytes()).max(0.0),
             like,
@@ -180,16 +180,16 @@ impl Course {
         let piece = (from, to, whole);
         let span = |of: &dyn Fn(Nanos) -> Nanos| Share { from: of(from), to: of(to), whole };
         let (work, time) = (span(&|at| lasting.worth(at)), span(&|at| at));
-        let (counts, clients) = self.counters.split_at_mut(Counted::IS_TIME.start);
+        let (counts, clients) = self.counters.split_at_mut(Totals::IS_TIME.start);
         let counted = counts.iter_mut().map(|line| {
             let gain = line.gain(lasting, passed, work.to);
             go_on(&mut line.at, gain, whole)
         });
         let gain = |(why, line): (usize, &Line)| {
-            let is = line.gain(lasting, to, if why == Counted::WORKING { work.to } else { to });
+            let is = line.gain(lasting, to, if why == Totals::WORKING { work.to } else { to });
             let give = match line.trend {
                 Trend::Falls(_) => 0.0,
-                Trend::Drift(_) if why == Counted::WORKING => STIFF * is,
+                Trend::Drift(_) if why == Totals::WORKING => STIFF * is,
                 Trend::Drift(_) => is,
             };
             Gain { is, give }
@@ -205,14 +205,14 @@ impl Course {
     }
 
     /// How things stand in that piece: what goes up and down at its mean, the rest at its end.
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> Snapshot {
         let mut standing = self.standing;
         let [from, to] = [self.piece.0, self.piece.1].map(|time| time as f64);
         let sum = |time: f64| time * self.lasting.times(self.dirty, time);
         standing.dirty = (standing.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, standing.whole);
         // Until a pool is full, pages stay that were read or made.
         let whole = self.like.length as f64;
-        let read = self.like.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
+        let read = self.like.counted.read_bytes() * self.counters[Totals::PAGES_READ].at as f64 / whole;
         let made = self.made * self.lasting.worth(self.piece.1) as f64 / whole;
         standing.pool = (standing.pool + read + made).min(standing.whole);
         standing
@@ -276,7 +276,7 @@ mod tests {
             let mut block = block(LENGTH, 100_000);
             let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
             let (reading, pages) = ((4e5 * seldom).round() as Nanos, (1e6 * seldom).round() as u64);
-            block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
+            block.counted = Totals::of_pages(pages, (reading, 2 * LENGTH - reading));
             let (begin, end) = &mut block.standing;
             begin.pool = pool;
             pool += block.counted.read_bytes() + 1e6;
@@ -289,10 +289,10 @@ mod tests {
     }
 
     /// What is counted in the rest behind forty blocks, its last piece and how things stand there.
-    fn rest(blocks: &[Stretch], pieces: u64) -> (Course, Counted) {
+    fn rest(blocks: &[Stretch], pieces: u64) -> (Course, Totals) {
         let lasting = Windows::ending_now(&blocks[..40], 10).expect("two windows and some").lasting();
         let mut course = Course::new(lasting, &blocks[..40]);
-        let mut counted = Counted::nothing(0);
+        let mut counted = Totals::nothing(0);
         for piece in 1..=pieces {
             let shares = course.next(piece * 10 * LENGTH);
             counted.add(&course.like.counted, (shares.work, shares.time), |place| shares.counter(place));
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn the_time_of_clients_adds_up_whatever_changes() {
         let (_, counted) = rest(&filling(400), 36);
-        let all: u64 = Counted::IS_TIME.map(|place| counted.value(place)).sum();
+        let all: u64 = Totals::IS_TIME.map(|place| counted.value(place)).sum();
         assert!(all.abs_diff(2 * 360 * LENGTH) < 1000, "two clients for the time of the rest: {all}");
     }
 

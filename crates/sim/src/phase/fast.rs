@@ -73,7 +73,7 @@ impl Phase<'_> {
         parts.book.write(world, writer)?;
         writer.set_shift(parts.book.at.cast_signed() - world.now.cast_signed());
         if let Some(engine) = &mut world.engine {
-            engine.set_done_by_clients(parts.book.whole());
+            engine.set_done(parts.book.whole());
         }
         let whole = parts.book.at - begin;
         self.tell_simulated(run, (world.now - self.begin, whole, parts.rest), (world, writer))?;
@@ -144,7 +144,7 @@ impl Phase<'_> {
 
     /// Simulates so much, within one interval.
     fn piece(&mut self, length: Nanos, world: &mut World) -> Stretch {
-        let standing = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
+        let standing = world.engine.as_ref().map(|engine| engine.snapshot()).unwrap_or_default();
         let used = world.used_now();
         self.pass(world.now + length, world);
         let kinds = self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[TRANSACTION])).collect();
@@ -152,8 +152,8 @@ impl Phase<'_> {
         Stretch {
             length,
             kinds,
-            counted: engine.take_counted(world.now),
-            standing: (standing, engine.standing()),
+            counted: engine.take_totals(world.now),
+            standing: (standing, engine.snapshot()),
             used: (used, world.used_now()),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::stretch::Stretch;
 use super::sums::Sums;
-use crate::database::Standing;
+use crate::database::Snapshot;
 use libm::{exp, log};
 
 /// A window's growth as a share of that of the one before, at least and at most. Less may be chance, and with the most it goes
@@ -18,7 +18,7 @@ pub(super) struct Growth {
 
 impl Growth {
     /// Of something that stands so and so in two windows behind one another.
-    pub(super) fn in_windows(before: &[Stretch], window: &[Stretch], of: impl Fn(&Standing) -> f64) -> Self {
+    pub(super) fn in_windows(before: &[Stretch], window: &[Stretch], of: impl Fn(&Snapshot) -> f64) -> Self {
         let end = &window[window.len() - 1].standing.1;
         let sizes = [&before[0].standing.0, &window[0].standing.0, end].map(of);
         Self::of(sizes, [before, window].map(|blocks| Sums::of(blocks).length))

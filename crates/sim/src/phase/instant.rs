@@ -4,7 +4,7 @@ use super::ahead::look_ahead;
 use super::entries::{TRANSACTION, engines, entry, serve, spent};
 use super::under_way::Phase;
 use crate::check;
-use crate::database::{Engine, Request};
+use crate::database::{Request, Server};
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::{Digest, Entry};
 use crate::error::SimError;
@@ -111,7 +111,7 @@ impl Phase<'_> {
 
     /// A command is complete: what waited for it goes on.
     #[inline]
-    fn finish(&mut self, (digest, engine): (&mut Digest, &mut Option<Box<Engine>>), done: &DeviceCompletion) {
+    fn finish(&mut self, (digest, engine): (&mut Digest, &mut Option<Box<Server>>), done: &DeviceCompletion) {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
         if seat < self.seats.len() {
             if self.count(digest, done) {
@@ -173,7 +173,7 @@ impl Phase<'_> {
     /// Carries out what the engine asks for, and takes the transactions that have ended.
     #[inline(always)]
     pub(super) fn serve_engine(&mut self, world: &mut World) {
-        if world.engine.as_ref().is_some_and(|engine| engine.wants_something()) {
+        if world.engine.as_ref().is_some_and(|engine| engine.has_output()) {
             self.serve(world);
         }
     }
@@ -204,7 +204,7 @@ impl Phase<'_> {
                 }
             }
         }
-        for ended in engine.ended.drain(..) {
+        for ended in engine.drain_ended() {
             let stream = (self.spec.streams.len() + ended.kind) as u16;
             let kind = tameshi_base::CommandKind::Read;
             let latency = ended.latency;

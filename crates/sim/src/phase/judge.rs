@@ -7,7 +7,7 @@ use super::growth::Growth;
 use super::stretch::Stretch;
 use super::sums::Sums;
 use super::windows::{APART, FULL, Lasting, Windows};
-use crate::database::Standing;
+use crate::database::Snapshot;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -109,7 +109,7 @@ impl Judge {
 /// The blocks since the change buffer is full, where all pages were replaced: a window astride that moment is of two rates.
 fn since_full(blocks: &[Stretch]) -> Option<&[Stretch]> {
     let (last, earlier) = blocks.split_last()?;
-    let is_full = |standing: &Standing| standing.buffered >= FULL * standing.buffer_mark;
+    let is_full = |standing: &Snapshot| standing.buffered >= FULL * standing.buffer_mark;
     let before = earlier.iter().rposition(|block| !is_full(&block.standing.1))?;
     (is_full(&last.standing.1) && last.standing.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
 }

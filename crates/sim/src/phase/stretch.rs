@@ -1,6 +1,6 @@
 //! What a stretch of a phase did that was simulated.
 
-use crate::database::{Counted, Standing};
+use crate::database::{Snapshot, Totals};
 use crate::world::Used;
 use tameshi_base::Nanos;
 use tameshi_record::{OpStats, Share};
@@ -11,11 +11,11 @@ pub(super) struct Stretch {
     pub(super) length: Nanos,
     /// Transactions by kind.
     pub(super) kinds: Vec<OpStats>,
-    pub(super) counted: Counted,
+    pub(super) counted: Totals,
     /// What each device and the host had done at its begin and at its end.
     pub(super) used: (Vec<Used>, Vec<Used>),
     /// How things stood at its begin and at its end.
-    pub(super) standing: (Standing, Standing),
+    pub(super) standing: (Snapshot, Snapshot),
 }
 
 impl Stretch {
@@ -54,7 +54,7 @@ pub(super) mod tests {
         Stretch {
             length,
             kinds: vec![OpStats { count: transactions, ..Default::default() }],
-            counted: Counted::nothing(0),
+            counted: Totals::nothing(0),
             standing: Default::default(),
             used: Default::default(),
         }

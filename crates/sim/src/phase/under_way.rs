@@ -1,7 +1,7 @@
 //! A phase under way: its jobs in their seats, what is counted of them, and when it ends.
 
 use super::sitting::sit_down;
-use crate::database::Engine;
+use crate::database::Server;
 use crate::due::Due;
 use crate::seats::Seats;
 use crate::world::World;
@@ -55,7 +55,7 @@ impl<'a> Phase<'a> {
         let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
         let mut names: Vec<String> = phase.streams.iter().map(|stream| stream.name.clone()).collect();
-        names.extend(phase.programs.iter().flat_map(Engine::kinds));
+        names.extend(phase.programs.iter().flat_map(Server::kinds));
         let slots: u64 =
             phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.most_outstanding())).sum();
         let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);

@@ -4,7 +4,7 @@ use super::growth::Growth;
 use super::stretch::Stretch;
 use super::sums::Sums;
 use super::trend::{inverse, inverses, slope, slope_of};
-use crate::database::Standing;
+use crate::database::Snapshot;
 use tameshi_base::Nanos;
 
 /// How far the rate of a window may be from what the ones before it let expect.
@@ -157,7 +157,7 @@ impl<'a> Windows<'a> {
 /// time has passed before.
 fn changing_with(passed: f64, blocks: &[Stretch], length: usize) -> (Vec<f64>, With) {
     let (before, window) = pair(blocks, length);
-    let Standing { turned_over, buffered, leaf_changes, .. } = *standing(blocks);
+    let Snapshot { turned_over, buffered, leaf_changes, .. } = *standing(blocks);
     // Where all pages in the pool have been replaced, none come in ever more seldom; a drive may still come to rest.
     if turned_over >= 1.0 && leaf_changes.0 > 0 {
         let gained = blocks.iter().map(|block| block.standing.1.buffered - buffered).collect();
@@ -183,7 +183,7 @@ fn pair(blocks: &[Stretch], length: usize) -> (&[Stretch], &[Stretch]) {
 }
 
 /// How things stand at the end of blocks.
-fn standing(blocks: &[Stretch]) -> &Standing {
+fn standing(blocks: &[Stretch]) -> &Snapshot {
     &blocks[blocks.len() - 1].standing.1
 }
 
@@ -195,7 +195,7 @@ fn mean(blocks: &[Stretch], of: &[f64]) -> f64 {
 
 /// How the change buffer goes on growing behind two windows, and by how much it may.
 fn growth((before, window): (&[Stretch], &[Stretch])) -> (Growth, f64) {
-    let Standing { buffered, buffer_mark, .. } = standing(window);
+    let Snapshot { buffered, buffer_mark, .. } = standing(window);
     (Growth::in_windows(before, window, |standing| standing.buffered), (buffer_mark - buffered).max(0.0))
 }
 

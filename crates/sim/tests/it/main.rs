@@ -7,15 +7,17 @@ mod calibration;
 mod change_buffer;
 mod channels;
 mod crashes;
+mod database;
 mod deliveries;
 mod device_suite;
 mod disk_answers;
 mod disk_streams;
-mod engine;
+
 mod events;
 mod faults;
 mod flash;
 mod flushes;
+mod free_list;
 mod hosts;
 mod idle;
 mod modes;
@@ -37,7 +39,7 @@ mod small_requests;
 mod space;
 mod stacks;
 mod steady;
-mod stock;
+
 mod straight;
 mod streams;
 mod support;

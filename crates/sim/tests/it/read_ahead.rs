@@ -1,6 +1,6 @@
 //! Linear read-ahead: how many pages a scan reads for itself, and how many are there when it comes to them.
 
-use crate::engine::{Left, MYSQL_57, model, run, spec};
+use crate::database::{Left, MYSQL_57, model, run, spec};
 use crate::support::null;
 use tameshi_spec::run::RunSpec;
 

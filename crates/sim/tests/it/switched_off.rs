@@ -1,6 +1,6 @@
 //! Each mechanism of the simulated InnoDB by itself: with it something happens, and without it that never does.
 
-use crate::engine::{
+use crate::database::{
     KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model as rules, round_costs, run, spec,
 };
 use crate::page_cache::on;

@@ -3,7 +3,8 @@
 use crate::near::prefetch;
 use tameshi_workload::program::tpcc::Tpcc;
 
-/// Orders of a district whose items are known, a power of two: Stock-Level looks at the last twenty.
+/// Orders of a district whose items are known, a power of two: Stock-Level looks at the last
+/// twenty.
 pub(super) const RECENT: usize = 64;
 /// Most lines of an order.
 pub(super) const LINES: usize = 15;
@@ -11,19 +12,19 @@ pub(super) const LINES: usize = 15;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     pub(super) customer: u16,
-    /// None: its number was taken, and the order is not there.
+    /// 0: its number was taken, and the order does not exist yet.
     pub(super) lines: u8,
-    /// It never will be: its transaction was rolled back.
+    /// The order will never exist: its transaction was rolled back.
     pub(super) gone: bool,
 }
 
-/// What the transactions need to know of a district.
+/// State of a district.
 #[derive(Debug)]
 pub(super) struct District {
     pub(super) next: i64,
     pub(super) oldest: i64,
     pub(super) orders: Vec<Order>,
-    /// By customer, the latest order.
+    /// Latest order, by customer.
     pub(super) latest: Vec<u32>,
     pub(super) items: Box<[[u32; LINES]; RECENT]>,
     pub(super) items_known: bool,
@@ -32,7 +33,7 @@ pub(super) struct District {
 /// A district's customers in the order of their last and first names.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// By the number of the last name, where its customers begin.
+    /// First place of each last name's customers, by the name's rank.
     pub(super) begin: Vec<u16>,
     pub(super) customers: Vec<u16>,
     pub(super) bad_credit: Vec<bool>,
@@ -52,33 +53,33 @@ impl District {
         Self { next, oldest, orders, latest, items: Box::new([[0; LINES]; RECENT]), items_known: false }
     }
 
-    /// Takes the next number, for an order that comes later.
+    /// Take the next number, for an order that follows later.
     pub(super) fn take_number(&mut self) -> i64 {
         self.orders.push(Order::default());
         self.next += 1;
         self.next - 1
     }
 
-    /// A number that was taken stays without an order.
+    /// Leave a taken number without an order.
     pub(super) fn give_up(&mut self, order: u32) {
         self.orders[order as usize - 1] = Order { gone: true, ..Order::default() };
     }
 
-    /// Orders that never came need no delivery.
+    /// Pass numbers without orders, which need no delivery.
     pub(super) fn pass_gaps(&mut self) {
         while self.orders.get((self.oldest - 1) as usize).is_some_and(|order| order.gone) {
             self.oldest += 1;
         }
     }
 
-    /// Whether the oldest order that is not delivered is there: a number that was taken and whose order is not there yet
-    /// belongs to a transaction under way.
+    /// Return whether the oldest undelivered order exists. A taken number without an order belongs
+    /// to a transaction under way.
     pub(super) fn has_oldest(&self) -> bool {
         self.oldest < self.next && self.orders.get((self.oldest - 1) as usize).is_some_and(|order| order.lines > 0)
     }
 
-    /// A customer is going to order.
-    pub(super) fn bring(&self, customer: i64) {
+    /// Prefetch for an order of a customer.
+    pub(super) fn prefetch(&self, customer: i64) {
         prefetch(&self.latest, customer as usize);
         prefetch(&self.orders, self.orders.len().saturating_sub(1));
         prefetch(&self.items[..], self.next as usize % RECENT);
@@ -86,7 +87,7 @@ impl District {
 }
 
 impl Names {
-    /// `ranks`: by the number of a last name its place in the alphabet.
+    /// The customers of a loaded district. `ranks` has the rank of each last name, by its number.
     pub(super) fn loaded(tpcc: &Tpcc, number: usize, ranks: &[u16]) -> Self {
         let customers = tpcc.sizes.customers as usize;
         let mut bad_credit = vec![false; customers + 1];

@@ -1,4 +1,4 @@
-//! The simulated database, driven end to end: answers that are known, what must be conserved, what a setting must change.
+//! The simulated database end to end: known answers, conserved quantities, and effects of settings.
 
 use crate::support::{SECOND, assert_close, flash, flash_drive, null, sourced, xpoint};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub fn model(spec: &mut RunSpec) -> &mut Innodb {
     }
 }
 
-/// Fewer pages a second in the background than a server takes for an answer.
+/// Background capacity below the least that a server accepts, in pages per second.
 pub fn with_capacity(spec: &mut RunSpec, pages: u32) {
     let flushing = &mut model(spec).flushing;
     (flushing.io_capacity, flushing.io_capacity_max) = (sourced(pages), sourced(pages));
@@ -66,12 +66,13 @@ pub fn with_capacity(spec: &mut RunSpec, pages: u32) {
 
 pub struct Left {
     pub digest: String,
-    /// Sums over all intervals, by metric, and by metric and subject (`SUBJECT METRIC`); of gauges the last.
+    /// Sums over all intervals, by metric, and by metric and subject (`SUBJECT METRIC`); last
+    /// values of gauges.
     sums: BTreeMap<String, f64>,
     events: Vec<serde_json::Value>,
-    /// When each interval of the load ended, and its statements.
+    /// End of each interval of the load, and its statements.
     pub intervals: Vec<(u64, f64)>,
-    /// Of each of its intervals every metric: its end, `SUBJECT METRIC`, the value.
+    /// Every metric of each interval of the load: its end, `SUBJECT METRIC`, and the value.
     pub load: Vec<(u64, String, f64)>,
 }
 
@@ -80,8 +81,8 @@ impl Left {
         self.sums.get(metric).copied().unwrap_or(0.0)
     }
 
-    /// The events of a kind.
-    pub fn told(&self, kind: &str) -> Vec<&serde_json::Value> {
+    /// Events of a kind.
+    pub fn events(&self, kind: &str) -> Vec<&serde_json::Value> {
         self.events.iter().filter(|event| event["kind"] == kind).collect()
     }
 }
@@ -105,12 +106,12 @@ pub fn run(spec: &RunSpec) -> Left {
         *sums.entry(format!("{} {}", fields[2], fields[3])).or_default() += value;
     }
     let events = file("events.jsonl").lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
-    let told = |line: &str| {
+    let parse = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         let value = fields[4].parse().ok()?; // The first line names the fields.
         Some((fields[0].parse().expect("a time"), format!("{} {}", fields[2], fields[3]), value))
     };
-    let load: Vec<(u64, String, f64)> = file("series/load.csv").lines().filter_map(told).collect();
+    let load: Vec<(u64, String, f64)> = file("series/load.csv").lines().filter_map(parse).collect();
     let of_statements = load.iter().filter(|(_, name, _)| name.ends_with(" statement.count"));
     let intervals = of_statements.map(|(end, _, value)| (*end, *value)).collect();
     Left { digest, sums, events, intervals, load }
@@ -120,14 +121,14 @@ pub fn drive() -> Device {
     flash(flash_drive(1 << 30))
 }
 
-/// A drive that writes pages of 16 KiB whole.
+/// A drive that writes pages of 16 KiB atomically.
 fn whole_pages() -> Device {
     let mut drive = flash_drive(1 << 30);
     drive.atomic_write = Some(sourced(Size(16384)));
     flash(drive)
 }
 
-/// Processor time in figures that are easily added up.
+/// Processor times in round figures.
 pub fn round_costs(spec: &mut RunSpec) {
     let model = model(spec);
     let cost = |nanos| sourced(Time(nanos));
@@ -137,13 +138,14 @@ pub fn round_costs(spec: &mut RunSpec) {
 }
 
 #[test]
-fn a_client_on_storage_without_time_has_the_throughput_of_its_costs() {
+fn client_without_storage_time_has_its_costs_throughput() {
     let mut spec = spec(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
     round_costs(&mut spec);
-    // Pages that come in ask no bitmap then.
+    // Pages that come in read no bitmap then.
     model(&mut spec).change_buffer = None;
     let left = run(&spec);
-    // Gets: the root, the leaf, and of a rollback segment the log and the header; one row, one change; one commit.
+    // Gets: the root, the leaf, and log and header of a rollback segment; one row, one change; one
+    // commit.
     assert_close(left.of("transaction.count"), 1e9 / (50_000.0 + 4_000.0 + 7_000.0 + 10_000.0), 0.001, "transactions");
     assert_close(left.of("server.page_requests"), 4.0 * left.of("transaction.count"), 0.001, "gets");
 }
@@ -158,25 +160,26 @@ fn pages_and_log_bytes_are_conserved() {
         assert_close(left.of("server.read_bytes"), left.of("server.pages_read") * page, 1e-9, "bytes read");
         let pages = left.of("server.pages_written") + left.of("server.doublewrite_pages");
         let log = left.of("server.written_bytes") - pages * page;
-        // Whole blocks of 512 bytes, each with 16 bytes of its own; a block is written anew as it fills.
+        // Whole blocks of 512 bytes, 16 of them overhead; a block is written again as it fills.
         let least = left.of("server.log_bytes") / 496.0 * 512.0;
         let most = least + left.of("server.log_writes") * 1024.0;
-        // What is buffered at the end of the run is not written yet.
+        // Log in the buffer at the end of the run is not written yet.
         assert!((least * 0.98 - 65_536.0..=most).contains(&log), "{log} bytes of log, expected {least} to {most}");
-        // Each page twice; what is in the doublewrite buffer at the end, two batches and eight single pages, once.
+        // Each page is written twice; those in the doublewrite buffer at the end, two batches and
+        // eight single pages, once.
         let once = left.of("server.doublewrite_pages") - left.of("server.pages_written");
         let batch = f64::from(model(&mut spec).flushing.batch.value);
         assert!((0.0..=2.0 * batch + 8.0).contains(&once), "{once} pages were written once");
         let dirty = left.of("server.dirty_bytes") / page;
         assert!(dirty > 0.0 && dirty.fract() == 0.0 && dirty <= 320.0, "{dirty} pages of a pool of 320");
-        // What was asked for last may not have come, or not have been waited for.
+        // The last requested pages may not have come, or no client may have waited for them.
         let asked = left.of("server.page_misses") + left.of("server.page_read_aheads");
         assert!((left.of("server.pages_read") - asked).abs() <= 8.0, "{asked} pages asked for");
     }
 }
 
 #[test]
-fn every_program_runs_in_every_version_and_gives_the_same_digest_again() {
+fn every_program_and_version_repeats_its_digest() {
     let ycsb = "{ ycsb = { mix = \"A\", records = 20000, clients = 4 } }";
     let scan = "{ scan = { size = \"2 MB\" } }";
     let spec_tpcc = "{ tpcc = { warehouses = 1, clients = 4 } }";
@@ -201,10 +204,11 @@ fn commits_share_flushes_of_the_log() {
 }
 
 #[test]
-fn clients_that_commit_form_two_groups_of_which_one_flushes_while_the_other_works() {
-    // A transaction works for less time than a flush of the log takes. Who works during a flush shares the next one: each
-    // transaction takes two flushes, one that it comes too late for and its own, and half the clients share each. So few
-    // rows are there that somebody soon waits for a row, and not all clients go on in step as they have begun.
+fn committing_clients_form_two_groups() {
+    // A transaction works for less time than a flush of the log takes. Clients that work during a
+    // flush share the next one. So each transaction takes two flushes: the one it comes too late
+    // for, and its own. Half of the clients share each. The rows are so few that a client soon
+    // waits for one, which breaks the step in which all clients begin.
     let cost = |nanos| sourced(Time(nanos));
     let with = |device: Device, clients: u32| {
         let program = KEYS.replace("clients = 4", &format!("clients = {clients}"));
@@ -223,7 +227,7 @@ fn clients_that_commit_form_two_groups_of_which_one_flushes_while_the_other_work
         let left = with(Device::XPoint(xpoint()), clients);
         let (transactions, flushes) = (left.of("transaction.count"), left.of("server.log_fsyncs"));
         assert_close(transactions / flushes, f64::from(clients) / 2.0, 0.02, "transactions for each flush");
-        // One flush follows the other; of more clients each takes longer, for it has more to write.
+        // One flush follows the other; with more clients each flush writes more and takes longer.
         assert!(flushes <= 0.5e9 / flush * 1.02, "{flushes} flushes");
         if clients == 2 {
             assert_close(transactions, 0.5e9 / flush, 0.02, "transactions");
@@ -232,7 +236,7 @@ fn clients_that_commit_form_two_groups_of_which_one_flushes_while_the_other_work
 }
 
 #[test]
-fn a_client_in_open_loop_has_the_wait_of_poisson_arrivals_at_a_constant_service() {
+fn open_loop_client_waits_as_in_the_m_d_1_queue() {
     for load in [0.3, 0.7] {
         let service = 71_000.0;
         let rate = load * 1e9 / service;
@@ -240,7 +244,7 @@ fn a_client_in_open_loop_has_the_wait_of_poisson_arrivals_at_a_constant_service(
         let mut spec = spec(MYSQL_57, null(), "256 MiB", &program, 20_000);
         spec.interval = Time(5 * SECOND);
         round_costs(&mut spec);
-        // Who changes a page that is being written would wait.
+        // Else a client that changes a page being written would wait.
         model(&mut spec).flushing.latched_writes = None;
         let left = run(&spec);
         let (count, latency) = (left.of("transaction.count"), left.of("transaction.latency_sum"));
@@ -253,8 +257,8 @@ fn a_client_in_open_loop_has_the_wait_of_poisson_arrivals_at_a_constant_service(
 }
 
 #[test]
-fn clients_who_think_ask_as_often_as_the_response_time_law_says() {
-    // So many processors are there that nobody waits: X = N / (Z + R).
+fn thinking_clients_follow_the_response_time_law() {
+    // Enough processors that no client waits for one: X = N / (Z + R).
     let (clients, thinking, service) = (4.0, 2e6, 71_000.0);
     let program = KEYS.replace("clients = 4", "clients = 4, think_time = \"2 ms\"");
     let mut spec = spec(MYSQL_57, null(), "256 MiB", &program, 20_000);
@@ -269,7 +273,7 @@ fn clients_who_think_ask_as_often_as_the_response_time_law_says() {
 }
 
 #[test]
-fn more_arrivals_than_can_be_served_are_counted_and_latency_grows() {
+fn excess_arrivals_are_counted_and_latency_grows() {
     let program = KEYS.replace("clients = 4", "clients = 2, rate = \"1000000 /s\"");
     let left = run(&spec(MYSQL_57, drive(), "64 MiB", &program, 300));
     let (served, unserved) = (left.of("transaction.count"), left.of("load.unserved"));
@@ -280,7 +284,7 @@ fn more_arrivals_than_can_be_served_are_counted_and_latency_grows() {
 }
 
 #[test]
-fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
+fn unserved_arrivals_belong_to_the_program_not_its_kinds() {
     let program = TPCC.replace("clients = 8", "clients = 2, rate = \"1000000 /s\"");
     let left = run(&spec(MYSQL_57, drive(), "64 MiB", &program, 300));
     let (served, unserved) = (left.of("transaction.count"), left.of("tpcc load.unserved"));
@@ -289,7 +293,7 @@ fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
 }
 
 #[test]
-fn pages_are_written_once_only_where_every_drive_writes_them_whole() {
+fn atomic_doublewrite_needs_drives_with_atomic_pages() {
     let said = |device: Device, wrap: fn(Box<Node>) -> Node| {
         let mut spec = spec(MYSQL_57, device.clone(), "5 MiB", KEYS, 100);
         spec.engines["mysql"].doublewrite = Some(Doublewrite::Atomic);
@@ -315,9 +319,9 @@ fn pages_are_written_once_only_where_every_drive_writes_them_whole() {
 }
 
 #[test]
-fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
-    // 20000 rows of 36 to a leaf in two tables, changed evenly; the log is small, the pool holds everything, and nothing else is
-    // changed. Batches are so small that each takes the oldest pages only.
+fn page_is_written_once_between_two_checkpoints() {
+    // Two tables of 20000 rows, 36 per leaf, changed evenly. The log is small, the pool holds
+    // everything, and no other page is changed. Each small batch takes only the oldest pages.
     let until = |millis: u64| {
         let mut small = spec(MYSQL_57, drive(), "64 MiB", KEYS, millis);
         small.engines["mysql"].redo_log = Some(Size(8 << 20));
@@ -326,14 +330,14 @@ fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
         (rules.undo, rules.flushing.batch, rules.flushing.neighbours) = (None, sourced(4), sourced(false));
         run(&small)
     };
-    // The log is full, and turns for the fifth time, when that is counted from.
+    // The count begins when the log is full and wraps for the fifth time.
     let (before, left) = (until(1000), until(4000));
     let of = |metric: &str| left.of(metric) - before.of(metric);
     let transactions = of("transaction.count");
     let redo = of("server.log_bytes") / transactions;
-    // Changes wait at 15/16 of nine tenths of the log, and the oldest pages are flushed until its age is 7/8: a page has been
-    // dirty for the mean of both when it is written. Then it is clean until its next change, which comes after as many
-    // transactions, on the mean, as there are leaves.
+    // Changes wait at 15/16 of nine tenths of the log, and the oldest pages are flushed until its
+    // age is 7/8: a page has been dirty for the mean of both when it is written. Then it is clean
+    // until its next change, which comes on average after as many transactions as there are leaves.
     let dirty = 8388608.0 * 0.9 * (15.0 / 16.0 + 7.0 / 8.0) / 2.0 / redo;
     let leaves = 2.0 * (10000.0_f64 / 36.0).ceil();
     let found = of("server.pages_written") / transactions;
@@ -341,9 +345,9 @@ fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
 }
 
 #[test]
-fn a_batch_ends_with_a_sync_of_each_file_that_it_wrote() {
-    // The pool holds everything, and the log is small: pages go in batches only, evenly from all tables. A sync takes no
-    // time, so that nothing else differs.
+fn batch_syncs_each_file_that_it_wrote() {
+    // The pool holds everything, and the log is small: pages are written in batches only, evenly
+    // from all tables. A sync takes no time, so nothing else differs.
     let keys = KEYS.replace("tables = 2", "tables = 6");
     let mut each = spec(MYSQL_57, null(), "64 MiB", &keys, 2000);
     each.engines["mysql"].redo_log = Some(Size(8 << 20));
@@ -354,7 +358,8 @@ fn a_batch_ends_with_a_sync_of_each_file_that_it_wrote() {
     for same in ["transaction.count", "server.pages_written", "server.log_fsyncs"] {
         assert_eq!(each.of(same), once.of(same), "{same}");
     }
-    // One for the doublewrite buffer and one for the data files; the system's file is written now and then.
+    // One sync for the doublewrite buffer and one for the data files; the system's file is written
+    // now and then.
     let data_fsyncs = |left: &Left| left.of("server.fsyncs") - left.of("server.log_fsyncs");
     let batches = data_fsyncs(&once) / 2.0;
     let files = data_fsyncs(&each) / batches - 1.0;
@@ -362,12 +367,13 @@ fn a_batch_ends_with_a_sync_of_each_file_that_it_wrote() {
 }
 
 #[test]
-fn who_changes_a_page_waits_for_its_doublewrite_too_or_for_its_own_write_alone() {
-    // All pages are in the pool and flushed for a small log again and again: nobody waits for free pages, but for latches.
+fn change_waits_for_doublewrite_or_only_for_its_write() {
+    // All pages are in the pool and flushed for a small log again and again: clients wait for
+    // latches, not for free pages.
     let waits = |doublewrite: Doublewrite, latched: bool| {
         let mut spec = spec(MYSQL_57, whole_pages(), "64 MiB", KEYS, 2000);
         let engine = &mut spec.engines["mysql"];
-        // Nor for the log.
+        // They don't wait for the log either.
         (engine.redo_log, engine.commit) = (Some(Size(4 << 20)), Some("0".into()));
         (engine.doublewrite, spec.start) = (Some(doublewrite), Start::Warm);
         model(&mut spec).flushing.latched_writes = latched.then(|| sourced(true));
@@ -380,14 +386,14 @@ fn who_changes_a_page_waits_for_its_doublewrite_too_or_for_its_own_write_alone()
 }
 
 #[test]
-fn atomic_writes_halve_what_is_written_and_settings_of_the_commit_count() {
+fn atomic_writes_and_commit_settings_change_writes() {
     let twice = spec(MYSQL_57, whole_pages(), "5 MiB", OLTP, 300);
     let mut once = twice.clone();
     once.engines["mysql"].doublewrite = Some(Doublewrite::Atomic);
     let (twice, once) = (run(&twice), run(&once));
     assert_eq!(once.of("server.doublewrite_pages"), 0.0);
     assert!(once.of("transaction.count") > twice.of("transaction.count"));
-    // So large a log that no page is flushed for its sake, which would flush the log before.
+    // A log so large that no page is flushed for it, which would flush the log first.
     let mut lazy = spec(MYSQL_57, drive(), "64 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1500);
     lazy.engines["mysql"].commit = Some("2".into());
     lazy.engines["mysql"].redo_log = Some(Size(700 << 20));
@@ -397,7 +403,7 @@ fn atomic_writes_halve_what_is_written_and_settings_of_the_commit_count() {
 }
 
 #[test]
-fn the_time_of_all_clients_is_accounted_for() {
+fn all_time_of_clients_is_accounted_for() {
     for program in [KEYS, TPCC, OLTP] {
         let spec = spec(MYSQL_57, drive(), "6 MiB", program, 500);
         let clients = f64::from(spec.phases[0].programs[0].clients());
@@ -408,7 +414,7 @@ fn the_time_of_all_clients_is_accounted_for() {
 }
 
 #[test]
-fn in_5_5_all_wait_for_the_thread_that_flushes_and_longer_if_looking_for_pages_costs_more() {
+fn clients_of_5_5_wait_for_the_flushing_thread() {
     let with = |look: Option<u64>| {
         let mut spec = spec(MYSQL_55, drive(), "9 MiB", TPCC, 1500);
         model(&mut spec).pool.look = look.map(|nanos| sourced(Time(nanos)));
@@ -422,7 +428,7 @@ fn in_5_5_all_wait_for_the_thread_that_flushes_and_longer_if_looking_for_pages_c
 }
 
 #[test]
-fn in_5_5_who_flushes_for_a_small_log_keeps_everybody_out_of_the_pool_that_holds_all_pages() {
+fn log_flush_of_5_5_locks_clients_out_of_the_pool() {
     let with = |look: Option<u64>, mebibytes: u64| {
         let mut spec = spec(MYSQL_55, drive(), "200 MiB", TPCC, 1500);
         (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(mebibytes << 20)));
@@ -431,13 +437,13 @@ fn in_5_5_who_flushes_for_a_small_log_keeps_everybody_out_of_the_pool_that_holds
         (left.of("transaction.count"), left.of("server.time_pool_mutex_ns") / left.of("server.time_processor_ns"))
     };
     let [free, costly, large] = [with(None, 4), with(Some(50_000), 4), with(Some(50_000), 256)];
-    assert_eq!(free.1, 0.0, "who looks at pages in no time keeps nobody out");
+    assert_eq!(free.1, 0.0, "clients that look at pages in no time lock none out");
     assert!(costly.0 < free.0 * 0.95 && costly.1 > 0.05, "{costly:?} against {free:?}");
     assert!(large.1 < costly.1 / 2.0, "{large:?} against {costly:?}");
 }
 
 #[test]
-fn what_is_not_simulated_is_said_before_anything_runs() {
+fn unsupported_settings_are_refused_before_the_run() {
     let mut odd = spec(MYSQL_57, drive(), "6 MiB", KEYS, 100);
     odd.engines["mysql"].flush_method = None;
     odd.engines["mysql"].options.insert("innodb_page_size".into(), "4096".into());
@@ -450,7 +456,7 @@ fn what_is_not_simulated_is_said_before_anything_runs() {
 }
 
 #[test]
-fn a_warm_start_misses_nothing_that_fits_and_else_as_much_as_a_run_that_has_gone_on_for_long() {
+fn warm_start_misses_as_a_long_run_does() {
     let mut fits = spec(MYSQL_57, drive(), "64 MiB", KEYS, 200);
     assert!(run(&fits).of("server.page_misses") > 100.0, "a cold start misses");
     fits.start = Start::Warm;
@@ -473,7 +479,7 @@ fn a_warm_start_misses_nothing_that_fits_and_else_as_much_as_a_run_that_has_gone
 }
 
 #[test]
-fn programs_of_different_tables_follow_one_another_on_one_server() {
+fn programs_of_different_tables_share_one_server() {
     let mut two = spec(MYSQL_57, drive(), "8 MiB", "{ scan = { size = \"4 MB\" } }", 300);
     let mut second = two.phases[0].clone();
     second.name = "tpcc".into();

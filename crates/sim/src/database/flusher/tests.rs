@@ -1,6 +1,8 @@
-//! Flushing and read-ahead by known answers: which pages go along with a dirty one, and which area is read ahead.
+//! Known answers of flushing and read-ahead: neighbours of a dirty page, and areas read ahead.
 
-use super::*;
+use super::selection::{longest_dirty, with_neighbours};
+use crate::database::Server;
+use crate::database::storage_engine::StorageEngine;
 use tameshi_base::Size;
 use tameshi_spec::profile::{Device, EngineModel, EngineProfile, NullProfile, Sourced};
 use tameshi_spec::run::{Node, RunSpec};
@@ -51,40 +53,46 @@ fn with_option(mut spec: RunSpec, option: &str, value: &str) -> RunSpec {
     spec
 }
 
-fn engine(spec: &RunSpec) -> Engine {
-    Engine::new(spec, &[(0, 0)]).expect("an engine")
+fn engine(spec: &RunSpec) -> StorageEngine {
+    Server::new(spec, &[(0, 0)]).expect("a server").engine
 }
 
-impl Engine {
-    /// Has a page in the pool: in the list's old part, or among the young ones.
+impl StorageEngine {
+    /// Put a page into the pool: into the list's old part, or among the young pages.
     fn hold(&mut self, page: u32, is_old: bool) -> u32 {
-        let frame = self.pool.take(1).expect("a frame is free");
-        self.pool.put(frame, page, is_old, 0);
-        self.pool.arrived(frame);
+        let frame = self.store.pool.take(1).expect("a frame is free");
+        self.store.pool.put(frame, page, is_old, 0);
+        self.store.pool.arrived(frame);
         frame
     }
 
-    /// Has dirty pages, changed in this order.
+    /// Make pages dirty, in this order.
     fn dirty(&mut self, pages: impl IntoIterator<Item = u32>, is_old: bool) {
         for page in pages {
-            let (frame, at) = (self.hold(page, is_old), u64::from(self.pool.dirty()));
-            self.pool.change(frame, at, at + 1);
+            let (frame, at) = (self.hold(page, is_old), u64::from(self.store.pool.dirty()));
+            self.store.pool.change(frame, at, at + 1);
         }
     }
 
-    /// The pages that are flushed with a dirty one, with itself, in order, and how many were looked at.
+    /// Return a dirty page and those flushed with it, in order, and the number of pages looked at.
     fn flushed_with(&mut self, page: u32, most: usize, old: bool) -> (Vec<u32>, u64) {
-        let (frame, mut taken) = (self.pool.writable(page).expect("a dirty page"), Vec::new());
-        let looked = self.take_for_batch(frame, (most, old), &mut taken).expect("it can be written");
-        let mut pages: Vec<u32> = taken.iter().map(|&(frame, _)| self.pool.page(frame)).collect();
+        let (frame, mut taken) = (self.store.pool.writable(page).expect("a dirty page"), Vec::new());
+        let looked = with_neighbours(&mut self.store, frame, (most, old), &mut taken).expect("it can be written");
+        let mut pages: Vec<u32> = taken.iter().map(|&(frame, _)| self.store.pool.page(frame)).collect();
         assert_eq!(pages[0], page, "the page itself comes first");
         pages.sort_unstable();
         (pages, looked)
     }
 }
 
-/// An engine whose list is long enough to have an old part.
-fn with_long_list(spec: &RunSpec) -> Engine {
+/// Pages of a read-ahead area, and those that may have been skipped.
+fn areas(spec: &RunSpec) -> (u32, u32) {
+    let ahead = engine(spec).store.settings.read_ahead;
+    (ahead.area, ahead.skipped)
+}
+
+/// An engine with a list that is long enough to have an old part.
+fn with_long_list(spec: &RunSpec) -> StorageEngine {
     let mut engine = engine(spec);
     for page in 6400..7000 {
         engine.hold(page, true);
@@ -93,26 +101,27 @@ fn with_long_list(spec: &RunSpec) -> Engine {
 }
 
 #[test]
-fn all_dirty_pages_of_the_area_of_64_go_along_and_none_of_the_next() {
+fn dirty_pages_of_the_area_are_flushed_along() {
     for profile in [MYSQL_55, MYSQL_57] {
         let mut engine = with_long_list(&spec(profile, "64 MiB", KEYS));
         engine.hold(160, true);
         engine.dirty([127, 128, 131, 140, 150, 191, 192], true);
         assert_eq!(engine.flushed_with(140, 120, false), (vec![128, 131, 140, 150, 191], 64));
-        assert!(engine.pool.writable(127).is_some() && engine.pool.writable(192).is_some());
+        assert!(engine.store.pool.writable(127).is_some() && engine.store.pool.writable(192).is_some());
     }
 }
 
 #[test]
-fn of_a_small_pool_the_area_is_a_sixteenth() {
-    // 384 frames: areas of 24 pages, of which one begins with 120 (a server's are no larger than those of read-ahead).
+fn small_pool_has_smaller_areas() {
+    // 384 frames: areas of 24 pages, of which one begins with 120 (a server's are no larger than
+    // those of read-ahead).
     let mut engine = engine(&spec(MYSQL_55, "6 MiB", KEYS));
     engine.dirty([119, 120, 130, 143, 144], true);
     assert_eq!(engine.flushed_with(130, 120, false), (vec![120, 130, 143], 24));
 }
 
 #[test]
-fn in_a_batch_from_the_lists_end_only_old_neighbours_go_along() {
+fn lru_batch_flushes_only_old_neighbours_along() {
     let mut engine = with_long_list(&spec(MYSQL_55, "64 MiB", KEYS));
     engine.dirty([130, 150], false);
     engine.dirty([131, 140, 191], true);
@@ -121,14 +130,14 @@ fn in_a_batch_from_the_lists_end_only_old_neighbours_go_along() {
 }
 
 #[test]
-fn no_more_neighbours_go_along_than_the_batch_has_room_for() {
+fn full_batch_flushes_no_more_neighbours() {
     let mut engine = with_long_list(&spec(MYSQL_57, "64 MiB", KEYS));
     engine.dirty(128..192, true);
     assert_eq!(engine.flushed_with(160, 10, false).0, [128, 129, 130, 131, 132, 133, 134, 135, 136, 160]);
 }
 
 #[test]
-fn in_mariadb_those_go_along_that_are_dirty_without_a_gap_unless_the_list_is_short() {
+fn mariadb_flushes_runs_of_dirty_neighbours() {
     let spec = spec(MARIADB, "64 MiB", KEYS);
     for (page, run) in [(131, 130..=133), (135, 135..=136), (190, 189..=191), (192, 192..=192)] {
         let mut engine = with_long_list(&spec);
@@ -141,7 +150,7 @@ fn in_mariadb_those_go_along_that_are_dirty_without_a_gap_unless_the_list_is_sho
 }
 
 #[test]
-fn a_page_goes_alone_where_neighbours_stay() {
+fn page_is_flushed_alone_without_flush_neighbors() {
     let of_57 = spec(MYSQL_57, "64 MiB", KEYS);
     for spec in [with_option(of_57, "innodb_flush_neighbors", "0"), spec(MYSQL_80, "64 MiB", KEYS)] {
         let mut engine = with_long_list(&spec);
@@ -151,16 +160,16 @@ fn a_page_goes_alone_where_neighbours_stay() {
 }
 
 #[test]
-fn a_batch_of_the_list_takes_areas_as_they_became_dirty_until_it_is_full() {
-    // A page of each of a hundred areas became dirty, one area after the other, and then a second and a third one of each.
+fn batch_takes_areas_in_the_order_they_became_dirty() {
+    // A page of each of a hundred areas became dirty, one area after the other, and then a second
+    // and a third one of each.
     let offsets = [10, 20, 30];
-    let taken = |spec: &RunSpec, quota: u64| {
+    let taken = |spec: &RunSpec, quota: usize| {
         let mut engine = with_long_list(spec);
         engine.dirty(offsets.into_iter().flat_map(|offset| (0..100).map(move |area| area * 64 + offset)), true);
-        engine.batches[LIST].quota = quota;
-        let (most, mut pages) = (engine.settings.model.flushing.batch.value as usize, Vec::new());
-        engine.collect_list(most, &mut pages);
-        pages.into_iter().map(|(frame, _)| engine.pool.page(frame)).collect::<Vec<u32>>()
+        let (most, mut pages) = (engine.store.settings.flushing.batch as usize, Vec::new());
+        longest_dirty(&mut engine.store, most.min(quota), &mut pages);
+        pages.into_iter().map(|(frame, _)| engine.store.pool.page(frame)).collect::<Vec<u32>>()
     };
     let whole = |areas: std::ops::Range<u32>| areas.flat_map(|area| offsets.map(|offset| area * 64 + offset));
     let spec = spec(MYSQL_57, "64 MiB", KEYS);
@@ -173,8 +182,9 @@ fn a_batch_of_the_list_takes_areas_as_they_became_dirty_until_it_is_full() {
 }
 
 #[test]
-fn an_area_that_is_read_ahead_is_the_power_of_two_from_a_32nd_of_the_pool() {
-    // Pools of 320 to 65536 pages, of which a 32nd is cut to a whole number; so many of an area may have been passed over.
+fn read_ahead_area_is_a_power_of_two_near_a_32nd_of_pool() {
+    // Pools of 320 to 65536 pages, of which a 32nd is cut to a whole number; 8 pages of an area may
+    // have been skipped.
     for (pool, area) in [
         ("5 MiB", 16),
         ("8 MiB", 16),
@@ -184,14 +194,14 @@ fn an_area_that_is_read_ahead_is_the_power_of_two_from_a_32nd_of_the_pool() {
         ("16896 KiB", 64),
         ("1 GiB", 64),
     ] {
-        assert_eq!(engine(&spec(MYSQL_57, pool, KEYS)).settings.area, (area, 8), "{pool}");
+        assert_eq!(areas(&spec(MYSQL_57, pool, KEYS)), (area, 8), "{pool}");
     }
     let any = with_option(spec(MYSQL_57, "5 MiB", KEYS), "innodb_read_ahead_threshold", "0");
-    assert_eq!(engine(&any).settings.area, (16, 16));
+    assert_eq!(areas(&any), (16, 16));
 }
 
 #[test]
-fn the_next_area_is_read_at_the_last_page_of_one_of_which_so_many_were_used() {
+fn read_ahead_begins_at_the_last_page_of_a_used_area() {
     for (threshold, least) in [("0", 1), ("56", 56), ("64", 64)] {
         let spec = with_option(spec(MYSQL_57, "64 MiB", KEYS), "innodb_read_ahead_threshold", threshold);
         for used in [least - 1, least] {
@@ -201,16 +211,16 @@ fn the_next_area_is_read_at_the_last_page_of_one_of_which_so_many_were_used() {
             }
             // The last ones, in order.
             for page in 192 - used..192 {
-                engine.pool.get(page, 0);
+                engine.store.pool.get(page, 0);
                 let is_last = page == 191 && used >= least;
-                assert_eq!(engine.area_to_read(page), if is_last { 192..256 } else { 0..0 }, "{page} of {used}");
+                assert_eq!(engine.area_ahead(page), if is_last { 192..256 } else { 0..0 }, "{page} of {used}");
             }
         }
     }
 }
 
 #[test]
-fn what_user_threads_keep_free_does_not_hang_on_read_ahead() {
+fn margin_does_not_depend_on_read_ahead() {
     let margins = |pool: &str| {
         let with = spec(MYSQL_55, pool, KEYS);
         let mut without = with.clone();
@@ -218,18 +228,18 @@ fn what_user_threads_keep_free_does_not_hang_on_read_ahead() {
             panic!("InnoDB")
         };
         model.read_ahead = None;
-        [with, without].map(|spec| engine(&spec).settings.margin)
+        [with, without].map(|spec| engine(&spec).store.settings.flushing.margin)
     };
     assert_eq!(["5 MiB", "16 MiB", "1 GiB"].map(margins), [[21; 2], [37; 2], [69; 2]]);
 }
 
 #[test]
-fn the_change_buffer_has_room_for_what_its_leaves_can_have_buffered_and_no_more_than_its_share_of_the_pool() {
+fn change_buffer_fits_its_leaves_and_its_share_of_the_pool() {
     let pages = |pool: &str| {
         let engine = engine(&spec(MYSQL_57, pool, OLTP));
         let leaves: u32 =
-            engine.layout.tables.iter().flat_map(|table| &table.secondary).map(|tree| tree.leaves().1).sum();
-        (engine.layout.change_buffer.1, leaves)
+            engine.store.layout.tables.iter().flat_map(|table| &table.secondary).map(|tree| tree.leaves().1).sum();
+        (engine.store.layout.change_buffer.1, leaves)
     };
     let (small, leaves) = pages("16 MiB");
     // A quarter of 1024 pages, and those by which it may be too large.
