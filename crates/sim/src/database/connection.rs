@@ -52,7 +52,7 @@ pub(super) enum After {
     Statement,
     /// The commit goes to the log.
     Commit,
-    /// The plan goes on.
+    /// The plan continues.
     Plan,
     /// The copy of a single page that is flushed is ready.
     Flush,

@@ -121,7 +121,7 @@ impl Connections {
         self.ready.push_back(number);
     }
 
-    /// Apply what operations on pages have meant for other connections.
+    /// Apply the effects of operations on pages.
     #[inline]
     pub(super) fn apply_effects(&mut self, store: &mut Store) {
         if !store.effects.is_empty() {

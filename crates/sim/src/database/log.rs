@@ -35,14 +35,14 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(settings: LogSettings, rules: &Innodb, watched: bool) -> Self {
+    pub(super) fn new(settings: LogSettings, rules: &Innodb, has_faults: bool) -> Self {
         Self {
             redo: Redo::new(settings.bytes, rules),
             settings,
             waiters: Vec::new(),
             durable: Vec::new(),
             space_waiters: Vec::new(),
-            durability: watched.then(Box::default),
+            durability: has_faults.then(Box::default),
         }
     }
 

@@ -6,7 +6,7 @@
 //! Pages are flushed by the rules of the profile's version ([`flusher`]). Rows are not kept:
 //! [`tpcc`] knows what replies need to touch the same rows as a real server.
 //!
-//! The [`Server`] coordinates its parts. Each part owns its state, and tells of its effects on
+//! The [`Server`] coordinates its parts. Each part owns its state, and reports its effects on
 //! other parts by return values, by [`store::Effect`]s on connections, and by requests to the
 //! kernel ([`port`]). Calls go downwards in this order:
 //!

@@ -59,7 +59,7 @@ impl Outages {
         self.list.is_unfinished = !whole;
         let listed = self.list.pages.len();
         let fields = json!({ "event": event, "pages": read, "listed": listed, "for_ns": now - began, "whole": whole });
-        self.tracker.tell(now, "pool_loaded", fields);
+        self.tracker.push(now, "pool_loaded", fields);
     }
 
     /// Break off a shutdown, which a fault ends.

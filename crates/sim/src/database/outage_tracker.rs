@@ -68,7 +68,7 @@ impl OutageTracker {
         self.ends > 0
     }
 
-    pub(super) fn tell(&mut self, at: Nanos, kind: &'static str, fields: Value) {
+    pub(super) fn push(&mut self, at: Nanos, kind: &'static str, fields: Value) {
         self.events.push(ServerEvent { at, kind, fields });
     }
 
@@ -77,17 +77,17 @@ impl OutageTracker {
         if let (Some(fields), Value::Object(rest)) = (fields.as_object_mut(), rest) {
             fields.extend(rest);
         }
-        self.tell(at, kind, fields);
+        self.push(at, kind, fields);
     }
 
     /// Record that an event found no server it could end.
     pub(super) fn miss(&mut self, now: Nanos, event: &str, why: Reason) {
-        self.tell(now, "missed", json!({ "event": event, "why": why }));
+        self.push(now, "missed", json!({ "event": event, "why": why }));
     }
 
     /// Record a finding that makes the run invalid.
     pub(super) fn find(&mut self, at: Nanos, reason: Reason) {
-        self.tell(at, "finding", json!({ "level": "invalid", "reasons": [reason] }));
+        self.push(at, "finding", json!({ "level": "invalid", "reasons": [reason] }));
     }
 
     pub(super) fn take_events(&mut self) -> Vec<ServerEvent> {

@@ -155,7 +155,7 @@ impl Planner {
         plan.update(page, bytes);
         for (index, tree) in description.indexes.iter().zip(&layout.tables[table].secondary) {
             if set.iter().any(|set| index.columns.contains(&column(set))) {
-                // The new value is one more than the old one: both entries stand on one leaf nearly
+                // The new value is one more than the old one: both entries are on one leaf nearly
                 // always.
                 let place = scattered(lock_key(key), description.rows);
                 tree.entry(place, plan);

@@ -1,9 +1,9 @@
 //! Recovery of a server: it starts, reads its log from the last checkpoint on, and reads the pages
 //! that the log names to apply it to them. Then it answers, with those pages in its pool.
 //!
-//! The log is read in order, piece by piece, and its records are parsed in between. Pages are
-//! read in their order, with as many reads in flight as the profile says. Every page changed since
-//! the checkpoint is read, also those that were written since: only a read tells. Rollbacks count
+//! The log is read in order, piece by piece, and its records are parsed in between. Pages are read
+//! in their order, with as many reads in flight as the profile says. Every page changed since the
+//! checkpoint is read, also those that were written since: only a read shows that. Rollbacks count
 //! for nothing: undo goes on while the server already answers.
 
 use super::counters::Count;

@@ -30,7 +30,7 @@ impl Server {
         let DataSets { program, segments, mut layout, mut idle, pages } = data_sets::of(spec, &settings)?;
         let (storage, name, on) = spec.storage.get_full(&database.storage)?;
         let (device, base_bytes) = places[storage];
-        let watched = validation::watched(spec);
+        let has_faults = validation::has_faults(spec);
         (layout.next, layout.room) = (pages, settings.room(on.size));
         idle.iter_mut().for_each(|set| set.layout.room = layout.room);
         let layouts = std::iter::once(&layout).chain(idle.iter().map(|set| &set.layout));
@@ -53,8 +53,8 @@ impl Server {
             unlocked: Vec::new(),
             purge: Purge::new(settings.purge),
             space: Space::new(name.clone(), on.size, pages),
-            outages: watched.then(Box::default),
-            engine: StorageEngine::new(settings, layout, (base_bytes, watched), change_buffer),
+            outages: has_faults.then(Box::default),
+            engine: StorageEngine::new(settings, layout, (base_bytes, has_faults), change_buffer),
         };
         if spec.start == Start::Warm {
             warm_start::warm(&mut server.engine.store, &mut server.statements);

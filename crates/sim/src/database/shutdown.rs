@@ -91,7 +91,7 @@ impl Shutdown {
         self.flushed = flushed - self.flushed;
     }
 
-    /// Record the shutdown up to `gone`, the server's end, with what became of the server.
+    /// Record the shutdown up to `gone`, the server's end, with further fields.
     pub(super) fn record(&self, gone: Nanos, rest: Value, tracker: &mut OutageTracker) {
         let fields = json!({
             "event": self.fault.event, "shutdown_ns": gone - self.began, "pages_flushed": self.flushed,

@@ -28,7 +28,7 @@ impl Space {
         self.since_ramp = (pages, 0);
     }
 
-    /// Note simulated transactions, and the pages after them; without any the ramp goes on.
+    /// Note simulated transactions, and the pages after them; without any the ramp continues.
     pub(super) fn simulated(&mut self, pages: u32, transactions: u64) {
         self.since_ramp.1 += transactions;
         if self.since_ramp.1 == 0 {

@@ -28,14 +28,14 @@ impl StorageEngine {
     pub(super) fn new(
         settings: Settings,
         layout: Layout,
-        (base_bytes, watched): (u64, bool),
+        (base_bytes, has_faults): (u64, bool),
         change_buffer: ChangeBuffer,
     ) -> Self {
         Self {
             flusher: Flusher::default(),
             change_buffer,
             read_threads: ReadThreads::new(settings.read_threads),
-            store: Store::new(settings, layout, base_bytes, watched),
+            store: Store::new(settings, layout, base_bytes, has_faults),
         }
     }
 

@@ -54,12 +54,12 @@ pub(super) fn empty_pool(settings: &Settings, pages: u32) -> Pool {
 }
 
 impl Store {
-    pub(super) fn new(settings: Settings, layout: Layout, base_bytes: u64, watched: bool) -> Self {
+    pub(super) fn new(settings: Settings, layout: Layout, base_bytes: u64, has_faults: bool) -> Self {
         Self {
             pool: empty_pool(&settings, layout.next + 1),
             mutex: PoolMutex::default(),
             page_waiters: Vec::new(),
-            log: Log::new(settings.log, &settings.model, watched),
+            log: Log::new(settings.log, &settings.model, has_faults),
             cache: PageCache::new(settings.pool.cached),
             counters: Counters::new(),
             port: Port::new(base_bytes),

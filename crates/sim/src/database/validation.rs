@@ -116,7 +116,7 @@ fn ends_the_server(spec: &RunSpec, event: &Event) -> bool {
 }
 
 /// Return whether an event ends the server of the run's database, or hits its storage.
-pub(super) fn watched(spec: &RunSpec) -> bool {
+pub(super) fn has_faults(spec: &RunSpec) -> bool {
     let Some(database) = &spec.database else { return false };
     let fails = |event: &Event| {
         let failing = event.fail.as_ref().and_then(|failure| failure.storage.as_deref());

@@ -221,7 +221,7 @@ fn write_back(store: &mut Store, list: usize, batch: &Batch) -> u32 {
     requests
 }
 
-/// Data files to sync after a batch: those it wrote, or one that stands for all.
+/// Data files to sync after a batch: those it wrote, or one in place of all.
 fn files_of(store: &Store, batch: &Batch) -> u32 {
     let flushing = &store.settings.flushing;
     if !(flushing.fsync && flushing.sync_each_file) {
