@@ -129,11 +129,13 @@ def cargo_source(root: Path, test: str) -> tuple[Path, str]:
         case _:
             raise Unusable(f"`{test}`: expected cargo -p PACKAGE (--lib | --test NAME) PATH")
     *modules, function = path.split("::")
-    if modules[-1:] == ["tests"]:
-        modules.pop()
     folder = root / "crates" / package.removeprefix("tameshi-") / top
+    candidates = []
+    if modules[-1:] == ["tests"]:
+        candidates = [folder.joinpath(*modules).with_suffix(".rs")]
+        modules.pop()
     inner = folder.joinpath(*modules)
-    candidates = [inner.with_suffix(".rs"), inner / "mod.rs"] if modules else [folder / lone]
+    candidates += [inner.with_suffix(".rs"), inner / "mod.rs"] if modules else [folder / lone]
     for source in candidates:
         if source.is_file():
             return source, function

@@ -212,7 +212,7 @@ pub fn holds_files(spec: &RunSpec, storage: &str) -> bool {
     streams(spec, storage).any(|stream| stream.stream.call.is_some_and(FileCall::in_directory))
 }
 
-/// What can't be of a storage that is a directory to some of its streams.
+/// Refusals of streams that use a directory of files as a single file, or with other file lengths.
 pub(crate) fn refusals(spec: &RunSpec, storage: &str) -> Vec<Refusal> {
     let is_one = |stream: &&PhaseStream| stream.stream.call.is_some_and(FileCall::in_directory);
     let Some(first) = streams(spec, storage).find(is_one) else { return Vec::new() };

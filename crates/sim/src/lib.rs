@@ -3,8 +3,8 @@
 //! [`execute`] carries out one resolved run. The crate reads no clock, file or environment, and no
 //! result depends on hash order: the same spec gives the same digest on any machine.
 
+mod database;
 pub mod device;
-mod engine;
 mod error;
 mod extrapolate;
 pub mod faults;

@@ -1,6 +1,6 @@
 """The least sizes of a simulated InnoDB: what a study asks below them, the server doesn't have.
 
-The simulator raises them as the server does (`crates/sim/src/engine/settings.rs`).
+The simulator raises them as the server does (`crates/sim/src/database/settings.rs`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ use super::decay::Decay;
 use super::segment::Segment;
 use super::sums::Sums;
 use super::windows::SteadyPace;
-use crate::engine::{Counted, Standing, WHYS};
+use crate::database::{Snapshot, Totals, WAIT_REASONS};
 use tameshi_base::Nanos;
 use tameshi_record::Share;
 
@@ -80,7 +80,7 @@ impl Counter {
 /// Progress of the time of a kind of transaction, which changes as its waits do.
 struct KindTime {
     /// Time per reason to wait, in the window.
-    spent: [Nanos; WHYS],
+    spent: [Nanos; WAIT_REASONS],
     /// Decline of the kind's own page reads, if they decline.
     reads: Option<Decay>,
     sum: u64,
@@ -88,7 +88,7 @@ struct KindTime {
 }
 
 impl KindTime {
-    fn new(spent: [Nanos; WHYS], reads: Option<Decay>) -> Self {
+    fn new(spent: [Nanos; WAIT_REASONS], reads: Option<Decay>) -> Self {
         Self { sum: spent.iter().sum(), spent, reads, at: 0 }
     }
 
@@ -96,7 +96,7 @@ impl KindTime {
     fn gain(&self, (from, to): (f64, f64), waits: &[Gain]) -> Gain {
         let reads = self.reads.map(|reads| to * reads.factor(to) - from * reads.factor(from));
         let of = |why: usize| match reads {
-            Some(time) if why == Counted::READING => Gain { time, elasticity: 0.0 },
+            Some(time) if why == Totals::READING => Gain { time, elasticity: 0.0 },
             _ => waits[why],
         };
         let shares = self.spent.iter().map(|spent| *spent as f64 / self.sum.max(1) as f64);
@@ -121,7 +121,7 @@ pub(super) struct Extrapolation {
     pub(super) window: Segment,
     counters: Vec<Counter>,
     kinds: Vec<KindTime>,
-    snapshot: Standing,
+    snapshot: Snapshot,
     /// Change of dirty pages per unit of the pace's driver.
     dirty: f64,
     /// Bytes of pages that the window's transactions made: the pool's growth without reads.
@@ -146,10 +146,10 @@ impl Extrapolation {
         };
         let counter = |place: usize| {
             let per = |block: &Segment| {
-                let of = if Counted::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
+                let of = if Totals::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
                 block.counted.drifts_with(place) as f64 / of as f64
             };
-            let comes_in = is_filling && Counted::COME_IN.contains(&place);
+            let comes_in = is_filling && Totals::COME_IN.contains(&place);
             let trend = if comes_in {
                 Trend::Decays(decay(&|block| block.counted.value(place)))
             } else {
@@ -158,16 +158,16 @@ impl Extrapolation {
             Counter::new(whole.counted.value(place), trend)
         };
         let kind = |place: usize| {
-            let reading = |block: &Segment| block.counted.spent_by(place)[Counted::READING];
+            let reading = |block: &Segment| block.counted.spent_by(place)[Totals::READING];
             let reads = is_filling.then(|| decay(&reading));
             KindTime::new(whole.counted.spent_by(place), reads)
         };
-        let snapshots: Vec<Standing> = window.iter().map(|block| block.snapshot.1).collect();
+        let snapshots: Vec<Snapshot> = window.iter().map(|block| block.snapshot.1).collect();
         let grown = snapshots[snapshots.len() - 1].pool - window[0].snapshot.0.pool;
         Self {
-            counters: Counted::PLACES.map(counter).collect(),
+            counters: Totals::PLACES.map(counter).collect(),
             kinds: (0..whole.kinds.len()).map(kind).collect(),
-            snapshot: Standing::mean(&snapshots).expect("a block"),
+            snapshot: Snapshot::mean(&snapshots).expect("a block"),
             dirty: pace.drift_of(|block| block.snapshot.1.dirty, pair),
             made: (grown - whole.counted.read_bytes()).max(0.0),
             window: whole,
@@ -184,16 +184,16 @@ impl Extrapolation {
         let piece = (from, to, whole);
         let span = |of: &dyn Fn(Nanos) -> Nanos| Share { from: of(from), to: of(to), whole };
         let (work, time) = (span(&|at| pace.equivalent(at)), span(&|at| at));
-        let (counts, clients) = self.counters.split_at_mut(Counted::IS_TIME.start);
+        let (counts, clients) = self.counters.split_at_mut(Totals::IS_TIME.start);
         let counted = counts.iter_mut().map(|counter| {
             let gain = counter.gain(pace, passed, work.to);
             advance(&mut counter.at, gain, whole)
         });
         let gain = |(why, counter): (usize, &Counter)| {
-            let time = counter.gain(pace, to, if why == Counted::WORKING { work.to } else { to });
+            let time = counter.gain(pace, to, if why == Totals::WORKING { work.to } else { to });
             let elasticity = match counter.trend {
                 Trend::Decays(_) => 0.0,
-                Trend::Drift(_) if why == Counted::WORKING => WORK_ELASTICITY * time,
+                Trend::Drift(_) if why == Totals::WORKING => WORK_ELASTICITY * time,
                 Trend::Drift(_) => time,
             };
             Gain { time, elasticity }
@@ -209,14 +209,14 @@ impl Extrapolation {
     }
 
     /// State of the server in the current piece: the mean of what fluctuates, the end of the rest.
-    pub(super) fn snapshot(&self) -> Standing {
+    pub(super) fn snapshot(&self) -> Snapshot {
         let mut snapshot = self.snapshot;
         let [from, to] = [self.piece.0, self.piece.1].map(|time| time as f64);
         let sum = |time: f64| time * self.pace.factor(self.dirty, time);
         snapshot.dirty = (snapshot.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, snapshot.whole);
         // Pages that were read or made stay in the pool until it is full.
         let whole = self.window.length as f64;
-        let read = self.window.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
+        let read = self.window.counted.read_bytes() * self.counters[Totals::PAGES_READ].at as f64 / whole;
         let made = self.made * self.pace.equivalent(self.piece.1) as f64 / whole;
         snapshot.pool = (snapshot.pool + read + made).min(snapshot.whole);
         snapshot
@@ -285,7 +285,7 @@ mod tests {
             let mut block = block(LENGTH, 100_000);
             let seldom = mean_inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
             let (reading, pages) = ((4e5 * seldom).round() as Nanos, (1e6 * seldom).round() as u64);
-            block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
+            block.counted = Totals::of_pages(pages, (reading, 2 * LENGTH - reading));
             let (begin, end) = &mut block.snapshot;
             begin.pool = pool;
             pool += block.counted.read_bytes() + 1e6;
@@ -298,10 +298,10 @@ mod tests {
     }
 
     /// Extrapolation after 40 blocks, at its last piece, and the totals of the rest.
-    fn rest(blocks: &[Segment], pieces: u64) -> (Extrapolation, Counted) {
+    fn rest(blocks: &[Segment], pieces: u64) -> (Extrapolation, Totals) {
         let pace = Windows::latest(&blocks[..40], 10).expect("two windows and some").steady_pace();
         let mut extrapolation = Extrapolation::new(pace, &blocks[..40]);
-        let mut counted = Counted::nothing(0);
+        let mut counted = Totals::nothing(0);
         for piece in 1..=pieces {
             let shares = extrapolation.next_piece(piece * 10 * LENGTH);
             counted.add(&extrapolation.window.counted, (shares.work, shares.time), |place| shares.counter(place));
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn time_of_clients_adds_up() {
         let (_, counted) = rest(&filling(400), 36);
-        let all: u64 = Counted::IS_TIME.map(|place| counted.value(place)).sum();
+        let all: u64 = Totals::IS_TIME.map(|place| counted.value(place)).sum();
         assert!(all.abs_diff(2 * 360 * LENGTH) < 1000, "two clients during the rest: {all}");
     }
 

@@ -77,7 +77,7 @@ impl Phase<'_> {
         progress.intervals.write(world, writer)?;
         writer.set_shift(progress.intervals.at.cast_signed() - world.now.cast_signed());
         if let Some(engine) = &mut world.engine {
-            engine.set_done_by_clients(progress.intervals.since_begin());
+            engine.set_done(progress.intervals.since_begin());
         }
         let whole = progress.intervals.at - begin;
         self.record_simulated(run, (world.now - self.begin, whole, progress.rest), (world, writer))?;
@@ -155,7 +155,7 @@ impl Phase<'_> {
 
     /// Simulate for a length of time, within one interval.
     fn simulate_segment(&mut self, length: Nanos, world: &mut World, writer: &mut Writer) -> Result<Segment, SimError> {
-        let snapshot = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
+        let snapshot = world.engine.as_ref().map(|engine| engine.snapshot()).unwrap_or_default();
         let used = world.usage_totals();
         self.simulate_until(world.now + length, world, writer)?;
         let kinds = self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[TRANSACTION])).collect();
@@ -163,8 +163,8 @@ impl Phase<'_> {
         Ok(Segment {
             length,
             kinds,
-            counted: engine.take_counted(world.now),
-            snapshot: (snapshot, engine.standing()),
+            counted: engine.take_totals(world.now),
+            snapshot: (snapshot, engine.snapshot()),
             used: (used, world.usage_totals()),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::segment::Segment;
 use super::sums::Sums;
-use crate::engine::Standing;
+use crate::database::Snapshot;
 use libm::{exp, log};
 
 /// Smallest and largest ratio of a window's growth to that of the window before.
@@ -22,7 +22,7 @@ pub(super) struct Growth {
 
 impl Growth {
     /// Growth of a quantity of the server's state over two windows, one after the other.
-    pub(super) fn in_windows(before: &[Segment], window: &[Segment], of: impl Fn(&Standing) -> f64) -> Self {
+    pub(super) fn in_windows(before: &[Segment], window: &[Segment], of: impl Fn(&Snapshot) -> f64) -> Self {
         let end = &window[window.len() - 1].snapshot.1;
         let sizes = [&before[0].snapshot.0, &window[0].snapshot.0, end].map(of);
         Self::of(sizes, [before, window].map(|blocks| Sums::of(blocks).length))

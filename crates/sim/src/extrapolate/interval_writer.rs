@@ -2,7 +2,7 @@
 
 use super::extrapolation::{Extrapolation, Shares};
 use super::segment::Segment;
-use crate::engine::{Counted, Standing};
+use crate::database::{Snapshot, Totals};
 use crate::error::SimError;
 use crate::kernel::accounting::TRANSACTION;
 use crate::kernel::usage::UsageTotals;
@@ -21,11 +21,11 @@ pub(super) struct IntervalWriter {
     began: Nanos,
     stats: Vec<IntervalStats>,
     /// Counters of the interval.
-    counted: Counted,
+    counted: Totals,
     /// Counters since the phase's begin.
-    since_begin: Counted,
+    since_begin: Totals,
     used: Vec<UsageTotals>,
-    snapshot: Standing,
+    snapshot: Snapshot,
 }
 
 impl IntervalWriter {
@@ -37,7 +37,7 @@ impl IntervalWriter {
         (begin, stats): (Nanos, Vec<IntervalStats>),
         (clients, used): (usize, Vec<UsageTotals>),
     ) -> Self {
-        let none = Counted::nothing(clients);
+        let none = Totals::nothing(clients);
         Self {
             clock,
             phase,
@@ -48,7 +48,7 @@ impl IntervalWriter {
             counted: none.clone(),
             since_begin: none,
             used,
-            snapshot: Standing::default(),
+            snapshot: Snapshot::default(),
         }
     }
 
@@ -58,7 +58,7 @@ impl IntervalWriter {
     }
 
     /// Counters since the phase's begin.
-    pub(super) fn since_begin(&self) -> &Counted {
+    pub(super) fn since_begin(&self) -> &Totals {
         &self.since_begin
     }
 
@@ -126,7 +126,7 @@ impl IntervalWriter {
             stats.operations[TRANSACTION].latency_ns_sum = if count == 0 { latency_ns_sum } else { 0 };
         }
         world.write_usage_at(self.at, self.used.clone(), writer)?;
-        let counted = std::mem::replace(&mut self.counted, Counted::nothing(0));
+        let counted = std::mem::replace(&mut self.counted, Totals::nothing(0));
         counted.write((self.began, self.at), (self.word, &self.snapshot), writer)?;
         if self.at == self.clock.ramped() {
             writer.phase_ramped(self.at, self.phase)?;

@@ -8,7 +8,7 @@ use super::growth::Growth;
 use super::segment::Segment;
 use super::sums::Sums;
 use super::windows::{FULL, SteadyPace, TOLERANCE, Windows};
-use crate::engine::Standing;
+use crate::database::Snapshot;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -113,7 +113,7 @@ impl Judge {
 /// across that time would have two rates.
 fn since_full(blocks: &[Segment]) -> Option<&[Segment]> {
     let (last, earlier) = blocks.split_last()?;
-    let is_full = |snapshot: &Standing| snapshot.buffered >= FULL * snapshot.buffer_mark;
+    let is_full = |snapshot: &Snapshot| snapshot.buffered >= FULL * snapshot.buffer_mark;
     let before = earlier.iter().rposition(|block| !is_full(&block.snapshot.1))?;
     (is_full(&last.snapshot.1) && last.snapshot.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
 }

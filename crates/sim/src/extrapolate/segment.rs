@@ -1,6 +1,6 @@
 //! Simulated segment of a phase: its transactions, counters, usage and server state.
 
-use crate::engine::{Counted, Standing};
+use crate::database::{Snapshot, Totals};
 use crate::kernel::usage::UsageTotals;
 use tameshi_base::Nanos;
 use tameshi_record::{OpStats, Share};
@@ -11,11 +11,11 @@ pub(super) struct Segment {
     pub(super) length: Nanos,
     /// Transactions by kind.
     pub(super) kinds: Vec<OpStats>,
-    pub(super) counted: Counted,
+    pub(super) counted: Totals,
     /// Usage of each device and of the host, at begin and end.
     pub(super) used: (Vec<UsageTotals>, Vec<UsageTotals>),
     /// State of the server, at begin and end.
-    pub(super) snapshot: (Standing, Standing),
+    pub(super) snapshot: (Snapshot, Snapshot),
 }
 
 impl Segment {
@@ -54,7 +54,7 @@ pub(crate) mod tests {
         Segment {
             length,
             kinds: vec![OpStats { count: transactions, ..Default::default() }],
-            counted: Counted::nothing(0),
+            counted: Totals::nothing(0),
             snapshot: Default::default(),
             used: Default::default(),
         }

@@ -4,7 +4,7 @@ use super::growth::Growth;
 use super::segment::Segment;
 use super::sums::Sums;
 use super::trend::{mean_inverse, mean_inverses, slope, slope_of};
-use crate::engine::Standing;
+use crate::database::Snapshot;
 use tameshi_base::Nanos;
 
 /// Largest relative difference of a window's rate from the expected one.
@@ -167,7 +167,7 @@ impl<'a> Windows<'a> {
 /// two windows of `length` blocks. `passed` is the time before the blocks.
 fn driver_of(passed: f64, blocks: &[Segment], length: usize) -> (Vec<f64>, Driver) {
     let (before, window) = pair(blocks, length);
-    let Standing { turned_over, buffered, leaf_changes, .. } = *snapshot(blocks);
+    let Snapshot { turned_over, buffered, leaf_changes, .. } = *snapshot(blocks);
     // Once all pages of the pool have been replaced, reads decline no more. A drive may still
     // settle.
     if turned_over >= 1.0 && leaf_changes.0 > 0 {
@@ -194,7 +194,7 @@ fn pair(blocks: &[Segment], length: usize) -> (&[Segment], &[Segment]) {
 }
 
 /// State of the server at the end of blocks.
-fn snapshot(blocks: &[Segment]) -> &Standing {
+fn snapshot(blocks: &[Segment]) -> &Snapshot {
     &blocks[blocks.len() - 1].snapshot.1
 }
 
@@ -206,7 +206,7 @@ fn mean(blocks: &[Segment], of: &[f64]) -> f64 {
 
 /// Growth of the change buffer after two windows, and its room up to its limit.
 fn growth((before, window): (&[Segment], &[Segment])) -> (Growth, f64) {
-    let Standing { buffered, buffer_mark, .. } = snapshot(window);
+    let Snapshot { buffered, buffer_mark, .. } = snapshot(window);
     (Growth::in_windows(before, window, |snapshot| snapshot.buffered), (buffer_mark - buffered).max(0.0))
 }
 

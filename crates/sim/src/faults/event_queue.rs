@@ -1,7 +1,7 @@
 //! Events of a run: their times, their targets, and their records.
 
 use super::loss::Loss;
-use crate::engine::{Blow, How};
+use crate::database::{FaultKind, ServerFault};
 use crate::error::SimError;
 use crate::stack::Device;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ struct Pending {
 struct Outcome {
     kind: &'static str,
     fields: Value,
-    server_fault: Option<Blow>,
+    server_fault: Option<ServerFault>,
 }
 
 impl Outcome {
@@ -97,15 +97,25 @@ impl EventQueue {
         now: Nanos,
         device: &mut Device,
         writer: &mut Writer,
-    ) -> Result<Option<Blow>, SimError> {
+    ) -> Result<Option<ServerFault>, SimError> {
         let Some(index) = self.pending.iter().position(|pending| pending.at == self.next) else { return Ok(None) };
         let Pending { name, event, .. } = self.pending.remove(index);
         self.find_next();
         if let Some(kill) = &event.kill {
-            return Ok(Some(Blow { event: name, how: How::Kill, down: kill.down.0, loss: Loss::default() }));
+            return Ok(Some(ServerFault {
+                event: name,
+                kind: FaultKind::Kill,
+                down: kill.down.0,
+                loss: Loss::default(),
+            }));
         }
         if let Some(restart) = &event.restart {
-            return Ok(Some(Blow { event: name, how: How::Shutdown, down: restart.down.0, loss: Loss::default() }));
+            return Ok(Some(ServerFault {
+                event: name,
+                kind: FaultKind::Shutdown,
+                down: restart.down.0,
+                loss: Loss::default(),
+            }));
         }
         let outcome = if let Some(fail) = &event.fail {
             self.fail((&name, target(&event)), fail, now, device)
@@ -170,7 +180,7 @@ impl EventQueue {
             "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
             "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
         });
-        let server_fault = Some(Blow { event: name.to_string(), how: How::PowerCut, down: 0, loss });
+        let server_fault = Some(ServerFault { event: name.to_string(), kind: FaultKind::PowerCut, down: 0, loss });
         Outcome { server_fault, ..Outcome::new("power_cut", fields) }
     }
 
@@ -226,7 +236,7 @@ fn fail_over((name, storage): (&str, Option<&str>), failover: &Failover, now: Na
                 "event": name, "storage": storage, "outstanding": loss.outstanding,
                 "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
             });
-            let fault = Blow { event: name.to_string(), how: How::Failover, down: failover.down.0, loss };
+            let fault = ServerFault { event: name.to_string(), kind: FaultKind::Failover, down: failover.down.0, loss };
             Outcome { server_fault: Some(fault), ..Outcome::new("failover", fields) }
         }
         Err(why) => Outcome::missed(name, storage, &why),

@@ -8,8 +8,8 @@ use super::look_ahead::look_ahead;
 use super::state::Phase;
 use super::validate;
 use super::world::World;
+use crate::database::{Request, Server};
 use crate::device::DeviceCompletion;
-use crate::engine::{Engine, Request};
 use crate::error::SimError;
 use crate::host::Action;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -132,7 +132,7 @@ impl Phase<'_> {
 
     /// Hand a completion to the job or the server thread that waits for it.
     #[inline]
-    fn finish(&mut self, digest: &mut Digest, engine: Option<&mut Engine>, done: &DeviceCompletion) {
+    fn finish(&mut self, digest: &mut Digest, engine: Option<&mut Server>, done: &DeviceCompletion) {
         let job = CommandId::from(done.command.id).thread();
         if job < self.jobs.len() {
             if self.complete(digest, done) {
@@ -198,7 +198,7 @@ impl Phase<'_> {
     /// Carry out the requests of the database server, and count the transactions that have ended.
     #[inline(always)]
     pub(super) fn serve_requests(&mut self, world: &mut World) {
-        if world.engine.as_ref().is_some_and(|engine| engine.wants_something()) {
+        if world.engine.as_ref().is_some_and(|engine| engine.has_output()) {
             self.serve_all_requests(world);
         }
     }
@@ -227,7 +227,7 @@ impl Phase<'_> {
                 }
             }
         }
-        for ended in engine.ended.drain(..) {
+        for ended in engine.drain_ended() {
             let stream = (self.spec.streams.len() + ended.kind) as u16;
             world.digest.add(transaction_entry(now, stream, ended.latency));
             if !self.is_over {

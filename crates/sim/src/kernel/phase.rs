@@ -56,7 +56,7 @@ impl Phase<'_> {
         }
         self.record_drained(0, writer)?;
         if let (Some(engine), Some(_)) = (&world.engine, self.spec.programs.first()) {
-            engine.tell_clients(end, self.index, writer)?;
+            engine.record_clients(end, self.index, writer)?;
         }
         writer.phase_end(end, self.index, ended_by)?;
         self.jobs.end_phase(self.index, end);

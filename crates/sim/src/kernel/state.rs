@@ -4,7 +4,7 @@ use super::job_table::JobTable;
 use super::ready_tree::ReadyTree;
 use super::start_jobs::start_jobs;
 use super::world::World;
-use crate::engine::Engine;
+use crate::database::Server;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, IntervalStats, Rounds};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
@@ -57,7 +57,7 @@ impl<'a> Phase<'a> {
         let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
         let mut names: Vec<String> = phase.streams.iter().map(|stream| stream.name.clone()).collect();
-        names.extend(phase.programs.iter().flat_map(Engine::kinds));
+        names.extend(phase.programs.iter().flat_map(Server::kinds));
         let slots: u64 =
             phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.most_outstanding())).sum();
         let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);

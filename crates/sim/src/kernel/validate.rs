@@ -25,7 +25,7 @@ pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     }
     refusals.extend(shared_otherwise(spec));
     refusals.extend(dead_channels(spec));
-    refusals.extend(crate::engine::refusals(spec));
+    refusals.extend(crate::database::refusals(spec));
     for phase in &spec.phases {
         let name = &phase.name;
         if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {

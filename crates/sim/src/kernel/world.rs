@@ -8,8 +8,8 @@ use super::job_table::JobTable;
 use super::seed_path::SeedPath;
 use super::usage::UsageTotals;
 use super::validate;
+use crate::database::Server;
 use crate::device::DeviceCompletion;
-use crate::engine::Engine;
 use crate::error::SimError;
 use crate::faults::event_queue::{EventQueue, target};
 use crate::host::Host;
@@ -25,7 +25,7 @@ pub(crate) struct World {
     /// Host, unless its processors take no time.
     pub(crate) host: Option<Host>,
     /// Database server, if a program uses one.
-    pub(crate) engine: Option<Box<Engine>>,
+    pub(crate) engine: Option<Box<Server>>,
     pub(super) devices: Devices,
     pub(super) events: EventQueue,
     /// Device of each storage, in the spec's order.
@@ -54,7 +54,7 @@ impl World {
             devices(spec).map_err(|why| SimError::Unsupported(vec![Refusal::new("stack", &["storage"], why)]))?;
         let map = device_map(spec);
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
-        let engine = Engine::new(spec, &map).map(Box::new);
+        let engine = Server::new(spec, &map).map(Box::new);
         let device_of: Vec<usize> = map.into_iter().map(|(device, _)| device).collect();
         let first = |device| device_of.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
         let names: Vec<String> =
@@ -196,7 +196,7 @@ impl World {
 
     /// Record the events of the database server; fail if its storage is full.
     pub(super) fn record_server_events(&mut self, writer: &mut Writer) -> Result<(), SimError> {
-        let events = self.engine.as_mut().map_or(Vec::new(), |engine| engine.news());
+        let events = self.engine.as_mut().map_or(Vec::new(), |engine| engine.take_events());
         events.into_iter().try_for_each(|event| writer.event(event.at, event.kind, event.fields))?;
         self.engine.as_ref().and_then(|engine| engine.no_space()).map_or(Ok(()), |why| Err(SimError::NoSpace(why)))
     }

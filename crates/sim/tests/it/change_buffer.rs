@@ -1,6 +1,6 @@
-//! The change buffer's bitmaps: who asks them, and what finding the buffer full costs.
+//! The change buffer's bitmaps: their reads, and the cost of a full buffer.
 
-use crate::engine::{KEYS, MYSQL_57, OLTP, drive, model, run, spec};
+use crate::database::{KEYS, MYSQL_57, OLTP, drive, model, run, spec};
 use crate::support::{null, sourced};
 use tameshi_base::units::Share;
 use tameshi_spec::profile::ChangeBuffer;
@@ -11,7 +11,7 @@ fn buffer(spec: &mut RunSpec) -> &mut ChangeBuffer {
 }
 
 #[test]
-fn a_pool_that_holds_all_reads_one_page_of_a_bitmap_for_all_leaves_that_it_tells_of() {
+fn large_pool_reads_each_bitmap_page_once() {
     let pages_read = |per_bitmap: Option<u32>| {
         let mut spec = spec(MYSQL_57, null(), "256 MiB", KEYS, 4000);
         (model(&mut spec).undo, model(&mut spec).read_ahead) = (None, None);
@@ -24,14 +24,14 @@ fn a_pool_that_holds_all_reads_one_page_of_a_bitmap_for_all_leaves_that_it_tells
     assert!(data > 400.0, "{data} pages of data");
     for per_bitmap in [64, 128, 16384] {
         let more = pages_read(Some(per_bitmap)) - data;
-        // The last bitmap of each of both tables tells of fewer.
+        // The last bitmap page of each of the two tables covers fewer leaves.
         let least = (data / f64::from(per_bitmap)).floor();
         assert!((least.max(2.0)..=least + 2.0).contains(&more), "{more} pages of bitmaps, {least} expected");
     }
 }
 
 #[test]
-fn a_small_pool_asks_a_bitmap_for_each_leaf_that_it_reads() {
+fn small_pool_gets_a_bitmap_page_per_leaf_read() {
     let of = |bitmap: Option<u32>| {
         let mut spec = spec(MYSQL_57, drive(), "6 MiB", KEYS, 1000);
         model(&mut spec).undo = None;
@@ -42,22 +42,23 @@ fn a_small_pool_asks_a_bitmap_for_each_leaf_that_it_reads() {
     };
     let ((gets, misses), (without, _)) = (of(Some(64)), of(None));
     let asked = (gets - without) / misses;
-    // Roots and bitmaps are missed, too.
+    // Roots and bitmaps miss, too.
     assert!((0.95..=1.0).contains(&asked), "{asked} times a bitmap asked for each page that was missed");
 }
 
 #[test]
-fn who_finds_the_buffer_full_merges_leaves_of_others_and_buffers_its_own_change() {
+fn full_change_buffer_merges_other_leaves_first() {
     let logged = |is_small: bool, bitmap: Option<u32>| {
         let mut spec = spec(MYSQL_57, drive(), "6 MiB", OLTP, 10_000);
-        // Room for two hundred changes or for ten thousands, and next to nothing is merged in the background.
+        // Room for two hundred changes or for ten thousand; the background merges next to none.
         let most = if is_small { 5_000 } else { 500_000 };
         (buffer(&mut spec).bitmap, buffer(&mut spec).most) = (bitmap.map(sourced), sourced(Share(most)));
         model(&mut spec).flushing.io_capacity = sourced(1);
         let left = run(&spec);
         left.of("server.log_bytes") / left.of("transaction.count")
     };
-    // What is buffered is logged twice, into the buffer and out of it. One bitmap tells of all pages of a table.
+    // A buffered change is logged twice, into the buffer and out of it. One bitmap page covers all
+    // pages of a table.
     let less = |bitmap| logged(false, bitmap) - logged(true, bitmap);
     let (direct, buffered) = (less(None), less(Some(1 << 20)));
     assert!(direct > 50.0, "{direct} bytes of log less in each transaction where a full buffer takes nothing");
@@ -65,10 +66,11 @@ fn who_finds_the_buffer_full_merges_leaves_of_others_and_buffers_its_own_change(
 }
 
 #[test]
-fn a_change_whose_bitmap_has_to_be_read_first_is_buffered_and_its_leaf_stays_where_it_is() {
+fn change_waiting_for_its_bitmap_is_still_buffered() {
     let read = |is_buffered: bool| {
         let mut spec = spec(MYSQL_57, drive(), "6 MiB", OLTP, 2_000);
-        // Each leaf has a bitmap of its own, next to none of which is in the pool; hardly anything is merged.
+        // Each leaf has a bitmap page of its own, and hardly any of them is in the pool; the
+        // background merges next to none.
         let buffer = buffer(&mut spec);
         (buffer.bitmap, buffer.per_leaf) = (Some(sourced(1)), sourced(250));
         buffer.most = sourced(Share(if is_buffered { 500_000 } else { 0 }));
@@ -76,7 +78,8 @@ fn a_change_whose_bitmap_has_to_be_read_first_is_buffered_and_its_leaf_stays_whe
         let left = run(&spec);
         left.of("server.pages_read") / left.of("transaction.count")
     };
-    // Three leaves change, of a new value, of a row that goes, of one that comes; pages of the tree are read for them.
+    // Three leaves change: of a new value, of a deleted row, of an inserted one. Pages of the tree
+    // are read for them.
     let (direct, buffered) = (read(false), read(true));
     assert!((0.7..=3.0).contains(&(direct - buffered)), "{buffered} pages read in a transaction, {direct} without");
 }

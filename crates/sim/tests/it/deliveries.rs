@@ -1,6 +1,7 @@
-//! TPC-C's queued deliveries: terminals are done with them at once, one connection carries them out, each counts once.
+//! Queued deliveries of TPC-C: terminals queue them at once, one connection carries them out, each
+//! counts once.
 
-use crate::engine::{Left, MYSQL_57, drive, run, spec};
+use crate::database::{Left, MYSQL_57, drive, run, spec};
 
 fn tpcc(scale: u32, rest: &str, millis: u64) -> Left {
     let program = format!("{{ tpcc = {{ warehouses = {scale}, clients = {}, {rest} }} }}", 8 * scale);
@@ -11,13 +12,13 @@ fn count(left: &Left, kind: &str) -> f64 {
     left.of(&format!("tpcc.{kind} transaction.count"))
 }
 
-/// Of the deliveries the mean latency.
+/// Mean latency of the deliveries.
 fn mean(left: &Left) -> f64 {
     left.of("tpcc.delivery transaction.latency_sum") / count(left, "delivery")
 }
 
 #[test]
-fn what_is_queued_counts_once_when_it_is_carried_out() {
+fn queued_delivery_counts_once_when_carried_out() {
     let left = tpcc(1, "delivery = \"deferred\", rate = \"200 /s\"", 4000);
     let at_once = tpcc(1, "rate = \"200 /s\"", 4000);
     for kind in ["new_order", "payment", "order_status", "delivery", "stock_level"] {
@@ -33,13 +34,13 @@ fn what_is_queued_counts_once_when_it_is_carried_out() {
 }
 
 #[test]
-fn terminals_do_not_wait_for_a_background_that_falls_behind_and_what_it_leaves_is_told() {
+fn terminals_do_not_wait_for_a_slow_background() {
     let deferred = || tpcc(6, "delivery = \"deferred\"", 1500);
     let (left, at_once) = (deferred(), tpcc(6, "delivery = \"at_once\"", 1500));
     let (done, unserved, orders) =
         (count(&left, "delivery"), left.of("tpcc.delivery load.unserved"), count(&left, "new_order"));
     assert!(done > 0.0 && unserved > 0.0, "many terminals queue more than one connection delivers: {done}, {unserved}");
-    // Each of 48 terminals has a delivery and ten orders in its deck, and may be anywhere in it.
+    // Each of 48 terminals has one delivery and ten orders in its deck, and may be anywhere in it.
     assert!((done + unserved - orders / 10.0).abs() <= 48.0, "{done} and {unserved}, with {orders} orders");
     assert!(orders > count(&at_once, "new_order"));
     assert!(mean(&left) > 10.0 * mean(&at_once), "their latency runs from when they were queued");

@@ -1,6 +1,6 @@
 //! Host between jobs and devices: known answers of queueing theory, and properties of every host.
 
-use crate::engine::{KEYS, MYSQL_57, model, round_costs, run as run_database, spec as database};
+use crate::database::{KEYS, MYSQL_57, model, round_costs, run as run_database, spec as database};
 use crate::support::*;
 use tameshi_base::Nanos;
 use tameshi_base::units::{Rate, Share, Time};

@@ -1,7 +1,8 @@
-//! Data files through the host's page cache: what it answers, what still reaches the drive, what a crash leaves.
+//! Data files through the host's page cache: its hits, the drive's requests, and its state after a
+//! crash.
 
 use crate::crashes::{kill, power_cut, with};
-use crate::engine::{KEYS, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model, run, spec};
+use crate::database::{KEYS, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model, run, spec};
 use crate::support::{SECOND, assert_close, flash, flash_drive, null, sourced, unprotected};
 use tameshi_base::units::{Size, Time};
 use tameshi_spec::profile::HostProfile;
@@ -10,7 +11,7 @@ use tameshi_spec::study::Doublewrite;
 
 const FREE: &str = include_str!("../../../../python/tameshi/data/profiles/hosts/free.toml");
 
-/// The same run on a host without any cost that has so much memory, with data files written so.
+/// The same run on a host without costs, with this memory and flush method.
 pub fn on(mut spec: RunSpec, method: &str, memory: u64) -> RunSpec {
     let host: HostProfile = toml::from_str(FREE).expect("a profile");
     let (profile, memory) = ("free".into(), Some(Size(memory)));
@@ -20,8 +21,8 @@ pub fn on(mut spec: RunSpec, method: &str, memory: u64) -> RunSpec {
 }
 
 #[test]
-fn once_it_holds_everything_no_page_comes_from_the_drive() {
-    // Some 9 MB of leaves, a pool of 5 MiB.
+fn full_page_cache_answers_all_reads() {
+    // About 9 MB of leaves, a pool of 5 MiB.
     let run_for = |millis| run(&on(spec(MYSQL_57, drive(), "5 MiB", KEYS, millis), "fsync", 1 << 30));
     let (half, whole) = (run_for(1500), run_for(3000));
     let gained = |metric: &str| whole.of(metric) - half.of(metric);
@@ -32,7 +33,7 @@ fn once_it_holds_everything_no_page_comes_from_the_drive() {
 }
 
 #[test]
-fn without_memory_beside_the_pool_it_is_as_past_the_cache() {
+fn page_cache_without_memory_is_bypassed() {
     for profile in [MYSQL_55, MYSQL_57] {
         let base = spec(profile, drive(), "6 MiB", TPCC, 300);
         let direct = run(&on(base.clone(), "O_DIRECT", 6 << 20));
@@ -43,7 +44,7 @@ fn without_memory_beside_the_pool_it_is_as_past_the_cache() {
 }
 
 #[test]
-fn with_a_copy_that_costs_nothing_and_a_storage_without_time_it_changes_only_who_answers() {
+fn free_page_cache_changes_only_the_source_of_pages() {
     let with = |method: &str| {
         let mut spec =
             on(spec(MYSQL_57, null(), "5 MiB", &KEYS.replace("clients = 4", "clients = 1"), 500), method, 1 << 30);
@@ -59,7 +60,7 @@ fn with_a_copy_that_costs_nothing_and_a_storage_without_time_it_changes_only_who
 }
 
 #[test]
-fn pages_bytes_and_syncs_are_conserved_through_the_cache() {
+fn page_cache_conserves_pages_bytes_and_syncs() {
     let page = 16384.0;
     for (profile, program) in [(MYSQL_57, OLTP), (MYSQL_55, KEYS), (MYSQL_57, TPCC)] {
         for memory in [16 << 20, 1 << 30] {
@@ -70,7 +71,7 @@ fn pages_bytes_and_syncs_are_conserved_through_the_cache() {
             let log = left.of("server.written_bytes") - pages * page;
             let (least, writes) = (left.of("server.log_bytes") / 496.0 * 512.0, left.of("server.log_writes"));
             assert!((least * 0.98 - 65_536.0..=least + writes * 1024.0).contains(&log), "{log} bytes of log");
-            // Each batch and each single page syncs twice: its doublewrite buffer and its data files.
+            // Each batch and each single page syncs its doublewrite buffer, then its data files.
             let batches = (left.of("server.fsyncs") - left.of("server.log_fsyncs")) / 2.0;
             assert!(batches >= 1.0 && batches <= left.of("server.pages_written"), "{batches} batches");
         }
@@ -78,7 +79,7 @@ fn pages_bytes_and_syncs_are_conserved_through_the_cache() {
 }
 
 #[test]
-fn a_copy_costs_its_time() {
+fn page_cache_copies_cost_their_time() {
     let with = |copy: u64| {
         let mut spec = on(spec(MYSQL_57, drive(), "64 MiB", KEYS, 1000), "fsync", 1 << 30);
         spec.engines["mysql"].redo_log = Some(Size(4 << 20));
@@ -90,15 +91,15 @@ fn a_copy_costs_its_time() {
 }
 
 #[test]
-fn after_a_kill_the_cache_is_there_still_and_after_a_power_cut_it_is_empty() {
+fn page_cache_outlives_a_kill_but_no_power_cut() {
     let hits = |event| {
         let mut spec = with(on(spec(MYSQL_57, drive(), "64 MiB", KEYS, 3000), "fsync", 1 << 30), event);
         model(&mut spec).recovery.as_mut().expect("a recovery").start = sourced(Time(0));
         let left = run(&spec);
-        let check = left.told("check")[0].clone();
+        let check = left.events("check")[0].clone();
         assert_eq!(check["ledger"]["lost"], 0);
         assert!(left.of("transaction.count") > 1000.0);
-        (left.of("server.page_cache_hits"), left.told("crash")[0]["recovery_ns"].as_f64().expect("a time"))
+        (left.of("server.page_cache_hits"), left.events("crash")[0]["recovery_ns"].as_f64().expect("a time"))
     };
     let (killed, cut) = (hits(kill(SECOND, 0)), hits(power_cut(SECOND)));
     assert!(killed.0 > 300.0, "what the pool has lost comes from there: {killed:?}");
@@ -107,21 +108,21 @@ fn after_a_kill_the_cache_is_there_still_and_after_a_power_cut_it_is_empty() {
 }
 
 #[test]
-fn a_power_cut_loses_what_was_not_synced() {
+fn power_cut_loses_unsynced_writes() {
     let lost = |commit: &str| {
         let mut spec =
             on(spec(MYSQL_57, flash(unprotected(flash_drive(1 << 30))), "16 MiB", KEYS, 2500), "fsync", 1 << 30);
         spec.engines["mysql"].commit = Some(commit.into());
         let left = run(&with(spec, power_cut(SECOND + SECOND / 2)));
-        let findings = left.told("finding").len();
-        (left.told("check")[0]["ledger"]["lost"].as_f64().expect("a number"), findings)
+        let findings = left.events("finding").len();
+        (left.events("check")[0]["ledger"]["lost"].as_f64().expect("a number"), findings)
     };
     assert_eq!(lost("1"), (0.0, 0), "all that was acknowledged was synced, and no page is lost");
     assert!(lost("2").0 > 50.0);
 }
 
 #[test]
-fn with_o_dsync_writes_of_the_log_are_durable_without_a_sync_and_data_is_as_with_fsync() {
+fn o_dsync_log_writes_are_durable_without_a_sync() {
     let of = |method: &str, commit: &str| {
         let mut spec = on(spec(MYSQL_57, drive(), "64 MiB", KEYS, 1000), method, 1 << 30);
         spec.engines["mysql"].commit = Some(commit.into());
@@ -134,12 +135,12 @@ fn with_o_dsync_writes_of_the_log_are_durable_without_a_sync_and_data_is_as_with
     assert!(synced.of("server.log_fsyncs") > 100.0);
     assert_eq!(through.of("server.fsyncs"), synced.of("server.fsyncs") - synced.of("server.log_fsyncs"));
     assert_eq!(through.of("server.log_fsyncs"), 0.0);
-    // What a commit hands to the kernel is durable then.
+    // A write that the kernel takes is durable then.
     assert_eq!(of("O_DSYNC", "2").of("transaction.count"), through.of("transaction.count"));
 }
 
 #[test]
-fn what_the_cache_needs_is_said() {
+fn page_cache_without_known_memory_is_refused() {
     let said = |spec: &RunSpec| crate::support::refused(spec);
     let base = spec(MYSQL_57, drive(), "64 MiB", KEYS, 100);
     assert_eq!(said(&on(base.clone(), "fsync", 65 << 20)), Vec::<String>::new());

@@ -49,7 +49,7 @@ fn every_link_profile_resolves() {
     }
 }
 
-/// So many reads per second of 4 KiB that a host's profile lets through to devices without a cost.
+/// Reads of 4 KiB per second that a host's profile lets through to devices without costs.
 fn host_limit(name: &str, drive: &str, jobs: u32, queue_depth: u32) -> f64 {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/hosts/{name}.toml"));

@@ -1,6 +1,6 @@
-//! Linear read-ahead: how many pages a scan reads for itself, and how many are there when it comes to them.
+//! Linear read-ahead: pages that a scan reads itself, and pages that are there when it needs them.
 
-use crate::engine::{Left, MYSQL_57, model, run, spec};
+use crate::database::{Left, MYSQL_57, model, run, spec};
 use crate::support::null;
 use tameshi_spec::run::RunSpec;
 
@@ -17,9 +17,9 @@ fn scan(pool: &str, size: &str, threshold: &str) -> RunSpec {
 }
 
 #[test]
-fn a_scan_reads_by_itself_until_an_area_is_full_and_everything_behind_that_is_read_ahead_once() {
-    // Of a large table the way to its first leaf are two pages behind its leaves, of a small one its root. An area's pages that
-    // may have been passed over are those that the threshold leaves of 64.
+fn scan_after_a_full_area_finds_all_pages_read_ahead_once() {
+    // The way to the first leaf is two pages after the leaves in a large table, the root in a small
+    // one. The scan may pass over 64 pages of an area less the threshold.
     let (large, small): (&[u32], &[u32]) = (&[0, 4], &[0]);
     for (pool, area, size, way, threshold, passed) in [
         ("256 MiB", 64, "40 MB", large, "56", 8),
@@ -32,7 +32,7 @@ fn a_scan_reads_by_itself_until_an_area_is_full_and_everything_behind_that_is_re
         model(&mut alone).read_ahead = None;
         let count = |left: &Left, metric: &str| left.of(metric) as u32;
         let leaves = count(&run(&alone), "server.page_misses") - way.len() as u32;
-        // Of the first areas one counts as used as soon as no more than so many of its pages come before the table.
+        // An area counts as used once at most `passed` of its pages precede the table.
         let full = FIRST.saturating_sub(passed).next_multiple_of(area);
         let (from, end) = (full + area, (FIRST + leaves).next_multiple_of(area));
         let there = way.iter().filter(|&offset| FIRST + leaves + offset < end).count() as u32;

@@ -1,14 +1,14 @@
-//! Pages that nobody reads for itself, and the threads that take them in.
+//! Pages read in the background, and the threads that take them in.
 
-use crate::engine::{Left, MYSQL_57, model, round_costs, run, spec};
+use crate::database::{Left, MYSQL_57, model, round_costs, run, spec};
 use crate::support::{MS, null, sourced};
 use tameshi_base::units::Time;
 use tameshi_spec::profile::ReadThreads;
 use tameshi_spec::run::RunSpec;
 
-/// What the statement of a scan costs.
+/// Cost of a scan's statement.
 pub const STATEMENT: u64 = 25 * MS;
-/// Taking in a page.
+/// Cost of taking in a page.
 const PAGE: u64 = 10_000;
 
 /// Full scans on storage without time, whose gets and rows cost nothing.
@@ -27,7 +27,8 @@ pub fn free_scan(threads: Option<(u32, u64)>) -> RunSpec {
     spec
 }
 
-/// How long scans took besides their statements, and how many pages the first one had read ahead: the others find them.
+/// Time of the scans beyond their statements, and pages that the first one read ahead: the others
+/// find them.
 fn scanned(threads: Option<(u32, u64)>) -> (f64, f64) {
     let left: Left = run(&free_scan(threads));
     let ahead = left.of("server.page_read_aheads");
@@ -36,16 +37,16 @@ fn scanned(threads: Option<(u32, u64)>) -> (f64, f64) {
 }
 
 #[test]
-fn a_scan_that_computes_nothing_goes_as_fast_as_the_thread_of_each_area_takes_pages_in() {
+fn scan_is_as_fast_as_read_threads_take_pages_in() {
     for number in [1, 4] {
         let (time, ahead) = scanned(Some((number, PAGE)));
-        // It doesn't wait for what was read ahead behind its end.
+        // The scan doesn't wait for pages read ahead beyond its end.
         let behind = ahead - time / PAGE as f64;
         assert!((0.0..64.0).contains(&behind), "{number} threads: {time} ns for {ahead} pages");
     }
 }
 
 #[test]
-fn without_such_threads_pages_are_there_as_soon_as_they_are_read() {
+fn pages_without_read_threads_are_in_once_read() {
     assert_eq!(scanned(None).0, 0.0);
 }

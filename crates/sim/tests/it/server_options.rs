@@ -1,6 +1,6 @@
-//! The options of a simulated server: what each version has, what it accepts, and what it makes of it.
+//! Options of a simulated server: those of each version, their values, and their effects.
 
-use crate::engine::{KEYS, MARIADB, MYSQL_55, MYSQL_57, MYSQL_80, OLTP, drive, model, run, spec};
+use crate::database::{KEYS, MARIADB, MYSQL_55, MYSQL_57, MYSQL_80, OLTP, drive, model, run, spec};
 use tameshi_base::units::Size;
 use tameshi_spec::run::{RunSpec, Start};
 
@@ -10,16 +10,16 @@ fn with(profile: &str, option: &str, value: &str) -> RunSpec {
     spec
 }
 
-/// What is said of an option, without its name.
+/// Refusal of an option, without its name.
 fn said(profile: &str, option: &str, value: &str) -> Option<String> {
     let sentences = crate::support::refused(&with(profile, option, value));
     assert!(sentences.len() <= 1, "{sentences:?}");
-    let told = format!("engine.mysql.options.{option}: ");
-    sentences.first().map(|sentence| sentence.strip_prefix(&told).expect("it names the option").to_string())
+    let prefix = format!("engine.mysql.options.{option}: ");
+    sentences.first().map(|sentence| sentence.strip_prefix(&prefix).expect("it names the option").to_string())
 }
 
 #[test]
-fn an_option_takes_what_the_server_takes_for_it() {
+fn options_accept_the_servers_values() {
     let all = [MYSQL_55, MYSQL_57, MYSQL_80, MARIADB];
     let since_5_6 = &all[1..];
     let numbers: [(&str, u64, u64, &[&str]); 11] = [
@@ -51,7 +51,7 @@ fn an_option_takes_what_the_server_takes_for_it() {
 }
 
 #[test]
-fn dirty_pages_are_a_share_with_thousandths_from_5_6_on() {
+fn max_dirty_pages_pct_accepts_thousandths_since_5_6() {
     for profile in [MYSQL_57, MYSQL_80, MARIADB] {
         for inside in ["0", "99.999", "1.5"] {
             assert_eq!(said(profile, "innodb_max_dirty_pages_pct", inside), None);
@@ -64,7 +64,7 @@ fn dirty_pages_are_a_share_with_thousandths_from_5_6_on() {
 }
 
 #[test]
-fn what_5_5_does_not_have_is_refused_there_with_what_it_does_instead() {
+fn options_missing_in_5_5_are_refused_with_its_behaviour() {
     for (option, why) in [
         ("innodb_io_capacity_max", "this version has no such option: pages are flushed up to `innodb_io_capacity`"),
         ("innodb_lru_scan_depth", "this version has no such option: user threads flush for free pages"),
@@ -82,7 +82,7 @@ fn what_5_5_does_not_have_is_refused_there_with_what_it_does_instead() {
 }
 
 #[test]
-fn mariadb_alone_knows_a_shutdown_that_leaves_transactions_open_and_that_is_not_simulated() {
+fn mariadb_shutdown_mode_3_is_not_simulated() {
     let why = "`3`, which leaves transactions to be taken back after the next start, is not simulated; 0, 1 and 2 are";
     assert_eq!(said(MARIADB, "innodb_fast_shutdown", "3").as_deref(), Some(why));
     for profile in [MYSQL_55, MYSQL_57, MYSQL_80] {
@@ -93,14 +93,14 @@ fn mariadb_alone_knows_a_shutdown_that_leaves_transactions_open_and_that_is_not_
 }
 
 #[test]
-fn the_greatest_capacity_is_twice_the_other_or_2000_unless_it_is_set_and_then_it_limits_the_other() {
+fn io_capacity_max_follows_or_limits_io_capacity() {
     let digest = |mut spec: RunSpec, options: &[(&str, &str)]| {
         let options = options.iter().map(|&(option, value)| (option.to_string(), value.to_string()));
         spec.engines["mysql"].options.extend(options);
         run(&spec).digest
     };
     let (capacity, most) = ("innodb_io_capacity", "innodb_io_capacity_max");
-    // For a log that is small for what is changed pages are flushed as fast as the greatest capacity lets them.
+    // For a log that is small for its changes, pages are flushed at the greatest capacity.
     let flushing = |options: &[(&str, &str)]| {
         let mut spec = spec(MYSQL_57, drive(), "64 MiB", KEYS, 3500);
         (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(64 << 20)));
@@ -111,7 +111,7 @@ fn the_greatest_capacity_is_twice_the_other_or_2000_unless_it_is_set_and_then_it
     assert_eq!(flushing(&[(capacity, "150")]), flushing(&[(capacity, "150"), (most, "2000")]));
     assert_eq!(flushing(&[]), flushing(&[(capacity, "200"), (most, "2000")]));
     assert_ne!(flushing(&[(capacity, "1500")]), flushing(&[(capacity, "1500"), (most, "2000")]));
-    // Changes that are buffered are merged at the other's pace.
+    // Buffered changes are merged at the other capacity.
     let merging = |options: &[(&str, &str)]| digest(spec(MYSQL_57, drive(), "6 MiB", OLTP, 2500), options);
     assert_eq!(merging(&[(capacity, "4000"), (most, "200")]), merging(&[(capacity, "200"), (most, "200")]));
     assert_ne!(merging(&[(capacity, "100"), (most, "200")]), merging(&[(capacity, "200"), (most, "200")]));

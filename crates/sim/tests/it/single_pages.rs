@@ -1,19 +1,19 @@
-//! Pages that user threads flush by themselves, each through a slot of the doublewrite buffer (5.6 to 8.0).
+//! Single pages that clients flush, each through a slot of the doublewrite buffer (5.6 to 8.0).
 
-use crate::engine::{KEYS, Left, MYSQL_57, model, round_costs, run, spec};
+use crate::database::{KEYS, Left, MYSQL_57, model, round_costs, run, spec};
 use crate::support::{assert_close, for_time, sourced, uniform, volume};
 use tameshi_base::units::{Rate, Time};
 use tameshi_spec::profile::Device;
 
-/// What each read, write and flush takes, however many there are.
+/// Time of each read, write and flush, at any depth.
 const STORAGE: f64 = 100_000.0;
-/// Copying a page before it is written.
+/// Time to copy a page before it is written.
 const COPY: f64 = 8_000.0;
-/// A single page: its copy, and the write and sync of its slot and of its place.
+/// Time of a single page: its copy, and the write and sync of its slot and of its place.
 const FLUSH: f64 = COPY + 4.0 * STORAGE;
-/// The processor's part of a transaction: a statement, two gets, a row, its change, and the commit.
+/// Processor time of a transaction: a statement, two gets, a row, its change, and the commit.
 const WORK: f64 = 50_000.0 + 2_000.0 + 2_000.0 + 5_000.0 + 10_000.0;
-/// Frames of the pool, of which two hold roots; leaves of 36 rows.
+/// Frames of the pool, of which two hold roots; leaves have 36 rows.
 const FRAMES: f64 = 384.0;
 const LEAVES: f64 = 2.0 * 2778.0;
 
@@ -30,8 +30,8 @@ fn storage() -> Device {
     device
 }
 
-/// Transactions, pages that had to come in and pages written, in a second that comes after the first one: then all pages are
-/// dirty, and each that comes in needs one flushed.
+/// Transactions, page misses and pages written in the second second: then all pages are dirty, and
+/// each page that comes in needs another one flushed.
 fn in_a_second(clients: u32, slots: u32) -> [f64; 3] {
     let until = |seconds: u64| -> Left {
         let keys =
@@ -52,7 +52,7 @@ fn in_a_second(clients: u32, slots: u32) -> [f64; 3] {
 }
 
 #[test]
-fn a_thread_that_needs_a_page_flushes_one_and_waits_for_it_as_long_as_its_writes_and_syncs_take() {
+fn single_page_flush_takes_its_writes_and_syncs() {
     let [transactions, misses, written] = in_a_second(1, 8);
     let missing = 1.0 - (FRAMES - 2.0) / LEAVES;
     assert_close(misses / transactions, missing, 0.02, "pages that come in for each transaction");
@@ -62,14 +62,14 @@ fn a_thread_that_needs_a_page_flushes_one_and_waits_for_it_as_long_as_its_writes
 }
 
 #[test]
-fn no_more_single_pages_are_under_way_than_there_are_slots_and_who_comes_then_waits() {
+fn single_page_flushes_wait_for_free_slots() {
     for slots in [3, 8] {
         let [_, misses, written] = in_a_second(48, slots);
-        // Little's law: so many are under way on the mean, and all slots are taken all the time.
+        // Little's law: the mean number in flight is that of the slots, which are always taken.
         assert_close(written * FLUSH / 1e9, f64::from(slots), 0.01, "single pages under way");
         assert_close(written, misses, 0.02, "pages flushed");
     }
-    // Threads that are fewer than the slots never wait for one.
+    // Clients that are fewer than the slots never wait for one.
     let [transactions, ..] = in_a_second(4, 8);
     let [as_many, ..] = in_a_second(4, 4);
     assert_close(as_many, transactions, 1e-9, "transactions with a slot for each thread");

@@ -1,4 +1,4 @@
-//! A drive in a slot that carries less than its own link: what crosses either way is what the slot carries.
+//! A drive in a slot that carries less than the drive's own link: the slot limits both directions.
 
 use crate::profiles::texts;
 use crate::support::*;
@@ -8,7 +8,8 @@ use tameshi_spec::profile::Pcie;
 use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
-/// Bytes per second, read and written, by 128 KiB in order at depth, of a drive of the repository in a slot.
+/// Bytes per second read and written, in sequential 128 KiB requests at depth, of a drive in a
+/// slot.
 fn rates(device: &str, read: u32, slot: Option<Pcie>) -> [f64; 2] {
     let slot = slot.map_or(String::new(), |slot| {
         format!("slot = {{ generation = {}, lanes = {} }}\n", slot.generation, slot.lanes)

@@ -1,6 +1,7 @@
-//! Storages that a database outgrows: a real server finds no space left, and so the run ends, in either mode.
+//! Databases that outgrow their storage: a real server finds no space left, so the run ends in
+//! either mode.
 
-use crate::engine::{MYSQL_57, drive, model, spec};
+use crate::database::{MYSQL_57, drive, model, spec};
 use crate::support::sourced;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use tameshi_record::{Control, Writer};
 use tameshi_spec::run::{Mode, RunSpec};
 
 const INSERTS: &str = "{ oltp = { mix = \"insert\", clients = 4, tables = 1, rows = 20000 } }";
-/// A sixteenth of 16 KiB stays free, and a row takes some 210 bytes.
+/// Inserts of rows of about 210 bytes, in leaves of which a sixteenth stays free.
 const ROWS_A_PAGE: u64 = 73;
 
 fn inserts(seconds: u64, interval_ms: u64) -> RunSpec {
@@ -19,17 +20,17 @@ fn inserts(seconds: u64, interval_ms: u64) -> RunSpec {
     spec
 }
 
-/// What log and data set take when they are loaded, as a storage without room for them is told.
+/// Size of the loaded log and data set, from the refusal of a storage without room for them.
 fn loaded(spec: &RunSpec) -> Size {
     let mut spec = spec.clone();
     spec.storage[0].size = Size(1 << 20);
     let said = crate::support::refused(&spec).remove(0);
-    let (_, told) = said.split_once("less than the ").expect("too small");
-    let (size, _) = told.split_once(" of log").expect("of log and data set");
+    let (_, sizes) = said.split_once("less than the ").expect("too small");
+    let (size, _) = sizes.split_once(" of log").expect("of log and data set");
     serde_json::from_value(size.into()).expect("a size")
 }
 
-/// How a run ends, and how many transactions its record has.
+/// Result of a run, and number of transactions in its record.
 fn ended(spec: &RunSpec) -> (Result<(), String>, u64) {
     let folder = tempfile::tempdir().expect("a folder");
     ["series", "histograms"].iter().for_each(|name| std::fs::create_dir(folder.path().join(name)).expect("a folder"));
@@ -47,7 +48,7 @@ fn transactions(folder: &Path) -> u64 {
 }
 
 #[test]
-fn a_run_ends_when_rows_that_are_put_in_find_no_room_on_the_storage() {
+fn run_ends_when_inserts_find_no_space() {
     let mut spec = inserts(60, 10);
     let loaded = loaded(&spec);
     let mut rows_with = |more: u64| {
@@ -67,7 +68,7 @@ fn a_run_ends_when_rows_that_are_put_in_find_no_room_on_the_storage() {
 }
 
 #[test]
-fn what_fast_mode_does_not_simulate_needs_room_too() {
+fn extrapolated_growth_needs_space_too() {
     let mut spec = inserts(120, 1000);
     let loaded = loaded(&spec);
     let (result, rows) = ended(&spec);

@@ -1,6 +1,6 @@
-//! Each mechanism of the simulated InnoDB by itself: with it something happens, and without it that never does.
+//! Each mechanism of the simulated InnoDB alone: its effect shows with it and never without it.
 
-use crate::engine::{
+use crate::database::{
     KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model as rules, round_costs, run, spec,
 };
 use crate::page_cache::on;
@@ -18,7 +18,7 @@ struct Mechanism {
     with: fn() -> RunSpec,
     /// Switches it off, and nothing else.
     off: fn(&mut RunSpec),
-    /// What it does, counted; nothing of that is left without it.
+    /// Counted effect; zero without the mechanism.
     shows: fn(&Left) -> f64,
 }
 
@@ -27,14 +27,16 @@ fn small(profile: &str, program: &str) -> RunSpec {
     spec(profile, drive(), "6 MiB", program, 1200)
 }
 
-/// A pool that holds all, and a log that fills up again and again; nothing is written for free pages.
+/// A pool that holds all, and a log that fills up again and again; nothing is written for free
+/// pages.
 fn small_log(profile: &str) -> RunSpec {
     let mut spec = spec(profile, drive(), "64 MiB", KEYS, 1500);
     (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(4 << 20)));
     spec
 }
 
-/// A pool that holds all, a log that does not fill up in three seconds, and pages that are changed again and again.
+/// A pool that holds all, a log that does not fill up in three seconds, and pages that are changed
+/// again and again.
 fn large(profile: &str) -> RunSpec {
     let mut spec = spec(profile, drive(), "64 MiB", KEYS, 3500);
     (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(256 << 20)));
@@ -42,7 +44,8 @@ fn large(profile: &str) -> RunSpec {
     spec
 }
 
-/// Clean pages everywhere in a small pool, and some dirty ones among them; nothing is flushed but from the LRU list's end.
+/// Clean pages everywhere in a small pool, and some dirty ones among them; nothing is flushed but
+/// from the LRU list's end.
 fn few_changes(profile: &str, millis: u64) -> RunSpec {
     let mut spec = spec(profile, drive(), "6 MiB", "{ ycsb = { mix = \"B\", records = 20000, clients = 4 } }", millis);
     let rules = rules(&mut spec);
@@ -64,7 +67,8 @@ fn statements_only() -> RunSpec {
 const COUNTED: [Mechanism; 26] = [
     Mechanism {
         name: "midpoint",
-        // A table that is larger than the pool, read from one end to the other again and again: of that LRU keeps nothing.
+        // A table that is larger than the pool, read from one end to the other again and again: of
+        // that LRU keeps nothing.
         with: || {
             let mut spec = spec(MYSQL_57, drive(), "12 MiB", "{ scan = { size = \"40 MB\" } }", 1000);
             // Who reads a leaf asks its bitmap, which is there.
@@ -106,7 +110,7 @@ const COUNTED: [Mechanism; 26] = [
         },
     },
     Mechanism {
-        name: "change buffer, whose merges read pages that nobody asked for",
+        name: "change buffer, whose merges read pages without a request",
         with: || {
             let mut spec = small(MYSQL_57, OLTP);
             rules(&mut spec).read_ahead = None;
@@ -220,7 +224,8 @@ const COUNTED: [Mechanism; 26] = [
         name: "undo logs",
         with: || large(MYSQL_57),
         off: |spec| rules(spec).undo = None,
-        // A transaction asks for the root and the leaf, and with them for its undo page and its segment's header.
+        // A transaction asks for the root and the leaf, and with them for its undo page and its
+        // segment's header.
         shows: |left| (left.of("server.page_requests") / left.of("transaction.count")).round() - 2.0,
     },
     Mechanism {
@@ -239,7 +244,8 @@ const COUNTED: [Mechanism; 26] = [
         name: "purge",
         with: || large(MARIADB),
         off: |spec| rules(spec).purge = None,
-        // Without it a transaction asks for the root, the leaf, the undo page and its segment's header.
+        // Without it a transaction asks for the root, the leaf, the undo page and its segment's
+        // header.
         shows: |left| (left.of("server.page_requests") / left.of("transaction.count")).round() - 4.0,
     },
     Mechanism {
@@ -271,8 +277,9 @@ fn each_mechanism_shows_where_it_is_on_and_nowhere_else() {
 }
 
 #[test]
-fn without_undo_the_log_has_the_new_bytes_of_a_row_and_the_commit_alone() {
-    // An update of a payload: 90 bytes, and as many as it has, of which the first KiB brings half as many again along.
+fn log_without_undo_has_only_new_row_bytes_and_the_commit() {
+    // An update of a payload: 90 bytes, and as many as it has, of which the first KiB brings half
+    // as many again along.
     let each = |noted: bool| {
         let mut spec = large(MYSQL_57);
         let rules = rules(&mut spec);
@@ -285,6 +292,7 @@ fn without_undo_the_log_has_the_new_bytes_of_a_row_and_the_commit_alone() {
     };
     let (payload, header, commit) = (400.0 - 8.0, 90.0, 80.0);
     assert_close(each(false), header + payload + commit, 0.002, "bytes of log for each transaction");
-    // The old bytes, twice the undo record, beside the row and on its page, and the segment's header.
+    // The old bytes, twice the undo record, beside the row and on its page, and the segment's
+    // header.
     assert_close(each(true) - each(false), payload + 60.0 + 60.0 + 40.0, 0.002, "bytes of log for undo");
 }

@@ -1,0 +1,31 @@
+//! Faults of a server: events that end its process.
+
+use crate::faults::loss::Loss;
+use tameshi_base::Nanos;
+
+/// Kind of a server's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// The process is killed; kernel and storage go on.
+    Kill,
+    /// The machine loses power and gets it back.
+    PowerCut,
+    /// The machine is lost; another one takes over with the other side of its storage.
+    Failover,
+    /// The storage fails a request. The server doesn't come back.
+    Storage,
+    /// The server is shut down cleanly.
+    Shutdown,
+}
+
+/// Fault or shutdown of a server.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerFault {
+    /// The event's name.
+    pub(crate) event: String,
+    pub(crate) kind: FaultKind,
+    /// Time from the server's end to its start.
+    pub(crate) down: Nanos,
+    /// Loss of its storage.
+    pub(crate) loss: Loss,
+}
