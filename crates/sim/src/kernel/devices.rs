@@ -38,6 +38,12 @@ impl Devices {
         self.all.iter_mut()
     }
 
+    /// Return when a device wakes up; [`Nanos::MAX`] if it is idle.
+    #[inline(always)]
+    pub(crate) fn next_wake(&self, index: usize) -> Nanos {
+        self.all[index].next_wake().unwrap_or(Nanos::MAX)
+    }
+
     /// Return when the first device wakes up, and its index; [`Nanos::MAX`] if all are idle.
     ///
     /// Among equals it is the device of the first storage.

@@ -37,6 +37,7 @@ impl Phase<'_> {
             let (due, job) = self.due.first();
             let before = self.completed;
             let any = self.run_fast_path(world, until.min(due))?;
+            // A rebuild may end without a completion.
             world.record_rebuilds(writer)?;
             if any {
                 if before / STOP_CHECK != self.completed / STOP_CHECK && writer.control().is_stopping() {
@@ -44,7 +45,7 @@ impl Phase<'_> {
                 }
                 continue;
             }
-            let (wake, device) = world.devices.first_wake();
+            let wake = world.devices.next_wake(0);
             if due.min(wake) >= until {
                 break;
             }
@@ -53,7 +54,7 @@ impl Phase<'_> {
                 self.issue(world, job)?;
             } else {
                 self.enter(world, wake);
-                let look = self.advance_device(world, device);
+                let look = self.advance_device(world, 0);
                 world.record_rebuilds(writer)?;
                 if look && writer.control().is_stopping() {
                     return Ok(true);
