@@ -39,8 +39,8 @@ pub(crate) struct ThreadPlan {
     pub(crate) job_threads: Vec<Vec<usize>>,
 }
 
-/// Backend of a stream: the run's choice, unless the stream asks otherwise. io_uring can't discard a
-/// block device's range.
+/// Backend of a stream: the run's choice, unless the stream asks otherwise. io_uring can't discard
+/// a block device's range.
 pub(crate) fn backend_of(stream: &StreamSpec, target: Option<&Target>, chosen: SelectedBackend) -> SelectedBackend {
     match stream.submission {
         _ if stream.call.is_some() && chosen != SelectedBackend::Null => SelectedBackend::Portable,
