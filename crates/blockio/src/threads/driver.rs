@@ -315,9 +315,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.outstanding
     }
 
-    /// Work between two waits: issue due requests after the completions were had_completions. If
-    /// there was any work, record the time since the wait ended: completions in that time are seen
-    /// late by up to as much.
+    /// Work between two waits: issue due requests after the completions were recorded. If there was
+    /// any work, record the time since the wait ended: completions in that time are seen late by up
+    /// to as much.
     #[inline]
     fn work(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         let before = self.issued;
