@@ -315,7 +315,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.outstanding
     }
 
-    /// Work between two waits: issue due requests after the completions. If there was
+    /// Work between two waits: issue due requests after the completions were recorded. If there was
     /// any work, record the time since the wait ended: completions in that time are seen late by up
     /// to as much.
     #[inline]
