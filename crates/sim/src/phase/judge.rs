@@ -1,7 +1,7 @@
 //! From when on a phase goes on as it has for a while, so that its rest need not be simulated.
 //!
 //! Two windows of equal length end now, one behind the other: what they have in common lasts, if neither pool, log, dirty
-//! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
+//! pages nor erased flash come to a limit before the phase's end. See docs/models/database-fast-mode.md.
 
 use super::growth::Growth;
 use super::stretch::Stretch;

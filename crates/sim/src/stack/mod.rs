@@ -1,4 +1,5 @@
-//! Devices made of devices: arrays, mirrors across a link, shared drives, caches. `docs/stacks.md` tells what is modelled.
+//! Devices made of devices: arrays, mirrors across a link, shared drives, caches. See
+//! `docs/models/arrays.md`.
 //!
 //! Every node is a [`Device`] like those it is made of: commands go in at one instant, complete at another, and their
 //! breakdowns add up. Nothing is allocated per command once the queues have grown to what the load needs.
