@@ -1,6 +1,6 @@
 """How often the intervals cover what they should: random runs whose truth is known.
 
-`python tests/support/covering.py` prints the tables of docs/statistics.md.
+`python tests/support/covering.py` prints the tables of docs/validation/coverage.md.
 """
 
 from __future__ import annotations
