@@ -1,4 +1,7 @@
-"""Coverage of confidence intervals: random runs whose true values are known."""
+"""Coverage of confidence intervals: random runs whose true values are known.
+
+`python tests/support/covering.py` prints the tables of docs/validation/coverage.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/doctor.md, made from the doctor's own; as a script, update the page."""
+"""Tables of docs/doctor-checks.md, from the doctor's own; run as a script to renew the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tameshi.doctor.table import CHECKS, Outcome
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "doctor.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "doctor-checks.md"
 BEGIN, END = "<!-- table: tests/support/page.py -->\n", "<!-- end of table -->\n"
 
 

@@ -72,7 +72,7 @@ class Cell:
 
 
 def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
-    """The machine interface of a study, as docs/records.md describes it."""
+    """The machine interface of a study, as docs/records-results.md describes it."""
     figures = study.published or ()
     asked = {figure.window for figure in figures if figure.window}
     # What includes the ramp is made of the phase and of the whole.

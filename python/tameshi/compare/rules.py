@@ -1,6 +1,6 @@
 """tidy: table. What a difference between two runs means for comparing them, rule by rule.
 
-`docs/compare.md` shows this table and says why; a test keeps the two alike. The words that a reader
+`docs/compare-rules.md` shows this table; a test keeps the two alike. The words that a reader
 sees stand with the report's strings, under `fact.KEY`.
 """
 

@@ -1,7 +1,7 @@
 """What this machine can do in each world, what spoils a measurement on it, and the remedies.
 
 `gather` reads facts, `judge` turns facts into checks without looking at anything, and `table`
-holds every outcome with its words. `docs/doctor.md` lists them all.
+holds every outcome with its words. `docs/doctor-checks.md` lists them all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """tidy: table. Every check of the doctor with every outcome: state, words and remedy, bilingual.
 
-`docs/doctor.md` shows this table; a test keeps them alike. Fields in braces are filled in by
+`docs/doctor-checks.md` shows this table; a test keeps them alike. Fields in braces are filled by
 `judge`. A remedy is what the reader can do; an outcome that needs none has none.
 """
 

@@ -1,4 +1,4 @@
-"""The events of a run: a line of JSON each, in its folder. `docs/records.md` is the contract."""
+"""The events of a run: a line of JSON each, in its folder. `docs/records-events.md` is the contract."""
 
 from __future__ import annotations
 

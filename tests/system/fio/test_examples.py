@@ -1,4 +1,4 @@
-"""Every job file among fio's own examples runs, or is refused by name; docs/fio.md lists which.
+"""Every job file among fio's own examples runs, or is refused; docs/fio-examples*.md list which.
 
 The files come from Debian's fio-examples (requirements/debian-test.txt). They run as they are, at
 reduced size: sizes, times and places are overridden on the command line.
@@ -67,8 +67,9 @@ def examples() -> list[str]:
 
 @pytest.fixture(scope="module")
 def listed(root) -> dict[str, tuple[str, str]]:
-    """What docs/fio.md says of each example."""
-    found = ROW.findall((root / "docs" / "fio.md").read_text())
+    """Outcome of each example by docs/fio-examples*.md."""
+    pages = (root / "docs").glob("fio-examples*.md")
+    found = [row for page in pages for row in ROW.findall(page.read_text())]
     return {name: (outcome, reason) for name, outcome, reason in found}
 
 

@@ -103,7 +103,8 @@ def table_cells(text: str) -> dict[str, str]:
 
 
 def test_the_page_has_every_case_and_no_other(root) -> None:
-    text = (root / "docs" / "statistics.md").read_text(encoding="utf-8").partition(HEADING)[2]
+    page = root / "docs" / "validation" / "coverage.md"
+    text = page.read_text(encoding="utf-8").partition(HEADING)[2]
     assert table_cells(text).keys() == CASES.keys()
 
 
@@ -111,7 +112,8 @@ def test_the_page_has_every_case_and_no_other(root) -> None:
 @pytest.mark.timeout(3600)
 def test_the_page_tells_what_is_observed(root) -> None:
     """The whole grid anew: within one in a hundred of what the page says."""
-    text = (root / "docs" / "statistics.md").read_text(encoding="utf-8").partition(HEADING)[2]
+    page = root / "docs" / "validation" / "coverage.md"
+    text = page.read_text(encoding="utf-8").partition(HEADING)[2]
     for name, told in table_cells(text).items():
         numbers = [float(number) for number in re.findall(r"[\d.]+", told)]
         found, given = observed(CASES[name], 5000)

@@ -174,7 +174,7 @@ def test_cells_of_one_side_alone_are_told() -> None:
 
 def test_every_rule_has_its_words_and_its_row(root) -> None:
     assert [rule.key for rule in RULES if f"fact.{rule.key}" not in TEXT] == []
-    page = (root / "docs" / "compare.md").read_text()
+    page = (root / "docs" / "compare-rules.md").read_text()
     rows = re.findall(r"^\| `([\w.]+)` \| ([^|]*) \| (\w+) \| ([\w ,]+) \|", page, re.M)
     weights = {
         rule.key: rule.weight + (f", simulated {rule.modelled}" if rule.modelled else "")

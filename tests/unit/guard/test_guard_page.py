@@ -1,4 +1,4 @@
-"""docs/guard.md names tests that exist, and leaves no decision unnamed."""
+"""Pages docs/guard*.md name tests that exist, and leave no decision unnamed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "guard.md"
+PAGES = sorted((ROOT / "docs").glob("guard*.md"))
 # How the parts work, rather than what is let through or refused.
 NOT_DECISIONS = {
     "test_a_created_target_has_its_marker_its_size_and_an_aligned_payload",
@@ -18,7 +18,8 @@ NOT_DECISIONS = {
 
 
 def test_the_page_names_every_decision_and_no_other() -> None:
-    named = set(re.findall(r"`(test_\w+)` \|", PAGE.read_text(encoding="utf-8")))
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = set(re.findall(r"`(test_\w+)` \|", text))
     sources = set(ROOT.glob("tests/*/guard/test_guard_*.py")) - {Path(__file__)}
     tests = {
         name for file in sources for name in re.findall(r"^def (test_\w+)", file.read_text(), re.M)

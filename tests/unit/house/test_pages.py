@@ -68,7 +68,7 @@ def test_every_page_of_docs_is_in_the_index(root: Path) -> None:
     index = (root / "docs" / "index.md").read_text(encoding="utf-8")
     linked = {(root / "docs" / link.partition("#")[0]).resolve() for link in LINK.findall(index)}
     there = {(root / name).resolve() for name, _ in pages(root) if name.parts[0] == "docs"}
-    folders = {path for path in there if path.parent in linked}
+    folders = {path for path in there if path.parent / "README.md" in linked}
     assert sorted(there - linked - folders - {(root / "docs" / "index.md").resolve()}) == []
 
 

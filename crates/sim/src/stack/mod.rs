@@ -1,5 +1,5 @@
 //! Devices of any kind, and devices made of devices: arrays, replicas, shared drives, caches. See
-//! `docs/stacks.md`.
+//! `docs/models/arrays.md`.
 //!
 //! Each node of a stack is a [`Device`] like its members. The breakdown of a command adds up to its
 //! latency. No node allocates per command once its queues have grown to the load.

@@ -263,7 +263,7 @@ fn at_scale(scale: u32) -> [f64; 3] {
 
 #[test]
 #[ignore = "minutes: steady states of a drive at many scales"]
-#[allow(clippy::print_stdout, reason = "the numbers stand in docs/devices.md")]
+#[allow(clippy::print_stdout, reason = "the numbers stand in docs/validation/flash-model.md")]
 fn from_a_scale_of_128_on_results_no_longer_change() {
     let reference = at_scale(8);
     for scale in [16, 32, 64, 128, 256, 512, 1024] {

@@ -1,4 +1,4 @@
-"""Was it the disk that set the limit, or the tool? `docs/generator.md` tells how and why.
+"""Was it the disk that set the limit, or the tool? `docs/generator-validity.md` tells how and why.
 
 Judged per run, phase and stream over the steady window, from what load and sampler recorded.
 """
