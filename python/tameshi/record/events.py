@@ -1,4 +1,4 @@
-"""The events of a run: a line of JSON each, in its folder. `docs/records-events.md` is the contract."""
+"""Events of a run: a line of JSON each, in its folder. Contract: `docs/records-events.md`."""
 
 from __future__ import annotations
 

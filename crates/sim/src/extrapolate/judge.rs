@@ -2,7 +2,7 @@
 //!
 //! Two windows of equal length end now, one after the other. Their common pace lasts if neither
 //! pool, log, dirty pages nor erased flash reaches a limit before the phase's end.
-//! docs/simulated-databases.md gives the rules.
+//! docs/models/database-fast-mode.md gives the rules.
 
 use super::growth::Growth;
 use super::segment::Segment;
