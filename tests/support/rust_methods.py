@@ -17,7 +17,7 @@ CALL = re.compile(r"\b(?:self\s*\.|Self\s*::)\s*(\w+)\s*\(")
 STRUCT = re.compile(
     r"(?P<derives>(?:#\[[^\]]*\]\s*)*)(?:pub(?:\([^)]*\))?\s+)?struct\s+(?P<name>\w+)[^;{(]*\{"
 )
-FIELD = re.compile(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?(?:r#)?\w+\s*:(?!:)")
+FIELD = re.compile(r"(?m)^\s*(?:pub\)?\s+|pub(?:\([^)]*\))?\s+)?(?:r#)?\w+\s*:(?!:)")
 
 
 def implementations(code: str) -> Iterator[tuple[str, str]]:

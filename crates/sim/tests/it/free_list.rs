@@ -35,7 +35,7 @@ fn run_without_a_source_of_free_pages_ends_with_an_error() {
     let mut spec = spec(MARIADB, drive(), "6 MiB", OLTP, 400);
     model(&mut spec).flushing.lru_scan_depth = Some(sourced(0));
     let said = try_run(&spec, std::sync::Arc::default()).err().expect("no thread frees a page").to_string();
-    assert!(said.starts_with("phase.steady: transactions under way at its end wait for"), "{said}");
+    assert!(said.starts_with("phase.steady: transactions in flight at its end can't finish"), "{said}");
 }
 
 #[test]
