@@ -52,7 +52,7 @@ PROMISES = (
     (
         "Effective beside nominal over-provisioning in record and report",
         f"`{IT}/flash.rs::the_record_tells_what_the_flash_went_through`, "
-        "`tests/unit/report/test_endurance_shown.py::"
+        "`tests/unit/report/test_endurance_section.py::"
         "test_each_storage_shows_amplification_both_spares_and_life`",
     ),
     (

@@ -11,7 +11,7 @@ from typing import Any
 
 from tameshi.analysis.model_error import DOCUMENTS, Facts, drive_of
 from tameshi.analysis.stats.estimates import MOVING, WindowData
-from tameshi.analysis.stats.offered import Offered, offered
+from tameshi.analysis.stats.offered_load import Offered, offered
 from tameshi.core import compiled
 from tameshi.core.spec_types import PhaseSpec, PhaseStream, RunSpec, Sync3
 

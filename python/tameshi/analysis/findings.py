@@ -7,15 +7,15 @@ from typing import Any
 
 from tameshi.analysis.series import Frames, Stretch, sampled
 from tameshi.analysis.stats import programs
-from tameshi.analysis.stats.behind import BEHIND, fallen_behind
-from tameshi.analysis.stats.dead import dead_for, is_without_figures, leaves_nothing
 from tameshi.analysis.stats.endurance import Worn, worn
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.offered import Loaded
-from tameshi.analysis.stats.overwritten import is_fresh_flash, share_covered, share_used
+from tameshi.analysis.stats.offered_load import Loaded
 from tameshi.analysis.stats.power import held
+from tameshi.analysis.stats.preconditioning import is_fresh_flash, share_covered, share_used
+from tameshi.analysis.stats.replica_lag import BEHIND, fallen_behind
+from tameshi.analysis.stats.stopped_storage import dead_for, is_without_figures, leaves_nothing
 from tameshi.analysis.stats.timeline import MISSED
-from tameshi.analysis.stats.unwritten import least_read_ns, share_met
+from tameshi.analysis.stats.unwritten_reads import least_read_ns, share_met
 from tameshi.analysis.stats.validity import (
     Finding,
     client_findings,

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.analysis import searches
+from tameshi.analysis import load_search
 from tameshi.analysis.deviations import ledger
 from tameshi.analysis.document_store import arrives, facts_of_store
 from tameshi.analysis.findings import (
@@ -26,7 +26,7 @@ from tameshi.analysis.findings import (
 from tameshi.analysis.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.analysis.published import RAMPED, WHOLE, published
 from tameshi.analysis.series import Frames, Stretch, program_words, sampled
-from tameshi.analysis.stats import programs, ratios, timeline, why
+from tameshi.analysis.stats import bottleneck, programs, ratios, timeline
 from tameshi.analysis.stats.endurance import endurance
 from tameshi.analysis.stats.estimates import (
     NANOSECONDS,
@@ -37,10 +37,10 @@ from tameshi.analysis.stats.estimates import (
     estimates,
     of_phase,
 )
-from tameshi.analysis.stats.flags import Flag, flags
 from tameshi.analysis.stats.intervals import Interval, digits
-from tameshi.analysis.stats.offered import bounded, is_offered, offered
+from tameshi.analysis.stats.offered_load import bounded, is_offered, offered
 from tameshi.analysis.stats.power import power
+from tameshi.analysis.stats.stationarity import Flag, flags
 from tameshi.core import compiled
 from tameshi.core.reasons import verdict, worst
 from tameshi.core.spec_types import PhaseSpec, Summary, World
@@ -102,7 +102,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
         "ratios": list(_ratios(axes, cells)),
         "published": published(study, cells),
         "method": ledger(study, runs),
-        "searches": list(searches.answers(study, cells)),
+        "searches": list(load_search.answers(study, cells)),
         "verdict": worst(cell["verdict"] for cell in cells),
     }
 
@@ -325,7 +325,7 @@ def _why(
         return _windows(cell, frames, parts, subject)
 
     names = [stream.name for stream in cell.spec.streams]
-    told = [why.breakdown(name, windows(name)) for name in names]
+    told = [bottleneck.breakdown(name, windows(name)) for name in names]
     breakdowns = [each for each in told if each]
     subjects = {
         subject: None
@@ -333,7 +333,9 @@ def _why(
         for subject in frames[run.folder].by_stream
         if subject == HOST or subject.startswith(STORAGE)
     }
-    busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
+    busy = [
+        each for subject in sorted(subjects) for each in bottleneck.busy(subject, windows(subject))
+    ]
     served = _served(cell, sorted(subjects))
     written = _written(cell, served)
     aged = [
@@ -350,7 +352,7 @@ def _why(
         power(subject, windows(subject), [windows(name) for name in streams])
         for subject, streams in served.items()
     ]
-    limit = why.bottleneck(breakdowns, busy)
+    limit = bottleneck.bottleneck(breakdowns, busy)
     drives = shared_drives(cell.runs[0])
 
     def of_drive(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
+from tameshi.core.reasons import completed
 from tameshi.report.render.html import asset, template
 from tameshi.report.render.markdown import markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
@@ -134,20 +135,27 @@ def tables(document: Document, text: Text) -> Iterator[Table]:
 
 
 def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
-    """What could not be told, and what was left out."""
+    """Headings with undetermined parameters, cells under suspicion, and excluded cells."""
     unsure = [each["key"] for each in document["parameters"] if not each["told"]]
-    told = [text("fit.unsure", parameter=key) for key in unsure]
-    yield text("fit.untold"), [*told, *map(text.said, document["untold"])]
+    lines = [text("fit.unsure", parameter=key) for key in unsure]
+    yield text("fit.undetermined"), [*lines, *_reasons(document["untold"], text)]
     findings = [
-        f"{row['cell']}: {text.reason(reason)}"
+        f"{row['cell']}: {text.reason(finding)}"
         for row in document["cells"]
-        for reason in row["findings"]
+        for finding in row["findings"]
     ]
     if findings:
         yield text("fit.findings"), findings
     if document["left_out"]:
-        named = (line.partition(": ") for line in document["left_out"])
-        yield text("fit.left_out"), [f"{name}: {text.said(reason)}" for name, _, reason in named]
+        yield text("fit.left_out"), _reasons(document["left_out"], text)
+
+
+def _reasons(reasons: Iterable[Any], text: Text) -> list[str]:
+    """Reasons after their subjects."""
+    return [
+        f"{subject}: {text.reason(each)}" if (subject := each["subject"]) else text.reason(each)
+        for each in map(completed, reasons)
+    ]
 
 
 def _cells(document: Document, text: Text) -> Table:
@@ -183,7 +191,7 @@ def _parameters(document: Document, text: Text) -> Table:
     rows = []
     for each in document["parameters"]:
         value = format_value(_KINDS[each["unit"]], each["value"])
-        sure = text("fit.told" if each["told"] else "fit.not_told")
+        sure = text("fit.determined" if each["told"] else "fit.not_determined")
         error = f"± {100 * each['error']:.2g} %" if each["error"] < 1 else "> 100 %"
         rows.append(Row(each["key"], (Shown(value), Shown(error), Shown(sure))))
     columns = tuple(

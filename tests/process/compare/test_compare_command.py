@@ -70,7 +70,7 @@ def test_the_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None
 def test_another_size_is_incomparable_and_says_so(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["wider"])
     assert done.returncode == 3
-    assert "Incomparable: size of the storage (disk) differ." in done.stdout
+    assert "Incomparable: storage size (disk) differ." in done.stdout
     named = tameshi("compare", folders["first"], folders["wider"], "--changed", "work")
     assert named.returncode == 0
     assert "only what was changed on purpose differs" in named.stdout
@@ -126,6 +126,6 @@ def test_the_report_is_also_words(folders: dict[str, Path], lang: str) -> None:
     assert page.returncode == 0 and page.stdout.startswith("# Does it run?\n")
     told = tameshi("report", folder, "--format", "terminal", "--lang", lang)
     assert told.returncode == 0 and "Does it run?" in told.stdout
-    heading = "How to reproduce" if lang == "en" else "再現手順"
+    heading = "Steps to reproduce" if lang == "en" else "再現手順"
     assert heading in page.stdout and heading in told.stdout
     assert tameshi("report", folder, "--format", "pdf").returncode == 2

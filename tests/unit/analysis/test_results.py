@@ -77,7 +77,7 @@ def run(
     cell: dict[str, str] | None = None,
 ) -> Run:
     """A complete run with a phase for each list of rates: `alone`, then `beside`."""
-    names = ("alone", "beside")[: len(rates)]
+    names = ("alone", "with")[: len(rates)]
     streams = [SimpleNamespace(name="reader", storage="disk", stream=StreamSpec())]
     windows = [
         {
@@ -173,13 +173,13 @@ def test_failed_repetition_leaves_the_numbers_of_the_others() -> None:
 def test_phases_of_a_stream_are_compared_and_paired_by_repetition() -> None:
     noisy = (1.0, 1.3, 0.8)
     found = found_in([run(n, [steady(100 * f), steady(50 * f)]) for n, f in enumerate(noisy)])
-    entry = ratio(found, "read.iops", phase="beside")
-    assert entry["phase"] == "beside"
+    entry = ratio(found, "read.iops", phase="with")
+    assert entry["phase"] == "with"
     assert entry["denominator"] == {"world": "measured", "phase": "alone", "levels": {}}
     assert entry["value"] == pytest.approx(0.5)
     assert entry["sampling"]["method"] == PAIRED
     assert entry["sampling"]["high"] - entry["sampling"]["low"] < 1e-6
-    tail = ratio(found, "read.latency.p99", phase="beside")["sampling"]
+    tail = ratio(found, "read.latency.p99", phase="with")["sampling"]
     assert tail["high"] / tail["low"] == pytest.approx(math.exp(0.002), abs=1e-4)
 
 

@@ -84,15 +84,20 @@ def sentences(found: Any, lang: str = "en") -> list[str]:
 
 def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
     said = sentences(view())
-    assert said[0].startswith("The cheapest that reaches 20.0 k statements a second is card")
-    assert (
-        "25.0 k (24.5–25.5) statements a second, p99 of New-Order, the slowest, 4.00 ms" in said[0]
+    assert said[0].startswith(
+        "The cheapest configuration that reaches 20.0 k statements per second is card"
     )
-    both = "12.5 k–50.0 k statements a second, p99 2.00 ms–8.00 ms (90 %), which lies on either"
+    assert (
+        "25.0 k (24.5–25.5) statements per second, p99 of New-Order, the slowest type, 4.00 ms"
+        in said[0]
+    )
+    both = "12.5 k–50.0 k statements per second, p99 2.00 ms–8.00 ms (90 %). The interval contains"
     assert both in said[1]
-    assert "outside what was validated (S2-0025)" in said[1] and "1/4 of the size" in said[1]
-    assert said[2].startswith("Redo log does most: 15.0 k (14.7–15.3; model 7.5–30.0) statements")
-    assert said[2].endswith("It misses the target with redo log 1 GiB.")
+    assert "outside the validated range (S2-0025)" in said[1] and "1/4 of the size" in said[1]
+    assert said[2].startswith(
+        "Redo log matters most: 15.0 k (14.7–15.3; model 7.5–30.0) statements"
+    )
+    assert said[2].endswith("With redo log 1 GiB it misses the target.")
 
 
 def test_a_question_where_the_model_was_fitted_says_so_in_either_language() -> None:
@@ -100,16 +105,16 @@ def test_a_question_where_the_model_was_fitted_says_so_in_either_language() -> N
     asked["best"]["qps"]["model"] = {**off(25_000, True), "fitted_on": "S2-0041"}
     found = read_results({**first_look.results(), "asked": asked})
     said = sentences(found)[1]
-    assert "where the model was fitted on a known figure (S2-0041)" in said
-    assert "comes from other figures (S2-0025)" in said and "validated" not in said
-    assert "適合させた所にある（S2-0041）" in sentences(found, "ja")[1]
+    assert "The model was fitted to known figures at this point (S2-0041)" in said
+    assert "estimated from other figures (S2-0025)" in said and "validated" not in said
+    assert "適合させている（S2-0041）" in sentences(found, "ja")[1]
 
 
 def test_a_program_of_one_kind_of_transaction_has_no_slowest() -> None:
     asked = document()
     asked["best"]["p99_of"] = "oltp"
     said = sentences(read_results({**first_look.results(), "asked": asked}))
-    assert "statements a second, p99 4.00 ms (3.92–4.08)." in said[0]
+    assert "statements per second, p99 4.00 ms (3.92–4.08)." in said[0]
 
 
 @pytest.mark.parametrize(
@@ -122,10 +127,12 @@ def test_a_target_between_the_models_bounds_of_either_figure_is_told(
     limit = None if limit_ms is None else limit_ms * 1e6
     asked["target"] = {"qps": float(target), "p99_ns": limit}
     found = read_results({**first_look.results(), "asked": asked})
-    assert ("either side of the target" in sentences(found)[1]) == unsure
+    assert ("contains the target" in sentences(found)[1]) == unsure
 
 
-@pytest.mark.parametrize(("lang", "missed"), [("en", "in any case"), ("ja", "いずれにしても")])
+@pytest.mark.parametrize(
+    ("lang", "missed"), [("en", "whole interval misses"), ("ja", "区間全体が目標に届かない")]
+)
 def test_a_target_that_one_figure_misses_for_certain_is_on_neither_side(
     lang: str, missed: str
 ) -> None:
@@ -135,7 +142,7 @@ def test_a_target_that_one_figure_misses_for_certain_is_on_neither_side(
     chance, model, *_ = sentences(read_results({**first_look.results(), "asked": asked}), lang)
     assert missed in model
     for said in (chance, model):
-        assert "either side" not in said and "両側" not in said
+        assert "contains the target" not in said and "両側" not in said
 
 
 @pytest.mark.parametrize("meets", [True, False])
@@ -151,7 +158,7 @@ def test_a_target_between_the_bounds_of_chance_is_told_with_the_answer(
     tail = Text(lang)("asked.chance_tail", tail="3.92 ms–4.08 ms")
     assert rate in said and tail in said
     if lang == "en":
-        assert "40.0 k statements a second (95 %), which lies on either side of the target." in said
+        assert "40.0 k statements per second, contains the target." in said
 
 
 @pytest.mark.parametrize("low", [24_500, None])
@@ -159,14 +166,16 @@ def test_chance_that_leaves_the_target_to_one_side_is_not_told_again(low: float 
     asked = document()
     asked["nearest"]["qps"]["sampling"] |= {"low": low, "high": low and 25_500}
     said = sentences(read_results({**first_look.results(), "asked": asked}))[0]
-    assert "either side" not in said
+    assert "contains the target" not in said
 
 
 def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None:
-    assert sentences(view(cost=None))[0].startswith("The smallest that reaches")
+    assert sentences(view(cost=None))[0].startswith("The smallest configuration that reaches")
     none = sentences(view(meets=False))
-    assert none[0].startswith("None that was simulated reaches 20.0 k statements a second. The")
-    assert none[2].endswith("It reaches the target with redo log 4 GiB.")
+    assert none[0].startswith(
+        "No simulated configuration reaches 20.0 k statements per second. The"
+    )
+    assert none[2].endswith("With redo log 4 GiB it reaches the target.")
 
 
 @pytest.mark.parametrize(
@@ -182,10 +191,10 @@ def test_a_larger_pool_that_misses_the_target_is_told(lang: str, words: str) -> 
 def test_an_interrupted_question_says_so_and_claims_nothing() -> None:
     asked = {**document(), "interrupted": True}
     found = read_results({**first_look.results(), "asked": asked})
-    assert sentences(found)[0].endswith("Interrupted: not every configuration was simulated.")
+    assert sentences(found)[0].endswith("Interrupted: some configurations were not simulated.")
     asked |= {"best": None, "nearest": None, "sensitivity": [], "configurations": []}
     found = read_results({**first_look.results(), "asked": asked})
-    assert sentences(found)[0] == "Interrupted before any configuration was simulated."
+    assert sentences(found)[0] == "Interrupted before the first configuration was simulated."
 
 
 def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
@@ -216,7 +225,7 @@ def test_where_the_latency_decides_the_tornado_is_of_it() -> None:
     assert low < 2.5e6 and high > 10e6, "with what the model leaves open"
     assert "4 ms" in drawn["layout"]["xaxis"]["ticktext"]
     said = sentences(found)[2]
-    assert said.startswith("Redo log does most: a p99 of 5.00 ms (4.90–5.10; model 2.50–10.00)")
+    assert said.startswith("Redo log matters most: p99 5.00 ms (4.90–5.10; model 2.50–10.00)")
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

@@ -8,7 +8,7 @@ import first_look
 import pytest
 
 from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
-from tameshi.report.sections.standing import caveats
+from tameshi.report.sections.validity import caveats
 from tameshi.report.view.points import read_results
 from tameshi.report.words.text import Text
 

@@ -43,7 +43,7 @@ def test_loads_alone_pairs_and_all_make_a_matrix():
 
 
 def test_a_cell_holds_the_tail_in_company_and_times_how_much_that_is():
-    for lang, alone, beside in [("en", "alone", "beside"), ("ja", "単独", "同居の相手")]:
+    for lang, alone, beside in [("en", "alone", "with"), ("ja", "単独", "同時に動作")]:
         (table,) = interference.tables(read_results(WHOLE), Text(lang))
         assert [column.label for column in table.columns][1] == alone
         assert [column.group for column in table.columns][2:5] == [beside] * 3

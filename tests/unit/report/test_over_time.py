@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tameshi.report.render.draw import draw
-from tameshi.report.sections.modelled import banded, figures
+from tameshi.report.sections.model_error import banded, figures
 from tameshi.report.sections.over_time import RunWindow, database_series, over_written
 from tameshi.report.view.figures import MODELS, over_time
 from tameshi.report.view.figures import figures as plots

@@ -12,7 +12,7 @@ import first_look
 import pytest
 from rich.console import Console
 
-from tameshi.report.sections import standing
+from tameshi.report.sections import validity
 from tameshi.report.sections.answer import answers, overview
 from tameshi.report.sections.matrices import matrices
 from tameshi.report.study import (
@@ -22,9 +22,9 @@ from tameshi.report.study import (
     terminal_doubts,
     terminal_summary,
 )
-from tameshi.report.view.facts import ratio_of
 from tameshi.report.view.figures import figures
 from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import read_results
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
@@ -41,13 +41,13 @@ def test_five_lines_answer_the_study() -> None:
         "Peak rate",
         "Latency at depth 1",
         "Throughput",
-        "Commit",
-        "Beside other work",
+        "Commits",
+        "Interference",
     ]
     assert "Simulated: Random read reaches 427 IOPS (419–438)" in lines[0]
     assert "each at depth 64." in lines[0]
     assert "and 15.2 ms (14.5–16.1) at p99" in lines[1]
-    assert "Read runs at 187 MB/s (183–191); write at 184 MB/s (180–188)." in lines[2]
+    assert "Read: 187 MB/s (183–191); write: 184 MB/s (180–188)." in lines[2]
     assert "takes 4.10 ms (3.99–4.23) on average and 9.84 ms (9.35–10.43) at p99" in lines[3]
     assert "14.4 ms (13.7–15.3) in “alone” to 34.6 ms (32.8–36.6) in “under writes”" in lines[4]
     assert lines[4].endswith("2.40 × (2.22–2.59).")
@@ -77,7 +77,7 @@ def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_
     assert len(told) == 2
     assert "†" not in told[0] and "†" in told[1]
     notes = " ".join(table.note for table in matrices(read_results(found), TEXT))
-    assert "a part of its capacity" in notes
+    assert "reduced capacity" in notes
 
 
 def test_a_single_bare_value_among_others_is_marked() -> None:
@@ -85,14 +85,14 @@ def test_a_single_bare_value_among_others_is_marked() -> None:
     commit = next(c for c in found["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
     commits = terminal_summary(ReportInputs(found))[3]
-    assert "244 (one run, no interval) commits a second" in commits
+    assert "244 (one run, no interval) commits per second" in commits
 
 
 @pytest.mark.parametrize(
     ("lang", "topics", "left"),
     [
-        ("en", ["Peak rate in “{}”", "Latency at depth 1 in “{}”"], "What 1 more would say stands"),
-        ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目の内容は"),
+        ("en", ["Peak rate in “{}”", "Latency at depth 1 in “{}”"], "See the report's tables"),
+        ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目は"),
     ],
 )
 def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
@@ -147,15 +147,15 @@ def test_a_study_without_numeric_axis_or_company() -> None:
     ]
     view = read_results(first_look.results() | {"axes": axes, "cells": cells})
     lines = answers(view, TEXT)
-    topics = ["What each change does", "Throughput", "Tail latency"]
+    topics = ["Effect of each change", "Throughput", "Tail latency"]
     assert [line.topic for line in lines] == topics
     # Disk 1000 and 2000, flash 3000 and 4000: the mean of 3 and 2, and of 2 and 4/3.
     assert lines.pop(0).clauses[0].sentence == (
-        "Storage flash makes 2.45 × the operations of disk (2.00 × to 3.00 ×, depending on the "
-        "rest); pool large makes 1.63 × the operations of small (1.33 × to 2.00 ×, depending on "
-        "the rest)."
+        "Storage flash yields 2.45 × the operations of disk (2.00 × to 3.00 ×, depending on the "
+        "other axes); pool large yields 1.63 × the operations of small (1.33 × to 2.00 ×, "
+        "depending on the other axes)."
     )
-    assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k IOPS")
+    assert lines[0].clauses[0].sentence.startswith("Disk · small: 1.00 k IOPS")
 
 
 def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> None:
@@ -178,11 +178,12 @@ def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> N
     view = read_results(first_look.results() | {"axes": axes, "cells": cells})
     told = {line.topic: line.clauses[0].sentence for line in answers(view, TEXT)}
     assert told["Peak rate"] == (
-        "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 lie between, each at depth 2."
+        "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 "
+        "lie between them, each at depth 2."
     )
     most, fill = told["Throughput"].split("; ")
-    assert most.startswith("P6 · read at 1.01 k") and "at the most, p0 · read at 1.00 k" in most
-    assert fill.startswith("fill · read at 524 MB/s")
+    assert most.startswith("Maximum p6 · read: 1.01 k") and "minimum p0 · read: 1.00 k" in most
+    assert fill.startswith("fill · read: 524 MB/s")
 
 
 def test_the_overview_sets_worlds_beside_each_other() -> None:
@@ -264,7 +265,7 @@ def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_togeth
 
 
 def test_verdicts_name_what_is_not_valid_first() -> None:
-    table = standing.verdicts(read_results(first_look.blemished()), TEXT)
+    table = validity.verdicts(read_results(first_look.blemished()), TEXT)
     assert [row.mark for row in table.rows] == ["invalid", "warning", "valid", "valid"]
     assert [c.value for c in table.rows[0].cells] == [
         "Measured",
@@ -278,38 +279,38 @@ def test_verdicts_name_what_is_not_valid_first() -> None:
 
 def test_caveats_list_failed_and_partial_cells_and_the_model() -> None:
     inputs = first_look.inputs(first_look.blemished())
-    found = standing.caveats(read_results(inputs.results), inputs.environments, TEXT)
+    found = validity.caveats(read_results(inputs.results), inputs.environments, TEXT)
     assert "Failed: Measured · sweep · random read, depth 256 (3 of 3 runs)." in found
     assert any("Partial: Measured · sweep · sequential write, depth 128" in c for c in found)
     assert any("15k rpm hard disk, 146 GB" in c for c in found)
 
 
 def test_a_missing_model_name_still_says_model() -> None:
-    assert standing.model_label("simulated", {}, TEXT) == "a model, not a measurement"
-    assert standing.model_label("measured", {"model": "x"}, TEXT) == ""
+    assert validity.model_label("simulated", {}, TEXT) == "a model, not a measurement"
+    assert validity.model_label("measured", {"model": "x"}, TEXT) == ""
 
 
 @pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
 def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
     found = first_look.results(("simulated",))
     found["cells"][0]["estimates"][0] |= change
-    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    told = " ".join(validity.caveats(read_results(found), {}, TEXT))
     assert ("part of their capacity: 1/128" in told) or ("not validated for sweep" in told)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
     page = (ROOT / "docs" / "validation" / "capacity-scale.md").read_text(encoding="utf-8")
-    most = standing.SHOWN_SCALE
+    most = validity.SHOWN_SCALE
     assert f"at any n up to {most}:" in page
     largest = [line.split("|")[2] for line in page.splitlines() if line.startswith(SHOWN_ROWS)]
     assert len(largest) == 3
-    assert max(float(told.split("%")[0]) for told in largest) == standing.SHOWN_CHANGE
+    assert max(float(told.split("%")[0]) for told in largest) == validity.SHOWN_CHANGE
     for scale, is_shown in ((most, True), (2 * most, False)):
         found = first_look.results(("simulated",))
         found["cells"][0]["estimates"][0]["scale"] = scale
-        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
-        assert f"1/{scale}" in told and (f"{standing.SHOWN_CHANGE} %" in told) == is_shown
+        told = " ".join(validity.caveats(read_results(found), {}, Text(lang)))
+        assert f"1/{scale}" in told and (f"{validity.SHOWN_CHANGE} %" in told) == is_shown
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -318,17 +319,17 @@ def test_what_fast_mode_leaves_out_is_told_with_how_far_it_was_off(lang: str) ->
     rows = [line.split("|") for page in pages for line in page.read_text("utf-8").splitlines()]
     # The third column of the first table: `+1.2 %`; that of the second has a request's.
     rates = [float(row[3].split("%")[0]) for row in rows if len(row) == 10 and "%" in row[3]]
-    assert len(rates) >= 20 and max(map(abs, rates)) <= standing.FAST_CHANGE
+    assert len(rates) >= 20 and max(map(abs, rates)) <= validity.FAST_CHANGE
     for simulated, is_told in ((3e9, True), (9e9, False)):
         found = first_look.results(("simulated",))
         event = {"kind": "simulated", "mode": "fast", "simulated_ns": simulated, "whole_ns": 9e9}
         found["cells"][0]["database"] = [event]
-        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
-        assert ("database-modes.md" in told and f"{standing.FAST_CHANGE} %" in told) == is_told
+        told = " ".join(validity.caveats(read_results(found), {}, Text(lang)))
+        assert ("database-modes.md" in told and f"{validity.FAST_CHANGE} %" in told) == is_told
 
 
 def test_published_figures() -> None:
-    table = standing.published(read_results(first_look.blemished()), TEXT)
+    table = validity.published(read_results(first_look.blemished()), TEXT)
     assert table is not None
     assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
     assert [str(c) for c in table.rows[1].cells[2:]] == ["not known", "187 MB/s", "not known"]
@@ -339,7 +340,7 @@ def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> No
     found = first_look.blemished()
     found["study"]["quick"] = True
     for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
-        table = standing.published(read_results(found), Text(lang))
+        table = validity.published(read_results(found), Text(lang))
         assert table is not None and sign in table.caption and table.note
         assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
         assert len(table.columns) == len(table.rows[0].cells) + 1
@@ -353,19 +354,19 @@ def test_figures_that_stand_beside_nothing_are_told_in_the_caveats_and_on_the_te
     of = {"metric": "read.iops", "cell": {}}
     missing = {"S1-1": [], "S1-2": ["list"], "S1-3": ["list", "value"]}
     found["published"] = [{**of, "id": name, "missing": why} for name, why in missing.items()]
-    told = standing.unmatched(read_results(found), Text(lang))
+    told = validity.unmatched(read_results(found), Text(lang))
     assert [[name in line for name in missing] for line in told] == [
         [False, True, True],
         [False, False, True],
     ]
-    assert set(told) <= set(standing.caveats(read_results(found), {}, Text(lang)))
+    assert set(told) <= set(validity.caveats(read_results(found), {}, Text(lang)))
     assert terminal_doubts(ReportInputs(found), lang) == told
 
 
 def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:
     of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
     entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}
-    table = standing.published(read_results({"published": [entry]}), TEXT)
+    table = validity.published(read_results({"published": [entry]}), TEXT)
     assert table is not None and table.note == ""
     assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
 
@@ -376,7 +377,7 @@ def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
     kinds += ["same_up_to", "apart_from"]
     entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
     found = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
-    table = standing.published(read_results(found), Text(lang))
+    table = validity.published(read_results(found), Text(lang))
     assert table is not None
     told = [str(row.cells[1]) for row in table.rows]
     assert len(set(told)) == len(told) and all("IOPS" in each for each in told)
@@ -385,7 +386,7 @@ def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
 def test_a_number_of_threads_is_told_as_a_level() -> None:
     entry = {"id": "S4-1", "metric": "read.iops", "derived": "same_up_to", "unit": "threads"}
     bounds = {"predicted": 16.0, "low": 7.6, "high": 33.6}
-    table = standing.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
+    table = validity.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
     assert table is not None and str(table.rows[0].cells[3]) == "16.0 (7.6–33.6)"
 
 
@@ -402,7 +403,7 @@ def test_a_published_comparison_is_told_as_one_whatever_it_compares(
     metric: str, unit: str, predicted: float, told: str
 ) -> None:
     entry = {"id": "S1-1", "metric": metric, "unit": unit, "predicted": predicted}
-    table = standing.published(read_results({"published": [entry]}), TEXT)
+    table = validity.published(read_results({"published": [entry]}), TEXT)
     assert table is not None and str(table.rows[0].cells[3]) == told
 
 
@@ -473,7 +474,7 @@ def test_an_interval_from_one_measured_run_is_told_for_what_it_is() -> None:
     for cell in found["cells"]:
         for estimate in cell["estimates"]:
             estimate["sampling"]["runs"] = 1
-    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    told = " ".join(validity.caveats(read_results(found), {}, TEXT))
     assert "come from a single run of a real machine" in told
 
 
@@ -483,7 +484,7 @@ def test_the_environment_has_a_group_for_each_target() -> None:
         "machine": {"cpu_model": "A CPU", "memory_bytes": 2**34, "governor": None},
         "targets": {"/mnt/x": {"file_system": "ext4", "device": {"name": "sda", "members": []}}},
     }
-    (table,) = standing.environments({"measured": environment}, TEXT)
+    (table,) = validity.environments({"measured": environment}, TEXT)
     assert [(row.group, row.head, row.cells[0].value) for row in table.rows] == [
         ("", "kernel", "6.1"),
         ("", "CPU", "A CPU"),
@@ -526,8 +527,7 @@ def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_
     assert told[1].startswith("A · ")
     if lang == "en":
         assert told[0] == (
-            "In b all 1,600 commands failed; in idle nothing was completed; at 2.00 s d fails as a "
-            "whole."
+            "In b all 1,600 commands failed; in idle nothing completed; at 2.00 s all of d fails."
         )
 
 
@@ -545,5 +545,5 @@ def test_a_pause_is_not_said_to_be_without_figures_whatever_happens_in_it() -> N
 
     works = first_look.cell("simulated", "a", {}, load)
     assert said(works) == said(works, idle)
-    assert "in idle nothing was completed" in said(works, idle | {"pause": False}).lower()
-    assert "In idle nothing was completed" in said(idle), "nothing else has figures"
+    assert "in idle nothing completed" in said(works, idle | {"pause": False}).lower()
+    assert "In idle nothing completed" in said(idle), "nothing else has figures"

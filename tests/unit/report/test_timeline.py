@@ -14,8 +14,7 @@ from tameshi.analysis.results import Cell, _timeline
 from tameshi.analysis.series import Frames
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.timeline import failed_around, rebuild, service, stretches
-from tameshi.report.sections.event_words import happening
-from tameshi.report.sections.timeline import tables
+from tameshi.report.sections.timeline import describe, tables
 from tameshi.report.study import markdown, render
 from tameshi.report.view.points import read_results
 from tameshi.report.words.text import Text
@@ -179,7 +178,7 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     (table,) = tables(read_results(with_timeline()), Text("en"))
     first, dies, replaced, cut, all_dead, _ = table.rows
     assert [c.label for c in table.columns[-3:]] == [
-        "Per second",
+        "Operations per second",
         "Mean latency",
         "Failed commands",
     ]
@@ -188,14 +187,16 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     assert "64 times as long" in str(replaced.cells[0])
     assert "3 acknowledged writes lost (12.0 KiB)" in str(cut.cells[0])
     assert "64 times" not in str(cut.cells[0])
-    assert [str(cell) for cell in all_dead.cells] == ["array fails as a whole", "0", "–", "77"]
+    assert [str(cell) for cell in all_dead.cells] == ["all of array fails", "0", "–", "77"]
 
 
 def test_what_only_a_near_side_held_is_told_as_lost_with_it():
     near = {"kind": "fail", "storage": "array", "member": 0}
-    said = happening(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
-    assert said.startswith("member 0 of array fails, and with it 3 acknowledged writes (12.0 KiB)")
-    assert happening(near, Text("en")) == "member 0 of array fails"
+    said = describe(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
+    assert said.startswith(
+        "member 0 of array fails; 3 acknowledged writes (12.0 KiB) not yet replicated are lost"
+    )
+    assert describe(near, Text("en")) == "member 0 of array fails"
 
 
 def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
@@ -214,7 +215,11 @@ def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
     [
         ({"kind": "fail", "survived": True}, "rebuild begins", "リビルド開始"),
         ({"kind": "fail", "survived": False}, "the drive with it", "ドライブも故障"),
-        ({"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND}, "4.00 GiB in", "リビルド完了"),
+        (
+            {"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND},
+            "4.00 GiB left by garbage collection",
+            "リビルド完了",
+        ),
         (
             {"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND, "scale": 64},
             "64 times as long",
@@ -225,15 +230,15 @@ def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
 def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
     place = {"storage": "card", "member": 0, "channel": 12}
     for lang, said in (("en", en), ("ja", ja)):
-        told = happening(event | place, Text(lang))
+        told = describe(event | place, Text(lang))
         assert said in told and "12" in told and "card" in told
 
 
 def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
     event = {"kind": "rebuilt", "storage": "pair", "member": 1, "resync": True, "scale": 64}
     event |= {"bytes": 3 << 20, "for_ns": SECOND}
-    for lang, said in (("en", "under way to it"), ("ja", "再同期完了")):
-        told = happening(event, Text(lang))
+    for lang, said in (("en", "in flight"), ("ja", "再同期完了")):
+        told = describe(event, Text(lang))
         assert said in told and "3.00 MiB" in told and "pair" in told and "64" not in told
 
 
@@ -241,24 +246,24 @@ def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
     ("event", "en", "ja"),
     [
         ({"kind": "crash", "back": True, "away_ns": SECOND}, "answers again", "後に応答"),
-        ({"kind": "crash", "back": False, "away_ns": SECOND}, "has not answered", "応答しないまま"),
+        ({"kind": "crash", "back": False, "away_ns": SECOND}, "before it answers", "応答再開前"),
         ({"kind": "restart", "back": True, "away_ns": SECOND}, "answers again", "正常停止"),
-        ({"kind": "restart", "back": False, "away_ns": SECOND}, "as in a crash", "異常終了"),
+        ({"kind": "restart", "back": False, "away_ns": SECOND}, "and crashes after", "異常終了"),
         ({"kind": "pool_loaded", "pages": 1234, "for_ns": SECOND, "whole": True}, "1,234", "1,234"),
         (
             {"kind": "pool_loaded", "pages": 7, "for_ns": SECOND, "whole": False},
-            "no more",
+            "the rest skipped",
             "打ち切り",
         ),
     ],
 )
 def test_a_restart_and_what_comes_back_are_told(event, en, ja):
     for lang, said in (("en", en), ("ja", ja)):
-        told = happening({"event": "upgrade"} | event, Text(lang))
+        told = describe({"event": "upgrade"} | event, Text(lang))
         assert said in told and "upgrade" in told
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "is rebuilt"), ("ja", "リビルド完了")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "rebuild of member"), ("ja", "リビルド完了")])
 def test_every_form_of_the_report_shows_it(lang, said):
     marks = [{"t_s": 0.5, "kind": kind} for kind in ("fail", "replace", "rebuilt", "power_cut")]
     entry = {"world": "simulated", "name": "steady", "unit_key": "iops", "t_s": [1.0, 2.0]}

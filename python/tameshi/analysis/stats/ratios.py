@@ -9,7 +9,7 @@ from statistics import stdev
 from typing import Any
 
 from tameshi.analysis.stats.intervals import Interval, around, digits, none, quantile
-from tameshi.analysis.stats.offered import kept
+from tameshi.analysis.stats.offered_load import kept
 
 PAIRED = "t_paired_log"
 WELCH = "welch_log"

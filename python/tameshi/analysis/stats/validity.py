@@ -12,7 +12,7 @@ from typing import Any
 
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.intervals import digits
-from tameshi.analysis.stats.offered import BY_CHANCE
+from tameshi.analysis.stats.offered_load import BY_CHANCE
 from tameshi.core.reasons import Reason, reason, verdict
 from tameshi.core.spec_types import Access, PhaseSpec, PhaseStream, StreamSpec
 

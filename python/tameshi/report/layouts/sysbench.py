@@ -13,7 +13,15 @@ from importlib.metadata import version
 from statistics import fmean
 
 from tameshi.record.store import SealedRun
-from tameshi.report.layouts.told import Counts, Step, Told, longest_ms, number, percentile_ms, told
+from tameshi.report.layouts.phase_summary import (
+    Counts,
+    Step,
+    Told,
+    longest_ms,
+    number,
+    percentile_ms,
+    told,
+)
 
 PERCENTILE = 95
 _LATENCY_COLUMN = 53

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tameshi.record.store import SealedRun
-from tameshi.report.layouts.told import Counts, Step, Told, longest_ms, number, percentile_ms, told
+from tameshi.report.layouts.phase_summary import (
+    Counts,
+    Step,
+    Told,
+    longest_ms,
+    number,
+    percentile_ms,
+    told,
+)
 
 TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
 NAMES = ("New-Order", "Payment", "Order-Status", "Delivery", "Stock-Level")

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tameshi.report.sections import aging, dead, outages, searched, silent
+from tameshi.report.sections import aging, empty_phases, failures, outages, sustainable_load
 from tameshi.report.sections.effects import (
     COMMIT,
     LATENCY,
@@ -16,7 +16,7 @@ from tameshi.report.sections.effects import (
     few,
     work_effects,
 )
-from tameshi.report.view.facts import (
+from tameshi.report.view.key_figures import (
     MEAN,
     P99,
     Company,
@@ -61,12 +61,12 @@ def answers(view: View, text: Text) -> list[Answer]:
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
     lines: list[Answer] = []
     first: dict[str, Callable[[str], Sequence[str]]] = {
-        "dead": lambda world: dead.told(view, text, world, MOST_ITEMS // 2),
-        "limit": lambda world: searched.told(view, text, world, MOST_ITEMS),
+        "failures": lambda world: failures.told(view, text, world, MOST_ITEMS // 2),
+        "limit": lambda world: sustainable_load.told(view, text, world, MOST_ITEMS),
         "effect": lambda world: _effects_told(view, text, world),
         "cut": lambda world: aging.cuts(view, text, world),
         "retry": lambda world: aging.retries(view, text, world),
-        "silent": lambda world: silent.told(view, text, world),
+        "empty": lambda world: empty_phases.told(view, text, world),
     }
     for key, told in first.items():
         lines += _items_answer(view, text, key, told)
@@ -75,8 +75,8 @@ def answers(view: View, text: Text) -> list[Answer]:
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         if axis is None:
-            plain += searched.within_limit(view, plain_facts(view, phase))
-        elif facts := searched.within_limit(view, sweep_facts(view, phase, axis)):
+            plain += sustainable_load.within_limit(view, plain_facts(view, phase))
+        elif facts := sustainable_load.within_limit(view, sweep_facts(view, phase, axis)):
             swept.append((facts, axis))
     for facts, axis in swept:
         lines += _sweep_answers(view, text, facts, axis, several=len(swept) > 1)
@@ -314,7 +314,7 @@ def _plain_answer(
     wanted: Callable[[Fact], bool],
 ) -> list[Answer]:
     chosen = [f for f in facts if wanted(f)]
-    without = {phase for world in view.worlds for phase in silent.phases(view, world)}
+    without = {phase for world in view.worlds for phase in empty_phases.phases(view, world)}
     several = len({f.phase for f in facts} | without) > 1
 
     def key_of(fact: Fact) -> str:
@@ -404,7 +404,7 @@ def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer
         before, after = pair.found[world]
         ratio = _shown_ratio(view, text, after, before)
         return text(
-            "item.company",
+            "item.interference",
             name=text.names(pair.name),
             first=text.name(pair.first),
             second=text.name(pair.second),
@@ -417,10 +417,10 @@ def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer
         here = [pair for pair in pairs if world in pair.found]
         points = [point for pair in here for point in pair.found[world]]
         return _sentence(
-            text, "sentence.company", points, lambda bare: [item(p, world, bare) for p in here]
+            text, "sentence.interference", points, lambda bare: [item(p, world, bare) for p in here]
         )
 
-    return [Answer(text("answer.company"), _clauses(view, text, say))] if pairs else []
+    return [Answer(text("answer.interference"), _clauses(view, text, say))] if pairs else []
 
 
 def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
@@ -439,7 +439,7 @@ def overview(view: View, text: Text) -> Table:
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         facts = sweep_facts(view, phase, axis) if axis else plain_facts(view, phase)
-        facts = searched.within_limit(view, facts)
+        facts = sustainable_load.within_limit(view, facts)
         rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
         rows += [_company_row(view, text, pair, two) for pair in pairs if pair.second == phase]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
@@ -452,7 +452,7 @@ def overview(view: View, text: Text) -> Table:
 
 
 def _searched_rows(view: View, text: Text, two: bool) -> list[Row]:
-    none, found = Shown(text("cell.none")), searched.figures(view, text)
+    none, found = Shown(text("cell.none")), sustainable_load.figures(view, text)
     rows = [(head, [by_world.get(w, none) for w in view.worlds]) for head, by_world in found]
     return [Row(head, (*cells, *[none] * two)) for head, cells in rows]
 
@@ -484,7 +484,7 @@ def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
         for world in view.worlds
     ]
     head = text(
-        "row.company",
+        "row.interference",
         name=text.names(pair.name),
         first=text.name(pair.first),
         second=text.name(pair.second),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tameshi.report.sections import answer, waits
+from tameshi.report.sections import answer, client_time
 from tameshi.report.sections.database import validated_on
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
 from tameshi.report.view.points import View
@@ -42,13 +42,13 @@ def answers(view: View, text: Text) -> list[Answer]:
 
 
 def _answers(asked: Document, text: Text) -> list[Answer]:
-    said = [(text("asked.topic"), _best(asked, text)), (text("asked.trust"), _trust(asked, text))]
+    lines = {"topic": _best(asked, text), "confidence": _confidence(asked, text)}
     if asked["sensitivity"]:
-        said.append((text("asked.hangs"), _hangs(asked, text)))
-    said.append((text("asked.left"), _left(asked, text)))
+        lines["sensitivity"] = _sensitivity(asked, text)
+    lines["left"] = _left(asked, text)
     return [
-        Answer(topic, (Clause(WORLD, text.world(WORLD), sentence),))
-        for topic, sentence in said
+        Answer(text(f"asked.{topic}"), (Clause(WORLD, text.world(WORLD), sentence),))
+        for topic, sentence in lines.items()
         if sentence
     ]
 
@@ -129,7 +129,7 @@ def _target(asked: Document, text: Text) -> str:
     return text("asked.target_limit", rate=rate, limit=format_value("latency", limit))
 
 
-def _trust(asked: Document, text: Text) -> str:
+def _confidence(asked: Document, text: Text) -> str:
     """The model's own interval of the answer, whether it was validated there, and the scale."""
     told = asked["best"] or asked["nearest"]
     if told is None:
@@ -218,7 +218,7 @@ def _left_out(asked: Document, text: Text) -> Table:
     return Table("left-out", text("table.left_out"), columns, rows)
 
 
-def _hangs(asked: Document, text: Text) -> str:
+def _sensitivity(asked: Document, text: Text) -> str:
     """The input that moves the answer most, and those that turn it over."""
     base = asked["best"] or asked["nearest"]
     most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
@@ -287,7 +287,7 @@ def _configurations(asked: Document, text: Text) -> Table:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
         cells += [_shown(each["p99"], "latency", text), Shown(_kind(each["p99_of"], text))]
         cells.append(_alone(each["hit_ratio"], "share", text))
-        cells.append(Shown(waits.said(each["limit"], each.get("limit_share"), text)))
+        cells.append(Shown(client_time.said(each["limit"], each.get("limit_share"), text)))
         if powered:
             known = each["watts"] is not None
             cells.append(Shown(f"{each['watts']:,.0f} W" if known else text("cell.unknown")))

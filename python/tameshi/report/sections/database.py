@@ -8,8 +8,8 @@ from typing import Any
 
 from tameshi.analysis.model_error import NOTHING
 from tameshi.analysis.stats.estimates import of_phase
-from tameshi.report.sections import waits
-from tameshi.report.view.facts import ratio_of
+from tameshi.report.sections import client_time
+from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import Point, View, freeze
 from tameshi.report.view.tables import Column, Row, Table, cell_name, shown
 from tameshi.report.words.text import Shown, Text, format_seconds, format_value
@@ -30,7 +30,11 @@ def tables(view: View, text: Text) -> list[Table]:
     cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
     found = [_store(text, [cell for cell in view.cells if "database" not in cell])]
     if cells:
-        found += [_matrix(view, text, cells), waits.table(text, cells), _times(view, text, cells)]
+        found += [
+            _matrix(view, text, cells),
+            client_time.table(text, cells),
+            _times(view, text, cells),
+        ]
         found += [_model(text, cells), _profile(text, cells), _checks(text, cells)]
     return [table for table in found if table.rows]
 
@@ -202,7 +206,7 @@ def _modelled(text: Text, said: str, event: Mapping[str, Any]) -> str:
     times = ", ".join(text(f"time.{key}", span=span) for key, span in spans.items())
     names = next(iter(model.values()))["validated_on"]
     on = text("modelled.none") if names == NOTHING else text("modelled.on", names=names)
-    return text("check.model", said=said, times=times, on=on)
+    return text("check.model", finding=said, times=times, on=on)
 
 
 def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:

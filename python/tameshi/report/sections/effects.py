@@ -10,8 +10,8 @@ from typing import Any
 from tameshi.analysis.stats import intervals, ratios
 from tameshi.analysis.stats.estimates import MOVING
 from tameshi.report.sections.outages import outages_of
-from tameshi.report.sections.searched import breaks_limit
-from tameshi.report.view.facts import MEAN, is_chief, model_of, side_of
+from tameshi.report.sections.sustainable_load import breaks_limit
+from tameshi.report.view.key_figures import MEAN, is_chief, model_of, side_of
 from tameshi.report.view.points import (
     Axis,
     Levels,

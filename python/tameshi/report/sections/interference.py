@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tameshi.report.view.facts import ratio_of
+from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import Point, View, without_parts
 from tameshi.report.view.tables import Column, Row, Table, shown
 from tameshi.report.words.text import Shown, Text
@@ -77,10 +77,10 @@ def tables(view: View, text: Text) -> list[Table]:
 
 
 def _table(view: View, text: Text, matrix: Matrix, world: str) -> Table:
-    columns = [Column(text("column.disturbed")), Column(text("column.alone"))]
-    columns += [Column(text.name(load), text("column.beside")) for load in matrix.alone]
+    columns = [Column(text("column.disturbed_load")), Column(text("column.alone"))]
+    columns += [Column(text.name(load), text("column.with_load")) for load in matrix.alone]
     if matrix.together:
-        columns.append(Column(text("column.together")))
+        columns.append(Column(text("column.with_all")))
     rows = [row for load in matrix.alone for row in _rows(view, text, matrix, world, load)]
     caption = text("table.interference", world=text.world(world))
     note = text("note.interference")

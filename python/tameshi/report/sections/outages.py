@@ -134,13 +134,13 @@ def _say(text: Text, away: Away, name: Name) -> str:
     def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
         ends = [t for t in times if t is not None]
         if len(ends) < len(times):
-            return text(f"away.{never}")
+            return text(f"outage.{never}")
         bounds = Shown("", model=format_seconds(model)) if model else Shown("")
-        return text(f"away.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
+        return text(f"outage.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
 
     served = said("for", "to_end", away.served, away.served_model)
     recovered = said("recovered", "unrecovered", away.recovered, away.recovered_model)
-    return text("item.away", name=text.names(name), served=served, recovered=recovered)
+    return text("item.outage", name=text.names(name), served=served, recovered=recovered)
 
 
 def lost(view: View, text: Text, world: str) -> list[str]:

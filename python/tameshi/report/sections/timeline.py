@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tameshi.analysis.stats.estimates import of_phase
-from tameshi.report.sections.event_words import happening
+from tameshi.analysis.stats.timeline import MISSED
+from tameshi.core.reasons import completed
 from tameshi.report.view.points import View, freeze, kind_of
 from tameshi.report.view.tables import Column, Row, Table, level_name
 from tameshi.report.words.text import Shown, Text, format_value, modelled
@@ -97,7 +98,7 @@ def _row(
     off: Mapping[tuple[str, str], tuple[float, float]],
     text: Text,
 ) -> list[Shown]:
-    happened = text("list.separator").join(happening(event, text) for event in stretch["happened"])
+    happened = text("list.separator").join(describe(event, text) for event in stretch["happened"])
     cells = [Shown(happened or text("cell.none"))]
     served = {
         (stream["subject"], operation): told
@@ -125,3 +126,72 @@ def _row(
 def _rebuild(stretch: Mapping[str, Any], text: Text) -> str:
     written = sum(each["bandwidth"] for each in stretch["rebuilds"])
     return format_value("bandwidth", written) if written else text("cell.none")
+
+
+def missing(view: View, text: Text) -> list[str]:
+    """Descriptions of the events that did not happen, each once."""
+    descriptions = (
+        describe(event, text)
+        for cell in view.cells
+        for stretch in cell.get("timeline", ())
+        for event in stretch["happened"]
+        if event["kind"] == MISSED
+    )
+    return list(dict.fromkeys(descriptions))
+
+
+def describe(event: Mapping[str, Any], text: Text) -> str:
+    """Return an event in words."""
+    kind = str(event["kind"])
+    fields: dict[str, Any] = {
+        key: text.name(str(event[key])) for key in ("storage", "event") if key in event
+    }
+    channel = event.get("channel") is not None
+    if kind == "fail":
+        kind = "fail_all" if event.get("member") is None else kind
+        if channel:
+            kind = "fail_channel" if event["survived"] else "fail_last_channel"
+    if kind == "rebuilt":
+        spent = event["for_ns"]
+        fields |= {
+            "bytes": format_value("bytes", event["bytes"]),
+            "time": format_value("latency", spent),
+            "scale": event.get("scale"),
+        }
+        kind = "rebuilt_channel" if channel else kind
+        # What was under way has no part in the capacity that a scale reduces.
+        kind = "resynced" if event.get("resync") else kind
+        kind += "_scaled" if event.get("scale") and kind != "resynced" else ""
+    if kind == "power_cut":
+        fields |= {
+            "outstanding": event["outstanding"],
+            "torn": event.get("torn_writes", 0),
+            "writes": event["lost_writes"],
+            "bytes": format_value("bytes", event["lost_bytes"]),
+            "flush": format_value("latency", event.get("flush_ns", 0)),
+            "hold_up": format_value("latency", event.get("hold_up_ns", 0)),
+        }
+        kind = "power_cut_carried" if event.get("hold_up_ns") else kind
+    if kind in ("crash", "restart"):
+        fields["away"] = format_value("latency", event["away_ns"])
+        kind += "_cut_short" if event.get("back") is False else ""
+    if kind == "pool_loaded":
+        fields |= {
+            "pages": f"{event['pages']:,}",
+            "time": format_value("latency", event["for_ns"]),
+        }
+        kind += "" if event["whole"] else "_in_part"
+    if kind == "failover":
+        fields |= {
+            "outstanding": event["outstanding"],
+            "writes": event["lost_writes"],
+            "bytes": format_value("bytes", event["lost_bytes"]),
+        }
+    fields |= {key: event[key] for key in ("member", "channel", "status") if key in event}
+    if "why" in event:
+        fields["why"] = text.reason(completed(event["why"]))
+    description = text(f"timeline.{kind}", **fields)
+    if event["kind"] != "fail" or not event.get("lost_writes"):
+        return description
+    lost = format_value("bytes", event["lost_bytes"])
+    return text("timeline.lost_with_it", event=description, writes=event["lost_writes"], bytes=lost)

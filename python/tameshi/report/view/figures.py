@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report.view.facts import MEAN, P99
+from tameshi.report.view.key_figures import MEAN, P99
 from tameshi.report.view.points import (
     LATENCY,
     Axis,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.core.reasons import Reason, key_of
 from tameshi.report.words.reason_words import METHODS, REASONS
-from tameshi.report.words.strings import LANGUAGES, SAID, TEXT
+from tameshi.report.words.strings import LANGUAGES, TEXT
 
 # From which size on, the divisor, and the unit.
 _COUNT = ((0, 1, ""), (1e3, 1e3, " k"), (1e6, 1e6, " M"), (1e9, 1e9, " G"))
@@ -34,14 +33,6 @@ BEYOND = "!"
 """The sign of a value outside what was validated."""
 _HASH_DIGITS = 12
 _SWITCHES = ("device.rotational", "device.iostats")
-
-
-def _pattern(template: str) -> re.Pattern[str]:
-    """Matches what a template with fields in braces was filled in to."""
-    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(template)))
-
-
-_PATTERNS = tuple((_pattern(english), japanese) for english, japanese in SAID.items())
 
 
 @dataclass(frozen=True)
@@ -132,22 +123,6 @@ class Text:
     def phrase(self, phrase: Phrase) -> str:
         """A phrase with its names translated."""
         return self(phrase.key, **{k: self.name(v) for k, v in phrase.fields.items()})
-
-    def said(self, words: str) -> str:
-        """A sentence of a fit; one that the table does not know is printed as written."""
-        if self.lang == "en":
-            return words
-        for pattern, japanese in _PATTERNS:
-            found = pattern.fullmatch(words)
-            if found:
-                names = {k: self._filled(k, v) for k, v in found.groupdict().items()}
-                return japanese.format(**names)
-        return words
-
-    def _filled(self, field: str, value: str) -> str:
-        """A field of a sentence; names that are joined by `and` are translated one by one."""
-        parts = value.split(" and ") if field == "names" else [value]
-        return self("list.short").join(map(self.name, parts))
 
     def reason(self, of: Reason) -> str:
         """A reason in words; its names are translated when known."""

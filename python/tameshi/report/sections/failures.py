@@ -22,12 +22,12 @@ def told(view: View, text: Text, world: str, most: int) -> list[str]:
     several = sum(cell["world"] == world for cell in view.cells) > 1
     said = [
         text(f"item.{key}", storage=text.name(storage), time=format_seconds(times_ns))
-        + (text("item.dead_in", name=_name(cell, text)) if several else "")
+        + (text("item.failed_in", name=_name(cell, text)) if several else "")
         for cell, stopped in broken
         for (storage, key), times_ns in stopped.items()
     ]
     more = len(said) - most
-    return [*said[:most], text("item.dead_more", count=more)] if more > 0 else said
+    return [*said[:most], text("item.failed_more", count=more)] if more > 0 else said
 
 
 def _stopped(cell: Mapping[str, Any]) -> Stopped:
@@ -35,7 +35,7 @@ def _stopped(cell: Mapping[str, Any]) -> Stopped:
     for finding in cell.get("findings", ()):
         if finding["code"] == "dead":
             ((figure, at_ns),) = finding["figures"].items()
-            key = "dead" if figure == "failed_ns" else "dead_since"
+            key = "failed" if figure == "failed_ns" else "stopped"
             found.setdefault((finding["subject"], key), []).append(at_ns)
     return found
 

@@ -47,11 +47,12 @@ def places(answer: dict[str, Any], phases: tuple[str, ...] = ("run",)) -> View:
 
 def test_levels_stand_beside_those_that_the_study_names_and_else_beside_the_first() -> None:
     assert first(places({})) == (
-        "Place pair makes 50.0 transactions a second, 0.500 × the 100 of alone; place memory makes "
-        "400 transactions a second, 4.00 × the 100 of alone."
+        "Place pair makes 50.0 transactions per second, 0.500 × the "
+        "100 of alone; place memory makes "
+        "400 transactions per second, 4.00 × the 100 of alone."
     )
     assert first(places({"levels": {"place": {"pair": "memory"}}})) == (
-        "Place pair makes 50.0 transactions a second, 0.125 × the 400 of memory."
+        "Place pair makes 50.0 transactions per second, 0.125 × the 400 of memory."
     )
 
 
@@ -79,14 +80,16 @@ def test_phases_are_compared_where_the_study_says_so_cell_by_cell_while_they_are
     beside = {"phases": {"failed": "normal", "rebuilding": "normal"}}
     said = first(places(beside, ("normal", "failed", "rebuilding")))
     assert said.count(" the ") == 6 and "place" not in said.lower()
-    assert "; pair · phase failed makes 25.0 transactions a second, 0.500 × the 50.0 of no" in said
+    assert (
+        "; pair · phase failed makes 25.0 transactions per second, 0.500 × the 50.0 of no" in said
+    )
     assert "of memory" not in first(places({}, ("normal", "failed"))).split("Failed")[0]
     sizes = [str(size) for size in range(1, 8)]
     cells = [
         cell(phase, {"size": size}) for phase, size in product(("normal", "rebuilding"), sizes)
     ]
     many = view(cells, {"phases": {"rebuilding": "normal"}}, size=sizes)
-    assert first(many) == "Phase rebuilding makes 0.250 × the transactions of normal."
+    assert first(many) == "Phase rebuilding yields 0.250 × the transactions of normal."
 
 
 def away(recovered: int | None, served: int = 3_000_000_000) -> dict[str, Any]:
@@ -97,10 +100,10 @@ def away(recovered: int | None, served: int = 3_000_000_000) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("outages", "words"),
     [
-        ([away(5 * 10**9)], "2.00 s and at nine tenths of its rate after 4.00 s"),
-        ([away(5 * 10**9), away(6 * 10**9, 4 * 10**9)], "2.00–3.00 s and at nine tenths"),
-        ([away(5 * 10**9), away(6 * 10**9)], "for 2.00 s and at nine tenths of its rate after 4"),
-        ([away(None)], "2.00 s and does not come back to nine tenths of its rate in this phase"),
+        ([away(5 * 10**9)], "2.00 s and reaches 90 % of its rate after 4.00 s"),
+        ([away(5 * 10**9), away(6 * 10**9, 4 * 10**9)], "2.00–3.00 s and reaches 90 % of its rate"),
+        ([away(5 * 10**9), away(6 * 10**9)], "for 2.00 s and reaches 90 % of its rate after 4"),
+        ([away(None)], "2.00 s and does not reach 90 % of its rate in this phase"),
     ],
 )
 def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(
@@ -110,7 +113,7 @@ def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(
     cells += [cell("failover", {"place": "alone"}), cell("failover", {"place": "memory"})]
     cells.append(cell("failover", {"place": "pair"}, database=outages))
     said = first(view(cells, {}, place=list(PACE)))
-    assert "pair: the service is away for " in said and words in said
+    assert "pair: service stops for " in said and words in said
     assert "ailover" not in said.replace("failover · pair: ", ""), said
     alone = [each for each in cells if each["phase"] == "failover"]
     assert "place memory makes" in first(view(alone, {}, place=list(PACE))).replace(
@@ -139,7 +142,7 @@ def test_an_outage_and_a_life_that_are_simulated_are_told_with_how_far_the_model
     )
     gone = [cell("failover", {"place": "pair"}, database=[outage])]
     said = first(view(gone, {}, place=list(PACE)))
-    assert "2.00 s (model 0.50–8.00 s) and at nine tenths of its rate after 4.00 s (model 1" in said
+    assert "2.00 s (model 0.50–8.00 s) and reaches 90 % of its rate after 4.00 s (model 1" in said
 
 
 def test_the_life_of_the_drive_that_goes_first_is_told_where_the_study_asks_for_it() -> None:
@@ -161,7 +164,7 @@ def test_reads_and_writes_weigh_in_a_latency_as_often_as_they_are() -> None:
         found = [estimate("s", ".".join(metric), value) for metric, value in served.items()]
         cells.append({**cell("documents", {"place": place}), "estimates": found})
     said = first(view(cells, {"tell": ["latency"]}, place=["alone", "pair"]))
-    told = "takes 2.00 ms for a read or write, 2.00 × the 1.00 ms of alone."
+    told = "takes 2.00 ms per read or write, 2.00 × the 1.00 ms of alone."
     assert said.endswith(f"documents · place pair {told}")
     assert "read or write" not in first(view(cells, {}, place=["alone", "pair"]))
 
@@ -193,7 +196,8 @@ def test_an_axis_that_changes_the_mix_is_judged_by_operations_of_all_kinds_toget
         mixed({"mix": "reads"}, read=[300.0]),
     ]
     assert first(view(cells, {}, mix=["writes", "both", "reads"])) == (
-        "Mix both makes 1.80 × the operations of writes; mix reads makes 3.00 × the operations of "
+        "Mix both yields 1.80 × the operations of writes; mix reads "
+        "yields 3.00 × the operations of "
         "writes."
     )
 
@@ -210,13 +214,13 @@ def test_where_a_stream_commits_its_commits_are_its_work() -> None:
     few = committing("p", "1", write_iops=247.0, sync_iops=247.0, commit_rate=247.0)
     many = committing("p", "64", write_iops=141.0, sync_iops=141.0, commit_rate=9027.0)
     axes = {"committers": ["1", "64"]}
-    assert first(view([few, many], {}, **axes)) == ("Committers 64 makes 36.5 × the commits of 1.")
+    assert first(view([few, many], {}, **axes)) == ("Committers 64 yields 36.5 × the commits of 1.")
     assert first(view([few, many], {}, **axes), "ja") == (
         "Committersを1から64にするとコミット数は36.5 ×。"
     )
     silent = committing("p", "64", write_iops=494.0)
     assert first(view([few, silent], {}, **axes)) == (
-        "Committers 64 makes 2.00 × the operations of 1."
+        "Committers 64 yields 2.00 × the operations of 1."
     ), "where one side commits nothing, both are judged by what they do"
 
 
@@ -225,7 +229,7 @@ def test_operations_of_all_kinds_are_added_up_in_each_run_before_their_interval_
     cells = [mixed({"mix": "writes"}, write=[100.0, 101.0, 99.0]), mixed({"mix": "both"}, **swaps)]
     said = first(view(cells, {}, mix=["writes", "both"]))
     low, high = said.partition("(")[2].partition(")")[0].split("–")
-    assert said.startswith("Mix both makes 4.00 × the operations of writes (")
+    assert said.startswith("Mix both yields 4.00 × the operations of writes (")
     assert 3.8 < float(low) < 4.0 < float(high) < 4.2
 
 
@@ -234,7 +238,8 @@ def test_streams_of_their_own_are_not_added_up() -> None:
     for cell, rate in zip(cells, (1.0, 8.0), strict=True):
         cell["estimates"] += mixed({}, "log", write=[rate])["estimates"]
     assert first(view(cells, {}, drive=["slow", "fast"])) == (
-        "Drive fast makes 4.00 × the operations of slow (2.00 × to 8.00 ×, depending on the rest)."
+        "Drive fast yields 4.00 × the operations of slow (2.00 × to 8.00 "
+        "×, depending on the other axes)."
     )
 
 
@@ -259,7 +264,8 @@ def test_levels_that_run_unlike_programs_are_not_compared() -> None:
     ]
     said = first(view(cells, {}, program=["oltp", "scan"], drive=["disk", "flash"]))
     assert said == (
-        "Oltp · drive flash makes 400 transactions a second, 4.00 × the 100 of disk; scan · drive "
+        "Oltp · drive flash makes 400 transactions per second, 4.00 "
+        "× the 100 of disk; scan · drive "
         "flash takes 4.00 s, 0.500 × the 8.00 s of disk."
     )
 
@@ -296,21 +302,21 @@ def test_of_many_outages_the_longest_by_each_event_follows_what_the_axes_do() ->
         for i, (place, size) in enumerate(product(PACE, ("1", "2")))
     ]
     said = first(view(cells, {}, place=list(PACE), size=["1", "2"])).split("; ")
-    assert [part.split(" makes")[0] for part in said[:3]] == [
+    assert [part.split(" yields")[0] for part in said[:3]] == [
         "Place pair",
         "place memory",
         "size 2",
     ]
-    assert said[3].startswith("of 6 outages by cut the longest is memory · size 2: the")
+    assert said[3].startswith("of 6 outages by cut the longest is memory · size 2: service")
     assert "for 7.00 s" in said[3] and "for 30.00 s" in said[4]
-    assert said[4].startswith("of 6 outages by again the longest is alone · size 1: the")
+    assert said[4].startswith("of 6 outages by again the longest is alone · size 1: service")
 
 
 def test_several_events_of_one_phase_are_told_apart() -> None:
     both = [blow("cut", 5), outage_at(5, 2), blow("kill", 20), outage_at(20, 4)]
     said = first(view([cell("run", {}, database=both)], {}))
-    assert "run · cut: the service is away for 2.00 s" in said.lower()
-    assert "run · kill: the service is away for 4.00 s" in said.lower()
+    assert "run · cut: service stops for 2.00 s" in said.lower()
+    assert "run · kill: service stops for 4.00 s" in said.lower()
 
 
 def test_an_outage_of_no_event_that_is_told_has_no_empty_name_beside_others() -> None:
@@ -319,7 +325,7 @@ def test_an_outage_of_no_event_that_is_told_has_no_empty_name_beside_others() ->
         cell("run", {"how": "fail"}, database=[outage_at(5, 4)]),
     ]
     said = first(view(cells, {}, how=["cut", "fail"]))
-    assert "fail: the service is away" in said.lower() and "· :" not in said
+    assert "fail: service stops" in said.lower() and "· :" not in said
 
 
 def test_lost_commits_come_first_of_all() -> None:
@@ -328,7 +334,7 @@ def test_lost_commits_come_first_of_all() -> None:
         for place, count in zip(PACE, (0, 4, 1084), strict=True)
     ]
     said = first(view(cells, {}, place=list(PACE)))
-    assert said.startswith("2 of 3 cells lose acknowledged commits, memory the most with 1,084; ")
+    assert said.startswith("2 of 3 cells lose acknowledged commits, memory the most: 1,084; ")
     alone = first(view([cell("run", {}, database=[lost(7)])], {}))
     assert alone == "7 acknowledged commits are lost."
     assert "commits" not in first(view([cell("run", {}, database=[lost(0), outage_at(1, 1)])], {}))
@@ -342,7 +348,7 @@ def test_commits_that_a_run_lost_count_once_whatever_its_phases() -> None:
         for phase in ("normal", "failed", "rebuilding")
     ]
     said = first(view(cells, {}, place=["alone", "pair"]))
-    assert said.startswith("1 of 2 cells lose acknowledged commits, alone the most with 15")
+    assert said.startswith("1 of 2 cells lose acknowledged commits, alone the most: 15")
 
 
 def test_outages_beyond_those_that_are_told_are_no_longer_and_counted() -> None:
@@ -353,9 +359,9 @@ def test_outages_beyond_those_that_are_told_are_no_longer_and_counted() -> None:
         for told in (blow(name, 20 * at), outage_at(20 * at, 2 + at))
     ]
     said = first(view([cell("run", {}, database=events)], {}))
-    assert "failover: the service is away for 5.00 s" in said and "again" in said
+    assert "failover: service stops for 5.00 s" in said and "again" in said
     assert "kill" not in said and "restart" not in said
-    assert "(2 more by other events, none longer)" in said
+    assert "(2 more outages by other events, none longer)" in said
 
 
 def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> None:
@@ -366,7 +372,9 @@ def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> N
         for place in ("alone", "memory")
     ]
     said = first(view(cells, {}, place=["alone", "memory"], event=["none", "kill"]))
-    assert said.startswith("Place memory makes 400 transactions a second, 4.00 × the 100 of alone;")
+    assert said.startswith(
+        "Place memory makes 400 transactions per second, 4.00 × the 100 of alone;"
+    )
     assert "event kill" not in said
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tameshi.analysis.stats.programs import CLIENT_TIMES, time_shares
-from tameshi.report.sections.waits import OF_STORAGE, said, table
+from tameshi.report.sections.client_time import OF_STORAGE, said, table
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
 
@@ -39,7 +39,7 @@ def test_the_greatest_share_is_named_and_all_shares_stand_beside_it() -> None:
     ]
     found = table(Text(), cells)
     assert [column.label for column in found.columns[3:]] == [
-        *("processors", "page reads", "row locks", "the server not being there")
+        *("processors", "page reads", "row locks", "server outage")
     ]
     small, large = ([told.value for told in row.cells] for row in found.rows)
     assert small == ["page reads, 80 %", "media of data, 40 % busy", "20 %", "80 %", "–", "<1 %"]

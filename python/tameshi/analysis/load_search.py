@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tameshi.analysis.stats import search
+from tameshi.analysis.stats import load_curve
 from tameshi.analysis.stats.estimates import of_phase
 from tameshi.core import compiled
 from tameshi.core.spec_types import RunSpec, Search, Share, Summary
@@ -39,7 +39,7 @@ def next_rates(study: Summary, cells: Cells, runs: Sequence[RunSpec]) -> dict[Le
         if maximum:
             probes = _probes(written, inside)
             budget = _runs_within(written, runs)
-            asked = search.next_rates(_search(written, budget), maximum, probes)
+            asked = load_curve.next_rates(_search(written, budget), maximum, probes)
             found[levels] = sorted({*(probe.rate for probe in probes), *asked})
     return found
 
@@ -60,7 +60,7 @@ def answers(study: Summary, cells: Cells) -> Iterator[dict[str, Any]]:
                     "stream": written.stream,
                     "metric": _metric(written, inside),
                     "limit_ns": _limit_ns(written),
-                    **search.answer(_search(written, None), maximum, _probes(written, inside)),
+                    **load_curve.answer(_search(written, None), maximum, _probes(written, inside)),
                 }
 
 
@@ -73,8 +73,8 @@ def _groups(cells: Cells) -> dict[Levels, list[Mapping[str, Any]]]:
     return groups
 
 
-def _search(written: Search, budget: int | None) -> search.Search:
-    return search.Search(
+def _search(written: Search, budget: int | None) -> load_curve.Search:
+    return load_curve.Search(
         shares=[_fraction(share) for share in written.shares or ()],
         limit_ns=_limit_ns(written),
         within=_fraction(written.within) if written.within else 0.02,
@@ -133,10 +133,10 @@ def _metric(written: Search, cells: Cells) -> str:
     return f"{max(sorted(rates), key=lambda operation: rates[operation])}.{CURVE}"
 
 
-def _probes(written: Search, cells: Cells) -> list[search.Probe]:
+def _probes(written: Search, cells: Cells) -> list[load_curve.Probe]:
     metric = _metric(written, cells)
     return [
-        search.Probe(
+        load_curve.Probe(
             float(cell["levels"][RATE_AXIS]),
             float(estimate["value"]),
             estimate["sampling"]["low"],

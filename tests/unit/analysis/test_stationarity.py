@@ -7,15 +7,21 @@ import pytest
 from covering import autoregression
 from window_data import window
 
-from tameshi.analysis.stats import flags
+from tameshi.analysis.stats import stationarity
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.flags import drift_over, drift_within, outliers, spread, transient
+from tameshi.analysis.stats.stationarity import (
+    drift_over,
+    drift_within,
+    outliers,
+    spread,
+    transient,
+)
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6, 0.8])
 @pytest.mark.parametrize("count", [20, 60, 300])
 def test_correlation_alone_is_seldom_called_drift(monkeypatch, correlation, count) -> None:
-    monkeypatch.setattr(flags, "NOTICEABLE", 0.0)
+    monkeypatch.setattr(stationarity, "NOTICEABLE", 0.0)
     random, trials = np.random.default_rng(count), 200
     series = (100 + autoregression(random, correlation, count) for _ in range(trials))
     called = sum(drift_within(each.tolist(), [1.0] * count) is not None for each in series)
@@ -93,7 +99,7 @@ def test_a_begin_that_is_over_soon_is_told_with_what_it_does_to_the_whole_run() 
 def test_noise_seldom_looks_like_a_begin_of_its_own(
     monkeypatch: pytest.MonkeyPatch, correlation: float, most: int, count: int
 ) -> None:
-    monkeypatch.setattr(flags, "NOTICEABLE", 0.0)
+    monkeypatch.setattr(stationarity, "NOTICEABLE", 0.0)
     random = np.random.default_rng(count)
     series = (100 + autoregression(random, correlation, count) for _ in range(800))
     assert sum(transient(each.tolist(), [1.0] * count) is not None for each in series) <= most
@@ -133,7 +139,7 @@ def test_three_runs_far_apart_are_told_unless_chance_explains_it() -> None:
 
 
 def codes(runs, *, ordered: bool) -> set[tuple[str, str, int | None]]:
-    found = flags.flags("s", runs, ordered=ordered)
+    found = stationarity.flags("s", runs, ordered=ordered)
     assert all(flag.reason and flag.as_json() for flag in found)
     return {(flag.code, flag.metric, flag.repetition) for flag in found}
 
@@ -142,11 +148,11 @@ def test_a_load_that_varies_on_purpose_does_not_drift() -> None:
     counts = [float(100 + place) for place in range(40)]
     counters = {"read.count": counts, "read.latency_sum": [1e6 * count for count in counts]}
     runs = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
-    assert [flag.code for flag in flags.flags("s", runs, ordered=True)] == ["drift_within"]
-    assert flags.flags("s", runs, ordered=True, varied=True) == []
+    assert [flag.code for flag in stationarity.flags("s", runs, ordered=True)] == ["drift_within"]
+    assert stationarity.flags("s", runs, ordered=True, varied=True) == []
     counters = {"read.count": [900.0] * 3 + [100.0] * 37, "read.latency_sum": [1e8] * 40}
     filling = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
-    found = flags.flags("s", filling, ordered=False)
+    found = stationarity.flags("s", filling, ordered=False)
     assert [(flag.code, flag.metric) for flag in found] == [
         ("transient", "read.iops"),
         ("transient", "read.latency.mean"),

@@ -72,8 +72,10 @@ def table(view: View, text: Text) -> Table | None:
             cells += _power(told, by_phase[told.phase], text)
         group = text.world(row[0]) if len({world for world, _ in drawn}) > 1 else ""
         rows.append(Row(text.names(level_words(row[1])), tuple(cells), group))
-    note = text("note.offers") if known else text("note.offers.power")
-    return Table("offers", text("table.offers"), tuple(columns), tuple(rows), note, numeric=True)
+    note = text("note.comparison") if known else text("note.comparison.power")
+    return Table(
+        "comparison", text("table.comparison"), tuple(columns), tuple(rows), note, numeric=True
+    )
 
 
 def _drawn(view: View) -> dict[Place, dict[str, Mapping[str, Any]]]:

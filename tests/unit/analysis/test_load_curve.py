@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from tameshi.analysis.stats.search import Probe, Search, answer, bracket, knee, next_rates
+from tameshi.analysis.stats.load_curve import Probe, Search, answer, bracket, knee, next_rates
 
 SERVICE_NS = 100_000.0
 MAXIMUM = 1e9 / SERVICE_NS

@@ -42,9 +42,10 @@ def matrix(sizes: tuple[str, ...]) -> dict[str, Any]:
 def test_a_study_of_databases_begins_with_what_each_axis_does() -> None:
     first = terminal_summary(ReportInputs(matrix(("1", "2", "4"))))[0]
     assert first == (
-        "What each change does — Measured: Storage flash makes 4.00 × the transactions of disk "
-        "(2.00 × to 8.00 ×, depending on the rest); buffer pool large makes 2.00 × the "
-        "transactions of small (1.00 × to 4.00 ×, depending on the rest); size 4 makes 0.250 × "
+        "Effect of each change — Measured: Storage flash yields 4.00 × the transactions of disk "
+        "(2.00 × to 8.00 ×, depending on the other axes); buffer pool large yields 2.00 × the "
+        "transactions of small (1.00 × to 4.00 ×, depending on the "
+        "other axes); size 4 yields 0.250 × "
         "the transactions of 1."
     )
 
@@ -67,7 +68,7 @@ def test_of_scans_it_tells_the_time_for_a_phase_holds_few_of_them_whole() -> Non
         0
     ]
     assert first == (
-        "What each change does — Measured: Storage pcie takes 30.0 s, 0.750 × the 40.0 s of sata."
+        "Effect of each change — Measured: Storage pcie takes 30.0 s, 0.750 × the 40.0 s of sata."
     )
 
 
@@ -86,7 +87,7 @@ def test_how_far_a_model_may_be_off_stands_beside_every_figure_and_ratio() -> No
     found = modelled(matrix(("1", "2")))
     said = terminal_summary(ReportInputs(found))
     # What is known of several cells was off unequally: of a ratio, too, by the factor.
-    assert "(2.00 × to 8.00 ×, depending on the rest; model 2.00–8.00)" in said[0]
+    assert "(2.00 × to 8.00 ×, depending on the other axes; model 2.00–8.00)" in said[0]
     assert any("flash · small · TPC-C 80.0 (model 40.0–160.0)" in line for line in said)
     plain = markdown(ReportInputs(found))
     rates = r"80.0 (8.00 ×) \[40.0–160.0\]!", r"12.5 ms \[6.2–25.0\]!"
@@ -101,7 +102,7 @@ def test_its_rates_are_transactions_and_a_program_speaks_for_its_kinds(
     sizes: tuple[str, ...],
 ) -> None:
     said = " ".join(terminal_summary(ReportInputs(matrix(sizes))))
-    assert "80.0 transactions a second" in said or "10.0 transactions a second" in said
+    assert "80.0 transactions per second" in said or "10.0 transactions per second" in said
     assert "IOPS" not in said and "new order" not in said
 
 
@@ -116,8 +117,8 @@ def test_a_program_that_is_alone_is_called_by_its_name() -> None:
     axes = [{"name": "threads", "varies": "within", "levels": ["2", "8"]}]
     view = read_results({"study": {"name": "s"}, "axes": axes, "cells": cells})
     lines = [clause.sentence for line in answers(view, Text()) for clause in line.clauses]
-    assert lines[0] == "Threads 8 makes 300 transactions a second, 3.00 × the 100 of 2."
-    assert lines[1].startswith("Oltp reaches 300 transactions a second")
+    assert lines[0] == "Threads 8 makes 300 transactions per second, 3.00 × the 100 of 2."
+    assert lines[1].startswith("Oltp reaches 300 transactions per second")
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -144,8 +145,8 @@ def test_times_of_a_crash_have_how_far_the_model_may_be_off(lang: str, on: tuple
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        ("en", ("had not answered again", "answered again 0.50 s")),
-        ("ja", ("しないまま", "後に応答")),
+        ("en", ("before the server answered", "answered again after 0.50 s")),
+        ("ja", ("応答再開前", "後に応答再開")),
     ],
 )
 def test_an_end_before_the_server_answered_is_not_told_as_its_coming_back(

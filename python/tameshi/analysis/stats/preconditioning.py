@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.unwritten import drives
+from tameshi.analysis.stats.unwritten_reads import drives
 
 AGED = "steady"
 TIMES = 2.0

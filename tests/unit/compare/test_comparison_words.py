@@ -30,13 +30,15 @@ def test_the_verdict_stands_at_the_top_and_the_figures_follow() -> None:
     told = terminal(compare(made.side(), made.side(SLOWER, environment=OTHER_KERNEL)))
     lines = [line for line in told.splitlines() if line]
     assert lines[0] == "A: A — Small"
-    assert lines[2] == "Comparable, with differences: kernel may matter."
-    assert lines[3].startswith("B against A, 3 comparisons: 0 better, 0 same, 3 worse, 0 undecided")
+    assert lines[2] == "Comparable, with differences: kernel may affect the result."
+    assert lines[3].startswith(
+        "B compared with A, 3 comparisons: 0 better, 0 same, 3 worse, 0 undecided"
+    )
     assert "between 0.952 and 1.05" in lines[4]
-    assert "about 0.1 of those" in told and "3 are better or worse; 3 of these stay" in told
+    assert "about 0.1 of them" in told and "3 are better or worse; 3 of these remain" in told
     assert "▼ worse 0.800 × (0.7" in told
-    assert "│ kernel │ may matter │ 6.1.0 │ 6.2.0 │ all 1 │" in told
-    assert "The same on both sides: world, work," in told
+    assert "│ kernel │ may affect the result │ 6.1.0 │ 6.2.0 │ all 1 │" in told
+    assert "Equal on both sides: world, workload," in told
 
 
 def test_what_chance_may_have_done_has_a_star() -> None:
@@ -49,8 +51,8 @@ def test_what_chance_may_have_done_has_a_star() -> None:
 def test_what_is_incomparable_is_not_judged_in_words_either() -> None:
     size = made.changed(made.SPEC, "storage/disk/size", "16 MiB")
     told = terminal(compare(made.side(), made.side(SLOWER, size)))
-    assert "Incomparable: size of the storage (disk) differ." in told
-    assert "Nothing is judged" in told
+    assert "Incomparable: storage size (disk) differ." in told
+    assert "are not judged" in told
     assert "– not judged 0.800 ×" in told
     assert "worse" not in told
 

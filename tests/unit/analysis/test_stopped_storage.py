@@ -10,8 +10,8 @@ import pytest
 
 from tameshi.analysis.findings import _dead
 from tameshi.analysis.series import Stretch
-from tameshi.analysis.stats.dead import dead_for, is_without_figures, leaves_nothing
 from tameshi.analysis.stats.estimates import WindowData
+from tameshi.analysis.stats.stopped_storage import dead_for, is_without_figures, leaves_nothing
 
 SECOND = 1_000_000_000
 DRIVE: dict[str, Any] = {"device": {"profile": "x"}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.overwritten import is_fresh_flash, share_covered, share_used
+from tameshi.analysis.stats.preconditioning import is_fresh_flash, share_covered, share_used
 
 DISK = {"device": {"profile": "d", "device": {"hdd": {}}}}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tameshi.analysis.stats.why import PARTS, RESOURCES
+from tameshi.analysis.stats.bottleneck import PARTS, RESOURCES
 from tameshi.report.render.draw import draw
-from tameshi.report.sections.why import figures, percent, said, tables
+from tameshi.report.sections.latency_breakdown import figures, percent, said, tables
 from tameshi.report.study import markdown, render
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results
@@ -58,15 +58,15 @@ def test_each_cell_has_its_parts_and_its_limit() -> None:
     assert [column.label for column in table.columns] == [
         "Cell",
         "Mean latency",
-        "Waiting",
+        "Queueing",
         "Host",
         "Media",
-        "Limited by",
+        "Bottleneck",
     ]
     first, second = ([str(c) for c in row.cells] for row in table.rows)
     assert [row.head for row in table.rows] == ["depth 1", "depth 16"]
     assert first[:4] == ["100 µs", "–", "20.0 µs 20 %", "80.0 µs 80 %"]
-    assert first[4] == "none: bound by the latency of media (80 %) at 1 outstanding"
+    assert first[4] == "none: bound by the latency of media (80 %), 1 outstanding"
     assert second[4].startswith("media of disk, 97 % busy")
 
 
@@ -134,8 +134,8 @@ def test_little_is_not_nothing() -> None:
 def test_a_full_drive_is_told_by_its_queue_depth() -> None:
     full = limit("saturated", part="queue", resource="places", busy=1.0)
     assert said(full, Text("en")) == (
-        "queue depth of the drive in disk, full 100 % of the time (of the latency 80 % is waiting)"
+        "drive queue depth of disk, full 100 % of the time (queueing is 80 % of the latency)"
     )
     assert "キュー深度" in said(full, Text("ja"))
     turn = limit("saturated", part="queue", resource="flush_turn")
-    assert said(turn, Text("en")).startswith("turn of flushes of disk, 97 % busy")
+    assert said(turn, Text("en")).startswith("flush serialisation of disk, 97 % busy")

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tameshi.analysis.stats.order import randomised
+from tameshi.analysis.stats.run_order import randomised
 
 Run = tuple[int, str]
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tameshi.report.view.facts import Fact
+from tameshi.report.view.key_figures import Fact
 from tameshi.report.view.points import Point, View, freeze, level_words
+from tameshi.report.view.tables import Column, Row, Table, level_name
 from tameshi.report.words.text import Shown, Text, format_interval, format_value
 
 Found = Mapping[str, Any]
+COLUMNS = ("maximum", "ceiling", "highest", "between", "confidence", "knee", "rates")
 
 
 def limited(view: View) -> list[Found]:
@@ -106,3 +108,44 @@ def _aside(found: Found, text: Text) -> str:
         *([text("note.no_interval")] if found.get("confidence") is None else []),
     ]
     return f" ({'; '.join(parts)})"
+
+
+def table(view: View, text: Text) -> Table | None:
+    """One row for each cell of the search; None where nothing was searched for."""
+    rows = [Row(_search_name(found, text), _search_cells(found, text)) for found in view.searches]
+    columns = (Column(text("column.load")), *(Column(text(f"column.{key}")) for key in COLUMNS))
+    if not rows:
+        return None
+    return Table("limits", text("table.limits"), columns, tuple(rows), text("note.limits"))
+
+
+def _search_name(found: Mapping[str, Any], text: Text) -> str:
+    levels = (level_name(text, *pair) for pair in found["levels"].items())
+    return text.names((found["stream"], text.world(found["world"]), *levels))
+
+
+def _search_cells(found: Mapping[str, Any], text: Text) -> tuple[Shown, ...]:
+    none = text("cell.none")
+
+    def rate(key: str) -> str:
+        value = found.get(key)
+        return none if value is None else format_value("rate", value)
+
+    limit = none
+    if found["limit_ns"] is not None:
+        measure = text.measure(found["metric"].partition(".")[2])
+        limit = text(
+            "cell.below", measure=measure, limit=format_value("latency", found["limit_ns"])
+        )
+    bounded = found.get("low") is not None or found.get("high") is not None
+    between = text("cell.between", low=rate("low"), high=rate("high")) if bounded else none
+    confidence = found.get("confidence")
+    return (
+        Shown(rate("maximum")),
+        Shown(limit),
+        Shown(rate("value")),
+        Shown(between),
+        Shown(none if confidence is None else f"{confidence:.0%}"),
+        Shown(rate("knee")),
+        Shown(str(found["runs"])),
+    )

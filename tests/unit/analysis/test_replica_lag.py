@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tameshi.analysis.stats.behind import fallen_behind
 from tameshi.analysis.stats.estimates import WindowData
+from tameshi.analysis.stats.replica_lag import fallen_behind
 
 SECOND = 1_000_000_000
 MIB = 1 << 20

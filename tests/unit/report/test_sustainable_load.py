@@ -58,10 +58,10 @@ def said(lang: str = "en", **more: Any) -> list[str]:
 
 def test_the_limit_that_was_found_comes_first_with_its_interval_and_the_criterion() -> None:
     assert said()[0] == (
-        "Reads bears 9.10 k requests a second (9.00–9.50) with read latency p99 below 100 µs."
+        "Reads sustains 9.10 k requests per second (9.00–9.50) with read latency p99 below 100 µs."
     )
     assert said("ja")[0] == (
-        "Readsが読み出しのレイテンシp99を100 µs未満に保てる要求率は毎秒9.10 k (9.00–9.50)まで。"
+        "Readsが読み出しのレイテンシp99を100 µs未満に保てる要求レートは毎秒9.10 k (9.00–9.50)まで。"
     )
     inputs = ReportInputs(searched(SEARCH))
     for lang in LANGUAGES:
@@ -82,10 +82,16 @@ def test_neither_what_breaks_the_limit_nor_what_merely_arrived_stands_as_an_answ
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        ({"high": None, "value": 9000.0}, "bears at least 9.00 k requests a second"),
-        ({"low": None, "value": None, "high": 1000.0}, "does not bear 1.00 k requests a second"),
-        ({"low": None, "value": None, "high": None}, "No rate that was tried tells how much reads"),
-        ({"confidence": None}, "9.10 k requests a second (9.00–9.50; no interval)"),
+        ({"high": None, "value": 9000.0}, "sustains at least 9.00 k requests per second"),
+        (
+            {"low": None, "value": None, "high": 1000.0},
+            "does not sustain 1.00 k requests per second",
+        ),
+        (
+            {"low": None, "value": None, "high": None},
+            "The tested rates do not determine how much reads",
+        ),
+        ({"confidence": None}, "9.10 k requests per second (9.00–9.50; no interval)"),
     ],
 )
 def test_a_limit_that_runs_bound_on_one_side_or_without_intervals_says_so(
@@ -102,9 +108,9 @@ def test_of_many_searches_the_greatest_and_the_least_limit_are_told() -> None:
         for n in range(1, 9)
     ]
     first = answers(read_results(searched(*found)), Text())[0].clauses[0].sentence
-    assert first.startswith("Reads · d8 bears 8.00 k requests a second (7.20–8.80)")
-    assert "; reads · d1 bears 1.00 k" in first
-    assert first.endswith("the other 6 lie between.")
+    assert first.startswith("Reads · d8 sustains 8.00 k requests per second (7.20–8.80)")
+    assert "; reads · d1 sustains 1.00 k" in first
+    assert first.endswith("the other 6 lie between them.")
 
 
 def test_key_figures_tell_what_was_searched_for_and_no_peak_that_breaks_the_limit() -> None:
@@ -122,5 +128,5 @@ def test_key_figures_tell_what_was_searched_for_and_no_peak_that_breaks_the_limi
     assert not any(value.startswith("12.0 k") for _, value, _ in others), "it breaks the limit"
     assert told(high=None, value=9000.0)[0][1] == "at least 9.00 k"
     assert told(low=None, value=None, high=1000.0)[0][1] == "less than 1.00 k"
-    assert told("ja")[0][0].endswith("最大要求率")
+    assert told("ja")[0][0].endswith("最大要求レート")
     assert any("peak" in head for head, *_ in told(limit_ns=None)), "nothing was searched for"

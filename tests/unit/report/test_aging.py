@@ -51,12 +51,12 @@ def test_the_answer_says_what_a_power_cut_loses_and_what_read_retry_adds() -> No
         cell("worn", 40, 2048, 0.0, 0.1),
     ]
     assert told(cells) == {
-        "Power loss": "Writing the buffer of card to the flash takes 80.0 ms; a capacitor that "
-        "holds 80.0 ms – 1.00 s loses nothing that was acknowledged; one that holds 40.0 ms loses "
-        "up to 2,048 acknowledged writes (8.00 MiB; write · worn).",
-        "Read retry": "Write · new: flash lasts 3 years with it and 2 years without, 1.50 ×; "
-        "where flash is worn out without it, it lasts from 36.5 days (write · worn) to 1.5 years "
-        "(write · old).",
+        "Power loss": "Flushing the buffer of card to flash takes 80.0 ms; a capacitor that holds "
+        "80.0 ms – 1.00 s loses no acknowledged write; one that holds 40.0 ms loses up to "
+        "2,048 acknowledged writes (8.00 MiB; write · worn).",
+        "Read retry": "Write · new: flash lasts 3 years with read retry and 2 years without, "
+        "1.50 ×; flash that is worn out without it lasts from 36.5 days (write · worn) to 1.5 "
+        "years (write · old).",
     }
 
 

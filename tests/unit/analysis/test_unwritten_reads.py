@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.unwritten import least_read_ns, share_met
+from tameshi.analysis.stats.unwritten_reads import least_read_ns, share_met
 
 READ_NS = 40_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tameshi.report.sections.event_words import happening
+from tameshi.report.sections.timeline import describe
 from tameshi.report.view.points import View
 from tameshi.report.words.text import Text, format_value
 
@@ -40,18 +40,22 @@ def told(view: View, text: Text, world: str) -> list[str]:
             if finding["code"] == "failed"
         )
         codes = {finding["code"] for cell in cells for finding in cell.get("findings", ())}
-        key = "item.silent_failed" if failed else "item.silent"
-        key = "item.silent_ramped" if "ramped" in codes else key
+        key = "item.empty_failed" if failed else "item.empty"
+        key = "item.empty_ramped" if "ramped" in codes else key
         items += [text(key, phase=name, count=f"{failed:,.0f}"), *_events(cells, text)]
     return items
 
 
 def _events(cells: Sequence[Mapping[str, Any]], text: Text) -> list[str]:
-    """The events of the first run."""
-    stretches = cells[0].get("timeline", ())
+    """Return the events of the first run."""
+    timeline = cells[0].get("timeline", ())
     return [
-        text("item.at_time", time=format_value("latency", at["from_ns"]), said=happening(of, text))
-        for at in stretches
-        if at["repetition"] == stretches[0]["repetition"]
-        for of in at["happened"]
+        text(
+            "item.at_time",
+            time=format_value("latency", stretch["from_ns"]),
+            event=describe(event, text),
+        )
+        for stretch in timeline
+        if stretch["repetition"] == timeline[0]["repetition"]
+        for event in stretch["happened"]
     ]

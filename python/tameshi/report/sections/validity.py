@@ -176,11 +176,11 @@ def method(view: View, text: Text) -> Table | None:
     if view.method is None:
         return None
     compliant = view.method["compliant"]
-    said = text("method.compliant" if compliant else "method.deviates")
+    compliance = text("method.compliant" if compliant else "method.deviates")
     told = list(map(text.reason, view.method["deviations"])) or [text("cell.none")]
     rows = [Row(str(place), (Shown(words),)) for place, words in enumerate(told, 1)]
     columns = (Column(text("column.number")), Column(text("column.deviation")))
-    caption = text("table.method", name=view.method["name"], said=said)
+    caption = text("table.method", name=view.method["name"], compliance=compliance)
     return Table("method", caption, columns, tuple(rows))
 
 

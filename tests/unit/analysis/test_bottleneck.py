@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tameshi.analysis.stats.bottleneck import PARTS, bottleneck, breakdown, busy
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.why import PARTS, bottleneck, breakdown, busy
 
 SECOND = 10**9
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.analysis.stats.why import PARTS
+from tameshi.analysis.stats.bottleneck import PARTS
 from tameshi.report.view.figures import MOST_ROWS, Figure, Panel, Scale, Series
 from tameshi.report.view.points import Levels, Name, View, freeze, level_words, storage_name
 from tameshi.report.view.tables import Column, Row, Table

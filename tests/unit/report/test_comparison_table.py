@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from offers import results
 
-from tameshi.report.sections.offers import table
-from tameshi.report.sections.standing import published
+from tameshi.report.sections.comparison_table import table
+from tameshi.report.sections.validity import published
 from tameshi.report.study import markdown
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results

@@ -63,8 +63,8 @@ def test_life_under_a_simulated_database_has_how_far_the_model_may_be_off(lang: 
 @pytest.mark.parametrize(
     ("lang", "labels"),
     [
-        ("en", ["Written by the host in all runs", "Written to the drives in all runs"]),
-        ("ja", ["ホストの書き込み（全実行の合計）", "ドライブへの書き込み（全実行の合計）"]),
+        ("en", ["Host writes, all runs", "Drive writes, all runs"]),
+        ("ja", ["ホストの書き込み（全実行の合計）", "ドライブの書き込み（全実行の合計）"]),
     ],
 )
 def test_what_an_array_writes_to_its_drives_is_not_told_as_the_hosts(

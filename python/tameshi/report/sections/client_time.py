@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tameshi.analysis.stats.bottleneck import busiest
 from tameshi.analysis.stats.programs import CLIENT_TIMES, time_shares
-from tameshi.analysis.stats.why import busiest
-from tameshi.report.sections.why import percent
+from tameshi.report.sections.latency_breakdown import percent
 from tameshi.report.view.tables import Column, Row, Table, cell_name
 from tameshi.report.words.text import Shown, Text
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tameshi.analysis.stats.estimates import Estimate, WindowData
 from tameshi.analysis.stats.intervals import Interval
-from tameshi.analysis.stats.offered import Loaded, bounded, is_offered, kept, offered
+from tameshi.analysis.stats.offered_load import Loaded, bounded, is_offered, kept, offered
 
 SECOND = 10**9
 
