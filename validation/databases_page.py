@@ -1,4 +1,4 @@
-"""docs/validation/simulated-databases.md: ours beside what is known of databases, good and bad."""
+"""Page docs/validation/simulated-databases.md: our figures next to known ones of databases."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ STUDIES = (
     *("pcie-ssd-mysql", "pcie-ssd-mysql-failure", "pcie-ssd-mysql-atomic"),
     "flash-card-review-applications",
 )
-"""Studies of published figures of databases; one is gone, and made first predictions."""
+"""Studies with published figures of databases; a deleted one made first predictions."""
 LATER = "predictions-"
-"""How the files of later predictions begin; the day follows."""
+"""Prefix of files with later predictions; the day follows."""
 NEAR, FAR = 0.05, 0.25
 HEAD = """# Simulated databases beside what is known
 
@@ -40,14 +40,14 @@ one; of hit ratios, in points.
 
 @dataclass(frozen=True)
 class Latest:
-    """The last that was predicted of a figure, and on which day."""
+    """Latest prediction of a figure, with its day."""
 
     predicted: str
     day: str
 
 
 def write_page(folder: Path) -> None:
-    """The page beside the lists that it is made of."""
+    """Write the page next to the lists that it is made of."""
     rows = [*validated()]
     path = folder / PAGE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def write_page(folder: Path) -> None:
 
 
 def calibrations(folder: Path) -> list[dict[str, str]]:
-    """Rows of calibration.csv of studies of databases; none where there is no such file."""
+    """Return the rows of calibration.csv of database studies; empty without the file."""
     path = folder / "calibration.csv"
     if not path.exists():
         return []
@@ -65,12 +65,12 @@ def calibrations(folder: Path) -> list[dict[str, str]]:
 
 
 def predicted(folder: Path) -> list[Prediction]:
-    """The first predictions of figures of databases."""
+    """Return the first predictions of database figures."""
     return [row for row in read(folder / "predictions.csv") if row.study in STUDIES]
 
 
 def latest(folder: Path) -> dict[str, Latest]:
-    """By figure what a later model says, where one says otherwise than the first."""
+    """Return by figure a later model's prediction, if it differs from the first."""
     found: dict[str, Latest] = {}
     for path in sorted(folder.glob(f"{LATER}*.csv")):
         day = path.stem.removeprefix(LATER)
@@ -85,7 +85,7 @@ def page(
     later: Mapping[str, Latest] = MappingProxyType({}),
     parameters: Sequence[Fitted] = (),
 ) -> str:
-    """The whole page."""
+    """Return the whole page."""
     short = [row for row in rows if row.note != WHOLE_STUDY]
     published = [row for row in short if row.source in listed()]
     measured = [row for row in rows if row.source not in listed()]
@@ -101,7 +101,7 @@ def page(
 def _told(
     rows: Sequence[Validated], known: Sequence[dict[str, str]], parameters: Sequence[Fitted]
 ) -> Iterator[str]:
-    """Calibration cells: by whole studies where they were run, and short and warm."""
+    """Return calibration cells: by whole studies where they were run, and short and warm."""
     if known:
         setting = {row["id"] for row in known} & {f for p in parameters for f in p.figures}
         yield "As whole studies (`make predictions`):"
@@ -138,14 +138,14 @@ def _told(
 
 
 def _set_by(figure: str, parameters: Sequence[Fitted]) -> str:
-    """The parameters that a figure has set, by the ends of their keys."""
+    """Return the parameters that a figure has set, by the ends of their keys."""
     return ", ".join(
         f"`{'.'.join(each.key.split('.')[-2:])}`" for each in parameters if figure in each.figures
     )
 
 
 def lettered(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Reasons that stand several times as a letter each, and the lines that tell them once."""
+    """Return repeated reasons as a letter each, with the lines that explain them."""
     shared = [reason for reason, times in Counter(reasons).items() if reason and times > 1]
     letters = {
         reason: f"({letter})" for reason, letter in zip(shared, ascii_lowercase, strict=False)
@@ -174,7 +174,7 @@ def _compared(rows: Sequence[Validated]) -> Iterator[str]:
 
 
 def _measured(rows: Sequence[Validated]) -> Iterator[str]:
-    """A table of each cell's metrics, and how far they are off as a whole."""
+    """Return a table of each cell's metrics with their errors."""
     if not rows:
         yield "Nothing has been measured: `python -m bench.beside_mariadb --write`."
         return
@@ -220,7 +220,7 @@ def _by_family(rows: Iterable[Validated]) -> dict[str, list[Validated]]:
 
 
 def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[str]:
-    """What was predicted without knowing: nothing here says how right it is."""
+    """Return the blind predictions, without a statement on their errors."""
     if not rows:
         yield "None of a database has been made yet."
         return
@@ -253,7 +253,7 @@ def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[
 
 
 def _outside(first: Prediction, last: Latest | None) -> str:
-    """On which side of the first interval a later prediction lies; empty within it."""
+    """Return the side of the first interval on which a later prediction lies; empty within it."""
     if last is None or not (first.low and first.high and last.predicted):
         return ""
     value = float(last.predicted)
@@ -261,7 +261,7 @@ def _outside(first: Prediction, last: Latest | None) -> str:
 
 
 def _parameters(parameters: Sequence[Fitted]) -> Iterator[str]:
-    """What was fitted, and on what: everything else has a source of its own, or is a prior."""
+    """Return the fitted parameters with their basis; all others have a source or are priors."""
     if not parameters:
         yield "None."
         return
@@ -281,7 +281,7 @@ def _number(value: float, metric: str) -> str:
 
 
 def _amount(value: float) -> str:
-    """A number to four digits that count, or to the whole."""
+    """Return a number to four significant digits, or as a whole number."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 

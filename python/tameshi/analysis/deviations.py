@@ -1,4 +1,4 @@
-"""Where a study departs from the published method that it follows: the ledger of the report."""
+"""Deviations of a study from the published method that it follows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tameshi.record.phases import unsettled_in
 
 
 def ledger(study: Summary, runs: Sequence[Any]) -> dict[str, Any] | None:
-    """The method that the study names, and every deviation from it; None where it names none.
+    """Return the study's method with every deviation; None if it names no method.
 
-    `runs` are sealed ones. A method without a deviation would be compliant.
+    `runs` are sealed. A method without deviations is compliant.
     """
     if study.method is None:
         return None
@@ -58,10 +58,10 @@ def _is_larger(target: Mapping[str, Any], size: str) -> bool:
 
 
 def _of_outcome(outcome: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """Steady state that was not attained, and a run that was stopped.
+    """Yield a steady state that was not reached, and a stopped run.
 
-    Where a method ends a phase by an amount as well (write saturation: four times the capacity),
-    that end is the method's own: its figures are of no steady state, and it departs from nothing.
+    If the method also ends a phase by an amount (write saturation: four times the capacity), that
+    end is no deviation.
     """
     by_amount = [w for w in outcome.get("windows", ()) if w["ended_by"] == "amount"]
     own = [unsettled_in(window) for window in by_amount]

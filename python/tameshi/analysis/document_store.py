@@ -1,7 +1,7 @@
-"""A document store, simulated as its storage sees it: a journal, a merge tree, and its readers.
+"""Document store, simulated as its storage sees it: a journal, a merge tree, and its readers.
 
-It is a model of an application, as that of a database server is, and its figures may be off by more
-than chance: `model_error` says how far.
+Like the model of a database server it models an application, so `model_error` states its error
+apart from sampling.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tameshi.core.spec_types import PhaseSpec, PhaseStream, RunSpec, Sync3
 
 PROFILE = "merge tree"
 STEADY_ARRIVALS = ("poisson", "constant")
-"""Arrivals that have one rate throughout."""
+"""Arrivals at a constant rate."""
 
 
 def facts_of_store(spec: RunSpec, phase: PhaseSpec, storage: str) -> Facts | None:
-    """What a phase's document store on a storage is; None where there is none.
+    """Return facts about the document store of a phase on a storage; None without one.
 
-    Its caches are left out: all of its data is as far away, so that no share of them is held.
+    Caches are excluded: no share of the data counts as cached.
     """
     trees = [tree for of in phase.streams if of.storage == storage and (tree := _tree(of))]
     if not trees:
@@ -36,7 +36,8 @@ def facts_of_store(spec: RunSpec, phase: PhaseSpec, storage: str) -> Facts | Non
 
 
 def _tree(stream: PhaseStream) -> tuple[int, int] | None:
-    """Committers of a stream's merge trees, and bytes of their memory; None where it has none."""
+    """Return the committers of a stream's merge trees and their memory in bytes; None without a
+    tree."""
     of = stream.stream
     if of.lsm is None:
         return None
@@ -46,10 +47,10 @@ def _tree(stream: PhaseStream) -> tuple[int, int] | None:
 
 
 def arrives(stream: PhaseStream, runs: Sequence[WindowData]) -> Offered | None:
-    """What arrives of a stream in open loop at one rate; None where its rates are not bound by it.
+    """Return the open-loop arrival rate of a stream; None if it bounds none of its rates.
 
-    Documents are what commits, and what their tree writes for them is not; of another stream its
-    reads, or its writes, where it has no others.
+    Commits count documents, not the writes of their tree. Another stream counts reads, or writes if
+    it has no reads.
     """
     told: Any = stream.stream.model_dump(mode="json", by_alias=True)
     given = told["arrivals"] if isinstance(told["arrivals"], dict) else {}

@@ -1,4 +1,4 @@
-"""A study's search for the load that a storage bears: its next rates, and its result.
+"""Search of a study for its sustainable load: next rates, and result.
 
 A pure function of the cells of results.json: planning again after an interruption asks for the same
 runs.
@@ -17,18 +17,18 @@ from tameshi.study.file import longest_ns
 
 RATE_AXIS = "rate"
 MAXIMUM = "maximum"
-"""The axis of a search's rates, and the phase that finds the closed-loop maximum: the planner's."""
+"""Names that the planner gives to the axis of rates and to the closed-loop phase."""
 CURVE = "latency.p99"
-"""The statistic that a curve without a limit is about."""
+"""Statistic of a curve without a limit."""
 
 Cells = Sequence[Mapping[str, Any]]
 Levels = tuple[tuple[str, str], ...]
 
 
 def next_rates(study: Summary, cells: Cells, runs: Sequence[RunSpec]) -> dict[Levels, list[float]]:
-    """Every rate (1/s) of each cell of a search in one world: those finished, and those to run.
+    """Return every rate (1/s) of each cell of a search in one world, finished ones included.
 
-    `cells` are those of results.json, `runs` what was planned last.
+    `cells` are those of results.json, `runs` the last plan.
     """
     written = study.search
     if written is None:
@@ -45,7 +45,7 @@ def next_rates(study: Summary, cells: Cells, runs: Sequence[RunSpec]) -> dict[Le
 
 
 def answers(study: Summary, cells: Cells) -> Iterator[dict[str, Any]]:
-    """What a search has found so far, as results.json has it."""
+    """Yield the results of a search so far, as results.json holds them."""
     written = study.search
     if written is None:
         return
@@ -65,7 +65,7 @@ def answers(study: Summary, cells: Cells) -> Iterator[dict[str, Any]]:
 
 
 def _groups(cells: Cells) -> dict[Levels, list[Mapping[str, Any]]]:
-    """The cells by their levels without the rate."""
+    """Return the cells by their levels without the rate."""
     groups: dict[Levels, list[Mapping[str, Any]]] = {}
     for cell in cells:
         levels = tuple((axis, lv) for axis, lv in cell["levels"].items() if axis != RATE_AXIS)
@@ -84,7 +84,7 @@ def _search(written: Search, budget: int | None) -> load_curve.Search:
 
 
 def _fraction(share: Share | str) -> float:
-    """`95 %` as 0.95."""
+    """Return `95 %` as 0.95."""
     text = share.root if isinstance(share, Share) else share
     return float(text.removesuffix("%")) / 100
 
@@ -94,7 +94,7 @@ def _limit_ns(written: Search) -> int | None:
 
 
 def _runs_within(written: Search, runs: Sequence[RunSpec]) -> int | None:
-    """Rates that there is time for, by the longest that a run of one takes."""
+    """Return the number of rates that the budget allows, given the longest run of one rate."""
     if written.budget is None or not runs:
         return None
     repetitions = max(run.repetition for run in runs) + 1
@@ -103,14 +103,14 @@ def _runs_within(written: Search, runs: Sequence[RunSpec]) -> int | None:
 
 
 def _estimates(written: Search, cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Those of the stream whose rate is varied, over the phase's own window."""
+    """Yield estimates of the searched stream over the phase's own window."""
     for estimate in of_phase(cell):
         if estimate["subject"] == written.stream:
             yield estimate
 
 
 def _maximum(written: Search, cells: Cells) -> float:
-    """Operations per second in closed loop; 0 while that has not been run."""
+    """Return operations per second in closed loop; 0 before that phase has run."""
     return sum(
         float(estimate["value"])
         for cell in cells
@@ -121,7 +121,7 @@ def _maximum(written: Search, cells: Cells) -> float:
 
 
 def _metric(written: Search, cells: Cells) -> str:
-    """The limited latency, or without a limit that of the stream's more frequent operation."""
+    """Return the limited latency; without a limit, that of the stream's more frequent operation."""
     if written.limit:
         return written.limit.metric
     rates = {

@@ -1,8 +1,8 @@
-"""Published figures beside ours: the lists, units, what several cells make, how far we may be off.
+"""Published figures next to ours: lists, units, derived figures, model error.
 
-A figure's interval is not what chance does to a run, but how far the model may be off: what it was
-found to be off in comparable figures that are known, and what the parameters leave open
-(`data/evidence/uncertainty.toml`; docs/predictions.md has the method).
+A figure's interval excludes sampling error. It combines errors of comparable known figures with the
+uncertainty of the parameters (`data/evidence/uncertainty.toml`; see docs/predictions.md for the
+method).
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ UNITS = {
     "%": 0.01,
     "512B blocks": 1.0,
 }
-"""Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
+"""Factors from the lists' units to those of our metrics: 1/s, B/s, ns, shares."""
 QUANTILE = 1.645
-"""Of the normal distribution: bounds of a 90 % interval."""
+"""Quantile of the normal distribution for a 90 % interval."""
 REPEATED = 1.04
-"""So far apart are published figures of one and the same experiment, at the most."""
+"""Largest ratio between published figures of the same experiment."""
 HIT_RATIO = "server.hit_ratio"
 PAIRED: Mapping[str, Callable[[float, float], float]] = {
     "more_than": lambda one, other: one - other,
     "ratio_to": lambda one, other: one / other,
     "gain_over": lambda one, other: one / other - 1,
 }
-"""What is made of the values of two cells."""
+"""Derivations from the values of two cells."""
 TOGETHER = ("read", "write")
 WHOLE = "all"
-"""The window of a phase with its ramp."""
+"""Window of a phase including its ramp."""
 RAMPED = "ramp_included"
-"""How a figure is derived that the ramp is part of."""
+"""Derivation of a figure that includes the ramp."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A line of the lists: its unit, and its value where that is known to us."""
+    """Line of the lists: its unit, and its value if known."""
 
     unit: str
     value: float | None
@@ -64,21 +64,21 @@ class Listed:
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """A class of figures: what they are compared with, and what the parameters leave open."""
+    """Class of figures: comparable ones, and the uncertainty of their parameters."""
 
     comparable: Sequence[str]
     parameters: float
     because: str
     relative_to: Mapping[str, str] = field(default_factory=dict)
-    """By figure, a known one of the same kind: ours is taken in proportion to it."""
+    """By figure, a known figure of the same kind; ours is scaled to it."""
     at_least: Mapping[str, str | float] = field(default_factory=dict)
     at_most: Mapping[str, str | float] = field(default_factory=dict)
-    """By figure, what it can't go beyond: a known figure of the same unit, or a number in it."""
+    """By figure, its upper bound: a known figure of the same unit, or a number in that unit."""
 
 
 @functools.cache
 def listed() -> Mapping[str, Listed]:
-    """Every line of both lists by its identity."""
+    """Return every line of both lists by its id."""
     found = {}
     for name in ("to-predict.csv", "calibration.csv"):
         with (PUBLISHED / name).open(newline="", encoding="utf-8") as file:
@@ -96,7 +96,7 @@ def _number(text: str | None) -> float | None:
 
 @functools.cache
 def uncertainties() -> Mapping[str, Uncertainty]:
-    """The class of each figure that has one, by its identity."""
+    """Return the class of each figure that has one, by its id."""
     told = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
     found: dict[str, Uncertainty] = {}
     for of in told["class"].values():
@@ -108,10 +108,10 @@ def uncertainties() -> Mapping[str, Uncertainty]:
 
 
 def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The study's published figures and ours, in the lists' units; null is what is not known.
+    """Return the study's published figures and ours, in the lists' units; null if unknown.
 
-    What the quick part of a study finds is no prediction: its windows, drives and repetitions are
-    other ones than the study's, and how far it may be off was never found.
+    The quick part of a study predicts nothing: its windows, drives and repetitions differ, and its
+    error is unknown.
     """
     rows = [_row(study, figure, cells) for figure in study.published or ()]
     if study.quick:
@@ -124,7 +124,7 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
     for row in rows:
         of = uncertainties().get(row["id"])
         if of and row["predicted"] is not None and row["id"] in of.relative_to:
-            # Without its known figure in the same study it is no prediction.
+            # Without its reference figure in the same study there is no prediction.
             known = off.get(of.relative_to[row["id"]])
             row["predicted"] = None if known is None else row["predicted"] / math.exp(known)
         if of and row["predicted"] is not None and row["published"] is None:
@@ -138,7 +138,7 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def within(
     figure: str, predicted: float, bounds: Sequence[float], of: Uncertainty
 ) -> tuple[float, float]:
-    """The bounds of a figure, no further than what it can't go beyond, which is known so well."""
+    """Return a figure's bounds, limited to its upper bound."""
     low, high = bounds
     least, most = (_known(limits.get(figure)) for limits in (of.at_least, of.at_most))
     if least is not None:
@@ -153,7 +153,8 @@ def _known(limit: str | float | None) -> float | None:
 
 
 def around(predicted: float, width: float, *, share: bool) -> tuple[float, float]:
-    """So far on either side on the logarithm; of a share, in per cent, on that of the odds."""
+    """Return bounds at the same distance on the logarithm, or on the log odds for shares in per
+    cent."""
     if not share:
         return predicted * math.exp(-width), predicted * math.exp(width)
     odds = predicted / max(100 - predicted, 1e-4)
@@ -162,7 +163,7 @@ def around(predicted: float, width: float, *, share: bool) -> tuple[float, float
 
 
 def calibration_error(comparable: Iterable[str], off: Mapping[str, float]) -> float:
-    """Root mean square of the logarithms of ours over published, of those that are known."""
+    """Return the root mean square of log(ours / published) over the known figures."""
     known = [off[figure] ** 2 for figure in comparable if figure in off]
     return math.sqrt(sum(known) / len(known)) if known else 0.0
 
@@ -189,7 +190,7 @@ def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, 
 
 
 def _missing(line: Listed | None, figure: Published, cells: Sequence[Cell]) -> Iterator[str]:
-    """What keeps a figure from standing beside ours: no list has it, or no cell shows it."""
+    """Return why a figure has no comparison: no list has it, or no cell shows it."""
     if line is None:
         yield "list"
     levels = _levels(figure.cell)
@@ -208,13 +209,13 @@ def _only(value: float | None) -> Found:
 
 
 def _kind_of(figure: Published) -> str | None:
-    """How cells make the figure; None where it is a cell's metric."""
+    """Return how cells derive the figure; None if it is a cell's metric."""
     of = figure.model_dump(mode="json", by_alias=True)["derived"]
     return str(next(iter(of))) if isinstance(of, Mapping) else of
 
 
 def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
-    """What the cells that a figure names make of its metric."""
+    """Return the value derived from the cells that a figure names."""
     levels, of = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
     fitting = [cell for cell in cells if _fits(cell, figure.phase, levels)]
     if of is None:
@@ -242,7 +243,7 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
 
 
 def _ramp_included(cell: Cell, figure: Published) -> Found | None:
-    """The mean from the begin of the ramp on, by what completed after it; None where not told."""
+    """Return the mean from the start of the ramp, by completions after it; None if unknown."""
     rate, found = figure.metric.replace(".latency.mean", ".rate"), []
     for window in (WHOLE, cell["phase"]):
         told = {e["metric"]: e["value"] for e in _told(cell, figure.subject, window)}
@@ -255,7 +256,7 @@ def _ramp_included(cell: Cell, figure: Published) -> Found | None:
 
 
 def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
-    """The last level before the first that is not the same."""
+    """Return the last level before the first that differs."""
     found = None
     for level, _ in apart:
         if level not in same:
@@ -271,7 +272,7 @@ def _share(written: Any) -> float:
 def _apart(
     study: Summary, figure: Published, cells: Sequence[Cell], axis: str, whatever: str
 ) -> list[tuple[float, float]]:
-    """By level of the axis, in order: how far the other axis's levels lie apart."""
+    """Return by level of the axis, in order, how far the levels of the other axis differ."""
     by_level: dict[float, dict[str, float]] = {}
     for cell in cells:
         value = (_value(cell, figure) or _only(None))["value"]
@@ -289,7 +290,8 @@ def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
 
 
 def _value(cell: Cell, figure: Published) -> Found | None:
-    """A metric of a cell with its sampling interval; of `all` and `per` another, without."""
+    """Return a cell's metric with its sampling interval; `all` and `per` derive one without
+    interval."""
     window = figure.window or cell["phase"]
     if figure.per:
         told = _told(cell, None, window)
@@ -311,13 +313,13 @@ def _value(cell: Cell, figure: Published) -> Found | None:
 
 
 def _told(cell: Cell, subject: str | None, window: str) -> list[Cell]:
-    """Estimates over a window, of one subject or of all."""
+    """Yield estimates over a window, of one subject or of all."""
     found = (e for e in cell["estimates"] if e["window"] == window)
     return [e for e in found if subject in (None, e.get("subject"))]
 
 
 def _together(told: Sequence[Cell], measure: str) -> Found | None:
-    """Reads and writes of all streams as one: rates add up, the rest is weighted by them."""
+    """Return reads and writes of all streams as one: rates add up, the rest is weighted by them."""
     by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in told}
     parts = [
         (by_metric.get((subject, f"{operation}.iops"), 0.0), value)

@@ -48,7 +48,7 @@ from tameshi.record.store import SealedRun
 
 SIMULATED = World.simulated.value
 RESULTS_VERSION = 2
-"""Form of results.json; history: 1, the first; 2, reasons and methods as codes."""
+"""Version of results.json. 1: first version; 2: reasons and methods as codes."""
 RATIO_SUFFIXES = (
     *(".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999"),
     *("_rate", "_bandwidth", ".tpmc"),
@@ -56,12 +56,12 @@ RATIO_SUFFIXES = (
 PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
 PROFILE, SCAN = "profile", "scan"
 STORAGE, HOST = "storage.", "host"
-"""Subjects of the load's series that are no streams: storages begin so, and the host."""
+"""Subjects of the load's series that are not streams: prefix of storages, and the host."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One phase at one combination of levels in one world, and its runs."""
+    """One phase at one combination of levels in one world, with its runs."""
 
     world: str
     phase: str
@@ -72,10 +72,10 @@ class Cell:
 
 
 def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
-    """The machine interface of a study, as docs/records.md describes it."""
+    """Return the content of results.json; see docs/records.md."""
     figures = study.published or ()
     asked = {figure.window for figure in figures if figure.window}
-    # What includes the ramp is made of the phase and of the whole.
+    # Figures with the ramp need the phase and the whole.
     asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
     read = [run for run in runs if run.outcome["status"] != "failed"]
     with ThreadPoolExecutor() as readers:
@@ -185,7 +185,7 @@ def _cell(
 
 
 def _arriving(cell: Cell, word: str) -> str | None:
-    """At what rate transactions of a program arrive; None in closed loop."""
+    """Return the arrival rate of a program's transactions; None in closed loop."""
     for program in cell.spec.programs or ():
         ((name, settings),) = program.model_dump(mode="json", by_alias=True).items()
         if name == word and settings.get("rate"):
@@ -199,7 +199,7 @@ def _windows(
     parts: Sequence[tuple[SealedRun, Stretch]],
     subject: str,
 ) -> list[WindowData]:
-    """What a stream, a program, a storage or the host shows in each run's stretch."""
+    """Return the windows of a stream, program, storage or host in each run's stretch."""
     return [
         frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
         for run, part in parts
@@ -207,12 +207,12 @@ def _windows(
 
 
 def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
-    """How long a window is, on the mean over runs."""
+    """Return the length of a window, averaged over runs."""
     return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
 
 
 def _percentile_asked(study: Summary) -> list[str]:
-    """The percentile that a search limits, where it is none of the usual ones."""
+    """Return the percentile that a search limits, if it is not one of the usual ones."""
     limit = study.search.limit if study.search else None
     statistic = limit.metric.rpartition(".")[2] if limit else ""
     return [statistic] if statistic[1:].isdigit() and statistic not in PERCENTILES else []
@@ -224,7 +224,7 @@ def _of_database(
     frames: Mapping[Any, Frames],
     parts: Sequence[tuple[SealedRun, Stretch]],
 ) -> list[Estimate]:
-    """The program, each kind of its transactions, its server and its disks."""
+    """Yield estimates of the program, its transaction types, its server and its disks."""
 
     def windows(subject: str) -> list[WindowData]:
         return _windows(cell, frames, parts, subject)
@@ -256,9 +256,9 @@ def _of_database(
 def _profiles(
     cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[int, dict[str, Any]]:
-    """The profile of each run's scans, by repetition: the server's own, or the simulated one's.
+    """Return the scan profile of each run by repetition: the server's own or the simulated one.
 
-    Of a phase that ran several times the stages of all stand one after the other.
+    If a phase ran several times, the stages of all follow one another.
     """
     found = {}
     for run in runs:
@@ -286,7 +286,7 @@ TOLD = (
     *("check", "crash", "outage", "errors", "mix_audit", "caches", "loaded"),
     *("restart", "pool_loaded", "simulated"),
 )
-"""Events of a run with a database that results.json holds."""
+"""Kinds of database events that results.json holds."""
 
 
 def _database(
@@ -295,7 +295,7 @@ def _database(
     runs: Sequence[SealedRun],
     profiles: Mapping[int, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """What the runs told of their database besides figures."""
+    """Return the database events of the runs."""
     if not cell.spec.programs:
         return {}
     told = []
@@ -318,7 +318,7 @@ def _why(
     frames: Mapping[Any, Frames],
     by_name: Mapping[str, Sequence[tuple[SealedRun, Stretch]]],
 ) -> dict[str, Any]:
-    """Where the time of the phase's own window went, and what set the limit."""
+    """Return the latency breakdown and the bottleneck of the phase's own window."""
     parts = [(run, part) for parts in by_name.values() for run, part in parts if part.steady]
 
     def windows(subject: str) -> list[WindowData]:
@@ -377,7 +377,7 @@ def _why(
 
 
 def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: str) -> Facts | None:
-    """The simulated database or document store on a storage; None where there is none."""
+    """Return the simulated database or document store on a storage; None without one."""
     spec = parts[0][0].spec
     storage = STORAGE + spec.database.storage if spec.database else None
     if storage == subject:
@@ -386,13 +386,14 @@ def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: s
 
 
 def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
-    """Whether repeated reads keep a storage's flash readable beyond its endurance."""
+    """Return whether read retry keeps a storage's flash readable beyond its endurance."""
     told = (wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
     return any(of is not None and of.extra is not None for of in told)
 
 
 def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
-    """The streams of each storage; those of storages that share a drive stand under the first."""
+    """Return the streams of each storage; those of storages on a shared drive count for the
+    first."""
     drives: dict[str, str] = {}
     homes = {}
     shared = shared_drives(cell.runs[0])
@@ -406,9 +407,10 @@ def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _written(cell: Cell, served: Mapping[str, Sequence[str]]) -> set[str]:
-    """The storages that the phase's own work writes to; others may end what was begun before it.
+    """Return the storages that the phase itself writes to.
 
-    A database may write behind each of its programs but a scan, on any storage.
+    Other storages may finish earlier writes. A database may write after each program except a scan,
+    on any storage.
     """
     if set(program_words([cell.spec])) - {SCAN}:
         return set(served)
@@ -419,7 +421,7 @@ def _written(cell: Cell, served: Mapping[str, Sequence[str]]) -> set[str]:
 def _timeline(
     cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[str, Any]:
-    """Each run's stretches between the events in the phase; nothing where there are none."""
+    """Return each run's stretches between the phase's events; empty without events."""
     found = []
     for run in runs:
         window = _window_of(cell, run)
@@ -466,7 +468,7 @@ def _timeline(
 
 
 def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
-    """The event with the capacity scale of its storage, where that is not whole."""
+    """Return the event with the capacity scale of its storage, unless that is 1."""
     storage = run.spec.storage.get(event.get("storage", ""))
     scale = storage.scale if storage else None
     return {**event, "scale": scale} if scale and scale > 1 else event
@@ -477,7 +479,8 @@ def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:
-    """The phase's steady part, the windows that the study defines in it, and `all` if asked for."""
+    """Return the phase's steady part, the windows that the study defines in it, and `all` on
+    request."""
     window = _window_of(cell, run)
     if window is None:
         return []
@@ -499,7 +502,7 @@ def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> l
 
 
 def _real(spans: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
-    """Those that last."""
+    """Return the stretches that have a length."""
     return [(begin, end) for begin, end in spans if end > begin]
 
 
@@ -526,7 +529,7 @@ def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
 def _ratios(
     axes: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]
 ) -> Iterable[dict[str, Any]]:
-    """Each level against its axis's first, each phase and world against the first, else equal."""
+    """Return ratios of each level, phase and world to the first of its kind, all else equal."""
     index = {_key(cell["world"], cell["phase"], cell["levels"]): cell for cell in cells}
     first_world = cells[0]["world"] if cells else ""
     for place, cell in enumerate(cells):
@@ -548,7 +551,8 @@ def _key(world: str, phase: str, levels: Mapping[str, str]) -> tuple[Any, ...]:
 def _first_phases(
     earlier: Sequence[Mapping[str, Any]], cell: Mapping[str, Any]
 ) -> dict[str, Mapping[str, Any]]:
-    """Per stream of the cell: the first other phase with it, at the same levels and world."""
+    """Return for each stream of the cell the first other phase with it, at the same levels and
+    world."""
     found: dict[str, Mapping[str, Any]] = {}
     for other in earlier:
         same = other["world"] == cell["world"] and other["levels"] == cell["levels"]
@@ -561,7 +565,7 @@ def _first_phases(
 def _ratios_of(
     cell: Mapping[str, Any], base: Mapping[str, Any] | None, subject: str | None = None
 ) -> Iterable[dict[str, Any]]:
-    """Of every metric that both have, or of one subject's."""
+    """Yield ratios of every metric that both cells have, or of one subject's."""
     if base is None:
         return
     below = {(e["subject"], e["metric"]): e for e in of_phase(base)}
@@ -587,7 +591,7 @@ def _ratios_of(
 
 
 def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a side of a ratio stands; its phase only where the sides differ in it."""
+    """Return the place of a side of a ratio; its phase only if the sides differ in it."""
     phase = {"phase": cell["phase"]} if cell["phase"] != other["phase"] else {}
     return {"world": cell["world"], **phase, "levels": cell["levels"]}
 

@@ -1,4 +1,4 @@
-"""One metric of one cell on both sides: the ratio B / A, and what its interval allows to say."""
+"""Judgement of one metric of one cell: the ratio B / A and its interval."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ OUTCOMES: tuple[Outcome, ...] = ("better", "same", "worse", "undecided", "not_ju
 NORMAL_95 = 1.959963984540054
 
 LARGE_TRANSFER = 128 * 1024 - 0.5
-"""Bytes an operation from which on bandwidth is the natural rate, as in the report."""
+"""Bytes per operation from which bandwidth is the natural rate, as in the report."""
 SAME_DIGEST = "same_digest"
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A metric on both sides. `ratio` is B / A; `why` says what an outcome rests on.
+    """Judgement of a metric. `ratio` is B / A; `why` is the basis of the outcome.
 
-    `chance`: of a difference at least as great where there is none. `lone`: it rests on one run a
-    side, which does not tell how real runs differ from one another. `firm`: a difference that
-    remains when corrected for the number of comparisons (Holm), and is not lone.
+    `chance`: probability of a difference at least as great without a real one. `lone`: it rests on
+    a single run per side, which excludes variation between runs. `firm`: it remains after
+    correction for multiple comparisons (Holm), and is not lone.
     """
 
     metric: str
@@ -45,7 +45,7 @@ class Judgement:
     lone: bool = False
     firm: bool = False
     models: Mapping[str, Any] | None = None
-    """How far the models of databases may be off: of `a`, of `b` and of their `ratio`."""
+    """Model errors of databases: of `a`, of `b` and of their `ratio`."""
 
     def as_json(self) -> dict[str, Any]:
         """The form that `--format json` prints."""
@@ -69,11 +69,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Grounds:
-    """How the two sides of a cell stand to each other.
+    """Relation of a cell's two sides.
 
-    `barred`: why nothing may be judged, or empty; `identical`: the same digests; `paired`: each
-    repetition had the same seed in the same modelled world, so that its chance cancels out;
-    `real`: a run meets a real machine, whose next run differs.
+    `barred`: reason against judging, or empty; `identical`: same digests; `paired`: each repetition
+    has the same seed in the same modelled world, so that sampling error cancels; `real`: a run used
+    a real machine, whose next run differs.
     """
 
     barred: str
@@ -91,7 +91,8 @@ def judgements(
     within: float,
     every: bool,
 ) -> list[Judgement]:
-    """Of the metrics that both cells have; `better` is the registry's direction by metric."""
+    """Return judgements of the metrics that both cells have; `better` is the registry's direction
+    by metric."""
     below = {(e["subject"], e["metric"]): e for e in _steady(a)}
     found = []
     for above in chosen(list(_steady(b)), better, every=every):
@@ -105,9 +106,9 @@ def judgements(
 def chosen(
     estimates: Sequence[Mapping[str, Any]], better: Mapping[str, str], *, every: bool
 ) -> list[Mapping[str, Any]]:
-    """The estimates to judge: `every` one with a direction, or the primary ones.
+    """Return the estimates to judge: `every` one with a direction, or the primary ones.
 
-    Primary are a stream's natural rate, mean latency and p99: of commits where it commits.
+    Primary are a stream's natural rate, mean latency and p99; of commits, if it commits.
     """
     directed = [e for e in estimates if better.get(e["metric"]) in ("higher", "lower")]
     if every:
@@ -122,14 +123,14 @@ def chosen(
         if subject in committing and operation != "commit":
             continue
         natural = ("bandwidth" if wide else "iops", "rate", "latency.mean", "latency.p99")
-        # A sync is part of its write's stream; without commits it has no figure of its own.
+        # A sync belongs to its write's stream; without commits it has no figure of its own.
         if measure in natural and operation != "sync":
             found.append(estimate)
     return found
 
 
 def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Estimates over the phase's own window that have a value."""
+    """Return estimates over the phase's own window that have a value."""
     return (e for e in of_phase(cell) if e["value"] is not None)
 
 
@@ -190,10 +191,10 @@ def _side(estimate: Mapping[str, Any]) -> ratios.Side:
 def judged(
     ratio: float | None, sampling: Interval, better: str, within: float
 ) -> tuple[Outcome, str]:
-    """What a ratio's interval allows to say.
+    """Return the outcome that a ratio's interval allows.
 
-    `same`: the whole interval lies between 1 / (1 + within) and 1 + within, whether it holds 1 or
-    not. `better`, `worse`: it does not hold 1. Else nothing is decided: too wide, or no interval.
+    `same`: the whole interval lies between 1 / (1 + within) and 1 + within, even if it excludes 1.
+    `better`, `worse`: it excludes 1. Otherwise undecided: too wide, or no interval.
     """
     if ratio is None or sampling.low is None or sampling.high is None:
         return "undecided", "no_interval"
@@ -208,9 +209,9 @@ def judged(
 
 
 def chance(ratio: float | None, sampling: Interval) -> float | None:
-    """Of a ratio at least as far from 1, if nothing differed.
+    """Return the probability of a ratio at least as far from 1 without a real difference.
 
-    None without an interval, and where no chance is at work.
+    None without an interval, and without chance.
     """
     if sampling.method == SAME_DIGEST:
         return None
@@ -227,7 +228,8 @@ def chance(ratio: float | None, sampling: Interval) -> float | None:
 
 
 def with_firmness(found: Sequence[Judgement]) -> list[Judgement]:
-    """Marks the differences that remain when corrected for how many were looked at (Holm)."""
+    """Return the judgements with those marked that remain after correction for multiple comparisons
+    (Holm)."""
     ranked = sorted((j.chance, place) for place, j in enumerate(found) if j.chance is not None)
     firm = set()
     for rank, (value, place) in enumerate(ranked):

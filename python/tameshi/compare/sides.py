@@ -1,4 +1,4 @@
-"""What stands on one side of a comparison: a study folder, or a results.json alone."""
+"""Side of a comparison: a study folder, or a results.json alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tameshi.record import store
 from tameshi.record.store import DamagedRun, SealedRun
 
 READABLE = (1, 2)
-"""Forms of results.json that can be compared."""
+"""Versions of results.json that can be compared."""
 ACCEPTED = ("a folder that `tameshi run` made", "a results.json")
 
 Levels = tuple[tuple[str, str], ...]
@@ -22,14 +22,14 @@ Levels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Side:
-    """Results, and the runs behind them where they are at hand."""
+    """Results, with their runs if available."""
 
     path: str
     results: Mapping[str, Any]
     runs: Sequence[SealedRun]
 
     def cells(self, world: str) -> dict[tuple[str, Levels], Mapping[str, Any]]:
-        """The cells of one world by phase and levels."""
+        """Return the cells of one world by phase and levels."""
         return {
             (cell["phase"], in_order(cell["levels"])): cell
             for cell in self.results["cells"]
@@ -37,11 +37,11 @@ class Side:
         }
 
     def worlds(self) -> list[str]:
-        """The worlds it has cells of, in its order."""
+        """Return the side's worlds in order."""
         return list(dict.fromkeys(cell["world"] for cell in self.results["cells"]))
 
     def runs_of(self, world: str, phase: str, levels: Levels) -> dict[int, tuple[SealedRun, int]]:
-        """By repetition, the runs of a cell and the place of the cell's phase in each."""
+        """Return by repetition the runs of a cell and the index of its phase in each."""
         found = {}
         for run in self.runs:
             for index, spec in enumerate(run.spec.phases):
@@ -52,12 +52,12 @@ class Side:
 
 
 def in_order(levels: Mapping[str, Any]) -> Levels:
-    """Levels as a value that equals another's whatever the order of the axes."""
+    """Return levels as a value independent of the order of the axes."""
     return tuple(sorted((str(axis), str(label)) for axis, label in levels.items()))
 
 
 def read_side(path: Path) -> Side:
-    """Read one side; raises `BadInput` for what is no result of a study."""
+    """Read one side; raises `BadInput` if it is no result of a study."""
     file = path / "results.json" if path.is_dir() else path
     found = _read_json(file, path)
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
@@ -83,14 +83,14 @@ def _read_json(file: Path, given: Path) -> Any:
 
 
 def _read_runs(folder: Path) -> list[SealedRun]:
-    """The runs beside a results.json; none where it stands alone."""
+    """Return the runs of a results.json; empty if it is alone."""
     try:
         order = json.loads((folder / "order.json").read_bytes())
     except (OSError, ValueError):
         return []
     found = []
     for identity in order:
-        # A damaged run has no facts to compare; results.json says that it is left out.
+        # A damaged run has no facts; results.json lists it as excluded.
         with suppress(DamagedRun):
             run = store.read_run(store.run_folder(folder, str(identity)))
             found += [run] if run else []

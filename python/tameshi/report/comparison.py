@@ -1,4 +1,4 @@
-"""A comparison of two studies in words and tables, from the plain data of `tameshi.compare`."""
+"""Comparison of two studies in words and tables, from the plain data of `tameshi.compare`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _UNSURE = "*"
 # Facts named in the verdict's line; the table below has them all.
 _NAMED = 4
 _CHANGES = 5
-# What stands in an interval's place.
+# Reasons shown in place of an interval.
 _REASONS = ("invalid", "incomparable", "identical")
 
 
 def comparison_terminal(comparison: Data, lang: str = "en") -> RenderableType:
-    """The verdict, what it means, and the tables, for a `rich` console."""
+    """Return verdict, explanation and tables for a `rich` console."""
     text = Text(lang)
     level = comparison["verdict"]["level"]
     parts: list[RenderableType] = [RichText(line) for line in sides(comparison, text)]
@@ -43,7 +43,7 @@ def comparison_terminal(comparison: Data, lang: str = "en") -> RenderableType:
 
 
 def comparison_markdown(comparison: Data, lang: str = "en") -> str:
-    """The same as a Markdown page."""
+    """Return the same as a Markdown page."""
     text = Text(lang)
     title = text("compare.title")
     parts = [f"# {title}", *(markdown_text(line) for line in sides(comparison, text))]
@@ -56,12 +56,12 @@ def comparison_markdown(comparison: Data, lang: str = "en") -> str:
 
 
 def _styles(text: Text) -> dict[str, str]:
-    """Colours by the word that a cell begins with; a colour never stands alone."""
+    """Return colours by a cell's first word; colour is never the only sign."""
     return {f"{_SIGNS[o]} {text(f'outcome.{o}')}": style for o, style in _STYLES.items()}
 
 
 def sides(comparison: Data, text: Text) -> list[str]:
-    """What A and B are."""
+    """Return the paths and studies of A and B."""
     return [
         text(
             "compare.side",
@@ -74,7 +74,7 @@ def sides(comparison: Data, text: Text) -> list[str]:
 
 
 def verdict(comparison: Data, text: Text) -> str:
-    """May the two be compared, in one sentence."""
+    """Return in one sentence whether the two are comparable."""
     level, because = comparison["verdict"]["level"], comparison["verdict"]["because"]
     key = because
     if because == "facts" and level == "incomparable":
@@ -95,7 +95,7 @@ def _barred(cell: Data) -> bool:
 
 
 def _facts(comparison: Data, text: Text, effect: str) -> str:
-    """The facts of one effect as a list in prose; several subjects of one fact stand together."""
+    """Return the facts of one effect as a list in prose; subjects of one fact are grouped."""
     subjects: dict[str, dict[str, None]] = {}
     for found in comparison["differences"]:
         if found["effect"] == effect:
@@ -112,7 +112,7 @@ def _facts(comparison: Data, text: Text, effect: str) -> str:
 
 
 def sentences(comparison: Data, text: Text) -> list[str]:
-    """How many are better, same and worse; how far chance goes; what is the same."""
+    """Return counts of outcomes, false positives to expect, and cells on one side only."""
     counts, chance = comparison["counts"], comparison["chance"]
     within = 1 + comparison["options"]["within"]
     found = []
@@ -135,13 +135,13 @@ def sentences(comparison: Data, text: Text) -> list[str]:
 
 
 def _equal(comparison: Data, text: Text) -> list[str]:
-    """What could have differed, and does not."""
+    """Return the facts that are equal on both sides."""
     facts = text("list.short").join(text.fact(key) for key in comparison["equal"])
     return [text("compare.equal", facts=facts)] if facts else []
 
 
 def tables(comparison: Data, text: Text) -> list[Table]:
-    """The greatest changes, all cells, and what differs; those that would be empty are left out."""
+    """Return the largest changes, all cells, and the differences, without empty tables."""
     found = [
         _changes(comparison, text),
         _ratios(comparison, text),
@@ -170,7 +170,7 @@ def _differences(comparison: Data, text: Text) -> Table:
 
 
 def _changes(comparison: Data, text: Text) -> Table:
-    """The differences farthest from 1, the sure ones first, with both values."""
+    """Return the differences farthest from 1, certain ones first, with both values."""
     differ = [
         (cell, judgement)
         for cell in comparison["cells"]
@@ -195,7 +195,7 @@ def _changes(comparison: Data, text: Text) -> Table:
 
 
 def _ratios(comparison: Data, text: Text) -> Table:
-    """Cells down, in a group for each phase; measures across."""
+    """Return the table of all cells: cells down, grouped by phase; measures across."""
     names = _series(comparison, text)
     rows: dict[tuple[str, ...], dict[str, Shown]] = {}
     heads: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -203,7 +203,7 @@ def _ratios(comparison: Data, text: Text) -> Table:
         for judgement in cell["judgements"]:
             place = _key(cell, judgement)
             measure = family_of(judgement["metric"].partition(".")[2])
-            # A stream's rate is one column, whether operations or bytes are its natural figure.
+            # A stream's rate is one column, in operations or bytes.
             column = "rate" if _primary(comparison) and measure == "bandwidth" else measure
             rows.setdefault(place, {})[column] = _told(text, judgement)
             heads[place] = (names[place], _group(comparison, cell, text))
@@ -223,7 +223,7 @@ def _ratios(comparison: Data, text: Text) -> Table:
 
 
 def _folded(rows: Sequence[Row], text: Text) -> list[Row]:
-    """Phases of which every run is identical take one row."""
+    """Return the rows with phases of identical runs folded into one row."""
     identical = text("why.identical")
     found = []
     for group in unique(row.group for row in rows):
@@ -245,7 +245,7 @@ def _key(cell: Data, judgement: Data) -> tuple[str, ...]:
 
 
 def _group(comparison: Data, cell: Data, text: Text) -> str:
-    """The phase, and the worlds where the comparison has several or two different ones."""
+    """Return the phase, with the worlds if there are several or two different ones."""
     phase, (a, b) = text.name(cell["phase"]), (cell["world"]["a"], cell["world"]["b"])
     if a != b:
         return f"{text('column.ratio', top=text.world(b), bottom=text.world(a))} · {phase}"
@@ -254,7 +254,7 @@ def _group(comparison: Data, cell: Data, text: Text) -> str:
 
 
 def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
-    """The shortest names within each phase: levels, then stream and operation where several."""
+    """Return the shortest unique names within each phase: levels, then stream and operation."""
     found = {}
     for phase in unique(cell["phase"] for cell in comparison["cells"]):
         cells = [cell for cell in comparison["cells"] if cell["phase"] == phase]
@@ -270,7 +270,7 @@ def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
 
 
 def _told(text: Text, judgement: Data) -> Shown:
-    """`▲ better 1.14 × (1.05–1.24)`."""
+    """Return a judgement such as `▲ better 1.14 × (1.05–1.24)`."""
     ratio = _ratio(text, judgement)
     return replace(ratio, value=f"{_outcome(text, judgement)} {ratio.value}")
 
@@ -294,7 +294,7 @@ def _ratio(text: Text, judgement: Data) -> Shown:
 
 
 def _modelled(judgement: Data, of: str, kind: str, value: float) -> Shown:
-    """A value with how far the model of a database may be off; the sign stands at its figures."""
+    """Return a value with its model error, marked outside the validated range."""
     told = Shown(format_value(kind, value))
     model = (judgement.get("models") or {}).get(of)
     if not model:

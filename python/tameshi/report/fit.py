@@ -1,4 +1,4 @@
-"""How well a calibrated profile fits: cell by cell, what was told and what was not."""
+"""Report of a calibrated profile: goodness of fit by cell, parameters, models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = {"time": "latency", "rate": "rate", "factor": "ratio"}
 
 
 def fit_terminal(document: Document, lang: str = "en") -> RenderableType:
-    """For a `rich` console: every table, then what could not be told, then the answer."""
+    """Return tables, undetermined parameters and the answer for a `rich` console."""
     text = Text(lang)
     parts: list[RenderableType] = [rich_table(table) for table in tables(document, text)]
     for heading, lines in lists(document, text):
@@ -32,7 +32,7 @@ def fit_terminal(document: Document, lang: str = "en") -> RenderableType:
 
 
 def fit_markdown(document: Document, lang: str = "en") -> str:
-    """The same in Markdown."""
+    """Return the same in Markdown."""
     text = Text(lang)
     parts = [f"# {text('fit.title', name=document['name'])}"]
     parts += [markdown_text(line) for line in answer(document, text)]
@@ -44,7 +44,7 @@ def fit_markdown(document: Document, lang: str = "en") -> str:
 
 
 def fit_page(document: Document, lang: str = "en") -> str:
-    """The same as one HTML file that needs nothing else."""
+    """Return the same as one self-contained HTML file."""
     text = Text(lang)
     return template("fit.html").render(
         t=text,
@@ -58,7 +58,7 @@ def fit_page(document: Document, lang: str = "en") -> str:
 
 
 def answer(document: Document, text: Text) -> list[str]:
-    """What was fitted, and how near it comes in cells it was fitted on and in others."""
+    """Return the fit's errors in fitted and held-out cells, as sentences."""
     lines = [text("fit.model", model=document["considered"][0]["model"], basis=document["basis"])]
     lines += _unpredicted(document["summary"]["held_out"], text)
     lines += _nearer(document["considered"], text)
@@ -83,13 +83,13 @@ def answer(document: Document, text: Text) -> list[str]:
 
 
 def _unpredicted(summary: Document, text: Text) -> list[str]:
-    """A warning where most of the rates that it was not fitted on are far off."""
+    """Return a warning if most held-out rates are far off."""
     far, cells = summary.get("beyond_25", 0), summary["cells"]
     return [text("fit.answer.unpredicted", far=far, cells=cells)] if 2 * far > cells else []
 
 
 def _not_tried(document: Document, text: Text) -> list[str]:
-    """The models that so few cells cannot tell, each with how many parameters it has."""
+    """Return the models with too many parameters for the cells."""
     models = [
         text("fit.with_parameters", model=each["model"], parameters=each["parameters"])
         for each in document.get("not_tried", ())
@@ -100,7 +100,7 @@ def _not_tried(document: Document, text: Text) -> list[str]:
 
 
 def _nearer(considered: Sequence[Document], text: Text) -> list[str]:
-    """Why a model was not chosen that comes nearer to the rates, of several the nearest."""
+    """Return why the model with the best fit of the rates was not chosen."""
     chosen = considered[0]
     nearest = min(considered, key=lambda each: float(each["error"]))
     if "penalty" not in chosen or nearest["error"] >= chosen["error"]:
@@ -118,7 +118,7 @@ def _nearer(considered: Sequence[Document], text: Text) -> list[str]:
 
 
 def tables(document: Document, text: Text) -> Iterator[Table]:
-    """Cells, parameters, and the models that were considered."""
+    """Yield cells, parameters, and the considered models."""
     yield _cells(document, text)
     yield _parameters(document, text)
     yield Table(

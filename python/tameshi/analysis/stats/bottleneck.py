@@ -1,7 +1,7 @@
-"""Where the time went, and what set the limit: `docs/why.md` tells the rule and why.
+"""Latency breakdown and bottleneck of a cell; see docs/why.md for the rule.
 
-Judged per cell over the steady window, from the parts of every latency and from how busy each
-resource was.
+Judged per cell over the steady window, from the parts of every latency and the utilisation of each
+resource.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.intervals import digits
 
 PARTS = ("queue", "host", "link", "controller", "media", "gc", "rebuild")
-"""What a latency is made of, in the order of the record."""
+"""Parts of a latency, in the order of the record."""
 RESOURCES = (
     *("media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"),
     *("threads", "port", "thermal", "interrupts", "allowance", "places", "flush_turn"),
 )
-"""What requests share, in the order of the record."""
+"""Resources that requests share, in the order of the record."""
 CORES, LOCK = "cores", "lock"
 HELD = ("places", "flush_turn")
-"""What a request has until all behind it is done: taken up whatever else is saturated."""
+"""Resources that a request holds until everything downstream is done, saturated or not."""
 OPERATIONS = ("read", "write", "sync", "trim")
-"""Operations whose latencies have parts; a commit is two of them."""
+"""Operations with latency parts; a commit consists of two."""
 SATURATED = 0.9
-"""Share of its time from which on a resource counts as the limit."""
+"""Least utilisation of a saturated resource."""
 WAITING = ("queue", "gc", "rebuild")
-"""Parts in which a request waits for what works for somebody else."""
+"""Parts in which a request waits for a resource that serves another."""
 WAIT = 0.05
-"""Share of the time that requests must wait before a busy resource counts as the limit."""
+"""Least share of waiting for a busy resource to count as the bottleneck."""
 
 
 def breakdown(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None:
-    """Mean latency of a stream and of each part, over all operations of all runs together.
+    """Return mean latency and parts of a stream, over all operations of all runs.
 
-    None where the record tells no parts, as it does of real devices.
+    None if the record has no parts, as for real devices.
     """
     parts = {part: sum(_total(run, f"time.{part}_ns_sum") for run in runs) for part in PARTS}
     time = sum(parts.values())
@@ -57,7 +57,7 @@ def breakdown(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
 
 
 def busy(subject: str, runs: Sequence[WindowData]) -> list[dict[str, Any]]:
-    """How busy each resource of a storage, or of the host, was: of a resource's time a share."""
+    """Return the utilisation of each resource of a storage or the host."""
     found = []
     for resource in RESOURCES:
         capacity = sum(_total(run, f"capacity.{resource}_ns") for run in runs)
@@ -71,9 +71,9 @@ def busy(subject: str, runs: Sequence[WindowData]) -> list[dict[str, Any]]:
 def bottleneck(
     breakdowns: Sequence[Mapping[str, Any]], resources: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """What limits a cell: a saturated resource, waiting, or nothing but the latency itself.
+    """Return the bottleneck of a cell: a saturated resource, waiting, or latency alone.
 
-    None where nothing is known.
+    None if nothing is known.
     """
     spent: dict[str, float] = {}
     for stream in breakdowns:
@@ -102,10 +102,10 @@ def bottleneck(
 
 
 def busiest(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The busiest resource.
+    """Return the busiest resource.
 
-    What is held is it only where it is taken up and nothing behind it is, and processors only where
-    no lock is: they spin on it.
+    A held resource counts only if nothing downstream of it is saturated. Processors count only if
+    no lock does, because threads spin on locks.
     """
 
     def most(of: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:

@@ -1,8 +1,7 @@
-"""A load–latency curve, the highest rate under a latency limit, and the curve's knee.
+"""Load–latency curve, highest rate under a latency limit, and knee of the curve.
 
-The next rates follow from the search as written and from the runs that are finished, and from
-nothing else: planning again after an interruption asks for the same runs. Latency is taken to rise
-with the rate.
+The next rates follow from the search and the finished runs alone: planning again after an
+interruption asks for the same runs. Latency is assumed to rise with the rate.
 """
 
 from __future__ import annotations
@@ -16,15 +15,14 @@ from typing import Any
 from tameshi.analysis.stats.intervals import digits
 
 DIGITS = 4
-"""Significant digits of a rate: the same whatever the last bits of a maximum."""
+"""Significant digits of a rate, independent of the last bits of a maximum."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is looked for; `limit_ns` None: the curve alone.
+    """Parameters of a search; `limit_ns` None: the curve alone.
 
-    `budget_runs`: rates in all that there is time for; None: as many as the curve and the limit ask
-    for, and no more.
+    `budget_runs`: number of rates that the time allows; None: no budget.
     """
 
     shares: Sequence[float]
@@ -36,7 +34,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Probe:
-    """The limited latency at a rate, in ns, with its 95 % interval where it has one."""
+    """Limited latency at a rate, in ns, with its 95 % interval if known."""
 
     rate: float
     value: float
@@ -44,7 +42,8 @@ class Probe:
     high: float | None = None
 
     def meets(self, limit_ns: float) -> bool | None:
-        """Surely below, surely not, or None: the interval holds the limit."""
+        """Return whether the latency is certainly below the limit; None if the interval contains
+        it."""
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if high < limit_ns:
@@ -53,12 +52,12 @@ class Probe:
 
 
 def rounded(rate: float) -> float:
-    """A rate that a label can hold."""
+    """Return a rate short enough for a label."""
     return float(f"{rate:.{DIGITS - 1}e}")
 
 
 def next_rates(search: Search, maximum: float, probes: Sequence[Probe]) -> list[float]:
-    """Rates to run next, of all there are then; empty when the search is over."""
+    """Return the rates to run next; empty once the search is finished."""
     known = {probe.rate for probe in probes}
     curve = [rounded(share * maximum) for share in search.shares]
     missing = [rate for rate in dict.fromkeys(curve) if rate > 0 and rate not in known]
@@ -79,9 +78,10 @@ def next_rates(search: Search, maximum: float, probes: Sequence[Probe]) -> list[
 
 
 def bracket(search: Search, maximum: float, probes: Sequence[Probe]) -> tuple[float, float]:
-    """The highest rate below which all surely meet the limit, the lowest that surely does not.
+    """Return the highest rate up to which all certainly meet the limit, and the lowest that
+    certainly fails.
 
-    0 and infinity stand for a side that no run bounds.
+    0 and infinity stand for a side without a run.
     """
     assert search.limit_ns is not None
     judged = sorted((probe.rate, probe.meets(search.limit_ns)) for probe in probes)
@@ -92,17 +92,17 @@ def bracket(search: Search, maximum: float, probes: Sequence[Probe]) -> tuple[fl
 
 
 def _bisected(search: Search, maximum: float, probes: Sequence[Probe]) -> float | None:
-    """The middle of the widest part of the bracket that no run has looked into."""
+    """Return the middle of the bracket's widest part without a run."""
     low, high = bracket(search, maximum, probes)
     if math.isinf(high):
-        # Even the highest rate of the curve meets it: beyond the closed-loop maximum none can.
+        # No rate beyond the closed-loop maximum can meet the limit.
         high = maximum
     if low >= high or high - low <= search.within * high:
         return None
     inside = sorted(probe.rate for probe in probes if low < probe.rate < high)
     places = [low, *inside, high]
     gaps = [(after - before, before) for before, after in itertools.pairwise(places)]
-    # What lies between runs that can't tell stays undecided: only the outer gaps narrow it.
+    # Gaps between undecided runs stay undecided: only the outer gaps narrow the bracket.
     outer = [gaps[0], gaps[-1]] if inside else gaps
     width, begin = max(outer)
     if width <= search.within * high / 2:
@@ -111,7 +111,7 @@ def _bisected(search: Search, maximum: float, probes: Sequence[Probe]) -> float 
 
 
 def _bend(probes: Sequence[Probe]) -> float | None:
-    """The middle of the step over which latency grows most, weighed by its width."""
+    """Return the middle of the step with the greatest growth of latency, weighted by width."""
     placed = sorted((p.rate, p.value) for p in probes if p.value > 0)
     if len(placed) < 2:
         return None
@@ -125,9 +125,10 @@ def _bend(probes: Sequence[Probe]) -> float | None:
 
 
 def knee(points: Sequence[tuple[float, float]]) -> float | None:
-    """The x at which a curve lies farthest from the line between its ends (Satopaa 2011, Kneedle).
+    """Return the x at which a curve is farthest from the chord between its ends (Satopaa 2011,
+    Kneedle).
 
-    None where it lies on that line within 10 % of its height, or has fewer than three points.
+    None if it stays within 10 % of its height from the chord, or has fewer than three points.
     """
     placed = sorted(points)
     if len(placed) < 3:
@@ -141,7 +142,7 @@ def knee(points: Sequence[tuple[float, float]]) -> float | None:
 
 
 def answer(search: Search, maximum: float, probes: Sequence[Probe]) -> dict[str, Any]:
-    """The search's result: where the limit is crossed, how sure that is, and the knee."""
+    """Return the search's result: crossing of the limit, its confidence, and the knee."""
     found: dict[str, Any] = {
         "maximum": digits(maximum),
         "runs": len(probes),
@@ -160,7 +161,7 @@ def answer(search: Search, maximum: float, probes: Sequence[Probe]) -> dict[str,
 
 
 def _crossing(limit_ns: float, low: float, high: float, probes: Sequence[Probe]) -> float | None:
-    """Where latency crosses the limit, between the bounds: straight on the logarithm."""
+    """Return the rate at which latency crosses the limit, by interpolation on the logarithm."""
     values: Mapping[float, float] = {probe.rate: probe.value for probe in probes}
     if low <= 0:
         return None

@@ -1,4 +1,4 @@
-"""What arrives in open loop: nobody serves more, and no interval of a rate goes beyond it."""
+"""Offered load in open loop: an upper bound of every rate and its interval."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tameshi.analysis.stats.intervals import Interval
 
 TRANSACTIONS = "transaction.rate"
 SERVED = (TRANSACTIONS, "statement.rate", "transaction.tpmc")
-"""Rates of what is served: of a program, and of its kinds of transactions in proportion."""
+"""Rates of served work: of a program, and of its transaction types in proportion."""
 BY_CHANCE = 3.0
-"""So many standard deviations of Poisson's counts are chance."""
+"""Standard deviations of a Poisson count that chance explains."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A cell by what arrives in it.
+    """Cell by its offered load.
 
-    `phase`: its world and phase; `arrivals` of its streams, `rest` is all else that it does.
+    `phase`: its world and phase; `arrivals` of its streams; `rest`: everything else that it does.
     """
 
     phase: tuple[str, str]
@@ -31,7 +31,7 @@ class Loaded:
 
 
 def is_offered(axis: str, cells: Iterable[Loaded]) -> bool:
-    """Whether an axis is the rate at which load arrives: cells along it differ in nothing else."""
+    """Return whether cells along an axis differ in their arrival rate alone."""
     along: dict[tuple[Any, ...], list[Loaded]] = {}
     for cell in cells:
         if axis in cell.levels:
@@ -48,10 +48,10 @@ def is_offered(axis: str, cells: Iterable[Loaded]) -> bool:
 
 @dataclass(frozen=True)
 class Offered:
-    """What arrives of a program or a stream, at a mean rate (1/s), in so many seconds.
+    """Offered load of a program or stream, at a mean rate (1/s), over a number of seconds.
 
-    `times`: how many times what was served; `backlog`: more was served than arrives, by more than
-    chance: some of it was left from before. `whole`: its metrics of all that is served.
+    `times`: arrivals per served operation. `backlog`: more was served than arrived, beyond chance,
+    so some of it had queued before. `whole`: metrics of everything that is served.
     """
 
     subject: str
@@ -69,10 +69,11 @@ def offered(
     counter: str = "transaction.count",
     whole: Sequence[str] = (TRANSACTIONS,),
 ) -> Offered | None:
-    """Of the runs' windows, at a rate such as `200 /s`; None where nothing was served.
+    """Return the offered load of the runs' windows, at a rate such as `200 /s`; None if nothing was
+    served.
 
-    The mean rate counts, not the arrivals that were told: those of the ramp that nobody has begun
-    are told with the others, at the end.
+    The mean rate counts, not the recorded arrivals: the record counts those of the ramp that no
+    client began at the end.
     """
     seconds = sum(run.length_ns for run in runs) / NANOSECONDS
     arrives = float(rate.removesuffix("/s").replace("_", "")) * seconds
@@ -84,7 +85,7 @@ def offered(
 
 
 def bounded(estimates: Sequence[Estimate], of: Offered | None) -> Iterator[Estimate]:
-    """The estimates, with rates of what is served, and their intervals, kept to what arrives."""
+    """Return the estimates with rates, and their intervals, limited to the offered load."""
     rates = {each.subject: each.value for each in estimates if each.metric == TRANSACTIONS}
     for each in estimates:
         slack = None if of is None else _slack(each, of, rates)
@@ -97,7 +98,8 @@ def bounded(estimates: Sequence[Estimate], of: Offered | None) -> Iterator[Estim
 
 
 def _slack(estimate: Estimate, of: Offered, rates: Mapping[str, float]) -> float | None:
-    """What chance does to the share of a rate in what arrives, relative; None: not bound by it."""
+    """Return the relative sampling error of a rate's share in the offered load; None if
+    unbounded."""
     if estimate.subject == of.subject and estimate.metric in of.whole:
         return 0.0
     if estimate.metric not in SERVED or not rates.get(estimate.subject):
@@ -106,7 +108,7 @@ def _slack(estimate: Estimate, of: Offered, rates: Mapping[str, float]) -> float
 
 
 def kept(interval: Interval, *, low: float = 0.0, high: float = math.inf) -> Interval:
-    """An interval within bounds; what was cut is symmetric no more."""
+    """Return an interval within bounds; a cut interval is no longer symmetric."""
     if interval.low is None or interval.high is None:
         return interval
     if interval.low >= low and interval.high <= high:

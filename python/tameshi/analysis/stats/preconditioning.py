@@ -1,4 +1,4 @@
-"""Was a drive written over before it counted as steady? Until then it has nothing to reclaim."""
+"""Preconditioning of drives: whether a drive was overwritten before it counted as steady."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tameshi.analysis.stats.unwritten_reads import drives
 
 AGED = "steady"
 TIMES = 2.0
-"""How many times its capacity a real drive is to be written before it is judged (SNIA PTS)."""
+"""Capacities to write to a real drive before it is judged (SNIA PTS)."""
 
 
 def is_fresh_flash(model: Mapping[str, Any]) -> bool:
-    """Whether a simulated storage is of flash that reclaimed nothing yet when the run begins."""
+    """Return whether a simulated storage is flash without prior garbage collection."""
     told = [drive.get("flash") for drive in drives(model)]
     states = [(flash.get("simulated") or {}).get("written") for flash in told if flash is not None]
     return bool(states) and len(states) == len(told) and AGED not in states
 
 
 def share_used(since_begin: WindowData) -> float | None:
-    """The share of simulated flash that was used up by now; None where something was reclaimed.
+    """Return the used share of simulated flash so far; None once it reclaimed something.
 
-    Only flash that is erased can be written, and only reclaiming brings erased flash back.
+    Only erased flash can be programmed, and only garbage collection makes erased flash.
     """
     counters = since_begin.counters
     physical, erased = (counters.get(f"flash.{of}_bytes", ()) for of in ("physical", "erased"))
@@ -35,6 +35,6 @@ def share_used(since_begin: WindowData) -> float | None:
 
 
 def share_covered(written_bytes: float, capacity_bytes: int) -> float | None:
-    """The share of a real drive's capacity that was written; None where it is enough."""
+    """Return the written share of a real drive's capacity; None if it is enough."""
     share = written_bytes / capacity_bytes
     return share if share < TIMES else None

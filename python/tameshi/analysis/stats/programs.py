@@ -1,4 +1,4 @@
-"""Estimates of a database and what drives it: statements, hit ratio, reads and writes, TpmC."""
+"""Estimates of a database and its clients: statements, hit ratio, reads and writes, TpmC."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tameshi.analysis.stats import intervals
 from tameshi.analysis.stats.estimates import NANOSECONDS, Estimate, WindowData, of_phase
 
 SERVER, CLIENT, DISK = "server", "client", "disk"
-"""Subjects besides the program and its kinds of transactions."""
+"""Subjects besides the program and its transaction types."""
 
 MINUTE_SECONDS = 60.0
 TOLD_LATE_NS = 20_000_000_000
-"""From this length of a window on, a count told a second late is a twentieth off at most."""
+"""Least window in which a count reported a second late is at most 5 % off."""
 
 CLIENT_RATES = {
     "statement.count": ("statement.rate", "1/s"),
@@ -21,7 +21,7 @@ CLIENT_RATES = {
     "transaction.failed": ("transaction.failure_rate", "1/s"),
     "transaction.ambiguous": ("transaction.ambiguous_rate", "1/s"),
 }
-"""What the clients counted, by the counter: metric and unit."""
+"""Counters of the clients: metric and unit."""
 SERVER_RATES = {
     "server.statements": ("server.statement_rate", "1/s"),
     "server.selects": ("server.select_rate", "1/s"),
@@ -40,19 +40,19 @@ SERVER_RATES = {
     "server.log_bytes": ("server.log_bandwidth", "B/s"),
     "server.lock_waits": ("server.lock_wait_rate", "1/s"),
 }
-"""What the server counted."""
+"""Counters of the server."""
 PROCESS_RATES = {
     "process.read_bytes": ("process.read_bandwidth", "B/s"),
     "process.written_bytes": ("process.write_bandwidth", "B/s"),
 }
-"""What the kernel counted of a process; its processor time is apart."""
+"""Kernel counters of a process, without processor time."""
 DISK_RATES = {
     "disk.reads": ("disk.read_rate", "1/s"),
     "disk.read_bytes": ("disk.read_bandwidth", "B/s"),
     "disk.writes": ("disk.write_rate", "1/s"),
     "disk.written_bytes": ("disk.write_bandwidth", "B/s"),
 }
-"""What the kernel counted of the disks."""
+"""Kernel counters of the disks."""
 CLIENT_TIMES = (
     "processor",
     "page_reads",
@@ -66,9 +66,9 @@ CLIENT_TIMES = (
     "outage",
     "thinking",
 )
-"""What the clients of a simulated server wait for: shares of all their time."""
+"""Activities of a simulated server's clients: shares of their time."""
 TIME_SHARE = "server.time_"
-"""How the metric of each of those shares begins."""
+"""Metric prefix of these shares."""
 GAUGES = ("server.dirty_bytes", "server.checkpoint_age_bytes", "server.threads_running")
 
 
@@ -76,13 +76,14 @@ NEW_ORDER = ".new_order"
 
 
 def chief(rates: Mapping[str, float], default: str) -> str:
-    """The kind of transaction that a program counts: TPC-C's New-Order, else the most frequent."""
+    """Return the transaction type that stands for a program: TPC-C's New-Order, else the most
+    frequent."""
     named = (kind for kind in rates if kind.endswith(NEW_ORDER))
     return next(named, max(rates, key=lambda kind: rates[kind], default=default))
 
 
 def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
-    """Statements and what went wrong, of a whole program or of one kind of transaction."""
+    """Yield statements and errors of a whole program or of one transaction type."""
     found = _rates(subject, CLIENT_RATES, runs)
     if subject.endswith(NEW_ORDER) and runs:
         found.append(_tpmc(subject, runs))
@@ -90,7 +91,7 @@ def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
 
 
 def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
-    """The server's own counters, its hit ratio, and mean states."""
+    """Yield the server's counters, its hit ratio, and mean states."""
     found = _rates(SERVER, SERVER_RATES, runs)
     requests, misses = "server.page_requests", "server.page_misses"
     asked = [run for run in runs if sum(run.counters.get(requests, ())) > 0]
@@ -110,10 +111,10 @@ def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
 
 
 def counted(server: WindowData) -> tuple[float | None, float | None]:
-    """Statements and transactions a second by the server's own count; None where it has none.
+    """Return statements and transactions per second as the server counts them; None if it does not.
 
-    A server that counts statements counts no transaction of a statement on its own. PostgreSQL's
-    processes tell their transactions up to a second late, so that short windows say nothing.
+    A server that counts statements counts no transaction for a lone statement. PostgreSQL's
+    processes report transactions up to a second late, so short windows are excluded.
     """
     statements = server.counters.get("server.statements")
     if statements:
@@ -125,7 +126,7 @@ def counted(server: WindowData) -> tuple[float | None, float | None]:
 
 
 def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
-    """Which mechanism limits: what share of the clients' time each takes."""
+    """Yield each activity's share of the clients' time."""
     spent = {
         run.repetition: {
             name: sum(run.counters.get(f"server.time_{name}_ns", ())) for name in CLIENT_TIMES
@@ -146,7 +147,7 @@ def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
 
 
 def time_shares(cell: Mapping[str, Any]) -> dict[str, float]:
-    """What a cell of results.json tells of those shares, by mechanism; empty where it has none."""
+    """Return a cell's shares of client time by activity; empty without any."""
     return {
         estimate["metric"].removeprefix(TIME_SHARE): estimate["value"]
         for estimate in of_phase(cell)
@@ -155,7 +156,7 @@ def time_shares(cell: Mapping[str, Any]) -> dict[str, float]:
 
 
 def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
-    """Processors that a process kept busy, and bytes it had read and written."""
+    """Yield busy processors of a process, and bytes read and written."""
     found = _rates(subject, PROCESS_RATES, runs)
     kinds = ("process.cpu_user_ns", "process.cpu_system_ns")
     busy = {
@@ -171,17 +172,18 @@ PROFILED = {
     "cpu_system_ns": ("statement.cpu_system", "ns"),
     "blocks_in": ("statement.blocks_in", "1"),
 }
-"""What is told of a mean statement, by what profiles tell of its stages."""
+"""Figures of a mean statement, by the profile's columns."""
 BLOCK_BYTES = 512
 SCANNING = "Sending data"
-"""The stage of a scan in which MySQL up to 5.7 and MariaDB read and send its rows."""
+"""Stage of a scan in which MySQL up to 5.7 and MariaDB read and send rows."""
 
 
 def scan_profile(scans: WindowData, server: WindowData, host: WindowData) -> dict[str, Any] | None:
-    """What a server's own profile of scans would tell, from the counters of one run's window.
+    """Return the profile that a server would report for scans, from the counters of one run's
+    window.
 
-    As there a statement has the whole process's times while it ran: of the window the part in
-    which scans ran that ended in it. Page faults are not known.
+    As in a real profile, a statement has the whole process's times while it ran: those of the scans
+    that ended in the window. Page faults are unknown.
     """
     statements = round(sum(scans.counters.get("transaction.count", ())))
     ns = sum(scans.counters.get("transaction.latency_sum", ()))
@@ -196,7 +198,7 @@ def scan_profile(scans: WindowData, server: WindowData, host: WindowData) -> dic
 
 
 def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list[Estimate]:
-    """Processor times and blocks of a mean statement, from the profiles by repetition."""
+    """Yield processor times and blocks of a mean statement, from the profiles by repetition."""
     return [
         _plain(
             metric,
@@ -213,14 +215,14 @@ def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list
 
 
 def of_disk(runs: Sequence[WindowData]) -> list[Estimate]:
-    """What the disks under the database did."""
+    """Yield figures of the disks under the database."""
     return _rates(DISK, DISK_RATES, runs)
 
 
 def _rates(
     subject: str, table: dict[str, tuple[str, str]], runs: Sequence[WindowData]
 ) -> list[Estimate]:
-    """Rates of the counters that any run shows; one that shows none counts as zero."""
+    """Yield rates of the counters that any run has; a missing counter is zero."""
     return [
         _rate(metric, subject, unit, counter, runs)
         for counter, (metric, unit) in table.items()
@@ -246,7 +248,7 @@ def _rate(
 
 
 def _tpmc(subject: str, runs: Sequence[WindowData]) -> Estimate:
-    """New-Order transactions a minute, those that were meant to be rolled back included."""
+    """Return New-Order transactions per minute, intended rollbacks included."""
     by_second = _rate("", subject, "", "transaction.count", runs)
     values = {run: value * MINUTE_SECONDS for run, value in by_second.by_repetition.items()}
     return _plain("transaction.tpmc", subject, "1/min", values)

@@ -1,22 +1,22 @@
-"""Does a replica that nobody waits for fall behind without end?"""
+"""Replica lag: whether an asynchronous replica falls behind without bound."""
 
 from __future__ import annotations
 
 from tameshi.analysis.stats.estimates import WindowData
 
 LEAST_BYTES = 16 << 20
-"""By less than that nothing falls behind that is worth a word."""
+"""Least growth of the lag that counts."""
 SHARE = 0.01
-"""Share of what is written by which the far side may fall behind in a window."""
+"""Tolerated growth of the lag in a window, as a share of the written bytes."""
 BEHIND = "replica.behind_bytes"
-"""What the far side lacks at an interval's end; only where nobody waits for it."""
+"""Lag of an asynchronous replica at an interval's end."""
 
 
 def fallen_behind(storage: WindowData, written_bytes: float) -> float | None:
-    """Bytes by which the far side fell behind in a window, of so many that streams wrote.
+    """Return the growth of the lag in a window in bytes, given the bytes that streams wrote.
 
-    None where it did not, or where it came to rest: it must go on in each half of the window. The
-    first interval's end is where the count begins.
+    None without growth, or if the lag settles: it must grow in each half of the window. The count
+    starts at the first interval's end.
     """
     behind = storage.counters.get(BEHIND, ())
     if len(behind) < 3:

@@ -1,4 +1,4 @@
-"""The order in which runs are made: random within a repetition, the same for the same seed."""
+"""Order of runs: random within a repetition, and a function of the seed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ T = TypeVar("T")
 def randomised(
     runs: Sequence[T], seed: int, block: Callable[[T], int], name: Callable[[T], str]
 ) -> list[T]:
-    """Block by block (a block is a repetition), the runs of each shuffled.
+    """Return the runs with each block (a repetition) shuffled.
 
-    So whatever changes with time, such as a drive that fills or a machine that warms up, hits no
-    cell more than another. Each run's place follows from the seed, its block and its name alone:
-    what remains of an interrupted study keeps the order it had.
+    Changes over time, such as a filling drive or a warming machine, then affect all cells alike.
+    Each run's place depends on the seed, its block and its name alone, so an interrupted study
+    keeps its order.
     """
 
     def place(run: T) -> tuple[int, str]:

@@ -1,7 +1,6 @@
-"""What does not look like repetitions of one thing: drift, transients, outliers, spread.
+"""Flags of series that are no repetitions of one thing: drift, transients, outliers, spread.
 
-Nothing is left out for it. A flag needs both: a difference that chance hardly makes, and one big
-enough for a reader to mind.
+Flags exclude nothing. A flag needs a difference beyond chance, and one large enough to matter.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from tameshi.analysis.stats.intervals import digits, first_correlation
 from tameshi.core.reasons import Reason, reason
 
 NOTICEABLE = 0.05
-"""Relative change below which nothing is flagged."""
+"""Least relative change to flag."""
 FEWEST_POINTS = 20
 FEWEST_ONE_WAY = 10
-"""Points of a drift that is told by going one way all the time."""
+"""Least points of a drift found by its constant direction."""
 ONE_WAY = 0.9
-"""Kendall's tau from which on a series goes one way: noise with a correlation of 0.9 reaches it
-in two of a thousand series of 20 points, and in none of 60."""
+"""Least Kendall tau of a series with a constant direction: noise with a correlation of 0.9 reaches
+it in two of a thousand series of 20 points, and in none of 60."""
 ONE_WAY_OF_FEW = 0.95
-"""The same of fewer than `FEWEST_POINTS`."""
+"""The same for fewer than `FEWEST_POINTS`."""
 MOST_POINTS = 60
-"""Longer series are summed up to so many points, which takes most of their correlation too."""
+"""Points to which longer series are averaged, which removes most of their correlation."""
 DRIFT_CHANCE = 0.001
-"""Of flagging a run that does not drift: a study tests hundreds of series."""
+"""Probability of flagging a run without drift: a study tests hundreds of series."""
 OUTLIER_CHANCE = 0.01
 FEWEST_FOR_TREND = 5
 FEWEST_FOR_OUTLIER = 4
@@ -43,11 +42,11 @@ WIDE_ERRORS = 4.0
 
 @dataclass(frozen=True)
 class Flag:
-    """Something to know before believing an estimate.
+    """Caveat of an estimate.
 
-    `repetition`: the run that it is about, None where it is about all. `change`: relative; of a
-    drift from begin to end, of a transient the whole run from what it goes on with, of an outlier
-    from the other runs, of a spread from least to greatest.
+    `repetition`: its run, None if it covers all. `change`: relative; of a drift from start to end,
+    of a transient the whole run to its later part, of an outlier to the other runs, of a spread
+    from least to greatest.
     """
 
     code: str
@@ -59,7 +58,7 @@ class Flag:
 
     @property
     def reason(self) -> Reason:
-        """As a reason of a verdict: equal for equal findings, so that cells group."""
+        """Reason for the verdict: equal for equal findings, so that cells can be grouped."""
         return reason(self.code, self.subject, operation=self.operation)
 
     def as_json(self) -> dict[str, Any]:
@@ -76,10 +75,10 @@ class Flag:
 def flags(
     subject: str, runs: Sequence[WindowData], *, ordered: bool, varied: bool = False
 ) -> list[Flag]:
-    """Every flag of a stream over one cell's steady windows.
+    """Return every flag of a stream over one cell's steady windows.
 
-    `ordered`: repetitions follow one another in time, as they do everywhere but in simulation.
-    `varied`: arrivals vary within a run because the study asks for it, and so does what follows.
+    `ordered`: repetitions follow one another in time, as everywhere except in simulation. `varied`:
+    the study itself varies arrivals, and with them the results, within a run.
     """
     found = []
     for operation in OPERATIONS:
@@ -130,10 +129,11 @@ def _over_runs(
 
 
 def drift_within(tops: Sequence[float], bottoms: Sequence[float]) -> float | None:
-    """Relative change of tops / bottoms from a run's begin to its end, or None without drift.
+    """Return the relative change of tops / bottoms from a run's start to its end, or None without
+    drift.
 
-    What goes one way nearly all the time drifts. Of the rest Mann and Kendall's test tells, its
-    variance mended for serial correlation (Hamed and Rao); Theil and Sen's slope tells how far.
+    A nearly constant direction is drift. Otherwise the Mann–Kendall test decides, its variance
+    corrected for serial correlation (Hamed and Rao); the Theil–Sen slope gives the size.
     """
     points = _points(tops, bottoms)
     count = len(points)
@@ -149,11 +149,11 @@ def drift_within(tops: Sequence[float], bottoms: Sequence[float]) -> float | Non
 
 
 def transient(tops: Sequence[float], bottoms: Sequence[float]) -> float | None:
-    """How far tops / bottoms of a run are from what it goes on with after its begin, relative.
+    """Return the relative change of tops / bottoms of a run through its start, or None without one.
 
-    None where it goes on as it begins. The begin is what differs most from what follows, of all
-    that take half of the run at most, and half of it lies where nothing that follows does; slopes
-    and ranks tell nothing of what is over so soon.
+    The start is the stretch of at most half of the run that differs most from what follows. At
+    least half of it must lie outside the range of the rest. Slopes and ranks miss such short
+    transients.
     """
     points = _points(tops, bottoms)
     count = len(points)
@@ -170,12 +170,12 @@ def transient(tops: Sequence[float], bottoms: Sequence[float]) -> float | None:
 
 
 def _apart(begin: Sequence[float], rest: Sequence[float]) -> float:
-    """How seldom chance sets the mean of a begin so far from that of the rest, whose noise is
-    correlated."""
+    """Return the probability that chance separates the means of a start and the rest this far, with
+    correlated noise."""
     mean = fmean(rest)
     left = [value - mean for value in rest]
     inflation = _inflation(left, 1)
-    # `stdev` is exact, and takes most of the time of results.
+    # The exact `stdev` would take most of the time of results.json.
     variance = math.fsum(value * value for value in left) / (len(rest) - 1)
     error = math.sqrt(variance * inflation * (1 / len(begin) + 1 / len(rest)))
     difference = abs(fmean(begin) - mean)
@@ -186,15 +186,15 @@ def _apart(begin: Sequence[float], rest: Sequence[float]) -> float:
 
 
 def _inflation(left: Sequence[float], fitted: int) -> float:
-    """By how much the serial correlation of what is left of a series widens a variance."""
+    """Return the factor by which serial correlation of the residuals widens a variance."""
     correlation = max(first_correlation(left, fitted), 0.0)
     return (1 + correlation) / (1 - correlation)
 
 
 def _trend_is_sure(points: Sequence[float], score: int) -> bool:
-    """Whether chance hardly makes Kendall's score of a series whose noise is correlated.
+    """Return whether Kendall's score of a series with correlated noise is beyond chance.
 
-    A parabola is taken off before the noise is looked at: what bends would look correlated.
+    A parabola is subtracted first: curvature would look like correlation.
     """
     count = len(points)
     inflation = _inflation(_without_parabola(points), 3)
@@ -204,13 +204,13 @@ def _trend_is_sure(points: Sequence[float], score: int) -> bool:
 
 
 def _without_parabola(points: Sequence[float]) -> list[float]:
-    """What the parabola of least squares leaves of a series, its mean zero."""
+    """Return the residuals of a least-squares parabola, with mean zero."""
     places = np.arange(len(points))
     return [float(left) for left in points - Polynomial.fit(places, points, 2)(places)]
 
 
 def drift_over(values: Sequence[float]) -> float | None:
-    """Relative change over repetitions in the order they were made, or None without drift."""
+    """Return the relative change over repetitions in their order, or None without drift."""
     count = len(values)
     if count < FEWEST_FOR_TREND or min(values) <= 0:
         return None
@@ -220,10 +220,10 @@ def drift_over(values: Sequence[float]) -> float | None:
 
 
 def outliers(values: Sequence[float]) -> dict[int, float]:
-    """Places of runs that the others don't lead one to expect, with their distance as a share.
+    """Return indices of outlying runs, with their distance as a share.
 
-    Generalised extreme studentised deviate test (Rosner 1983) on logarithms, for up to a quarter
-    of the runs: an outlier does not hide another. With three runs no test can tell.
+    Generalised extreme studentised deviate test (Rosner 1983) on logarithms, for up to a quarter of
+    the runs, so that no outlier hides another. Three runs are too few for a test.
     """
     if len(values) < FEWEST_FOR_OUTLIER or min(values) <= 0:
         return {}
@@ -244,9 +244,9 @@ def outliers(values: Sequence[float]) -> dict[int, float]:
 
 
 def spread(values: Sequence[float], counts: Sequence[float]) -> float | None:
-    """Greatest over least of too few runs for `outliers`, where it is wide; else None.
+    """Return greatest over least of too few runs for `outliers`, if it is wide; else None.
 
-    `counts`: operations behind each value, which bound what chance does.
+    `counts`: operations behind each value, which bound the sampling error.
     """
     if not 2 <= len(values) < FEWEST_FOR_OUTLIER or min(values) <= 0 or min(counts) <= 0:
         return None
@@ -257,12 +257,12 @@ def spread(values: Sequence[float], counts: Sequence[float]) -> float | None:
 
 
 def theil_sen(points: Sequence[float]) -> float:
-    """The median slope between any two points."""
+    """Return the median slope between any two points."""
     return median(_slopes(points))
 
 
 def _points(tops: Sequence[float], bottoms: Sequence[float]) -> list[float]:
-    """tops / bottoms of equal shares of the series; a last share that is short is left out."""
+    """Return tops / bottoms of equal shares of the series, without a short last share."""
     length = math.ceil(len(tops) / MOST_POINTS) or 1
     shares = [slice(first, first + length) for first in range(0, len(tops) - length + 1, length)]
     sums = [(math.fsum(tops[share]), math.fsum(bottoms[share])) for share in shares]
@@ -276,13 +276,14 @@ def _slopes(points: Sequence[float]) -> Iterator[float]:
 
 
 def _kendall(points: Sequence[float]) -> int:
-    """Pairs that rise less pairs that fall."""
+    """Return the number of rising pairs minus that of falling pairs."""
     slopes = list(_slopes(points))
     return sum(slope > 0 for slope in slopes) - sum(slope < 0 for slope in slopes)
 
 
 def _sure_score(count: int) -> int:
-    """Kendall's score, up or down, that at most two of a hundred orders of `count` values reach."""
+    """Return Kendall's score that at most 2 % of the orders of `count` values reach in either
+    direction."""
     by_inversions = [1]
     for length in range(2, count + 1):
         most = length * (length - 1) // 2
@@ -300,6 +301,6 @@ def _sure_score(count: int) -> int:
 
 
 def _greatest_deviate(count: int) -> float:
-    """Greatest studentised deviate of `count` values that chance alone hardly makes (Grubbs)."""
+    """Return the greatest studentised deviate of `count` values within chance (Grubbs)."""
     t = float(stdtrit(count - 2.0, 1 - OUTLIER_CHANCE / (2 * count)))
     return (count - 1) * t / math.sqrt((count - 2 + t * t) * count)

@@ -1,4 +1,4 @@
-"""Does a storage stop serving in the midst of a window, or serve nothing in all of it?"""
+"""Outages of storages: a storage that stops serving within a window, or serves nothing in it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from tameshi.analysis.stats.estimates import OPERATIONS, WindowData
 
 FEWEST_FAILED = 2
-"""Failed commands without which a storage that completes nothing may have had nothing to do."""
+"""Least failed commands for a storage without completions to count as stopped."""
 ONE_DRIVE = {"device", "partition", "over_provisioned"}
 """Layers of a simulated storage that hold a single drive."""
 
 
 def dead_for(streams: Sequence[WindowData], gone_ns: int | None = None) -> int | None:
-    """Nanoseconds at a window's end in which its storage completed nothing for any stream.
+    """Return nanoseconds at a window's end in which its storage completed nothing for any stream.
 
-    None where it served until the end, where it never served, and where too few commands failed
-    from then on: what is asked of nobody is not missed. `gone_ns`: how long before the end it lost
-    all that could serve, if it did; the interval around that may have completed something before.
+    None if it served until the end, if it never served, or if too few commands failed after it
+    stopped: an idle storage is no outage. `gone_ns`: time from the loss of the last serving member
+    to the window's end; the interval around that moment may include earlier completions.
     """
     serving = [stream for stream in streams if any(_completed(stream))]
     if not serving:
@@ -29,10 +29,9 @@ def dead_for(streams: Sequence[WindowData], gone_ns: int | None = None) -> int |
 
 
 def leaves_nothing(failure: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
-    """Whether a `fail` event takes all that could serve from a simulated storage for ever.
+    """Return whether a `fail` event takes everything that can serve from a simulated storage.
 
-    Not if one member of several died, though it may be too much, nor behind a cache, which still
-    serves what it holds.
+    False for one member of several, and for a storage with a cache, which still serves its content.
     """
     layers = set(_layers(model))
     whole = failure["member"] is None and "channel" not in failure
@@ -47,20 +46,21 @@ def _layers(model: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_without_figures(streams: Sequence[WindowData]) -> bool:
-    """Whether nothing was completed for any stream of a window, and nothing failed either."""
+    """Return whether no stream of a window completed or failed anything."""
     failed = sum(sum(stream.counters.get("load.failed", ())) for stream in streams)
     return bool(streams) and not failed and not any(sum(_completed(each)) for each in streams)
 
 
 def _completed(stream: WindowData) -> list[float]:
-    """Operations that each interval completed."""
+    """Return completed operations per interval."""
     counters = [stream.counters.get(f"{operation}.count") for operation in OPERATIONS]
     told = [counter for counter in counters if counter is not None]
     return [sum(each) for each in zip(*told, strict=True)]
 
 
 def _silent_ns(stream: WindowData, gone_ns: int | None) -> int:
-    """Length of the intervals since the last that completed anything, or from `gone_ns` in it."""
+    """Return the length of the intervals since the last completion, or since `gone_ns` within
+    it."""
     completed = _completed(stream)
     last = max(place for place, count in enumerate(completed) if count)
     silent_ns = sum(stream.lengths_ns[last + 1 :])
@@ -69,7 +69,7 @@ def _silent_ns(stream: WindowData, gone_ns: int | None) -> int:
 
 
 def _failed_within(stream: WindowData, last_ns: int) -> float:
-    """Commands that failed in the intervals of the last so many nanoseconds."""
+    """Return commands that failed in the last `last_ns` nanoseconds."""
     failed, left_ns = 0.0, last_ns
     told = zip(stream.lengths_ns, stream.counters.get("load.failed", ()), strict=False)
     for length_ns, count in reversed(list(told)):

@@ -1,4 +1,4 @@
-"""Did reads meet flash that holds nothing? Such a read takes none of the flash's time."""
+"""Reads of flash that was never written, which take no flash time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from tameshi.analysis.stats.estimates import WindowData
 from tameshi.core import compiled
 
 MOST = 0.5
-"""Share of the reads, and of the flash, from which on it is most of them."""
+"""Least share of reads, or of the flash, that counts as most."""
 NEVER = "never"
 
 
 def least_read_ns(model: Mapping[str, Any]) -> int | None:
-    """The shortest read of a storage whose every drive is of flash, and new when the run begins."""
+    """Return the shortest read of an all-flash storage that is new at the start of the run; None
+    for others."""
     found = list(drives(model))
     flash = [drive["flash"] for drive in found if "flash" in drive]
     fresh = [of for of in flash if (of.get("simulated") or {}).get("written", NEVER) == NEVER]
@@ -24,7 +25,7 @@ def least_read_ns(model: Mapping[str, Any]) -> int | None:
 
 
 def drives(node: Any) -> Iterator[Mapping[str, Any]]:
-    """Every drive of a tree of devices, wherever it hangs."""
+    """Yield every drive of a device tree."""
     if isinstance(node, list):
         for each in node:
             yield from drives(each)
@@ -42,9 +43,9 @@ def _least(time: Any) -> int:
 
 
 def share_met(stream: WindowData, storage: WindowData, least_ns: int) -> float | None:
-    """The least share of a stream's reads that met unwritten flash; None where it is not most.
+    """Return the least share of reads that hit unwritten flash; None if it is not most of them.
 
-    Where most of the flash holds something by then, it was a cache that answered.
+    If most of the flash is mapped by then, a cache answered.
     """
     reads, media = (_total(stream, metric) for metric in ("read.count", "time.media_ns_sum"))
     mapped, logical = (_total(storage, f"flash.{of}_bytes") for of in ("mapped", "logical"))

@@ -1,4 +1,4 @@
-"""What one phase of a program did, as the layouts of other tools need it: by type and interval."""
+"""Summary of one phase of a program by type and interval, for the layouts of other tools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Counts = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Step:
-    """A stretch of whole seconds: `at_seconds` is its end, counted from the end of the ramp."""
+    """Stretch of whole seconds; `at_seconds` is its end, from the end of the ramp."""
 
     at_seconds: int
     latencies: Mapping[str, Counts]
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Told:
-    """A phase without its ramp. `word` is the program, `types` the subjects of its transactions."""
+    """Phase without its ramp. `word` is the program, `types` the subjects of its transactions."""
 
     heading: str
     phase: str
@@ -45,21 +45,22 @@ class Told:
     whole: Step
     steps: Sequence[Step]
     clients: Sequence[tuple[int, float]]
-    """Of each client: transactions, and seconds that they took."""
+    """By client: transactions, and seconds spent in them."""
 
     @property
     def types(self) -> list[str]:
-        """In order of their names."""
+        """Transaction types in alphabetical order."""
         return sorted(self.whole.latencies)
 
     def total(self, metric: str, step: Step | None = None) -> float:
-        """Of the program and all its types together."""
+        """Return a metric's total over the program and all its types."""
         counters = (step or self.whole).counters.items()
         return sum(value for (_, counted), value in counters if counted == metric)
 
 
 def told(run: SealedRun) -> Iterator[Told]:
-    """Each phase of a program. Raises `BadInput` for a record that does not tell types apart."""
+    """Yield the summary of each phase of a program. Raises `BadInput` for a record without
+    types."""
     logs = sorted((run.folder / "histograms").glob("*.hlog"))
     intervals = [
         each
@@ -139,7 +140,7 @@ def _type(tag: str, prefix: str) -> str:
 
 
 def _step_seconds(interval_ns: int) -> int:
-    """The fewest whole seconds that are a whole number of intervals."""
+    """Return the least number of whole seconds that is a multiple of the interval."""
     least = max(math.ceil(interval_ns / NANOSECONDS), 1)
     tried = range(least, _LONGEST_STEP_SECONDS + 1)
     return next((s for s in tried if s * 10**9 % interval_ns == 0), least)
@@ -162,12 +163,12 @@ def _step(
 
 
 def number(counts: Counts) -> int:
-    """How many there are."""
+    """Return the number of transactions."""
     return sum(count for _, count in counts)
 
 
 def percentile_ms(counts: Counts, level: float) -> float:
-    """In milliseconds; zero where nothing was counted."""
+    """Return a percentile in milliseconds; zero without counts."""
     left = level * number(counts)
     for ns, count in counts:
         left -= count
@@ -177,5 +178,5 @@ def percentile_ms(counts: Counts, level: float) -> float:
 
 
 def longest_ms(counts: Counts) -> float:
-    """In milliseconds; zero where nothing was counted."""
+    """Return the longest latency in milliseconds; zero without counts."""
     return counts[-1][0] / 1e6 if counts else 0.0

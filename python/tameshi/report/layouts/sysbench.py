@@ -1,8 +1,8 @@
-"""A program's run in the layout of sysbench 1.0's report, so that old scripts go on reading it.
+"""Report of a run in the layout of sysbench 1.0, for scripts that parse it.
 
-Latencies are milliseconds, as there. What sysbench calls ignored errors are transactions that the
-database took back and that were tried again, failed or were left without an answer. Queue length
-and concurrency are means over the interval, where sysbench shows those of a moment.
+Latencies are milliseconds. The tool's ignored errors are transactions that the database rolled back
+and the client retried, failed ones, and unanswered ones. Queue length and concurrency are means
+over the interval; sysbench shows momentary values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = ("statement.reads", "statement.writes", "statement.others")
 
 
 def reports(run: SealedRun) -> list[str]:
-    """A report for each phase of a program."""
+    """Return a report per phase of a program."""
     return ["\n".join(_lines(run, phase)) + "\n" for phase in told(run)]
 
 
@@ -106,7 +106,7 @@ def _cumulative(phase: Told, clients: int) -> Iterator[str]:
 
 
 def merged(step: Step) -> Counts:
-    """Latencies of all types together."""
+    """Return the latencies of all types together."""
     found: dict[int, int] = {}
     for counts in step.latencies.values():
         for ns, count in counts:
@@ -115,7 +115,7 @@ def merged(step: Step) -> Counts:
 
 
 def _spread(values: list[int] | list[float]) -> str:
-    """Mean and standard deviation over the clients."""
+    """Return mean and standard deviation over the clients."""
     mean = fmean(values) if values else 0.0
     deviation = math.sqrt(fmean((v - mean) ** 2 for v in values)) if values else 0.0
     return f"{mean:.4f}/{deviation:3.2f}"

@@ -1,7 +1,7 @@
-"""TPC-C in the layout of tpcc-mysql's report, so that old scripts go on reading it.
+"""Report of TPC-C in the layout of tpcc-mysql, for scripts that parse it.
 
-Response times are milliseconds, as there. Their limits are seconds (5, 5, 5, 80, 20): the tool
-compares milliseconds with those figures, which is not copied. No password is echoed.
+Response times are milliseconds. Their limits are seconds (5, 5, 5, 80, 20); the tool compares
+milliseconds with them, which this layout does not copy. It echoes no password.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STARS = "***************************************"
 
 
 def reports(run: SealedRun) -> list[str]:
-    """A report for each phase of TPC-C."""
+    """Return a report per phase of TPC-C."""
     return ["\n".join(_lines(run, phase)) + "\n" for phase in told(run) if phase.word == "tpcc"]
 
 
@@ -90,7 +90,7 @@ def _constraints(totals: Sequence[int], within: Sequence[int]) -> Iterator[str]:
 
 
 def _interval(step: Step) -> str:
-    """New-Orders with percentiles, then of each other type number and longest."""
+    """Return New-Orders with percentiles, then number and maximum of each other type."""
     first, *others = _counts(step)
     head = f"{step.at_seconds:4d}, trx: {number(first)}, 95%: {percentile_ms(first, 0.95):.3f}"
     rest = "".join(f", {number(kind)}|{longest_ms(kind):.3f}" for kind in others)
@@ -102,7 +102,7 @@ def _counts(step: Step) -> list[Counts]:
 
 
 def _tries(step: Step, kind: str) -> tuple[int, int]:
-    """How often it was tried again, and how often given up or left without an answer."""
+    """Return the numbers of retries, and of failed or unanswered transactions."""
 
     def of(metric: str) -> int:
         return round(step.counters.get((f"tpcc.{kind}", f"transaction.{metric}"), 0))

@@ -1,4 +1,4 @@
-"""What power cuts lose with weak capacitors, and what read retry adds to the life of flash."""
+"""Losses at power cuts with weak capacitors, and flash life gained by read retry."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Cell = Mapping[str, Any]
 
 
 def cuts(view: View, text: Text, world: str) -> list[str]:
-    """How long the capacitors hold that save a drive's buffer, and the most that the others lose.
+    """Return the hold-up times that save a drive's buffer, and the largest loss of the others.
 
-    Without a time that they hold nothing is told: the drive has none, or nothing to save.
+    Returns nothing for drives without a capacitor or without buffered data.
     """
     by_storage: dict[str, list[tuple[Mapping[str, Any], Cell]]] = {}
     for cell, event in _cuts(view, world):
@@ -61,7 +61,8 @@ def _times(times_ns: list[float]) -> str:
 
 
 def retries(view: View, text: Text, world: str) -> list[str]:
-    """What read retry adds to lives, where any flash lasts by it alone; of each phase the first."""
+    """Return the life that read retry adds, if some flash depends on it; first cell of each
+    phase."""
     told = [
         (cell, flash)
         for cell in view.cells

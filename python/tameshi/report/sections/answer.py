@@ -1,4 +1,4 @@
-"""The answer in sentences and every table, as plain data for HTML, Markdown and the terminal."""
+"""Answer of a report in sentences, and its table of key figures."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ from tameshi.report.view.tables import (
 )
 from tameshi.report.words.text import DAYS, Shown, Text, format_interval, format_value, modelled
 
-# More than this in one sentence and nobody reads it: then only the best and the worst are told.
+# Items of a sentence; of more only the extremes appear.
 MOST_ITEMS = 6
 MOST_COMMITS = 4
 Group = tuple[str, Name]
-"""A phase and what commits in it."""
+"""Phase, and the committing stream in it."""
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """What broke, what was searched for, effects on programs, peaks …: what matters most first."""
+    """Return the lines of the answer, most important first: failures, searches, effects, peaks."""
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
@@ -91,7 +91,7 @@ def answers(view: View, text: Text) -> list[Answer]:
 def _items_answer(
     view: View, text: Text, key: str, told: Callable[[str], Sequence[str]]
 ) -> list[Answer]:
-    """A line of what there is to tell of each world; none where there is nothing."""
+    """Return a line with a clause for each world; none without content."""
 
     def say(world: str) -> str:
         said = text("list.separator").join(told(world))
@@ -102,9 +102,9 @@ def _items_answer(
 
 
 def _effects_told(view: View, text: Text, world: str) -> list[str]:
-    """What is lost, how many times the transactions each change brings, how long a service is away.
+    """Return lost commits, effects of each change, and outages.
 
-    Outages stand back where there are many: then only the longest by each event.
+    Of many outages only the longest by each event.
     """
     lost = outages.lost(view, text, world)
     broken = outages.told(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
@@ -117,7 +117,7 @@ _EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
 
 
 def _effect(view: View, text: Text, effect: Effect) -> str:
-    """What a change does; where it stands on two values, these too."""
+    """Return the effect of a change; with both values if it rests on two."""
     low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
     over = text("item.effect_range", low=low, high=high) if low != high else ""
     if not effect.phase and effect.sampling:
@@ -151,13 +151,13 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
 
 
 def _in_days(life: Point) -> Point:
-    """A life that is told in years."""
+    """Return a life in days."""
     model = life.model and (life.model[0] * DAYS, life.model[1] * DAYS)
     return replace(life, value=life.value * DAYS, model=model)
 
 
 def _most_told(pairs: list[Company]) -> list[Company]:
-    """All of a few; of many only the one that suffers most, for the others stand in a matrix."""
+    """Return all of a few pairs; of many only the most disturbed, as a matrix shows the others."""
     if len(pairs) <= MOST_ITEMS:
         return pairs
     told = [p for p in pairs if any(a.operation == "commit" for a, _ in p.found.values())] or pairs
@@ -165,7 +165,7 @@ def _most_told(pairs: list[Company]) -> list[Company]:
 
 
 def _own_commits(facts: list[Fact], pairs: list[Company]) -> list[Fact]:
-    """What tells of commits; where there are many, only without further company."""
+    """Return figures of commits; of many only those without further load."""
     commits = [f for f in facts if f.operation == "commit"]
     if len({(f.phase, f.name) for f in commits}) <= MOST_ITEMS:
         return commits
@@ -174,7 +174,7 @@ def _own_commits(facts: list[Fact], pairs: list[Company]) -> list[Fact]:
 
 
 def _harm(pair: Company) -> float:
-    """How many times longer the tail becomes, in the world where that is most."""
+    """Return the growth of the tail latency in the world with the greatest one."""
     return max(after.value / (before.value or 1.0) for before, after in pair.found.values())
 
 
@@ -190,7 +190,7 @@ def _sentence(
     items: Callable[[bool], Iterable[str]],
     **more: str,
 ) -> str:
-    """Joins items; where no point has an interval, that is said once and not at every value."""
+    """Return joined items; if no point has an interval, the sentence says so once."""
     if not points:
         return ""
     bare = all(p.low is None for p in points)
@@ -203,7 +203,7 @@ def _sentence(
 
 
 def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
-    """One item; the first of a list has the verb. The interval stands after the unit's word."""
+    """Return one item; the first of a list has the verb. The interval follows the unit."""
     told = shown(text, point)
     aside = text.aside(told, bare=bare)
     key = f"{key}_first" if first else key
@@ -218,7 +218,7 @@ def _value(text: Text, point: Point, bare: bool = False) -> str:
 def _sweep_answers(
     view: View, text: Text, facts: list[Fact], axis: Axis, *, several: bool
 ) -> list[Answer]:
-    """Peaks and floors of one phase, which is named where there are `several`."""
+    """Return peaks and floors of one phase, named if there are `several`."""
     peaks = [f for f in facts if f.kind == "peak"]
     floors = [f for f in facts if f.kind == "floor" and f.measure != P99]
     tails = {f.name: f.found for f in facts if f.kind == "floor" and f.measure == P99}
@@ -239,7 +239,7 @@ def _sweep_answers(
 
 
 def _told(facts: list[Fact], world: str) -> list[Fact]:
-    """All of a few; of many the greatest and the least of each operation."""
+    """Return all of a few figures; of many the maximum and minimum of each operation."""
     here = [f for f in facts if world in f.found]
     if len(here) <= MOST_ITEMS:
         return here
@@ -254,7 +254,7 @@ def _told(facts: list[Fact], world: str) -> list[Fact]:
 
 
 def _and_others(text: Text, facts: list[Fact], told: list[Fact], world: str) -> list[str]:
-    """Where the rest lies that isn't told."""
+    """Return the range of the figures left out."""
     others = sum(world in f.found for f in facts) - len(told)
     return [text("item.others", count=str(others))] if others else []
 
@@ -334,7 +334,7 @@ def _plain_answer(
         measures = list(dict.fromkeys(f.measure for f in here))
 
         def ends(alike: list[Fact], bare: bool) -> str:
-            """The greatest and the least of what can be compared."""
+            """Return maximum and minimum of comparable figures."""
             ranked = sorted(alike, key=lambda f: f.found[world].value)
             best, worst = (item(ranked[i], world, bare, False) for i in (-1, 0))
             return best if len(ranked) == 1 else text("item.best", best=best, worst=worst)
@@ -342,7 +342,7 @@ def _plain_answer(
         def items(bare: bool) -> list[str]:
             if len(here) <= MOST_ITEMS:
                 keys = [key_of(f) for f in here]
-                # What follows upon a figure of another kind has a verb of its own.
+                # The first figure of each kind has a verb.
                 return [
                     item(f, world, bare, i == 0 or keys[i - 1] != keys[i])
                     for i, f in enumerate(here)
@@ -356,7 +356,7 @@ def _plain_answer(
 
 
 def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
-    """What each stream that commits takes for that; of more than a few the extremes."""
+    """Return commit times of each stream; of many the extremes."""
     groups = {(f.phase, f.name) for f in facts}
 
     def item(group: Group, found: Mapping[str, Point], bare: bool) -> str:
@@ -388,7 +388,7 @@ def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
 
 
 def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[Group]:
-    """By their mean time; by their rate, where not each has one."""
+    """Return the extremes by mean time, or by rate if a time is missing."""
     timed = all(MEAN in found for found in commits.values())
 
     def slowness(group: Group) -> float:
@@ -432,7 +432,7 @@ def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
 
 
 def overview(view: View, text: Text) -> Table:
-    """The key figures: one row a quantity, a column a world, a ratio for two; a search's first."""
+    """Return the key figures: a row per quantity, a column per world, a ratio of two worlds."""
     pairs = _most_told(companies(view))
     two = len(view.worlds) == 2
     rows: list[Row] = _searched_rows(view, text, two)

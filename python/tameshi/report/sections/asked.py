@@ -1,4 +1,4 @@
-"""What `tameshi ask` was asked: the answer, the configurations, and what the answer hangs on."""
+"""Section of `tameshi ask`: answer, configurations, and sensitivity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Document = Mapping[str, Any]
 
 
 def worded(view: View, text: Text) -> View:
-    """What was asked in the report's language: studies that were written by hand keep their own."""
+    """Return the view with the question in the report's language; handwritten studies keep
+    theirs."""
     if view.asked is None or text.lang == "en":
         return view
     target = _target(view.asked, text)
@@ -30,7 +31,7 @@ def worded(view: View, text: Text) -> View:
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """At most five lines, what was asked first; a word of what is left out."""
+    """Return at most five lines, the question's own first, with a note on omitted ones."""
     asked = view.asked
     own = [] if asked is None else _answers(asked, text)
     lines = [*own, *answer.answers(view, text)]
@@ -54,7 +55,7 @@ def _answers(asked: Document, text: Text) -> list[Answer]:
 
 
 def _best(asked: Document, text: Text) -> str:
-    """The cheapest configuration; or that none meets the target, and how near the fastest comes."""
+    """Return the cheapest configuration, or the fastest one if none meets the target."""
     interrupted = asked.get("interrupted", False)
     if asked["best"] is None and asked["nearest"] is None:
         return text("asked.interrupted" if interrupted else "asked.nothing")
@@ -73,7 +74,7 @@ def _found(asked: Document, text: Text) -> str:
 
 
 def _chance(target: Document, told: Document, text: Text) -> list[str]:
-    """That chance leaves open whether the target is reached, where it does: by which figure."""
+    """Return the figures whose sampling interval contains the target."""
     unsure = _straddles(target, told, "sampling")
     said = []
     if "qps" in unsure:
@@ -84,7 +85,7 @@ def _chance(target: Document, told: Document, text: Text) -> list[str]:
 
 
 def _falls(asked: Document, text: Text) -> list[str]:
-    """That a larger pool may miss what a smaller one reaches, where it did."""
+    """Return the larger pools that miss a target which a smaller one reaches."""
     return [text("asked.falls", **each) for each in asked.get("falls", ())[:MOST_FALLS]]
 
 
@@ -108,7 +109,7 @@ def _named(configuration: Document, text: Text) -> dict[str, str]:
 
 
 def _tail(configuration: Document, text: Text) -> str:
-    """The p99 of the slowest kind of transaction, which has a name where there are several."""
+    """Return the p99 of the slowest transaction type, named if there are several."""
     subject = configuration["p99_of"]
     p99 = replace(_shown(configuration["p99"], "latency", text), model="")
     key = "asked.tail" if "." in subject else "asked.tail_alone"
@@ -116,7 +117,7 @@ def _tail(configuration: Document, text: Text) -> str:
 
 
 def _kind(subject: str, text: Text) -> str:
-    """A kind of transaction as prose: by its program where it has a name there."""
+    """Return a transaction type in words."""
     named = text.name(subject)
     return named if named != subject.replace("_", " ") else text.name(subject.rpartition(".")[2])
 
@@ -130,7 +131,7 @@ def _target(asked: Document, text: Text) -> str:
 
 
 def _confidence(asked: Document, text: Text) -> str:
-    """The model's own interval of the answer, whether it was validated there, and the scale."""
+    """Return the answer's model error, its validated range, and the scale."""
     told = asked["best"] or asked["nearest"]
     if told is None:
         return ""
@@ -152,13 +153,14 @@ def _confidence(asked: Document, text: Text) -> str:
 
 
 def _sizes(asked: Document) -> dict[str, str]:
-    """The data set that was asked for, and the one that was simulated in its stead."""
+    """Return the requested and the simulated size of the data set."""
     keys = {"size": "database_bytes", "simulated": "simulated_bytes"}
     return {name: format_value("bytes", asked[key]) for name, key in keys.items()}
 
 
 def _lies(model: Document, text: Text) -> str:
-    """Whether the question lies inside what was validated, or at what the model was fitted on."""
+    """Return whether the question lies inside the validated range, or where the model was
+    fitted."""
     on, fitted = validated_on(model, text), model.get("fitted_on")
     if fitted:
         return text("asked.fitted", there=fitted, on=on)
@@ -166,9 +168,9 @@ def _lies(model: Document, text: Text) -> str:
 
 
 def _straddles(target: Document, told: Document, of: str) -> list[str]:
-    """The figures whose bounds, the model's or chance's, lie on either side of the target.
+    """Return the figures whose interval `of` the model or sampling contains the target.
 
-    None where one of the two misses it anyhow: then the other decides nothing.
+    Empty if one figure misses the target in any case.
     """
     rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
     wanted, limit = target["qps"], target["p99_ns"]
@@ -183,7 +185,7 @@ def _straddles(target: Document, told: Document, of: str) -> list[str]:
 
 
 def _is_missed(target: Document, told: Document, of: str) -> bool:
-    """Whether all that lies between the bounds of one of the figures misses the target."""
+    """Return whether the whole interval of a figure misses the target."""
     rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
     limit, least = target["p99_ns"], tail.get("low")
     slow = rate.get("high") is not None and rate["high"] < target["qps"]
@@ -191,7 +193,7 @@ def _is_missed(target: Document, told: Document, of: str) -> bool:
 
 
 def _left(asked: Document, text: Text) -> str:
-    """What could not be simulated, and why; of much the first."""
+    """Return excluded configurations with reasons; of many the first."""
     left = asked.get("left_out", ())
     items = [
         text("asked.left_one", name=_whose(each, text), reason=_why(each, text)) for each in left
@@ -219,7 +221,7 @@ def _left_out(asked: Document, text: Text) -> Table:
 
 
 def _sensitivity(asked: Document, text: Text) -> str:
-    """The input that moves the answer most, and those that turn it over."""
+    """Return the input with the greatest effect, and those that change the answer."""
     base = asked["best"] or asked["nearest"]
     most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
     shown = {end: _shown(most[end][key], kind, text) for end in ("low", "high")}
@@ -246,7 +248,7 @@ def _sensitivity(asked: Document, text: Text) -> str:
 
 
 def _deciding(asked: Document) -> tuple[str, str]:
-    """The figure that decides whether the target is reached, where all of it is known; its kind."""
+    """Return the figure that decides whether the target is reached, and its kind."""
     ends = [row[end]["p99"] for row in asked["sensitivity"] for end in ("low", "high")]
     tail = asked.get("decides") == "p99" and all(ends)
     return ("p99", "latency") if tail else ("qps", "rate")
@@ -262,12 +264,12 @@ def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
 
 
 def _alone(figure: Document | None, kind: str, text: Text) -> Shown:
-    """A figure without what chance does to it."""
+    """Return a figure without its sampling interval."""
     return replace(_shown(figure, kind, text), interval="", note="")
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """Configurations, what the answer hangs on, and what was assumed."""
+    """Return configurations, sensitivity, exclusions and assumptions."""
     if view.asked is None:
         return []
     found = [_configurations(view.asked, text), _inputs(view.asked, text)]
@@ -309,7 +311,7 @@ def _meets(meets: bool | None, text: Text) -> Shown:
 
 
 def _bounds(figure: Document | None, of: str, kind: str) -> str:
-    """What the model or chance leaves open, each end with its unit; empty where not known."""
+    """Return the ends of an interval with their units; empty if unknown."""
     found = figure and figure[of]
     return "–".join(format_value(kind, found[end]) for end in ("low", "high")) if found else ""
 
@@ -362,7 +364,8 @@ def _data_set(asked: Document, text: Text) -> str:
 
 
 def figures(view: View) -> list[Figure]:
-    """The tornado: from least to greatest of each unknown input, what does most on top."""
+    """Return the tornado plot: lowest to highest value of each unknown input, greatest effect on
+    top."""
     asked = view.asked
     if asked is None or not asked["sensitivity"]:
         return []

@@ -1,4 +1,4 @@
-"""What limits each cell of a simulated database: what its clients' time goes into, by share."""
+"""Client time of simulated databases by activity, and each cell's bottleneck."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tameshi.report.view.tables import Column, Row, Table, cell_name
 from tameshi.report.words.text import Shown, Text
 
 OF_STORAGE = ("page_reads", "free_pages", "page_latches", "log", "log_space")
-"""What clients wait for until the storage has read or written: there the storage limits."""
+"""Activities that wait for the storage."""
 STORAGE = "storage."
 
 
 def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
-    """A row for each cell that tells: the greatest share by name, what is busiest, all shares."""
+    """Return a row per cell: greatest share, busiest resource, all shares."""
     told = [(cell, time_shares(cell)) for cell in cells]
     present = [name for name in CLIENT_TIMES if any(name in shares for _, shares in told)]
     rows = []
@@ -35,7 +35,7 @@ def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def said(name: str | None, share: float | None, text: Text) -> str:
-    """A mechanism in words, with its share where that is known."""
+    """Return an activity in words, with its share if known."""
     if name is None:
         return text("cell.none")
     words = text(f"spent.{name}")
@@ -43,7 +43,7 @@ def said(name: str | None, share: float | None, text: Text) -> str:
 
 
 def _busiest(cell: Mapping[str, Any], most: str, text: Text) -> str:
-    """The busiest resource: of the storages where clients wait for those, else of all."""
+    """Return the busiest resource: of the storages if clients wait for them, else of all."""
     known = cell.get("busy") or []
     if most in OF_STORAGE:
         known = [each for each in known if str(each["subject"]).startswith(STORAGE)]

@@ -1,4 +1,4 @@
-"""What each storage of a study offers, in one table: how much it holds, does, takes and draws."""
+"""Comparison table of a study's storages: capacity, performance and power."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tameshi.report.words.text import Shown, Text, format_value
 
 MOVING = ("read", "write", "trim")
 MOST_ROWS = 16
-"""With more of them a table is no summary."""
+"""Rows beyond which the table is no summary."""
 ALONE = 1.05
-"""So many requests are outstanding at most where each waits for the one before it."""
+"""Outstanding requests up to which each waits for the one before it."""
 
 Place = tuple[str, Levels]
 """World and levels of a row."""
@@ -33,7 +33,7 @@ Place = tuple[str, Levels]
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a phase tells of each storage."""
+    """Figure of a phase for each storage."""
 
     phase: str
     metric: str
@@ -46,7 +46,7 @@ class Quantity:
 
 
 def table(view: View, text: Text) -> Table | None:
-    """A row for each cell, where cells stand for several storages; None where they do not."""
+    """Return a row per cell if cells stand for several storages; else None."""
     drawn = _drawn(view)
     names = {storage_name(told) for by_phase in drawn.values() for told in by_phase.values()}
     quantities = [told for phase in view.phases if (told := _quantity(view, phase, list(drawn)))]
@@ -79,7 +79,7 @@ def table(view: View, text: Text) -> Table | None:
 
 
 def _drawn(view: View) -> dict[Place, dict[str, Mapping[str, Any]]]:
-    """What each cell's storage drew, phase by phase; nothing where a cell has none or several."""
+    """Return the power of each cell's storage by phase; empty if a cell has none or several."""
     found: dict[Place, dict[str, Mapping[str, Any]]] = {}
     for cell in view.cells:
         told = list(cell.get("power", ()))
@@ -91,7 +91,7 @@ def _drawn(view: View) -> dict[Place, dict[str, Mapping[str, Any]]]:
 
 
 def _quantity(view: View, phase: str, rows: Sequence[Place]) -> Quantity | None:
-    """What a phase of one stream that only reads, writes or trims tells best."""
+    """Return the most telling figure of a phase with one stream and one operation."""
     points = view.in_phase(phase)
     subjects, operations = ({getattr(p, of) for p in points} for of in ("subject", "operation"))
     operation = next(iter(operations), "")
@@ -127,7 +127,7 @@ def _value(point: Point, text: Text) -> Shown:
 
 
 def _known(view: View, told: Quantity, levels: Levels) -> list[float]:
-    """What is published of a quantity of a cell, the least first."""
+    """Return the published values of a cell's quantity, in ascending order."""
     found = [
         entry["published"] * UNITS.get(str(entry.get("unit")), 1.0)
         for entry in view.published

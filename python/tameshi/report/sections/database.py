@@ -1,4 +1,4 @@
-"""What a study found of its databases: cells, limits, response times by type, checks."""
+"""Section of databases: cells, bottlenecks, response times by type, checks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ COLUMNS = (
     *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
     *("server.read_rate", "server.write_rate", "disk.read_rate", "disk.write_rate"),
 )
-"""Metrics of the matrix, where a study has them."""
+"""Metrics of the matrix, if a study has them."""
 MODELLED = "statement.rate"
 OF_STORES = ("commit.rate", "commit.latency.mean", "read.latency.mean", "read.latency.p99")
-"""Figures of a document store that tell on what its intervals stand."""
+"""Figures of a document store whose model intervals are explained."""
 TIMES = ("mean", "p50", "p99", "p999", "max")
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """Every table of the section; none for a study without a database or a document store."""
+    """Return the section's tables; empty without a database or a document store."""
     cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
     found = [_store(text, [cell for cell in view.cells if "database" not in cell])]
     if cells:
@@ -45,7 +45,7 @@ def _of(view: View, cell: Mapping[str, Any]) -> list[Point]:
 
 
 def _matrix(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """A row for each cell; below each value how many times the first cell's it is."""
+    """Return a row per cell, with ratios to the first cell."""
     rows, first = [], dict[tuple[str, str], Point]()
     present = {f"{p.operation}.{p.measure}" for cell in cells for p in _of(view, cell)}
     metrics = [metric for metric in COLUMNS if metric in present]
@@ -64,7 +64,7 @@ def _matrix(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def _whole(points: Sequence[Point]) -> dict[str, Point]:
-    """By metric: of the program as a whole, or of whichever subject alone has it."""
+    """Return points by metric: of the whole program, or of the only subject that has it."""
     found: dict[str, Point] = {}
     for point in points:
         metric = f"{point.operation}.{point.measure}"
@@ -85,7 +85,7 @@ def _beside(view: View, text: Text, point: Point | None, base: Point | None) -> 
 
 
 def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """Response times of each type of transaction, in a group for each cell."""
+    """Return response times of each transaction type, grouped by cell."""
     rows = []
     for cell in cells:
         by_subject: dict[str, dict[str, Point]] = {}
@@ -103,12 +103,12 @@ def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def validated_on(model: Mapping[str, Any], text: Text) -> str:
-    """What a model's interval stands on, in words."""
+    """Return the basis of a model interval in words."""
     return text("modelled.nothing") if model["validated_on"] == NOTHING else model["validated_on"]
 
 
 def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """On what the model's intervals stand: of the statements of each simulated cell."""
+    """Return the basis of the model intervals: statements of each simulated cell."""
     rows = []
     for cell in cells:
         told = [e for e in of_phase(cell) if e["metric"] == MODELLED and e["model"]]
@@ -123,7 +123,7 @@ def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def _store(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """On what the intervals of a document store's model stand: of some figures of each cell."""
+    """Return the basis of a document store's model intervals, for some figures of each cell."""
     rows = []
     for cell in cells:
         for metric in OF_STORES:
@@ -141,7 +141,7 @@ def _store(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def _inside(model: Mapping[str, Any], text: Text) -> str:
-    """Whether a figure lies inside what was validated, or on which figures the model was fitted."""
+    """Return whether a figure lies inside the validated range, or the figures of the fit."""
     if model.get("fitted_on"):
         return text("modelled.fitted", names=model["fitted_on"])
     return text("value.yes" if model["inside_range"] else "value.no")
@@ -151,7 +151,7 @@ PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "
 
 
 def _profile(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """Where the server says the time of a mean statement went, stage by stage, of each cell."""
+    """Return the server's time profile of a mean statement by stage, for each cell."""
     rows = []
     for cell in cells:
         told = [event["profile"] for event in cell["database"] if event["kind"] == "profile"]
@@ -176,7 +176,7 @@ def _of_stage(text: Text, key: str, mean: float | None) -> str:
 
 
 def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """What the checks of the data found, outages, errors, how much was simulated, in each run."""
+    """Return data checks, outages, errors and extrapolation, for each run."""
     rows = [
         Row(cell_name(text, cell), (Shown(said),))
         for cell in cells
@@ -187,7 +187,7 @@ def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def _told(text: Text, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Each sentence once, with the runs of which it is said."""
+    """Yield each sentence once, with its runs."""
     runs: dict[str, list[int]] = {}
     for event in events:
         for said in _said(text, event):
@@ -198,7 +198,7 @@ def _told(text: Text, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _modelled(text: Text, said: str, event: Mapping[str, Any]) -> str:
-    """What is said of an event, with how far the model may be off in its times."""
+    """Return a sentence about an event with the model error of its times."""
     model = event.get("model")
     if not model:
         return said
@@ -244,7 +244,7 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _crash(text: Text, event: Mapping[str, Any]) -> str:
-    """How the server ended, and how long it took to answer again, or that something came before."""
+    """Return the cause of a crash, and the time to the next answer or event."""
     times = ("t_ns", "away_ns", "recovery_ns")
     at, away, recovery = (f"{event[key] / 1e9:.2f} s" for key in times)
     said = text(f"crash.{event['how']}", event=event["event"], at=at)
@@ -259,7 +259,7 @@ def _crash(text: Text, event: Mapping[str, Any]) -> str:
 
 
 def _restart(text: Text, event: Mapping[str, Any]) -> str:
-    """How long the server took to go down and to come back, and what it wrote and read for that."""
+    """Return the times of shutdown and startup, with the pages written and read."""
     times = ("shutdown_ns", "away_ns", "recovery_ns")
     seconds = {key.removesuffix("_ns"): f"{event.get(key, 0) / 1e9:.2f} s" for key in times}
     flushed, at = f"{event['pages_flushed']:,}", f"{event['t_ns'] / 1e9:.2f} s"
@@ -273,7 +273,7 @@ def _restart(text: Text, event: Mapping[str, Any]) -> str:
 
 
 def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:
-    """What became of acknowledged commits; the simulated world looks at nothing but lost ones."""
+    """Return the fate of acknowledged commits; the simulator checks only for lost ones."""
     whole = "twice" in ledger
     numbers = ("acknowledged", "lost", *(("twice", "phantom") if whole else ()), "ambiguous")
     said = {key: f"{ledger[key]:,}" for key in numbers}
@@ -281,7 +281,7 @@ def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:
 
 
 def _simulated(text: Text, event: Mapping[str, Any]) -> str:
-    """The mode of a simulated run, and how much of the phase was simulated."""
+    """Return the mode of a simulated run, and its simulated part."""
     whole = f"{event['whole_ns'] / 1e9:,.0f} s"
     if event["simulated_ns"] == event["whole_ns"]:
         return text(f"check.whole_{event['mode']}", whole=whole)
@@ -296,7 +296,7 @@ def _simulated(text: Text, event: Mapping[str, Any]) -> str:
 
 
 def _outage(text: Text, outage: Mapping[str, Any]) -> str:
-    """When it began; from then to the first success, and to nine tenths of the rate before."""
+    """Return the start of an outage, its first success, and its recovery."""
     begin = outage["first_error_ns"]
 
     def since(key: str) -> str:

@@ -1,4 +1,4 @@
-"""What changes do: levels beside levels, and phases beside phases."""
+"""Effects of changes: ratios between levels, and between phases."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from tameshi.report.view.points import (
 
 FEW_LEVELS = 3
 LIFE, LATENCY = "life", "latency"
-"""What an answer may tell besides."""
+"""Additional measures of an answer."""
 COMMIT = "commit"
-"""The operation of what streams do that commit, and what an effect on it alone is measured by."""
+"""Operation of committing streams, and the measure of an effect on commits alone."""
 ALL = "all"
-"""The operation of what is made of several."""
+"""Operation of a sum of several."""
 Rates = Mapping[Levels, Point]
 Pairs = Sequence[tuple[Point, Point]]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one level of an axis does to a program's rate, beside another level.
+    """Effect of a level of an axis on a program's rate, relative to another level.
 
-    Of scans it is the mean time, for a phase holds few of them, whole: `measure` tells which.
-    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
-    least and the greatest of them; `model` how far models leave it open, off alike in all cells.
-    `pair` are the two values, where it stands on no more, and `sampling` the 95 %
-    interval of their ratio; `cell` is where, of one cell alone or of one program of several.
+    For scans it is the mean time, because a phase holds few whole ones: `measure` tells which.
+    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` are
+    their extremes. `model` is the model error, equal in all cells. `pair` holds both values if the
+    effect rests on two, and `sampling` the 95 % interval of their ratio. `cell` names the only
+    cell, or the program of several.
     """
 
     phase: str
@@ -65,14 +65,14 @@ class Effect:
 
 
 def effects(view: View, world: str, most: int) -> list[Effect]:
-    """What levels and phases do to programs, and to what else the study wants to be told.
+    """Return effects of levels and phases on programs, and on the study's further measures.
 
-    Phases stand cell by cell where that is no more than `most`.
+    Phases are compared cell by cell up to `most` effects.
     """
     found: list[Effect] = []
     by_phase = {phase: rates for phase in view.phases if (rates := _rates(view, world, phase))}
     broken = {(c["phase"], freeze(c["levels"])) for c in _cells(view, world) if outages_of(c)}
-    # Where the service broke down, its rate tells of the outage and not of the levels.
+    # The rate of a cell with an outage reflects the outage, not the levels.
     whole = [phase for phase in by_phase if phase not in {at for at, _ in broken}]
     for phase in whole or by_phase:
         rates = by_phase[phase]
@@ -90,7 +90,7 @@ def effects(view: View, world: str, most: int) -> list[Effect]:
 
 
 def few(found: Sequence[Effect], most: int) -> list[Effect]:
-    """Not more than `most`, of each axis what does most before any has a second, in their order."""
+    """Return at most `most` effects in order: the greatest of each axis before any second one."""
     ranked: dict[tuple[str, str, str], list[Effect]] = {}
     for effect in sorted(found, key=lambda effect: -abs(math.log(effect.ratio))):
         ranked.setdefault((effect.measure, effect.phase, effect.axis), []).append(effect)
@@ -104,7 +104,7 @@ def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
 
 
 def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:
-    """By levels what a phase's program is judged by."""
+    """Return the chief figures of a phase's programs by levels."""
     return {
         point.levels: point
         for point in view.in_phase(phase)
@@ -114,7 +114,7 @@ def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:
 
 
 def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
-    """What the study compares; else numbers from end to end, and names with the first."""
+    """Yield the study's comparisons; else the ends of numeric axes, and names with the first."""
     compared = view.answer.get("levels") or {}
     chosen = bool(compared or view.answer.get("phases"))
     for axis in view.axes:
@@ -124,7 +124,7 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
             there = [*there[:1], *there[1:][-1:]]
         beside = compared.get(axis.name, {}) if chosen else {level: there[0] for level in there[1:]}
         pairs = {level: _alike(rates, axis, first, level) for level, first in beside.items()}
-        # Of a question some pools are of few storages: their mean would stand beside that of all.
+        # In a question, some pools exist for few storages only: their means are not comparable.
         least = max(map(len, pairs.values()), default=0) if view.asked is not None else 1
         for level, first in beside.items():
             if len(pairs[level]) < max(least, 1):
@@ -137,7 +137,7 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
 
 
 def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator[Effect]:
-    """What the study compares of phases."""
+    """Yield the study's comparisons of phases."""
     compared = {
         phase: first
         for phase, first in (view.answer.get("phases") or {}).items()
@@ -161,7 +161,7 @@ def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator
 
 
 def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
-    """How long the drive lasts that goes first, in years."""
+    """Return the life in years of the drive that wears out first."""
     found = {}
     for cell in _cells(view, world):
         worn = [each for each in cell.get("endurance") or () if each["life_years"]]
@@ -176,7 +176,7 @@ def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
 
 
 def _latencies(view: View, world: str, phase: str) -> dict[Levels, Point]:
-    """Mean latency of all reads and writes, each as often as it is."""
+    """Return the mean latency of all reads and writes, weighted by their number."""
     by_levels: dict[Levels, dict[tuple[str, str], dict[str, float]]] = {}
     for point in view.in_phase(phase):
         if point.world == world and point.operation in ("read", "write"):
@@ -193,7 +193,7 @@ def _latencies(view: View, world: str, phase: str) -> dict[Levels, Point]:
 
 
 def _made(world: str, phase: str, levels: Levels, measure: str, value: float) -> Point:
-    """What is made of several estimates: it has no interval."""
+    """Return a point derived from several estimates, without interval."""
     return Point(
         world=world,
         phase=phase,
@@ -216,11 +216,11 @@ def _made(world: str, phase: str, levels: Levels, measure: str, value: float) ->
 
 
 def work_effects(view: View, world: str) -> list[Effect]:
-    """What each axis across runs does to operations of storages, over all phases; what phases do.
+    """Return effects of axes and phases on operations of storages.
 
-    Numbers from end to end; of many names the one that does most and the one that does least. That
-    more is done where more arrives is no finding. Nor is what a level does to phases that it has in
-    common with others, where it has some of its own, which are what it is about.
+    Numeric axes are compared from end to end; of many names, the maximum and the minimum. More
+    operations with more arrivals are no finding. A level with phases of its own is judged by those
+    alone.
     """
     rates = _work(view, world)
     found = []
@@ -249,9 +249,10 @@ def work_effects(view: View, world: str) -> list[Effect]:
 
 
 def _work(view: View, world: str) -> list[Point]:
-    """Commits of each stream that commits wherever it runs; of others reads, writes and trims.
+    """Return commits of streams that always commit, and the sum of reads, writes and trims of
+    others.
 
-    These count together, for a change may turn some into others.
+    Operations count together, because a change may turn one kind into another.
     """
     done: dict[bool, dict[tuple[Levels, str, str], list[Point]]] = {True: {}, False: {}}
     for point in view.points:
@@ -270,7 +271,7 @@ def _work(view: View, world: str) -> list[Point]:
 
 
 def _together(kinds: Sequence[Point]) -> Point:
-    """What a stream does of all kinds: added up in each run, for they depend on each other."""
+    """Return a stream's operations of all kinds, summed in each run because they are correlated."""
     one = kinds[0]
     made = _made(one.world, one.phase, one.levels, one.measure, sum(p.value for p in kinds))
     made = replace(made, subject=one.subject, runs=one.runs)
@@ -285,7 +286,7 @@ def _together(kinds: Sequence[Point]) -> Point:
 
 
 def _phase_effects(view: View, rates: Sequence[Point]) -> list[Effect]:
-    """The first phase beside each later one with the same stream in the same cells."""
+    """Yield effects of each later phase relative to the first with the same stream and cells."""
     by_phase: dict[str, dict[Any, Point]] = {phase: {} for phase in view.phases}
     for point in rates:
         by_phase[point.phase][point.subject, point.levels] = point
@@ -319,18 +320,18 @@ def _effect(phase: str, axis: str, first: str, level: str, pairs: Pairs, cell: N
 
 
 def _sampled(top: Point, bottom: Point) -> tuple[float, float] | None:
-    """The interval of the ratio of two figures of one study in one world."""
+    """Return the interval of a ratio of two figures of one study in one world."""
     _, found = ratios.of(side_of(top), side_of(bottom), paired=True)
     return (found.low, found.high) if found.low and found.high else None
 
 
 def _mean(factors: Sequence[float]) -> float:
-    """Their geometric mean."""
+    """Return the geometric mean."""
     return math.exp(math.fsum(map(math.log, factors)) / len(factors))
 
 
 def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point, Point]]:
-    """The cells that differ in this axis alone, those of the level above."""
+    """Return pairs of cells that differ in this axis alone."""
     base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
     there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
     pairs = ((rate, base[other]) for other, rate in there.items() if other in base)
@@ -338,5 +339,5 @@ def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point
 
 
 def _comparable(top: Point, bottom: Point) -> bool:
-    """Whether two figures are of one program: a scan beside transactions says nothing."""
+    """Return whether two figures are of one program."""
     return top.subject == bottom.subject

@@ -1,4 +1,4 @@
-"""Phases that show no figure: in which nothing was asked, or all that was asked failed."""
+"""Phases without figures: idle ones, and those whose commands all failed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tameshi.report.words.text import Text, format_value
 
 
 def phases(view: View, world: str) -> dict[str, list[Mapping[str, Any]]]:
-    """By phase, the cells whose runs ended without a single figure.
+    """Return by phase the cells whose runs ended without a figure.
 
-    A pause is no news beside what has figures, whatever happens in it.
+    A pause counts only if the study has no figures at all.
     """
     found: dict[str, list[Mapping[str, Any]]] = {}
     for cell in view.cells:
@@ -26,7 +26,7 @@ def phases(view: View, world: str) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def told(view: View, text: Text, world: str) -> list[str]:
-    """What happened in each of them."""
+    """Return the events and failures of each such phase."""
     items = []
     for phase, cells in phases(view, world).items():
         alike = sum((c["world"], c["phase"]) == (world, phase) for c in view.cells)

@@ -1,4 +1,4 @@
-"""What a load does to flash: write amplification, spare and life, a table for each phase."""
+"""Flash wear: write amplification, spare area and life, a table per phase."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("written", "amplification", "spare.effective", "spare.nominal", "cycl
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table for each phase in which flash was written."""
+    """Return a table per phase with flash writes."""
     found = []
     for phase in view.phases:
         cells = [cell for cell in view.cells if cell["phase"] == phase]
@@ -52,7 +52,7 @@ def _row(
             *([_bytes(flash.get("stream_written_bytes"), text)] if by_host else []),
             _bytes(flash["written_bytes"], text),
             Shown(f"{flash['write_amplification']:.2f}"),
-            # Where nothing was moved, no garbage collection has found what is effective.
+            # Without moved data, garbage collection found no effective spare area.
             Shown(_percent(spare["effective"] if flash["moved_bytes"] else None, text)),
             Shown(_percent(spare["nominal"], text)),
             Shown(str(flash["cycles_max"])),

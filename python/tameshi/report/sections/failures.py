@@ -1,4 +1,4 @@
-"""Storages that stopped serving in the midst of a phase: which, and since when."""
+"""Storages that stopped serving within a phase, with their times."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from tameshi.report.view.points import View, freeze, level_words
 from tameshi.report.words.text import Text, format_seconds
 
 Stopped = dict[tuple[str, str], list[float]]
-"""By storage and by what is known of it, the times in the runs of a cell."""
+"""Times in the runs of a cell, by storage and kind of finding."""
 
 
 def told(view: View, text: Text, world: str, most: int) -> list[str]:
-    """A sentence for each such storage of each cell; of more than `most` how many are left out."""
+    """Return a sentence per failed storage and cell; of more than `most`, the number of the
+    others."""
     broken = [
         (cell, stopped)
         for cell in view.cells

@@ -1,4 +1,4 @@
-"""Who disturbs whom: loads alone, in pairs and together, as a matrix of tail latencies."""
+"""Interference matrix: tail latencies of loads alone, in pairs and together."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from tameshi.report.words.text import Shown, Text
 
 TAIL = "latency.p999"
 FEWEST_PAIRS = 3
-"""Fewer pairs make no matrix: two phases side by side say it better."""
+"""Least pairs of a matrix."""
 
 Subjects = frozenset[str]
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Phases by what runs in them: each load by itself, each pair of loads, and all together."""
+    """Phases by their loads: each load alone, each pair, and all together."""
 
     alone: dict[str, Subjects]
     pairs: dict[frozenset[str], str]
     together: str | None
 
     def beside(self, load: str, other: str) -> str | None:
-        """The phase in which two loads run, and nothing else."""
+        """Return the phase with exactly these two loads."""
         return self.pairs.get(frozenset((load, other)))
 
 
 def matrix_of(view: View) -> Matrix | None:
-    """The matrix that the phases of a study make, if they make one.
+    """Return the matrix that a study's phases form, if any.
 
-    A load is a phase whose streams are not those of smaller phases put together.
+    A load is a phase whose streams are no union of smaller phases.
     """
     streams = {phase: _streams(view, phase) for phase in view.phases}
     whole: dict[Subjects, str] = {}
@@ -58,7 +58,7 @@ def matrix_of(view: View) -> Matrix | None:
 
 
 def _streams(view: View, phase: str) -> Subjects:
-    """The streams of a phase without levels; nothing where it has some."""
+    """Return the streams of a phase without levels; empty with levels."""
     points = view.in_phase(phase)
     return frozenset() if any(p.levels for p in points) else frozenset(p.subject for p in points)
 
@@ -69,7 +69,7 @@ def _is_union(subjects: Subjects, known: dict[Subjects, str]) -> bool:
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table a world: rows are who is disturbed, columns by whom."""
+    """Return a table per world: disturbed loads down, disturbing ones across."""
     matrix = matrix_of(view)
     if matrix is None:
         return []
@@ -100,12 +100,12 @@ def _rows(view: View, text: Text, matrix: Matrix, world: str, load: str) -> Iter
 
 
 def _plain(text: Text, point: Point) -> Shown:
-    """A value without its interval: a cell of a matrix has room for no more."""
+    """Return a value without its interval, to fit a matrix cell."""
     return Shown(shown(text, point).value)
 
 
 def _cell(view: View, text: Text, base: Point, phase: str | None) -> Shown:
-    """The same tail in company, and how many times that is."""
+    """Return the same tail with other loads, and its ratio to the tail alone."""
     found = (
         p
         for p in view.in_phase(phase or "")

@@ -1,4 +1,4 @@
-"""Where the time goes: tables and plots of latencies by part, and what limits each cell."""
+"""Latency breakdown: tables and plots of latencies by part, and each cell's bottleneck."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tameshi.report.words.text import Phrase, Shown, Text, format_value
 
 @dataclass(frozen=True)
 class Entry:
-    """A stream's breakdown with the cell it stands in."""
+    """Breakdown of a stream, with its cell."""
 
     world: str
     phase: str
@@ -23,16 +23,16 @@ class Entry:
     subject: str
     told: Mapping[str, Any]
     limit: Mapping[str, Any] | None
-    """What limits the cell; of several streams the first one says it."""
+    """Bottleneck of the cell, in the entry of its first stream."""
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table for each phase: mean latency, its parts, and what limits the cell."""
+    """Return a table per phase: mean latency, its parts, and the bottleneck."""
     return [_table(view, text, phase, entries) for phase, entries in _by_phase(view)]
 
 
 def figures(view: View) -> list[Figure]:
-    """One figure for each phase that has not too many: each stream's latency as a bar of parts."""
+    """Return a bar plot of latency parts per phase with few enough streams."""
     phases = _by_phase(view)
     return [_figure(phase, entries) for phase, entries in phases if len(entries) <= MOST_ROWS]
 
@@ -58,9 +58,9 @@ def _entries(view: View) -> Iterator[Entry]:
 
 
 def _names(entries: list[Entry]) -> list[Name]:
-    """The shortest names that tell them apart: levels, and the stream where there are several.
+    """Return the shortest unique names: levels, and the stream if there are several.
 
-    A level that is a bare number stands behind its axis's name.
+    A numeric level follows its axis's name.
     """
     several = len({entry.subject for entry in entries}) > 1
     names: list[Name] = []
@@ -103,13 +103,13 @@ def _part(entry: Entry, part: str, text: Text) -> Shown:
 
 
 def percent(share: float) -> str:
-    """A share as whole percent; what is little but something is not nothing."""
+    """Return a share as whole percent; a small share above zero is `<1 %`."""
     whole = round(share * 100)
     return "<1 %" if whole == 0 and share > 0 else f"{whole} %"
 
 
 def said(limit: Mapping[str, Any] | None, text: Text) -> str:
-    """What limits a cell, in words."""
+    """Return a cell's bottleneck in words."""
     if not limit:
         return ""
     subject = str(limit.get("subject") or "")

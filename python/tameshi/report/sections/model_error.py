@@ -1,4 +1,4 @@
-"""How far the model of a simulated database may be off: plots of cells, over time, below tables."""
+"""Model error of simulated databases in plots of cells and time series, and notes below tables."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ METRICS = {
     "reads": "server.read_rate",
     "writes": "server.write_rate",
 }
-"""What a cell is shown by, and its estimate."""
+"""Quantity of a plot, and its estimate."""
 STATES = {"dirty": "server.dirty_bytes", "checkpoint_age": "server.checkpoint_age_bytes"}
 OVER_TIME = METRICS | STATES
-"""The estimate whose interval belongs to a quantity over time."""
+"""Estimate whose model interval applies to a quantity over time."""
 TAIL = "latency.p99"
 COLUMNS = 3
 MOST_LINES = 4
-"""More bands in one plot would hide each other: then it is split."""
+"""Bands per plot; with more of them the plot is split."""
 _LOG_RANGE = 8.0
 
 Place = tuple[str, Levels]
 
 
 def figures(view: View) -> list[Figure]:
-    """Of each simulated cell of databases what its tables begin with, in both intervals."""
+    """Return plots of each simulated database cell's main figures with both intervals."""
     panels = [panel for metric, points in _plotted(view) if (panel := _panel(view, metric, points))]
     if not any(series.modelled for panel in panels for series in panel.series):
         return []
@@ -56,7 +56,7 @@ def figures(view: View) -> list[Figure]:
 
 
 def _names(view: View) -> dict[Place, tuple[str, ...]]:
-    """The simulated cells of databases: their phase where there are several, and their levels."""
+    """Return names of the simulated database cells: levels, and phase if there are several."""
     cells = [
         cell
         for cell in view.cells
@@ -72,7 +72,8 @@ def _names(view: View) -> dict[Place, tuple[str, ...]]:
 
 
 def _plotted(view: View) -> Iterator[tuple[Phrase, list[Point]]]:
-    """What is plotted: statements, the p99 of the most frequent transaction, and the server's."""
+    """Yield the plotted figures: statements, p99 of the most frequent transaction, server
+    figures."""
     names = _names(view)
     by_metric: dict[str, list[Point]] = {}
     for point in view.points:
@@ -89,7 +90,7 @@ def _plotted(view: View) -> Iterator[tuple[Phrase, list[Point]]]:
 
 
 def _chief(rates: Sequence[Point]) -> str:
-    """The kind of transaction that there are most of; the program where it has no kinds."""
+    """Return the most frequent transaction type; the program if it has no types."""
     kinds = [p for p in rates if is_kind(p.key)] or rates
     sums: dict[str, float] = {}
     for point in kinds:
@@ -109,7 +110,7 @@ def _panel(view: View, label: Phrase, points: Sequence[Point]) -> Panel | None:
 
 
 def banded(view: View, series: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Lines over time of databases, split where there are many, with the model's bounds."""
+    """Return lines over time with model bounds, split if there are many."""
     return [part for entry in series for part in _banded(view, entry)]
 
 
@@ -133,7 +134,7 @@ def _banded(view: View, entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
 
 
 def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Of one run's lines, each a program's or kind's rate of transactions."""
+    """Return the model bounds of one run's lines, each a program's or type's transaction rate."""
     place = entry["world"], entry["name"], freeze(entry.get("cell", {}))
     cells = (c for c in view.cells if (c["world"], c["phase"], freeze(c["levels"])) == place)
     told = {
@@ -152,7 +153,7 @@ def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any
 def _parts(
     entry: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
-    """By the first levels of its lines, as few of them as leave few lines in each part."""
+    """Yield parts of the lines, split by as few first levels as possible."""
     levels = {
         name: tuple(level for _, level in freeze(cells[name]["levels"])) if name in cells else ()
         for name in entry["values"]
@@ -165,7 +166,7 @@ def _parts(
             break
     parts = list(groups.items())
     if len(parts) > MOST_LINES and len(parts) == len(levels):
-        # Names that share no level.
+        # The names share no level.
         whole, depth = list(levels), 0
         parts = [((), whole[i : i + MOST_LINES]) for i in range(0, len(whole), MOST_LINES)]
     styles: dict[tuple[str, ...], int] = {}
@@ -181,7 +182,7 @@ def _parts(
 
 
 def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] | None:
-    """A cell's estimate with an interval of the model; of the program as a whole."""
+    """Return a cell's estimate with a model interval, of the whole program."""
     if cell is None or cell["world"] != WORLD:
         return None
     found = [e for e in of_phase(cell) if e["metric"] == metric and e.get("model")]
@@ -192,7 +193,7 @@ def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] 
 def _bounds(
     value: float | None, estimate: Mapping[str, Any], *, share: bool
 ) -> tuple[float, float] | None:
-    """As far around a value as the model's bounds are off the estimate; a share by its odds."""
+    """Return bounds at the estimate's relative model error; for shares, by the odds."""
     if value is None:
         return None
     middle, model = estimate["value"], estimate["model"]
@@ -213,7 +214,7 @@ def _odds(share: float) -> float:
 
 
 def with_models(tables: Iterable[Table], text: Text) -> list[Table]:
-    """Tables; below those that tell how far models may be off, what their signs mean."""
+    """Return tables with notes that explain their model intervals."""
     return [_with_models(table, text) for table in tables]
 
 

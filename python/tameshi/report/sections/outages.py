@@ -1,4 +1,4 @@
-"""What events do to a database's clients: commits that are lost, and time without service."""
+"""Outages of a database's clients, and lost commits, by event."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tameshi.report.words.text import Shown, Text, format_seconds
 FIRST, SERVED, RECOVERED = "first_error_ns", "first_success_ns", "recovered_ns"
 BLOWS = ("crash", "restart")
 FEW = 3
-"""Outages that are told one by one; of more only the longest by each event."""
+"""Outages shown one by one; of more only the longest by each event."""
 
 
 @dataclass(frozen=True)
 class Away:
-    """How long a cell's clients were not served, and from when on at nine tenths of the rate.
+    """Outage of a cell: time to the first success, and to 90 % of the rate.
 
-    In nanoseconds from the first failure, in each run; none where that never came. `cause` is the
-    event and how it came about.
+    In nanoseconds from the first failure, by run; None if it did not happen. `cause` is the event
+    and its kind.
     """
 
     name: Name
@@ -29,24 +29,24 @@ class Away:
     served: tuple[int | None, ...]
     recovered: tuple[int | None, ...]
     served_model: tuple[float, ...] = ()
-    """The ends of how far the model of a simulated database may be off in each run."""
+    """Bounds of the model error, by run."""
     recovered_model: tuple[float, ...] = ()
 
     @property
     def longest(self) -> tuple[float, float]:
-        """Until it served again and recovered, in the worst run."""
+        """Times to the first success and to recovery, in the worst run."""
         times = (self.served, self.recovered)
         served, recovered = (max(math.inf if t is None else t for t in of) for of in times)
         return served, recovered
 
 
 def outages_of(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The outages of a cell in all its runs."""
+    """Return the outage events of a cell in all its runs."""
     return [event for event in cell.get("database") or () if event["kind"] == "outage"]
 
 
 def aways(view: View, world: str) -> list[Away]:
-    """The outages of each cell by each event, in the order of the cells."""
+    """Return the outages of each cell by event, in the order of the cells."""
     broken = [cell for cell in view.cells if cell["world"] == world and outages_of(cell)]
     several = len({cell["phase"] for cell in broken}) > 1
     found = []
@@ -65,7 +65,7 @@ def _name(cell: Mapping[str, Any], several: bool) -> Name:
 
 
 def _cause(outage: Mapping[str, Any], cell: Mapping[str, Any]) -> tuple[str, str]:
-    """The event next to which clients failed first, of the same run; nothing where none is told."""
+    """Return the event nearest to the first failure in the same run; empty without one."""
     begin, run = outage["outage"][FIRST], outage["repetition"]
     blows = [e for e in cell["database"] if e["kind"] in BLOWS and e["repetition"] == run]
     nearest = min(blows, key=lambda blow: abs(blow["t_ns"] - begin), default=None)
@@ -86,9 +86,8 @@ def _away(name: Name, cause: tuple[str, str], events: Sequence[Mapping[str, Any]
 
 
 def told(view: View, text: Text, world: str, most: int) -> list[str]:
-    """Each outage while they are few, else the longest by each event; of more than `most` only
-    the longest, and how many are left out.
-    """
+    """Return each of a few outages, else the longest by each event; at most `most`, with the number
+    of the others."""
     found = aways(view, world)
     named = _causes(found)
     by_cause: dict[tuple[str, str], list[Away]] = {}
@@ -112,9 +111,9 @@ def told(view: View, text: Text, world: str, most: int) -> list[str]:
 
 
 def _causes(found: Sequence[Away]) -> dict[tuple[str, str], Name]:
-    """What tells the causes apart: the event's name, how it came about, both or nothing.
+    """Return the shortest unique names of causes: the event, its kind, both or nothing.
 
-    What came about by no event that is told has no name.
+    A cause without a recorded event has no name.
     """
     causes = list(dict.fromkeys(away.cause for away in found))
     events, ways = (len({cause[part] for cause in causes}) for part in (0, 1))
@@ -129,7 +128,7 @@ def _causes(found: Sequence[Away]) -> dict[tuple[str, str], Name]:
 
 
 def _say(text: Text, away: Away, name: Name) -> str:
-    """How long a service was away, and until when it was slow; of several runs from … to …."""
+    """Return outage and recovery times; of several runs their range."""
 
     def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
         ends = [t for t in times if t is not None]
@@ -144,9 +143,9 @@ def _say(text: Text, away: Away, name: Name) -> str:
 
 
 def lost(view: View, text: Text, world: str) -> list[str]:
-    """In how many cells acknowledged commits are gone, and where most of them.
+    """Return the number of cells with lost acknowledged commits, and the greatest loss.
 
-    The client's ledger is of a whole run, whose phases all show it: it counts once.
+    A run's ledger counts once, though all its phases show it.
     """
     checked = {
         freeze(cell["levels"]): sum(event["ledger"]["lost"] for event in found)

@@ -1,4 +1,4 @@
-"""Sections of a study's report, in the order of the page. A new section is registered here."""
+"""Sections of a study's report, in the order of the page. Register new sections here."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Filled:
-    """A section with its content."""
+    """Section with its content."""
 
     section: Section
     answers: Sequence[Answer]
@@ -101,7 +101,7 @@ class Filled:
 
 
 def filled(page: Page, *, plots: bool = True) -> Iterator[Filled]:
-    """Each section that has content, or answers the question; figures only with `plots`."""
+    """Yield each section with content, and the answer; figures only with `plots`."""
     for section in SECTIONS:
         answers = section.answers(page) if section.answers else ()
         figures = section.figures(page) if plots else ()

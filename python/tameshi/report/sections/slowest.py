@@ -1,4 +1,4 @@
-"""The slowest operations of each stream: how long each took, when and where."""
+"""Slowest operations of each stream, with time and place."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tameshi.report.view.tables import Column, Row, Table
 from tameshi.report.words.text import Shown, Text, format_value
 
 MOST = 10
-"""Operations of a stream that are listed."""
+"""Operations listed per stream."""
 KEYS = ("operation", "latency", "phase", "time", "offset", "length")
 
 
 def tables(slowest: Sequence[Mapping[str, Any]], text: Text) -> list[Table]:
-    """One table for each world: its streams with their slowest operations of all runs."""
+    """Return a table per world: streams with their slowest operations over all runs."""
     worlds = dict.fromkeys(str(told["world"]) for told in slowest)
     return [
         _table(world, [told for told in slowest if told["world"] == world], text, len(worlds) > 1)

@@ -1,4 +1,5 @@
-"""What a search for the highest rate under a limit has found, as sentences and key figures."""
+"""Sustainable load: sentences, key figures and table of a search for the highest rate under a
+limit."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ COLUMNS = ("maximum", "ceiling", "highest", "between", "confidence", "knee", "ra
 
 
 def limited(view: View) -> list[Found]:
-    """The searches that had a limit to keep."""
+    """Return the searches with a limit."""
     return [found for found in view.searches if found["limit_ns"] is not None]
 
 
 def breaks_limit(view: View, point: Point) -> bool:
-    """Whether a point is of a searched stream where that does not keep the limit: no answer."""
+    """Return whether a searched stream's point exceeds its limit."""
     return (point.world, point.phase, point.levels, point.subject) in view.beyond_limits
 
 
 def within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
-    """Facts without what does not keep a search's limit, and without the peaks of its rates."""
+    """Return key figures within the search's limit, without peaks over its own rates."""
     if not limited(view):
         return list(facts)
     offered = {axis.name for axis in view.axes if axis.offered}
@@ -39,7 +40,8 @@ def within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def told(view: View, text: Text, world: str, most: int) -> list[str]:
-    """The highest rate of each cell of a search; of more than `most` the greatest and the least."""
+    """Return the highest rate of each cell of a search; of more than `most`, maximum and
+    minimum."""
     here = [found for found in limited(view) if found["world"] == world]
     if len(here) <= most:
         return [_said(found, text) for found in here]
@@ -49,7 +51,7 @@ def told(view: View, text: Text, world: str, most: int) -> list[str]:
 
 
 def figures(view: View, text: Text) -> list[tuple[str, dict[str, Shown]]]:
-    """The key figures of the searches: what each is of, and by world the rate that it found."""
+    """Return the key figures of the searches: label, and rate by world."""
     rows: dict[str, dict[str, Shown]] = {}
     for found in limited(view):
         operation, _, measure = str(found["metric"]).partition(".")
@@ -65,7 +67,7 @@ def figures(view: View, text: Text) -> list[tuple[str, dict[str, Shown]]]:
 
 
 def _figure(found: Found, text: Text) -> Shown:
-    """The rate, or the side on which runs bound it."""
+    """Return the rate, or the bound on one side."""
     value, low, high = (found.get(key) for key in ("value", "low", "high"))
     key, rate = _key_and_rate(value, low, high)
     if rate is None:
@@ -95,14 +97,14 @@ def _said(found: Found, text: Text) -> str:
 def _key_and_rate(
     value: float | None, low: float | None, high: float | None
 ) -> tuple[str, float | None]:
-    """Which sentence it is, by the sides that runs bound, and the rate that it tells."""
+    """Return the sentence's key by the bounded sides, and its rate."""
     if low is None:
         return ("_unknown", None) if high is None else ("_never", high)
     return ("_always", low) if high is None else ("", value)
 
 
 def _aside(found: Found, text: Text) -> str:
-    """The bounds, and that they are of no 95 % where runs had no interval."""
+    """Return the bounds, marked if runs had no interval."""
     parts: Sequence[str] = [
         format_interval("rate", found["value"], found["low"], found["high"]),
         *([text("note.no_interval")] if found.get("confidence") is None else []),
@@ -111,7 +113,7 @@ def _aside(found: Found, text: Text) -> str:
 
 
 def table(view: View, text: Text) -> Table | None:
-    """One row for each cell of the search; None where nothing was searched for."""
+    """Return a row per cell of the search; None without a search."""
     rows = [Row(_search_name(found, text), _search_cells(found, text)) for found in view.searches]
     columns = (Column(text("column.load")), *(Column(text(f"column.{key}")) for key in COLUMNS))
     if not rows:

@@ -1,4 +1,4 @@
-"""What happened during the phases, and the service between: events in the report."""
+"""Event timeline: events of each phase, and the service between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NANOSECONDS = 1e9
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table for each world and phase in which something happened."""
+    """Return a table per world and phase with events."""
     found = []
     for world in view.worlds:
         for phase in view.phases:
@@ -81,7 +81,7 @@ def _span(stretch: Mapping[str, Any]) -> str:
 
 
 def _off(cell: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, float]]:
-    """By subject and metric of a simulated database: by which factors its model may be off."""
+    """Return the model error by subject and metric of a simulated database, as factors."""
     return {
         (e["subject"], e["metric"]): (
             e["model"]["low"] / e["value"],
@@ -109,7 +109,7 @@ def _row(
     for place in places:
         told = served.get(place)
         if told is None:
-            # Without a whole interval nothing is known; with one, nothing was served.
+            # With a whole interval, a missing operation was not served; without one, it is unknown.
             cells += [Shown("0" if whole.get(place[0]) else text("cell.none"))]
             cells += [Shown(text("cell.none"))]
         else:
@@ -159,7 +159,7 @@ def describe(event: Mapping[str, Any], text: Text) -> str:
             "scale": event.get("scale"),
         }
         kind = "rebuilt_channel" if channel else kind
-        # What was under way has no part in the capacity that a scale reduces.
+        # Writes in flight do not scale with the capacity.
         kind = "resynced" if event.get("resync") else kind
         kind += "_scaled" if event.get("scale") and kind != "resynced" else ""
     if kind == "power_cut":

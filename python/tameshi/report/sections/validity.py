@@ -1,4 +1,4 @@
-"""How far the results can be trusted: verdicts, published figures, environments, caveats."""
+"""Validity of results: verdicts, published figures, environments, caveats."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from tameshi.report.words.text import Shown, Text, format_value
 
 MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")
-# So many cells are named in a row of verdicts; of more, their number is told.
+# Cells named in a row of verdicts; of more only the number.
 _NAMED = 4
 FAST_CHANGE = 2
-"""Per cent of statement rates between the modes: docs/validation/database-modes.md."""
+"""Difference of statement rates between fast and exact mode, in per cent:
+docs/validation/database-modes.md."""
 EXTREME = "latency.max"
-"""What has no interval however many runs there are."""
+"""Measure without an interval, however many runs there are."""
 MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
 def verdicts(view: View, text: Text) -> Table:
-    """Cells grouped by world, phase and verdict, the worst first; sound phases share a row."""
+    """Return cells grouped by world, phase and verdict, worst first; valid phases share a row."""
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[dict[str, Any]]] = {}
     for cell in view.cells:
         verdict = cell.get("verdict") or {"level": "valid", "reasons": []}
@@ -65,7 +66,7 @@ def _which_cells(
 
 
 def unserved(view: View, text: Text) -> Table | None:
-    """Where a rate was more than could be served: what arrived and what of it was left."""
+    """Return arrivals and unserved ones of overloaded streams."""
     rows = []
     for cell in view.cells:
         by_subject: dict[str, list[Mapping[str, float]]] = {}
@@ -84,13 +85,13 @@ def unserved(view: View, text: Text) -> Table | None:
 
 
 COMPARED = {"%": "share", "ratio": "ratio", "x": "ratio"}
-"""How a figure is formatted that says how values compare, whatever they are of."""
+"""Formats of figures that compare values."""
 
 
 def published(view: View, text: Text) -> Table | None:
-    """Published figures beside ours, or None where the study names none.
+    """Return published figures next to ours, or None without any.
 
-    A quick study's stand beside them without a ratio, and marked: they are of other conditions.
+    A quick study's figures have no ratio and are marked, because their conditions differ.
     """
     if not view.published:
         return None
@@ -135,7 +136,7 @@ def published(view: View, text: Text) -> Table | None:
 
 
 def unmatched(view: View, text: Text) -> list[str]:
-    """Published figures that stand beside nothing, and why."""
+    """Return published figures without a match, with reasons."""
     lines = []
     for what in ("list", "value"):
         figures = [
@@ -150,7 +151,7 @@ def unmatched(view: View, text: Text) -> list[str]:
 
 
 def _compared(view: View, entry: Mapping[str, Any], text: Text) -> Shown | None:
-    """Ours by what is published; within a range that is published no number says more."""
+    """Return ours ÷ published; inside a published range only that."""
     ours, known = entry.get("predicted"), entry.get("published")
     if ours is None or not known:
         return None
@@ -167,12 +168,12 @@ def _compared(view: View, entry: Mapping[str, Any], text: Text) -> Shown | None:
 
 
 def _of_cells(text: Text, derived: object, metric: str) -> str:
-    """A published figure's metric, or what of several cells' it is."""
+    """Return a published figure's metric, with its derivation from several cells."""
     return text(f"published.{derived}", metric=metric) if derived else metric
 
 
 def method(view: View, text: Text) -> Table | None:
-    """The published method that the study follows, and every deviation from it."""
+    """Return the published method that the study follows, with every deviation."""
     if view.method is None:
         return None
     compliant = view.method["compliant"]
@@ -185,7 +186,7 @@ def method(view: View, text: Text) -> Table | None:
 
 
 def steady(view: View, text: Text) -> Table | None:
-    """What was tracked over the rounds, and what both criteria made of it."""
+    """Return the tracked values over the rounds, judged by both criteria."""
     rows = [
         Row(
             f"{text.name(check['stream'])}: {text.measure(_TRACKED[check['variable']])}",
@@ -204,7 +205,7 @@ def steady(view: View, text: Text) -> Table | None:
 
 
 def _too_early(cell: Mapping[str, Any]) -> set[int]:
-    """The runs of a cell whose drive was steady by the rule, but not written over yet."""
+    """Return the runs whose drive was steady by the rule before it was overwritten."""
     codes = ("not_reclaiming", "not_overwritten")
     found = cell.get("findings", ())
     return {finding["repetition"] for finding in found if finding["code"] in codes}
@@ -216,7 +217,7 @@ _TRACKED = {"iops": "iops", "bandwidth": "bandwidth", "latency": "latency.mean"}
 def _steady_cells(
     run: Mapping[str, Any], check: Mapping[str, Any], text: Text
 ) -> tuple[Shown, ...]:
-    """The figures that the PTS asks for: allowed and found excursions, the fitted line."""
+    """Return the figures that the PTS requires: found and allowed excursions, the fitted line."""
     kind = kind_of(_TRACKED[check["variable"]])
 
     def value(number: float) -> str:
@@ -239,7 +240,7 @@ def _steady_cells(
 
 
 def environments(by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[Table]:
-    """One list of facts and values per world; a group for each target."""
+    """Return facts and values per world, grouped by target."""
     columns = (Column(text("column.key")), Column(text("column.value")))
     return [
         Table(
@@ -254,7 +255,7 @@ def environments(by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[
 
 
 def _environment_rows(values: Mapping[str, Any], text: Text) -> Iterator[Row]:
-    """What the world stands on as a whole first, then each target with its device."""
+    """Yield facts of the world, then of each target with its device."""
     targets = values.get("targets")
     targets = targets if isinstance(targets, Mapping) else {}
     yield from _fact_rows({k: v for k, v in values.items() if v is not targets}, text)
@@ -265,10 +266,10 @@ def _environment_rows(values: Mapping[str, Any], text: Text) -> Iterator[Row]:
 def _fact_rows(
     values: Mapping[str, Any], text: Text, prefix: str = "", group: str = ""
 ) -> Iterator[Row]:
-    """Known facts by their label, others by their dotted name; without those that say nothing."""
+    """Yield known facts by label, others by dotted name, without empty ones."""
     for key, value in values.items():
         if isinstance(value, Mapping):
-            # The machine's facts need no mention of it.
+            # Facts of the machine carry no prefix.
             inner = "" if key == "machine" else f"{prefix}{key}."
             yield from _fact_rows(value, text, inner, group)
         elif said := text.fact_value(f"{prefix}{key}", value):
@@ -276,7 +277,7 @@ def _fact_rows(
 
 
 def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
-    """What a modelled world is a model of; empty for the measured one."""
+    """Return the device of a modelled world; empty for the measured one."""
     if world not in MODELLED:
         return ""
     model = environment.get("model")
@@ -284,7 +285,7 @@ def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
 
 
 def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[str]:
-    """What a reader must know before believing the numbers, the gravest first."""
+    """Return the caveats of the figures, most serious first."""
     found = [line for cell in view.cells for line in _incomplete(cell, text)]
     for damaged in view.damaged:
         found.append(
@@ -322,7 +323,7 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
 
 
 def _scaled(view: View, text: Text) -> Iterator[str]:
-    """Up to which capacity scale results were held against whole drives: each scale with where."""
+    """Yield caveats of reduced capacity, by whether the scale was validated."""
     scaled = [p for p in view.points if p.scale not in (None, 1)]
     scales = sorted({p.scale or 1 for p in scaled})
     for key, these in (
@@ -336,7 +337,7 @@ def _scaled(view: View, text: Text) -> Iterator[str]:
 
 
 def _of_scale(view: View, text: Text, scaled: Sequence[Point], scale: float) -> str:
-    """A scale with the levels of the axis that sets it; else with its phases, where not of all."""
+    """Return a scale with the levels of its axis, else with its phases."""
     for axis in view.axes:
         by_level = {
             level: {p.scale for p in scaled if level_on(p.levels, axis) == level}
@@ -355,7 +356,7 @@ def _of_scale(view: View, text: Text, scaled: Sequence[Point], scale: float) -> 
 
 
 def _methods(methods: list[str], text: Text) -> Iterator[str]:
-    """Methods as prose; one that is taken on logarithms and plainly is told once."""
+    """Yield interval methods in words; the log and plain form of one share a phrase."""
     both = {OVER_RUNS, OVER_RUNS_PLAIN} <= set(methods)
     for method in methods:
         if both and method == OVER_RUNS_PLAIN:
@@ -365,7 +366,7 @@ def _methods(methods: list[str], text: Text) -> Iterator[str]:
 
 
 def _is_cut_short(event: Mapping[str, Any]) -> bool:
-    """Whether it tells of a phase whose rest was written and not simulated."""
+    """Return whether the rest of a phase was extrapolated."""
     return event["kind"] == "simulated" and bool(event["simulated_ns"] < event["whole_ns"])
 
 

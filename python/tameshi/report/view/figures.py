@@ -1,4 +1,4 @@
-"""Figure data: which plots a study gets, as plain frozen values; drawing is draw.py's part."""
+"""Figure data: the plots of a study as plain frozen values; draw.py draws them."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ from tameshi.report.view.points import (
 from tameshi.report.view.points import Series as SeriesKey
 from tameshi.report.words.text import Phrase, format_value
 
-# Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
+# Ratio of values beyond which points on a logarithmic axis replace bars.
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
 Bounds = tuple[float, float] | None
 PhaseSeries = tuple[str, SeriesKey]
 MOST_LINES = 8
-"""More lines of a sweep in one plot cannot be told apart."""
+"""Lines of a sweep that one plot can show distinctly."""
 MOST_PANELS = 24
-"""Of distributions in one figure; how many cells are left out is said."""
+"""Panels of distributions in one figure; the hint states omitted cells."""
 MOST_ROWS = 120
-"""With more of them a plot takes many screens, and the tables below tell as much."""
+"""Rows of a plot; with more of them the tables suffice."""
 MODELS = "models"
-"""Key of lines over time: by name how far a model may be off at each time."""
-# The axis of the rates that a search runs: the planner's name for it.
+"""Key of lines over time: model error by name and time."""
+# Name that the planner gives to a search's axis of rates.
 _RATE_AXIS = "rate"
 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis of a plot: its label's key or a name, how its values are formatted, its ticks."""
+    """Axis of a plot: label, format of values, ticks."""
 
     label: Phrase
     kind: str
@@ -61,11 +61,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Series:
-    """One line, bar or row of points; `low` and `high` bound each value where it has an interval.
+    """Line, bar or row of points; `low` and `high` bound each value with an interval.
 
-    `models` bounds each value by how far a model may be off, None where no model made it.
-    `style` picks colour and marker, `dash` the line's dashes; `ramp`, between 0 and 1, replaces the
-    colour by one of an ordered scale.
+    `models` bounds each value by its model error, None without a model. `style` picks colour and
+    marker, `dash` the dashes; `ramp`, from 0 to 1, replaces the colour by one of an ordered scale.
     """
 
     name: Name
@@ -80,18 +79,18 @@ class Series:
 
     @property
     def modelled(self) -> bool:
-        """Whether a model made any of its values."""
+        """True if a value has a model error."""
         return any(self.models)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of a grid; `y` is its own scale of values, where the figure's is not for all."""
+    """Plot of a grid; `y` is its own scale of values, if the figure has no common one."""
 
     name: Name
     series: tuple[Series, ...]
     marks: tuple[tuple[float, Phrase], ...] = ()
-    """Where on the x axis something happened or lies, and what."""
+    """Positions on the x axis, with labels."""
     bounds: tuple[tuple[float, Phrase], ...] = ()
     """Limits on the y axis."""
     y: Scale | None = None
@@ -114,13 +113,13 @@ class Figure:
     columns: int = 1
     common: bool = True
     notes: tuple[Phrase, ...] = ()
-    """What stands behind the hint: what is left out."""
+    """Phrases after the hint: omitted content."""
     whiskers: str = ""
-    """Key of what intervals at its points mean; empty where they are none of chance."""
+    """Key of the whiskers' meaning; empty without sampling intervals."""
 
     @property
     def hints(self) -> tuple[Phrase, ...]:
-        """How it is read: of whiskers and models only where some value has them."""
+        """Return the reading hints; whiskers and models only if a value has them."""
         lows = (low for panel in self.panels for series in panel.series for low in series.low)
         bounded = self.whiskers and any(low is not None for low in lows)
         whiskers = (Phrase(self.whiskers),) if bounded else ()
@@ -129,7 +128,7 @@ class Figure:
 
     @property
     def modelled(self) -> bool:
-        """Whether a model made any of its values."""
+        """True if a value has a model error."""
         return any(series.modelled for panel in self.panels for series in panel.series)
 
 
@@ -138,7 +137,7 @@ def figures(
     percentiles: Sequence[Mapping[str, Any]] = (),
     series: Sequence[Mapping[str, Any]] = (),
 ) -> list[Figure]:
-    """All figures of a study, in the order they are shown."""
+    """Return all figures of a study in order."""
     swept = [(phase, axis) for phase in view.phases if (axis := view.sweep_axis(phase))]
     plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
     found: list[Figure] = []
@@ -165,7 +164,7 @@ def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int
 def of_points(
     name: Name, placed: Sequence[tuple[float, Point]], style: int = 0, dash: int = 0
 ) -> Series:
-    """Points at their places, with both intervals."""
+    """Return points at their places, with both intervals."""
     return Series(
         name,
         tuple(x for x, _ in placed),
@@ -179,7 +178,7 @@ def of_points(
 
 
 def _marks(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
-    """Of a world's searches: the knee, and the highest rate under the limit with its confidence."""
+    """Return a world's knees and highest rates under the limit."""
     marks = []
     for found in view.searches:
         if found["world"] != world:
@@ -198,7 +197,7 @@ def _marks(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
 
 
 def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
-    """The latencies that a world's searches must stay below."""
+    """Return the latency limits of a world's searches."""
     limits = {
         float(found["limit_ns"])
         for found in view.searches
@@ -210,8 +209,8 @@ def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
 
 
 def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -> tuple[Panel, ...]:
-    """A panel for each world and, of many series, each of their first levels; a colour for each
-    series, a dash for each measure."""
+    """Return a panel per world and, of many series, per first level; colours by series, dashes by
+    measure."""
     points = view.in_phase(phase)
     by_series = series_of(points, axis)
     panels = []
@@ -233,7 +232,7 @@ def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -
 
 
 def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey, Name]]]:
-    """Series by as few of their first levels as leave few in each group, without those levels."""
+    """Return series grouped by as few first levels as possible, without those levels."""
     depth = 0
     while True:
         groups: dict[Name, dict[SeriesKey, Name]] = {}
@@ -247,16 +246,16 @@ def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey
 
 
 def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
-    """Operations a second over a numeric axis."""
+    """Return operations per second over a numeric axis."""
     panels = _sweep_panels(view, phase, axis, ("rate",))
     return _sweep_figure(f"rate-{phase}", "rate", phase, axis, panels)
 
 
 def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
-    """Latency p50 (or the mean) and p99 over a numeric axis.
+    """Return latency p50 (or mean) and p99 over a numeric axis.
 
-    Over a search's rates, this is the load-latency curve: also the limited latency and its limit,
-    the highest rate under it, and the knee.
+    Over a search's rates, this is the load–latency curve with the limited latency, its limit, the
+    highest rate under it, and the knee.
     """
     present = {p.measure for p in view.in_phase(phase)}
     centre = "latency.p50" if "latency.p50" in present else MEAN
@@ -278,7 +277,7 @@ def _sweep_figure(
     if not panels:
         return None
     x = _sweep_scale(axis)
-    # Throughput and latency span decades whenever the load does.
+    # Throughput and latency span decades if the load does.
     y = Scale(Phrase(f"axis.{kind}"), kind, log=x.log and _positive(panels))
     hint = f"hint.{kind}" if y.log and kind == "latency" else "hint.sweep"
     title = Phrase(f"figure.{kind}", {"phase": phase})
@@ -311,9 +310,9 @@ _PERCENTILE = Scale(
 def _curve(
     view: View, entry: Mapping[str, Any], name: Name, style: int, ramp: float | None = None
 ) -> Series:
-    """A latency distribution with its fractions spread by nines: x = 1 / (1 - q).
+    """Return a latency distribution over x = 1 / (1 - q).
 
-    A model's latencies are off by one factor, whatever their share.
+    The model error of latencies is one factor for all shares.
     """
     pairs = [(float(q), float(ns)) for q, ns in entry["percentiles"]]
     if any(q < 0 or q > 1 for q, _ in pairs):
@@ -329,9 +328,9 @@ def _curve(
 def percentile_grid(
     view: View, phase: str, axis: Axis, percentiles: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
-    """Distributions of a swept phase: worlds across, series down, one line for each level.
+    """Return distributions of a swept phase: worlds across, series down, a line per level.
 
-    What has no distribution has no panel.
+    Panels without a distribution are left out.
     """
     entries = [e for e in percentiles if e["phase"] == phase]
     names = series_names(view.in_phase(phase), axis)
@@ -360,8 +359,8 @@ def percentile_grid(
 def percentile_lines(
     view: View, phases: Sequence[str], percentiles: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
-    """Distributions of the phases without a numeric axis: one panel a world, or, of many lines,
-    one for each phase and each of their first levels."""
+    """Return distributions of plain phases: a panel per world or, of many lines, per phase and
+    first level."""
     keys: dict[PhaseSeries, Name] = {}
     groups: list[tuple[Name, dict[PhaseSeries, Name]]] = []
     for phase in phases:
@@ -399,7 +398,7 @@ def _percentile_figure(
     drawn: Sequence[tuple[Panel, Sequence[Mapping[str, Any]]]],
     columns: int,
 ) -> list[Figure]:
-    """Panels with the curves they show, as far as they can be looked at; none without any."""
+    """Return panels with a readable number of curves; None without any."""
     if not drawn:
         return []
     kept = drawn[:MOST_PANELS]
@@ -426,7 +425,7 @@ def _percentile_figure(
 
 
 def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
-    """Time series: runs of one name and unit share a figure, one panel a world."""
+    """Return time series: runs of one name and unit share a figure, with a panel per world."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     order = {world: place for place, world in enumerate(view.worlds)}
 
@@ -453,13 +452,13 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
 
 
 def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
-    """Worlds beside each other; of one world the parts of what is split."""
+    """Return the number of columns: worlds, or the parts of a split world."""
     parts = len(view.worlds) == 1 and any(entry.get("part") for entry in entries)
     return 2 if parts else min(len(entries), max(len(view.worlds), 1))
 
 
 def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
-    """Whether lines are of all repetitions or of the first, and what a band is."""
+    """Return the hint: the first run or all repetitions, and the band's meaning."""
     runs = [entry["runs"] for entry in entries if "runs" in entry]
     if not runs:
         cells = max(len(_alike(view, entry)) for entry in entries)
@@ -470,20 +469,20 @@ def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
 
 
 def _alike(view: View, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The cells of an entry's world and phase."""
+    """Return the cells of an entry's world and phase."""
     about = (entry["world"], entry["name"])
     return [cell for cell in view.cells if (cell["world"], cell["phase"]) == about]
 
 
 def _one_of_cells(view: View, entry: Mapping[str, Any]) -> Name:
-    """The cell that an entry without levels of its own is of, where there are others."""
+    """Return the cell of an entry without levels, if there are others."""
     if entry.get("levels") or len(_alike(view, entry)) < 2:
         return ()
     return level_words(freeze(entry.get("cell", {})))
 
 
 def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
-    """One run's lines, with a mark at each event."""
+    """Return one run's lines with event marks."""
     marks = tuple(
         (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
     )
@@ -493,7 +492,7 @@ def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
 
 
 def _wide_scale(entry: Mapping[str, Any], lines: Sequence[Series]) -> Scale | None:
-    """A logarithmic scale where a model leaves so much open that lines would lie at the bottom."""
+    """Return a logarithmic scale if a wide model error would flatten the lines."""
     ends = [end for line in lines for model in line.models if model for end in model]
     scale = _time_scale(str(entry["unit_key"]))
     wide = bool(ends) and scale.kind != "share" and max(ends) > _LOG_RANGE * min(ends) > 0
@@ -511,9 +510,9 @@ def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
 
 
 def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
-    """Steps, each from the end of the interval before it; the first from zero."""
+    """Return steps, each from the previous interval's end; the first from zero."""
     ends = [float(t) for t in entry["t_s"]]
-    # A commit is a write and its sync: their lines would lie on each other.
+    # A commit is a write and its sync, so their lines would coincide.
     committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
     kept = [n for n in entry["values"] if n.removesuffix(" write") not in committing]
     found: list[Series] = []
@@ -528,7 +527,7 @@ def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
 def _steps(
     entry: Mapping[str, Any], name: str, ends: Sequence[float], places: Sequence[int], style: int
 ) -> Series:
-    """Times, values, where there are several runs their bounds, and a model's."""
+    """Return times, values, bounds over runs, and model bounds."""
 
     def of(key: str, wanted: bool) -> tuple[Any, ...]:
         column = entry.get(key, {}).get(name) if wanted else None
@@ -552,7 +551,7 @@ def _time_scale(unit: str) -> Scale:
 
 
 def bars(view: View, phases: Sequence[str]) -> list[Figure]:
-    """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
+    """Return plain phases: rates, bandwidth of large transfers, and tail latency."""
     points = without_parts(p for phase in phases for p in view.in_phase(phase))
     rates = [
         p

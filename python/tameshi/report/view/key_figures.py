@@ -1,4 +1,4 @@
-"""What a study found, chosen from its axes, phases and measures alone: peaks, floors, company."""
+"""Key figures of a study, chosen from axes, phases and measures: peaks, floors, interference."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCAN = "scan"
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two estimates with its interval, where both have one."""
+    """Ratio of two estimates, with its interval if both have one."""
 
     value: float
     low: float | None
@@ -43,7 +43,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Fact:
-    """One finding in each world: `kind` is `peak` or `floor` of a sweep, or `plain`."""
+    """Key figure in each world: `kind` is `peak` or `floor` of a sweep, or `plain`."""
 
     kind: str
     phase: str
@@ -56,7 +56,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Company:
-    """The same stream in two phases, the second with more streams beside it."""
+    """Stream in two phases, the second with more streams running."""
 
     first: str
     second: str
@@ -65,7 +65,7 @@ class Company:
 
 
 def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
-    """The study's own ratio where it holds one, either way up, else one from the two estimates."""
+    """Return the study's own ratio, either way up, else one from the two estimates."""
     metric = f"{top.operation}.{top.measure}"
     model = model_of(top, bottom)
     for entry in view.ratios:
@@ -86,12 +86,12 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
 
 
 def model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
-    """How far models leave a ratio open."""
+    """Return the model error of a ratio."""
     return ratios.of_models((top.value, top.model), (bottom.value, bottom.model))
 
 
 def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:
-    """Whether an entry of results.json is the ratio of these two."""
+    """Return whether an entry of results.json is the ratio of these two."""
     return all(
         (side.get("phase", entry["phase"]), side["world"], freeze(side["levels"]))
         == (point.phase, point.world, point.levels)
@@ -100,13 +100,13 @@ def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:
 
 
 def side_of(point: Point) -> ratios.Side:
-    """A point as a side of a ratio."""
+    """Return a point as a side of a ratio."""
     interval = Interval(point.low, point.high, point.runs, point.method, point.degrees)
     return ratios.Side(point.value, interval, point.by_repetition)
 
 
 def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
-    """Per series: its peak over the axis, then its latency at the axis's lowest level."""
+    """Return each series' peak over the axis, and its latency at the lowest level."""
     points = view.in_phase(phase)
     lowest = lowest_level(axis)
     by_series = series_of(points, axis)
@@ -128,15 +128,15 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
 
 
 def _peak(points: Sequence[Point]) -> Point:
-    """The greatest of those that can be believed; of all, where none can."""
+    """Return the maximum of valid points; of all, if none is valid."""
     sound = [point for point in points if point.sound]
     return max(sound or points, key=lambda point: point.value)
 
 
 def plain_facts(view: View, phase: str) -> list[Fact]:
-    """Per series of a phase without a numeric axis: rate or bandwidth, and latency.
+    """Return rate or bandwidth, and latency, of each series of a phase without a numeric axis.
 
-    A stream that commits is named where others beside it do.
+    A committing stream is named if others commit as well.
     """
     points = view.in_phase(phase)
     kept = {p.key for p in without_parts(points)}
@@ -167,18 +167,18 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
 
 
 def _program(name: Name, key: Series) -> Name:
-    """A program that is alone is called by its own name, and not a transaction."""
+    """Return a lone program's own name in place of `transaction`."""
     return (key[1],) if name == ("transaction",) else name
 
 
 def is_chief(point: Point) -> bool:
-    """Whether it is what a program is judged by: its rate, of scans their mean time."""
+    """Return whether a point is its program's chief figure: the rate, for scans the mean time."""
     measure = point.measure
     return measure == MEAN if point.subject == SCAN else family_of(measure) == "rate"
 
 
 def companies(view: View) -> list[Company]:
-    """Streams that run with fewer others in one phase and with more in a later one."""
+    """Return streams that run alone in one phase and with others in a later one."""
     plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
     streams = {phase: {p.key for p in view.in_phase(phase)} for phase in plain}
     found = []
@@ -204,7 +204,7 @@ def _pairs(
 
 
 def _natural_rate(view: View, series: list[Point]) -> str | None:
-    """`bandwidth` for large transfers, else the rate; None where there is neither."""
+    """Return `bandwidth` for large transfers, else the rate; None without either."""
     rates = _first_of(series, ("iops", "rate"))
     if not rates or any(moves_large_blocks(view, p) for p in series):
         rates = _first_of(series, ("bandwidth",)) or rates

@@ -1,4 +1,4 @@
-"""Answers and tables of a report, ready for HTML, Markdown and the terminal."""
+"""Answers and tables of a report, for HTML, Markdown and the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKS = "†‡§¶"
 
 @dataclass(frozen=True)
 class Clause:
-    """One world's part of an answer; without a world and its label what holds for all."""
+    """Part of an answer for one world; without a world for all."""
 
     world: str
     label: str
@@ -23,7 +23,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Answer:
-    """One line of the answer: its topic, and a sentence for each world."""
+    """Line of the answer: its topic, and a sentence per world."""
 
     topic: str
     clauses: tuple[Clause, ...]
@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's header; neighbours of one `group` stand under a common header."""
+    """Header of a column; neighbours of one `group` share a common header."""
 
     label: str
     group: str = ""
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its header, its cells, the rows' group it stands in, and a verdict's mark."""
+    """Row: header, cells, group, and a verdict's mark."""
 
     head: str
     cells: tuple[Shown, ...]
@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table ready to print; the first column holds the rows' headers."""
+    """Table ready to print; the first column holds the rows' headers."""
 
     id: str
     caption: str
@@ -60,19 +60,19 @@ class Table:
 
     @property
     def bare(self) -> bool:
-        """Whether no value in it has an interval."""
+        """True if no value has an interval."""
         return not any(cell.interval for row in self.rows for cell in row.cells)
 
 
 def shown(text: Text, point: Point) -> Shown:
-    """A point's value as tables and sentences print it."""
+    """Return a point's value as tables and sentences print it."""
     kind = kind_of(point.measure)
     told = text.shown(kind, point.value, point.low, point.high, point.runs)
     return modelled(told, kind, point.value, point.model, beyond=point.outside_model)
 
 
 def value_cell(text: Text, point: Point | None) -> Shown:
-    """A point in a table; what depends on how many operations it was taken over says so."""
+    """Return a point as a table cell, marked if it holds only for a reduced drive."""
     if point is None:
         return Shown(text("cell.none"))
     told = shown(text, point)
@@ -90,15 +90,15 @@ def estimates_table(
     columns: Sequence[Column],
     rows: Sequence[Row],
 ) -> Table:
-    """A table of estimates."""
+    """Return a table of estimates."""
     marked, note = with_marks(rows)
     return Table(table_id, caption, tuple(columns), marked, note, numeric=True)
 
 
 def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
-    """Why values lack their intervals, said once below a table.
+    """Return the rows with marks for missing intervals, and the note that explains them.
 
-    A mark at each value tells which; without any interval in the table there is no need of marks.
+    Without any interval in the table there are no marks.
     """
     cells = [cell for row in rows for cell in row.cells]
     notes = list(dict.fromkeys(cell.note for cell in cells if cell.note))
@@ -114,12 +114,12 @@ def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
 
 
 def cell_name(text: Text, cell: Mapping[str, Any]) -> str:
-    """A cell as prose: `simulated, sweep: random read, depth 64`."""
+    """Return a cell in words: `simulated, sweep: random read, depth 64`."""
     levels = text("list.short").join(level_name(text, *pair) for pair in freeze(cell["levels"]))
     where = f"{text.world(cell['world'])} · {text.name(cell['phase'])}"
     return f"{where} · {levels}" if levels else where
 
 
 def level_name(text: Text, axis: str, label: str) -> str:
-    """A level as prose; a bare number is named by its axis."""
+    """Return a level in words; a number follows its axis."""
     return f"{text.name(axis)} {label}" if number(label) is not None else text.name(label)

@@ -1,4 +1,4 @@
-"""The table of strings in one language, and the formatting of values."""
+"""Text of reports in one language, and formatted values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tameshi.core.reasons import Reason, key_of
 from tameshi.report.words.reason_words import METHODS, REASONS
 from tameshi.report.words.strings import LANGUAGES, TEXT
 
-# From which size on, the divisor, and the unit.
+# Least size, divisor, unit.
 _COUNT = ((0, 1, ""), (1e3, 1e3, " k"), (1e6, 1e6, " M"), (1e9, 1e9, " G"))
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
 _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
@@ -30,14 +30,14 @@ _DIGITS = 3
 DAYS = 365.25
 """Of a year."""
 BEYOND = "!"
-"""The sign of a value outside what was validated."""
+"""Sign of a value outside the validated range."""
 _HASH_DIGITS = 12
 _SWITCHES = ("device.rotational", "device.iostats")
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A key of the table with its fields; fields are names of the study, translated when known."""
+    """Key of a text with its fields; known names of the study are translated."""
 
     key: str
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -45,10 +45,10 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Shown:
-    """A value ready to print: the number with unit, its interval, or why there is none.
+    """Value ready to print: number with unit, and its interval or the reason for its absence.
 
-    `mark` is a sign in the note's place; what it means then stands below the table. `model` is how
-    far a model may be off, and `beyond` whether the value lies outside what was validated.
+    `mark` replaces the note, which then stands below the table. `model` is the model error;
+    `beyond`: the value lies outside the validated range.
     """
 
     value: str
@@ -61,7 +61,7 @@ class Shown:
 
     @property
     def bounds(self) -> str:
-        """The model's bounds as tables print them."""
+        """Model bounds as tables print them."""
         return f"[{self.model}]{BEYOND if self.beyond else ''}" if self.model else ""
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ def format_seconds(times_ns: Sequence[float]) -> str:
 
 
 class Text:
-    """The table in one language."""
+    """Text in one language."""
 
     def __init__(self, lang: str = "en") -> None:
         if lang not in LANGUAGES:
@@ -117,21 +117,21 @@ class Text:
         self._column = LANGUAGES.index(lang)
 
     def __call__(self, key: str, **fields: object) -> str:
-        """The string of a key with its fields filled in."""
+        """Return the text of a key with its fields filled in."""
         return TEXT[key][self._column].format(**fields)
 
     def phrase(self, phrase: Phrase) -> str:
-        """A phrase with its names translated."""
+        """Return a phrase with its names translated."""
         return self(phrase.key, **{k: self.name(v) for k, v in phrase.fields.items()})
 
     def reason(self, of: Reason) -> str:
-        """A reason in words; its names are translated when known."""
+        """Return a reason in words, with known names translated."""
         fields = {key: self._value(key, value) for key, value in of["values"].items()}
         words = REASONS[of["code"]][self._column]
         return words.format(subject=self.name(of["subject"]), **fields)
 
     def reasons(self, of: Iterable[Reason]) -> list[str]:
-        """Reasons in words; one that several subjects have in common is shown once."""
+        """Return reasons in words; one with several subjects appears once."""
         subjects: dict[str, list[str]] = {}
         first: dict[str, Reason] = {}
         for each in of:
@@ -145,7 +145,7 @@ class Text:
         ]
 
     def _value(self, key: str, value: Any) -> str:
-        """A value of a reason as its name says: an amount, a time, a share, names."""
+        """Return a reason's value, formatted by its key: amount, time, share, names."""
         if isinstance(value, list):
             return self("list.short").join(self.name(str(each)) for each in value)
         if key.endswith("_bytes"):
@@ -159,16 +159,16 @@ class Text:
         return self.name(value) if key == "operation" else str(value)
 
     def method(self, code: str) -> str:
-        """The method of an interval in words; one of version 1 is printed as written."""
+        """Return an interval's method in words; one of version 1 as recorded."""
         return METHODS[code][self._column] if code in METHODS else code
 
     def fact(self, key: str, subject: str = "") -> str:
-        """The label of a fact, and what it is about; unknown ones are printed as written."""
+        """Return a fact's label with its subject; unknown ones as recorded."""
         label = TEXT[f"fact.{key}"][self._column] if f"fact.{key}" in TEXT else key
         return self("fact.about", fact=label, subject=subject) if subject else label
 
     def fact_value(self, key: str, value: Any) -> str:
-        """A fact's value as people read it; empty where there is none."""
+        """Return a fact's value in words; empty if it has none."""
         if value is None or value == "" or value == []:
             return ""
         if isinstance(value, list):
@@ -187,12 +187,13 @@ class Text:
         return self.world(said) if key == "world" else said
 
     def name(self, identifier: str) -> str:
-        """A study's identifier as prose."""
+        """Return a study's identifier in words."""
         key = f"name.{identifier}"
         return TEXT[key][self._column] if key in TEXT else identifier.replace("_", " ")
 
     def names(self, identifiers: Iterable[str]) -> str:
-        """A composed name: `random read · p99`; a number belongs to the word before it."""
+        """Return a composed name, such as `random read · p99`; a number belongs to the preceding
+        word."""
         parts: list[str] = []
         for name in map(self.name, identifiers):
             if parts and name.replace(".", "", 1).isdigit():
@@ -202,28 +203,28 @@ class Text:
         return " · ".join(dict.fromkeys(parts))
 
     def sentence(self, words: str) -> str:
-        """Words as a sentence of their own."""
+        """Return words as a sentence."""
         if not words or words.endswith((".", "。")):
             return words
         return f"{words[:1].upper()}{words[1:]}{self('list.end')}"
 
     def measure(self, measure: str) -> str:
-        """A measure's label; unknown ones are printed as written."""
+        """Return a measure's label; unknown ones as recorded."""
         key = f"measure.{measure}"
         return TEXT[key][self._column] if key in TEXT else measure
 
     def world(self, world: str) -> str:
-        """A world's label."""
+        """Return a world's label."""
         key = f"world.{world}"
         return TEXT[key][self._column] if key in TEXT else world
 
     def verdict(self, level: str) -> str:
-        """A verdict as a word."""
+        """Return a verdict in a word."""
         key = f"verdict.{level}"
         return TEXT[key][self._column] if key in TEXT else level
 
     def study_verdict(self, level: str, cells: Mapping[str, int]) -> str:
-        """The study's verdict, and in how many cells it is so bad."""
+        """Return the study's verdict, with the number of cells that have it."""
         if level == "valid":
             return self("verdict.study", verdict=self.verdict(level))
         return self("verdict.share", verdict=self.verdict(level), **cells)
@@ -231,14 +232,15 @@ class Text:
     def shown(
         self, kind: str, value: float, low: float | None, high: float | None, runs: int
     ) -> Shown:
-        """A value with its interval, or with the note that there is none."""
+        """Return a value with its interval, or with a note if it has none."""
         if low is None or high is None:
             note = self("note.one_run" if runs == 1 else "note.no_interval")
             return Shown(format_value(kind, value), note=note)
         return Shown(format_value(kind, value), interval=format_interval(kind, value, low, high))
 
     def life(self, years: float, low: float | None = None, high: float | None = None) -> Shown:
-        """How long cells last, in days below a year, with a model's bounds in the same unit."""
+        """Return a life in years, or in days below a year, with a model's bounds in the same
+        unit."""
         days = 0 < years < 1
         unit, factor = ("days", DAYS) if days else ("years", 1.0)
         told = self(f"cell.{unit}", **{unit: f"{years * factor:.3g}"})
@@ -247,7 +249,7 @@ class Text:
         return Shown(told, model=f"{low * factor:.3g}–{high * factor:.3g}")
 
     def aside(self, told: Shown, *, bare: bool = False) -> str:
-        """What stands behind a value in a sentence: its interval, and the model's."""
+        """Return the interval and the model's bounds that follow a value in a sentence."""
         parts = [] if bare else [told.interval or told.note]
         parts += [self("aside.model", interval=told.model)] if told.model else []
         return f" ({'; '.join(parts)})" if parts else ""
@@ -256,7 +258,7 @@ class Text:
 def modelled(
     told: Shown, kind: str, value: float, model: tuple[float, float] | None, *, beyond: bool = False
 ) -> Shown:
-    """A value that is shown, with how far a model may be off."""
+    """Return a shown value with its model error."""
     if model is None:
         return told
     return replace(told, model=format_interval(kind, value, *model), beyond=beyond)
