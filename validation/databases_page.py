@@ -51,8 +51,8 @@ def write_page(folder: Path) -> None:
     rows = [*validated()]
     path = folder / PAGE
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = page(rows, calibrations(folder), predicted(folder), latest(folder), fitted())
-    path.write_text(told, encoding="utf-8")
+    text = page(rows, calibrations(folder), predicted(folder), latest(folder), fitted())
+    path.write_text(text, encoding="utf-8")
 
 
 def calibrations(folder: Path) -> list[dict[str, str]]:
@@ -71,11 +71,11 @@ def predicted(folder: Path) -> list[Prediction]:
 
 def latest(folder: Path) -> dict[str, Latest]:
     """Return by figure a later model's prediction, if it differs from the first."""
-    found: dict[str, Latest] = {}
+    by_figure: dict[str, Latest] = {}
     for path in sorted(folder.glob(f"{LATER}*.csv")):
         day = path.stem.removeprefix(LATER)
-        found |= {row.id: Latest(row.predicted, day) for row in read(path)}
-    return found
+        by_figure |= {row.id: Latest(row.predicted, day) for row in read(path)}
+    return by_figure
 
 
 def page(
@@ -91,14 +91,14 @@ def page(
     measured = [row for row in rows if row.source not in listed()]
     parts = [HEAD]
     parts += ["## Published figures that may set parameters", ""]
-    parts += _told(published, known, parameters)
+    parts += _calibration_rows(published, known, parameters)
     parts += ["", "## A real MariaDB on the machine at hand", ""]
     parts += [*_measured(measured), "", "## Blind predictions", "", *_blind(blind, later)]
     parts += ["", "## Fitted parameters", "", *_parameters(parameters)]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _told(
+def _calibration_rows(
     rows: Sequence[Validated], known: Sequence[dict[str, str]], parameters: Sequence[Fitted]
 ) -> Iterator[str]:
     """Return calibration cells: by whole studies where they were run, and short and warm."""
@@ -150,9 +150,9 @@ def lettered(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
     letters = {
         reason: f"({letter})" for reason, letter in zip(shared, ascii_lowercase, strict=False)
     }
-    told = [letters.get(reason, reason) for reason in reasons]
+    letter_rows = [letters.get(reason, reason) for reason in reasons]
     notes = [line for reason, letter in letters.items() for line in ("", f"{letter} {reason}")]
-    return told, notes
+    return letter_rows, notes
 
 
 def _compared(rows: Sequence[Validated]) -> Iterator[str]:
@@ -179,14 +179,14 @@ def _measured(rows: Sequence[Validated]) -> Iterator[str]:
         yield "Nothing has been measured: `python -m bench.beside_mariadb --write`."
         return
     sound = [row for row in rows if not row.invalid]
-    for family, of in _by_family(sound).items():
-        errors = [abs(row.off) for row in of]
+    for family, figures in _by_family(sound).items():
+        errors = [abs(row.off) for row in figures]
         near = sum(error <= math.log1p(NEAR) for error in errors)
         far = sum(error > math.log1p(FAR) for error in errors)
         middle = math.expm1(median(errors))
         yield (
             f"- {family}: median error {middle:.0%}, worst {math.expm1(max(errors)):.0%}; "
-            f"{near} of {len(of)} within {NEAR:.0%}, {far} beyond {FAR:.0%}."
+            f"{near} of {len(figures)} within {NEAR:.0%}, {far} beyond {FAR:.0%}."
         )
     yield ""
     yield from _table(
@@ -212,11 +212,11 @@ def _measured(rows: Sequence[Validated]) -> Iterator[str]:
 
 
 def _by_family(rows: Iterable[Validated]) -> dict[str, list[Validated]]:
-    found: dict[str, list[Validated]] = {}
+    families: dict[str, list[Validated]] = {}
     for row in rows:
         odds = " (odds)" if family_of(row.metric) in ODDS else ""
-        found.setdefault(f"{row.metric}{odds}", []).append(row)
-    return found
+        families.setdefault(f"{row.metric}{odds}", []).append(row)
+    return families
 
 
 def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[str]:
@@ -226,8 +226,8 @@ def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[
         return
     yield "Not scored here: their values are not known to this project."
     yield ""
-    told = [later.get(row.id) for row in rows]
-    sides = [_outside(row, last) for row, last in zip(rows, told, strict=True)]
+    changed = [later.get(row.id) for row in rows]
+    sides = [_outside(row, last) for row, last in zip(rows, changed, strict=True)]
     apart = [f"{row.id} {side}" for row, side in zip(rows, sides, strict=True) if side]
     if apart:
         yield (
@@ -247,7 +247,7 @@ def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[
                 side,
                 row.cell,
             )
-            for row, last, side in zip(rows, told, sides, strict=True)
+            for row, last, side in zip(rows, changed, sides, strict=True)
         ),
     )
 

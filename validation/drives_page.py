@@ -146,10 +146,10 @@ def run(*, long: bool) -> None:
         words, cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
     ).stdout
     for name, word in ((ANSWERS, f"{ANSWER}\t"), (HELD, f"{FIGURE}\t")):
-        found = [
+        split_lines = [
             line[at:].split("\t") for line in lines.splitlines() if (at := line.find(word)) >= 0
         ]
-        new = [dict(zip(COLUMNS[name], fields[1:], strict=True)) for fields in found]
+        new = [dict(zip(COLUMNS[name], fields[1:], strict=True)) for fields in split_lines]
         keep(name, new)
 
 
@@ -214,7 +214,7 @@ def published() -> Iterable[str]:
         ("figure", "of", "what", "published", "ours", "off", "by"),
         (
             (
-                *(row["id"], listed[row["id"]]["system"], said(listed[row["id"]])),
+                *(row["id"], listed[row["id"]]["system"], describe(listed[row["id"]])),
                 *(f"{float(row[key]):.6g}" for key in ("published", "ours")),
                 *(f"{float(row['off']):+.1f} %", row["by"]),
             )
@@ -223,16 +223,24 @@ def published() -> Iterable[str]:
     )
     yield "### Not within 5 %"
     yield ""
-    told = sorted({row["id"] for row in missed})
-    why, notes = lettered([reasons.get(of, "**no reason is written down**") for of in told])
-    rows = zip(told, (offs(missed, of) for of in told), why, strict=True)
+    ids = sorted({row["id"] for row in missed})
+    why, notes = lettered(
+        [reasons.get(figure_id, "**no reason is written down**") for figure_id in ids]
+    )
+    rows = zip(ids, (offs(missed, figure_id) for figure_id in ids), why, strict=True)
     yield from table(("figure", "off", "why"), rows)
     yield from [*notes[1:], ""] if notes else []
     yield "### Figures that no drive gives"
     yield ""
     shown = {row["id"] for row in ours}
-    rest = [(g["because"], [of for of in g["figures"] if of not in shown]) for g in groups.values()]
-    yield from table(("why", "figures"), ((because, ", ".join(of)) for because, of in rest if of))
+    rest = [
+        (g["because"], [figure_id for figure_id in g["figures"] if figure_id not in shown])
+        for g in groups.values()
+    ]
+    yield from table(
+        ("why", "figures"),
+        ((because, ", ".join(figure_id)) for because, figure_id in rest if figure_id),
+    )
 
 
 def offs(rows: Iterable[Row], figure: str) -> str:
@@ -240,7 +248,7 @@ def offs(rows: Iterable[Row], figure: str) -> str:
     return ", ".join(f"{float(row['off']):+.1f} %" for row in rows if row["id"] == figure)
 
 
-def said(row: Row) -> str:
+def describe(row: Row) -> str:
     """Return a figure of the list in words."""
     return ", ".join(part for part in (row["config"], row["metric"], row["unit"]) if part)
 
@@ -275,11 +283,11 @@ def answers() -> Iterable[str]:
 
 def answer(row: Row) -> tuple[str, ...]:
     """Return a known answer as cells."""
-    expected, found = float(row["expected"]), float(row["found"])
-    off = f"{100 * (found / expected - 1):+.2f} %" if expected else ""
+    expected, measured = float(row["expected"]), float(row["found"])
+    off = f"{100 * (measured / expected - 1):+.2f} %" if expected else ""
     test = row["test"].partition("::")[2].replace("_", " ")
     allowed = f"{100 * float(row['tolerance']):g} %"
-    return (test, row["what"], f"{expected:.5g}", f"{found:.5g}", off, allowed)
+    return (test, row["what"], f"{expected:.5g}", f"{measured:.5g}", off, allowed)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:

@@ -52,12 +52,12 @@ class Fitted:
 
 def fitted() -> list[Fitted]:
     """Return all fitted parameters: profiles by kind and name, then studies."""
-    found = []
+    parameters = []
     for kind in KINDS:
         for path in sorted((PROFILES / kind).glob("*.toml")):
             table = tomllib.loads(path.read_text(encoding="utf-8"))
-            found += [Fitted(path.stem, *each) for each in _sourced(table, "")]
-    return [*found, *_of_studies()]
+            parameters += [Fitted(path.stem, *each) for each in _sourced(table, "")]
+    return [*parameters, *_of_studies()]
 
 
 def _sourced(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, str]]:

@@ -58,22 +58,22 @@ def predictions(
     study: str, figures: Iterable[dict[str, Any]], runs: Sequence[SealedRun]
 ) -> list[Prediction]:
     """Return the predicted figures of a study's results, without those that no cell predicts."""
-    found = []
+    rows = []
     for figure in figures:
         if figure["predicted"] is None or figure["published"] is not None:
             continue
         cell, digests = _place(figure["cell"], runs)
         value, low, high = (_number(figure[key]) for key in ("predicted", "low", "high"))
         row = Prediction(figure["id"], value, low, high, study, cell, digests)
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def calibrations(
     study: str, figures: Iterable[dict[str, Any]], runs: Sequence[SealedRun]
 ) -> list[Calibration]:
     """Return the figures of a study's results that were known beforehand."""
-    reasons, found = exceptions(), []
+    reasons, rows = exceptions(), []
     for figure in figures:
         if figure["predicted"] is not None and figure["published"]:
             cell, digests = _place(figure["cell"], runs)
@@ -81,14 +81,14 @@ def calibrations(
             reason = reasons.get(figure["id"], "") if abs(off) > MET_PERCENT else ""
             values = (f"{figure['published']:.6g}", _number(figure["predicted"]), f"{off:+.1f}")
             row = Calibration(figure["id"], figure["unit"], *values, reason, study, cell, digests)
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def exceptions() -> dict[str, str]:
     """Return reasons for missed calibration figures, by id."""
-    told = tomllib.loads((LISTS / "exceptions.toml").read_text(encoding="utf-8"))
-    groups = told["group"].values()
+    table = tomllib.loads((LISTS / "exceptions.toml").read_text(encoding="utf-8"))
+    groups = table["group"].values()
     return {figure: group["because"] for group in groups for figure in group["figures"]}
 
 

@@ -55,10 +55,10 @@ def rows(name: str, known: Mapping[tuple[str, str], Mapping[str, str]]) -> Itera
         line, facts = known.get((figure.id, name)), _facts(planned.runs, figure)
         if line is None or facts is None or figure.id in TWICE.values():
             continue
-        told = {key: getattr(facts, key) for key in COLUMNS[1:7]}
+        columns = {key: getattr(facts, key) for key in COLUMNS[1:7]}
         yield {
             "source": figure.id,
-            **told,
+            **columns,
             "metric": figure.metric,
             "reference": line["published"],
             "ours": line["ours"],
@@ -80,7 +80,7 @@ def _facts(runs: list[RunSpec], figure: Published) -> Facts | None:
             own = {**run.cell, **phase.levels}
             same = all(own.get(axis) == level for axis, level in levels.items())
             if same and figure.phase in (None, phase.name):
-                stores = (facts_of_store(run, phase, of.storage) for of in phase.streams)
+                stores = (facts_of_store(run, phase, stream.storage) for stream in phase.streams)
                 server = facts_of(run, phase) if figure.metric.startswith(METRICS) else None
                 return server or next(filter(None, stores), None)
     return None

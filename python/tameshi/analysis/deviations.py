@@ -18,12 +18,12 @@ def ledger(study: Summary, runs: Sequence[Any]) -> dict[str, Any] | None:
     """
     if study.method is None:
         return None
-    found = [reason("shortened")] if study.quick else []
-    found += map(quoted, study.method.deviations or [])
+    reasons = [reason("shortened")] if study.quick else []
+    reasons += map(quoted, study.method.deviations or [])
     for run in runs:
-        found += _of_run(run.spec, run.environment)
-        found += _of_outcome(run.outcome)
-    return {"name": study.method.name, "compliant": not found, "deviations": distinct(found)}
+        reasons += _of_run(run.spec, run.environment)
+        reasons += _of_outcome(run.outcome)
+    return {"name": study.method.name, "compliant": not reasons, "deviations": distinct(reasons)}
 
 
 def _of_run(spec: RunSpec, environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -65,7 +65,7 @@ def _of_outcome(outcome: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """
     by_amount = [w for w in outcome.get("windows", ()) if w["ended_by"] == "amount"]
     own = [unsettled_in(window) for window in by_amount]
-    return [found for found in outcome["verdict"]["reasons"] if found not in own]
+    return [cause for cause in outcome["verdict"]["reasons"] if cause not in own]
 
 
 def _device(target: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -25,7 +25,9 @@ def facts_of_store(spec: RunSpec, phase: PhaseSpec, storage: str) -> Facts | Non
 
     Caches are excluded: no share of the data counts as cached.
     """
-    trees = [tree for of in phase.streams if of.storage == storage and (tree := _tree(of))]
+    trees = [
+        tree for stream in phase.streams if stream.storage == storage and (tree := _tree(stream))
+    ]
     if not trees:
         return None
     model = spec.storage[storage].model
@@ -38,12 +40,12 @@ def facts_of_store(spec: RunSpec, phase: PhaseSpec, storage: str) -> Facts | Non
 def _tree(stream: PhaseStream) -> tuple[int, int] | None:
     """Return the committers of a stream's merge trees and their memory in bytes; None without a
     tree."""
-    of = stream.stream
-    if of.lsm is None:
+    spec = stream.stream
+    if spec.lsm is None:
         return None
-    jobs = of.jobs or 1
-    group = of.sync.group_commit.committers if isinstance(of.sync, Sync3) else 1
-    return jobs * group, jobs * compiled.size_bytes(of.lsm.memtable)
+    jobs = spec.jobs or 1
+    group = spec.sync.group_commit.committers if isinstance(spec.sync, Sync3) else 1
+    return jobs * group, jobs * compiled.size_bytes(spec.lsm.memtable)
 
 
 def arrives(stream: PhaseStream, runs: Sequence[WindowData]) -> Offered | None:
@@ -52,11 +54,11 @@ def arrives(stream: PhaseStream, runs: Sequence[WindowData]) -> Offered | None:
     Commits count documents, not the writes of their tree. Another stream counts reads, or writes if
     it has no reads.
     """
-    told: Any = stream.stream.model_dump(mode="json", by_alias=True)
-    given = told["arrivals"] if isinstance(told["arrivals"], dict) else {}
+    spec: Any = stream.stream.model_dump(mode="json", by_alias=True)
+    given = spec["arrivals"] if isinstance(spec["arrivals"], dict) else {}
     rates = [given[kind]["rate"] for kind in STEADY_ARRIVALS if kind in given]
-    served = ["commit"] if told["lsm"] else list(_moving(runs))
-    if not rates or told["duty"] or len(served) != 1:
+    served = ["commit"] if spec["lsm"] else list(_moving(runs))
+    if not rates or spec["duty"] or len(served) != 1:
         return None
     (kind,) = served
     metrics = (f"{kind}.rate",) if kind == "commit" else (f"{kind}.iops", f"{kind}.bandwidth")

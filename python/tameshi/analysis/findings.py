@@ -113,10 +113,10 @@ def _empty(
     if phase.programs or not is_without_figures(windows):
         return
     visits = [v for w in run.outcome["windows"] if w["phase"] == index for v in w["visits"]]
-    whole = Stretch("", [(begin, end) for begin, end in visits], steady=False)
+    stretch = Stretch("", [(begin, end) for begin, end in visits], steady=False)
     for stream in phase.streams:
-        told = frames.window(run.spec.repetition, index, stream.name, whole)
-        used_up = stream.stream.amount is not None and not is_without_figures([told])
+        window = frames.window(run.spec.repetition, index, stream.name, stretch)
+        used_up = stream.stream.amount is not None and not is_without_figures([window])
         yield Finding("ramped" if used_up else "nothing", stream.name, {})
 
 
@@ -161,9 +161,9 @@ def _missed(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
 def _worn_out(run: SealedRun, index: int) -> Iterator[Finding]:
     """Yield storages of the phase whose flash is worn beyond the endurance of its model."""
     for name in dict.fromkeys(stream.storage for stream in run.spec.phases[index].streams):
-        told = wear_of(run, name)
-        if told and not told.is_readable:
-            figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
+        wear = wear_of(run, name)
+        if wear and not wear.is_readable:
+            figures = {"worn": wear.behind, "readable": 1 + (wear.extra or 0.0)}
             yield Finding("worn_out", name, figures)
 
 
@@ -187,11 +187,11 @@ def _behind(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterat
     if len(part.spans) > 1:
         return
     for name in run.spec.storage:
-        told = frames.window(run.spec.repetition, index, f"storage.{name}", part)
-        if BEHIND not in told.counters:
+        window = frames.window(run.spec.repetition, index, f"storage.{name}", part)
+        if BEHIND not in window.counters:
             continue
         written = _written_to(frames, run, index, part, name)
-        bytes_behind = fallen_behind(told, written)
+        bytes_behind = fallen_behind(window, written)
         if bytes_behind is not None:
             yield Finding("behind", name, {"bytes": bytes_behind, "written": written})
 
@@ -302,12 +302,12 @@ def shared_drives(run: SealedRun) -> dict[str, str]:
 
     The record holds the drive's activity once, under the first of its functions.
     """
-    found = {}
+    drives = {}
     for name, storage in run.spec.storage.items():
         partition = getattr(storage.model, "partition", None)
         if partition and partition.function.drive:
-            found[name] = str(partition.function.drive)
-    return found
+            drives[name] = str(partition.function.drive)
+    return drives
 
 
 def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
@@ -320,12 +320,12 @@ def capacity_of(run: SealedRun, name: str) -> dict[str, int]:
     """Return capacity and used bytes of a simulated storage, or of the drive that its function
     shares."""
     drives = shared_drives(run)
-    sharing = [each for each, of in drives.items() if of == drives.get(name)] or [name]
+    sharing = [each for each, drive in drives.items() if drive == drives.get(name)] or [name]
     models = {each: model for each in sharing if (model := model_of(run, each))}
     if name not in models:
         return {}
-    whole = models[name]["partition"]["of"] if name in drives else models[name]
-    return held(whole, [(model, run.spec.storage[each]) for each, model in models.items()])
+    host_model = models[name]["partition"]["of"] if name in drives else models[name]
+    return held(host_model, [(model, run.spec.storage[each]) for each, model in models.items()])
 
 
 def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
@@ -333,25 +333,25 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
     machine = machine_of(frames.samples.iter_rows(), part.spans)
     engine = (run.spec.engines or {})[run.spec.database.engine] if run.spec.database else None
     own_server = engine is not None and engine.dsn is not None
-    told: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     if "server" in frames.samples["subject"]:
         server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
         statements, transactions = programs.counted(server)
-        told = {"server_statements": statements, "server_transactions": transactions}
-        told["machine"] = machine
-    found: list[Finding] = []
+        counts = {"server_statements": statements, "server_transactions": transactions}
+        counts["machine"] = machine
+    findings: list[Finding] = []
     for program in run.spec.phases[index].programs or ():
         ((word, settings),) = program.model_dump(mode="json").items()
         clients = settings.get("clients") or 1
         data = frames.window(run.spec.repetition, index, word, part)
-        limits = client_findings(word, clients, data, **told) if told else []
+        limits = client_findings(word, clients, data, **counts) if counts else []
         blamed = any(finding.level == "invalid" for finding in limits)
-        found += limits if blamed else [*limits, *program_unserved(word, clients, data)]
+        findings += limits if blamed else [*limits, *program_unserved(word, clients, data)]
         kinds = [name for name in frames.by_stream if name.startswith(f"{word}.")] or [word]
         windows = [frames.window(run.spec.repetition, index, kind, part) for kind in kinds]
         completed, failed = (
-            sum(sum(window.counters.get(f"transaction.{of}", ())) for window in windows)
-            for of in ("count", "failed")
+            sum(sum(window.counters.get(f"transaction.{metric}", ())) for window in windows)
+            for metric in ("count", "failed")
         )
-        found += program_findings(word, completed, failed, machine, own_server=own_server)
-    return found
+        findings += program_findings(word, completed, failed, machine, own_server=own_server)
+    return findings

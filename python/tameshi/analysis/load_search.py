@@ -33,15 +33,15 @@ def next_rates(study: Summary, cells: Cells, runs: Sequence[RunSpec]) -> dict[Le
     written = study.search
     if written is None:
         return {}
-    found = {}
+    rates = {}
     for levels, inside in _groups(cells).items():
         maximum = _maximum(written, inside)
         if maximum:
             probes = _probes(written, inside)
             budget = _runs_within(written, runs)
             asked = load_curve.next_rates(_search(written, budget), maximum, probes)
-            found[levels] = sorted({*(probe.rate for probe in probes), *asked})
-    return found
+            rates[levels] = sorted({*(probe.rate for probe in probes), *asked})
+    return rates
 
 
 def answers(study: Summary, cells: Cells) -> Iterator[dict[str, Any]]:

@@ -136,8 +136,8 @@ class Open:
 def family_of(metric: str, workload: str = "") -> str:
     """Return the family of a metric; every database metric has one."""
     beginnings = ((family, of) for family, names in FAMILIES.items() for of in names)
-    found = next((family for family, of in beginnings if metric.startswith(of)), "writes")
-    return DOCUMENTS if workload == DOCUMENTS and found not in ALONE else found
+    match = next((family for family, of in beginnings if metric.startswith(of)), "writes")
+    return DOCUMENTS if workload == DOCUMENTS and match not in ALONE else match
 
 
 @functools.cache
@@ -153,17 +153,17 @@ def _row(row: Mapping[str, str]) -> Validated:
     numbers = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
     facts = Facts(row["profile"], row["workload"], row["storage"], *numbers)
     ends = float(row["reference"]), float(row["ours"])
-    told = (row[key] for key in ("unit", "note", "fitted", "invalid"))
-    return Validated(row["source"], facts, row["metric"], *ends, *told)
+    values = (row[key] for key in ("unit", "note", "fitted", "invalid"))
+    return Validated(row["source"], facts, row["metric"], *ends, *values)
 
 
 @functools.cache
 def left_open() -> Mapping[str, Open]:
     """Return the parameter uncertainty of each family."""
-    told = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
     return {
-        family: Open(_share(of["parameters"]), _share(of["outside"]), of["because"])
-        for family, of in told["database"].items()
+        family: Open(_share(bounds["parameters"]), _share(bounds["outside"]), bounds["because"])
+        for family, bounds in table["database"].items()
     }
 
 
@@ -214,7 +214,9 @@ def drive_of(node: Any) -> str:
     for key in node:
         if key in MODELS:
             return str(key)
-    return next((found for of in node.values() if (found := drive_of(of)) != "unknown"), "unknown")
+    return next(
+        (drive for child in node.values() if (drive := drive_of(child)) != "unknown"), "unknown"
+    )
 
 
 def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
@@ -224,13 +226,13 @@ def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estim
     """
     if facts is None:
         return list(estimates)
-    found = []
+    modelled = []
     for each in estimates:
         model = interval(each.metric, each.value, facts)
         if model and each.at_most is not None:
             model = replace(model, high=min(model.high, each.at_most))
-        found.append(replace(each, model=model))
-    return found
+        modelled.append(replace(each, model=model))
+    return modelled
 
 
 def down_ns(event: Mapping[str, Any], spec: RunSpec, events: Iterable[Mapping[str, Any]]) -> int:
@@ -256,10 +258,12 @@ def of_event(event: Mapping[str, Any], facts: Facts | None, down: int = 0) -> di
     if event.get("back") is False:
         # Its times end with the next event, which the study sets.
         return dict(event)
-    told, begin = event, 0
+    adjusted, begin = event, 0
     if event["kind"] == "outage":
-        told, begin = event["outage"], event["outage"]["first_error_ns"]
-    times = {key: told[key] - begin for key in TIMES.get(event["kind"], ()) if told.get(key)}
+        adjusted, begin = event["outage"], event["outage"]["first_error_ns"]
+    times = {
+        key: adjusted[key] - begin for key in TIMES.get(event["kind"], ()) if adjusted.get(key)
+    }
     return {**event, **_beside(times, "outage.", facts, dict.fromkeys(DOWN, down))}
 
 
@@ -282,9 +286,9 @@ def _beside(
     model = {}
     for key, value in figures.items() if facts else ():
         sure = (certain or {}).get(key, 0)
-        found = interval(family + key, value - sure, facts) if facts else None
-        if found:
-            model[key] = replace(found, low=sure + found.low, high=sure + found.high).as_json()
+        bounds = interval(family + key, value - sure, facts) if facts else None
+        if bounds:
+            model[key] = replace(bounds, low=sure + bounds.low, high=sure + bounds.high).as_json()
     return {"model": model} if model else {}
 
 

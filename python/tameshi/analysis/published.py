@@ -79,12 +79,12 @@ class Uncertainty:
 @functools.cache
 def listed() -> Mapping[str, Listed]:
     """Return every line of both lists by its id."""
-    found = {}
+    lines = {}
     for name in ("to-predict.csv", "calibration.csv"):
         with (PUBLISHED / name).open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                found[row["id"]] = Listed(row["unit"], _number(row.get("value")))
-    return found
+                lines[row["id"]] = Listed(row["unit"], _number(row.get("value")))
+    return lines
 
 
 def _number(text: str | None) -> float | None:
@@ -97,14 +97,16 @@ def _number(text: str | None) -> float | None:
 @functools.cache
 def uncertainties() -> Mapping[str, Uncertainty]:
     """Return the class of each figure that has one, by its id."""
-    told = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
-    found: dict[str, Uncertainty] = {}
-    for of in told["class"].values():
-        share = float(of["parameters"].removesuffix("%")) / 100
-        relative, least, most = (of.get(key, {}) for key in ("relative_to", "at_least", "at_most"))
-        one = Uncertainty(of["comparable"], share, of["because"], relative, least, most)
-        found |= {figure: one for figure in of["figures"]}
-    return found
+    table = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
+    classes: dict[str, Uncertainty] = {}
+    for entry in table["class"].values():
+        share = float(entry["parameters"].removesuffix("%")) / 100
+        relative, least, most = (
+            entry.get(key, {}) for key in ("relative_to", "at_least", "at_most")
+        )
+        one = Uncertainty(entry["comparable"], share, entry["because"], relative, least, most)
+        classes |= {figure: one for figure in entry["figures"]}
+    return classes
 
 
 def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -122,25 +124,29 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         if row["published"] and row["predicted"]
     }
     for row in rows:
-        of = uncertainties().get(row["id"])
-        if of and row["predicted"] is not None and row["id"] in of.relative_to:
+        uncertainty = uncertainties().get(row["id"])
+        if uncertainty and row["predicted"] is not None and row["id"] in uncertainty.relative_to:
             # Without its reference figure in the same study there is no prediction.
-            known = off.get(of.relative_to[row["id"]])
+            known = off.get(uncertainty.relative_to[row["id"]])
             row["predicted"] = None if known is None else row["predicted"] / math.exp(known)
-        if of and row["predicted"] is not None and row["published"] is None:
-            width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
+        if uncertainty and row["predicted"] is not None and row["published"] is None:
+            width = QUANTILE * math.hypot(
+                calibration_error(uncertainty.comparable, off), uncertainty.parameters
+            )
             bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
-            low, high = within(row["id"], row["predicted"], sorted(bounds), of)
-            row |= {"low": low, "high": high, "because": of.because}
+            low, high = within(row["id"], row["predicted"], sorted(bounds), uncertainty)
+            row |= {"low": low, "high": high, "because": uncertainty.because}
     return rows
 
 
 def within(
-    figure: str, predicted: float, bounds: Sequence[float], of: Uncertainty
+    figure: str, predicted: float, bounds: Sequence[float], uncertainty: Uncertainty
 ) -> tuple[float, float]:
     """Return a figure's bounds, limited to its upper bound."""
     low, high = bounds
-    least, most = (_known(limits.get(figure)) for limits in (of.at_least, of.at_most))
+    least, most = (
+        _known(limits.get(figure)) for limits in (uncertainty.at_least, uncertainty.at_most)
+    )
     if least is not None:
         low = min(max(low, least / REPEATED), predicted)
     if most is not None:
@@ -194,9 +200,9 @@ def _missing(line: Listed | None, figure: Published, cells: Sequence[Cell]) -> I
     if line is None:
         yield "list"
     levels = _levels(figure.cell)
-    told = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
-    values = (_value(cell, figure) or _only(None) for cell in told)
-    if told and all(found["value"] is None for found in values):
+    matching = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
+    values = (_value(cell, figure) or _only(None) for cell in matching)
+    if matching and all(found["value"] is None for found in values):
         yield "value"
 
 
@@ -210,23 +216,23 @@ def _only(value: float | None) -> Found:
 
 def _kind_of(figure: Published) -> str | None:
     """Return how cells derive the figure; None if it is a cell's metric."""
-    of = figure.model_dump(mode="json", by_alias=True)["derived"]
-    return str(next(iter(of))) if isinstance(of, Mapping) else of
+    derived = figure.model_dump(mode="json", by_alias=True)["derived"]
+    return str(next(iter(derived))) if isinstance(derived, Mapping) else derived
 
 
 def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
     """Return the value derived from the cells that a figure names."""
-    levels, of = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
+    levels, derived = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
     fitting = [cell for cell in cells if _fits(cell, figure.phase, levels)]
-    if of is None:
+    if derived is None:
         return next((v for c in fitting if (v := _value(c, figure)) is not None), _only(None))
-    if of == RAMPED:
+    if derived == RAMPED:
         ramped = (_ramp_included(cell, figure) for cell in fitting)
         return next((found for found in ramped if found), _only(None))
-    if of == "most":
+    if derived == "most":
         found = [v for c in fitting if (v := _value(c, figure)) is not None]
         return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
-    ((kind, given),) = of.items()
+    ((kind, given),) = derived.items()
     if kind in PAIRED:
         other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]
         pair = [next((_value(c, figure) for c in side), None) for side in (fitting, other)]
@@ -244,25 +250,25 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
 
 def _ramp_included(cell: Cell, figure: Published) -> Found | None:
     """Return the mean from the start of the ramp, by completions after it; None if unknown."""
-    rate, found = figure.metric.replace(".latency.mean", ".rate"), []
+    rate, weighted = figure.metric.replace(".latency.mean", ".rate"), []
     for window in (WHOLE, cell["phase"]):
-        told = {e["metric"]: e["value"] for e in _told(cell, figure.subject, window)}
+        values = {e["metric"]: e["value"] for e in _estimates(cell, figure.subject, window)}
         seconds = cell.get("windows", {}).get(window)
-        if seconds is None or not told.keys() >= {rate, figure.metric}:
+        if seconds is None or not values.keys() >= {rate, figure.metric}:
             return None
-        found.append((told[figure.metric], told[rate] * seconds))
-    (mean, completed), (_, counted) = found
+        weighted.append((values[figure.metric], values[rate] * seconds))
+    (mean, completed), (_, counted) = weighted
     return _only(mean * completed / counted)
 
 
 def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
     """Return the last level before the first that differs."""
-    found = None
+    last = None
     for level, _ in apart:
         if level not in same:
             break
-        found = level
-    return found
+        last = level
+    return last
 
 
 def _share(written: Any) -> float:
@@ -279,9 +285,9 @@ def _apart(
         if value is not None:
             place = by_level.setdefault(float(cell["levels"][axis]), {})
             place[cell["levels"][whatever]] = value
-    known = {of.name: len(of.levels) for of in study.axes}
-    whole = {k: v for k, v in by_level.items() if len(v) == known[whatever]}
-    return [(k, 1 - min(v.values()) / max(v.values())) for k, v in sorted(whole.items())]
+    known = {other.name: len(other.levels) for other in study.axes}
+    complete = {k: v for k, v in by_level.items() if len(v) == known[whatever]}
+    return [(k, 1 - min(v.values()) / max(v.values())) for k, v in sorted(complete.items())]
 
 
 def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
@@ -294,33 +300,33 @@ def _value(cell: Cell, figure: Published) -> Found | None:
     interval."""
     window = figure.window or cell["phase"]
     if figure.per:
-        told = _told(cell, None, window)
+        chosen = _estimates(cell, None, window)
         parts = [
-            next((e["value"] for e in told if e["metric"] == metric), None)
+            next((e["value"] for e in chosen if e["metric"] == metric), None)
             for metric in (figure.metric, figure.per)
         ]
         return _only(parts[0] / parts[1]) if parts[0] is not None and parts[1] else None
-    told = _told(cell, figure.subject, window)
-    found = {e["metric"]: e for e in told}
+    chosen = _estimates(cell, figure.subject, window)
+    by_metric = {e["metric"]: e for e in chosen}
     operation, _, measure = figure.metric.partition(".")
     if operation != "all":
-        estimate = found.get(figure.metric)
+        estimate = by_metric.get(figure.metric)
         if estimate is None:
             return None
         bounds = {key: estimate["sampling"].get(key) for key in ("low", "high")}
         return {"value": estimate["value"], **bounds}
-    return _together(told, measure)
+    return _together(chosen, measure)
 
 
-def _told(cell: Cell, subject: str | None, window: str) -> list[Cell]:
+def _estimates(cell: Cell, subject: str | None, window: str) -> list[Cell]:
     """Yield estimates over a window, of one subject or of all."""
-    found = (e for e in cell["estimates"] if e["window"] == window)
-    return [e for e in found if subject in (None, e.get("subject"))]
+    chosen = (e for e in cell["estimates"] if e["window"] == window)
+    return [e for e in chosen if subject in (None, e.get("subject"))]
 
 
-def _together(told: Sequence[Cell], measure: str) -> Found | None:
+def _together(cells: Sequence[Cell], measure: str) -> Found | None:
     """Return reads and writes of all streams as one: rates add up, the rest is weighted by them."""
-    by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in told}
+    by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in cells}
     parts = [
         (by_metric.get((subject, f"{operation}.iops"), 0.0), value)
         for (subject, metric), value in by_metric.items()

@@ -60,9 +60,9 @@ class Intervals:
         order = sorted(places)
         counters = {}
         for metric, values in self._metrics.items():
-            told = [values[place] for place in order]
-            if any(value is not None for value in told):
-                counters[metric] = [0.0 if value is None else value for value in told]
+            ordered = [values[place] for place in order]
+            if any(value is not None for value in ordered):
+                counters[metric] = [0.0 if value is None else value for value in ordered]
         return [self._lengths[place] for place in order], counters
 
     def counted(self, metric: str) -> list[tuple[int, int, float]]:
@@ -125,9 +125,9 @@ class Frames:
             keys = ["t_ns", "dt_ns", "metric"]
             metric = pl.col("metric")
             counted = metric.str.starts_with("transaction.") | metric.is_in(SCHEDULED)
-            whole = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
+            sums = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
             own = [f.select(*keys, "value") for f in [self.by_stream.get(word)] if f is not None]
-            merged = pl.concat([whole, *own]).with_columns(
+            merged = pl.concat([sums, *own]).with_columns(
                 source=pl.lit("load"), subject=pl.lit(word)
             )
             self.by_stream[word] = merged
@@ -135,8 +135,8 @@ class Frames:
 
 def program_words(phases: Iterable[PhaseSpec]) -> list[str]:
     """Return the programs that phases run, each once."""
-    found = (program for phase in phases for program in phase.programs or ())
-    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+    programs = (program for phase in phases for program in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in programs))
 
 
 def sampled(
@@ -146,7 +146,7 @@ def sampled(
 
     `wholly`: only rows that lie entirely in it.
     """
-    of = (
+    chosen = (
         pl.col("metric").str.starts_with("disk.")
         if subject is None
         else pl.col("subject") == subject
@@ -154,7 +154,7 @@ def sampled(
     first = pl.col("t_ns") - (pl.col("dt_ns") if wholly else pl.col("dt_ns") // 2)
     last = pl.col("t_ns") - 1 if wholly else first
     within = ((first >= begin) & (last < end) for begin, end in part.spans)
-    inside = frame.filter(of & pl.any_horizontal(*within))
+    inside = frame.filter(chosen & pl.any_horizontal(*within))
     keys = ["t_ns", "dt_ns", "metric"]
     inside = inside.group_by(keys).agg(pl.col("value").sum()).sort("t_ns", "metric")
     times = inside.select("t_ns", "dt_ns").unique().sort("t_ns")

@@ -150,10 +150,10 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
         for key, cell in cells[0].items():
             if key in cells[1]:
                 runs = a.runs_of(left, *key), b.runs_of(right, *key)
-                told, known = _differences(runs, (left, right), options.changed)
-                found.append(told)
+                cell_differences, known = _differences(runs, (left, right), options.changed)
+                found.append(cell_differences)
                 facts.append(known)
-                pairs.append(_pair((cell, cells[1][key]), runs, told, better, options))
+                pairs.append(_pair((cell, cells[1][key]), runs, cell_differences, better, options))
     pairs = _corrected(pairs)
     spread = _spread(found)
     differing = {s.difference.key for s in spread}
@@ -240,34 +240,34 @@ def _differences(
     changed = frozenset(asked) | ({"world"} if across else set())
     left, right = (facts_of(side.values()) for side in runs)
     modelled = worlds[0] in MODELLED
-    told = differences(left, right, modelled=modelled, across=across, changed=changed)
+    differing = differences(left, right, modelled=modelled, across=across, changed=changed)
     known = {key[0] for key, value in left.items() if value is not None and key in right}
-    return told, known
+    return differing, known
 
 
 def _pair(
     cells: tuple[Mapping[str, Any], Mapping[str, Any]],
     runs: tuple[Runs, Runs],
-    told: Iterable[Difference],
+    differing: Iterable[Difference],
     better: Mapping[str, str],
     options: Options,
 ) -> CellPair:
     levels = [cell["verdict"]["level"] for cell in cells]
-    barred = "incomparable" if any(d.effect == "breaks" for d in told) else ""
+    barred = "incomparable" if any(d.effect == "breaks" for d in differing) else ""
     if not barred and "invalid" in levels:
         barred = "invalid"
     real = any(cell["world"] != "simulated" for cell in cells)
-    grounds = Grounds(barred, *_kinship(cells, runs, told), real)
-    found = judgements(*cells, grounds, better, within=options.within, every=options.every)
+    grounds = Grounds(barred, *_kinship(cells, runs, differing), real)
+    judged_metrics = judgements(*cells, grounds, better, within=options.within, every=options.every)
     worlds = (cells[0]["world"], cells[1]["world"])
     verdicts = (levels[0], levels[1])
-    return CellPair(cells[0]["phase"], cells[0]["levels"], worlds, verdicts, tuple(found))
+    return CellPair(cells[0]["phase"], cells[0]["levels"], worlds, verdicts, tuple(judged_metrics))
 
 
 def _kinship(
     cells: tuple[Mapping[str, Any], Mapping[str, Any]],
     runs: tuple[Runs, Runs],
-    told: Iterable[Difference],
+    differing: Iterable[Difference],
 ) -> tuple[bool, bool]:
     """Return whether the two are identical, and whether their repetitions share their seeds."""
     a, b = runs
@@ -277,7 +277,7 @@ def _kinship(
     digests = [(a[n][0].outcome["digest"], b[n][0].outcome["digest"]) for n in a]
     identical = all(left == right and left for left, right in digests)
     seeds = all(a[n][0].spec.seed == b[n][0].spec.seed for n in a)
-    return identical, seeds and not any(d.key in ("work", "storage_size") for d in told)
+    return identical, seeds and not any(d.key in ("work", "storage_size") for d in differing)
 
 
 def _corrected(pairs: Sequence[CellPair]) -> list[CellPair]:
@@ -287,13 +287,13 @@ def _corrected(pairs: Sequence[CellPair]) -> list[CellPair]:
     return [replace(p, judgements=tuple(next(marked) for _ in p.judgements)) for p in pairs]
 
 
-def _spread(found: Sequence[Sequence[Difference]]) -> list[Spread]:
+def _spread(by_cell: Sequence[Sequence[Difference]]) -> list[Spread]:
     """Return each difference once, most serious first, with its number of cells."""
     counts: dict[Difference, int] = {}
-    for differences_of_cell in found:
+    for differences_of_cell in by_cell:
         for difference in differences_of_cell:
             counts[difference] = counts.get(difference, 0) + 1
-    spread = [Spread(difference, cells, len(found)) for difference, cells in counts.items()]
+    spread = [Spread(difference, cells, len(by_cell)) for difference, cells in counts.items()]
     order = {rule.key: place for place, rule in enumerate(RULES)}
     return sorted(
         spread, key=lambda s: (EFFECTS.index(s.difference.effect), order[s.difference.key])
@@ -301,20 +301,20 @@ def _spread(found: Sequence[Sequence[Difference]]) -> list[Spread]:
 
 
 def _verdict(
-    a: Side, b: Side, options: Options, found: Sequence[Sequence[Difference]]
+    a: Side, b: Side, options: Options, by_cell: Sequence[Sequence[Difference]]
 ) -> tuple[Level, str]:
     """Return the level and its code: incomparable only if no common cell may be judged."""
-    if not found:
+    if not by_cell:
         shared = options.world or set(a.worlds()) & set(b.worlds())
         return "incomparable", "no_cells" if shared else "no_world"
-    broken = [any(d.effect == "breaks" for d in cell) for cell in found]
+    broken = [any(d.effect == "breaks" for d in cell) for cell in by_cell]
     if all(broken):
         return "incomparable", "facts"
     if any(broken):
         return "differences", "some_cells"
-    effects = {d.effect for cell in found for d in cell}
+    effects = {d.effect for cell in by_cell for d in cell}
     if "may" in effects:
-        unknown = all(d.key == "unknown" for cell in found for d in cell if d.effect == "may")
+        unknown = all(d.key == "unknown" for cell in by_cell for d in cell if d.effect == "may")
         return "differences", "unknown" if unknown else "facts"
     return "comparable", "asked" if "question" in effects else "nothing"
 

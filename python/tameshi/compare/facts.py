@@ -55,7 +55,7 @@ def differences(
 
     `across`: two different worlds on purpose; then only the workload is compared.
     """
-    found = []
+    differing = []
     rank = {rule.key: place for place, rule in enumerate(RULES)}
     for key, subject in sorted({*a, *b}, key=lambda k: (rank[k[0]], k[1])):
         rule = BY_KEY[key]
@@ -69,9 +69,9 @@ def differences(
             continue
         # A setting missing from the other's spec is a difference; an unread fact is none.
         one_sided = rule.of != "spec" and (left is None or right is None)
-        told = effect(rule, modelled=modelled, one_sided=one_sided, changed=changed)
-        found.append(Difference(key, subject, told, left, right))
-    return found
+        consequence = effect(rule, modelled=modelled, one_sided=one_sided, changed=changed)
+        differing.append(Difference(key, subject, consequence, left, right))
+    return differing
 
 
 def facts_of(runs: Iterable[tuple[SealedRun, int]]) -> dict[Key, str | None]:
@@ -83,12 +83,12 @@ def facts_of(runs: Iterable[tuple[SealedRun, int]]) -> dict[Key, str | None]:
             if number and key[0] == "seed":
                 continue
             values = seen.setdefault(key, [])
-            if value is not None and _said(value) not in values:
-                values.append(_said(value))
+            if value is not None and _plain(value) not in values:
+                values.append(_plain(value))
     return {key: ", ".join(sorted(values)) or None for key, values in seen.items()}
 
 
-def _said(value: Any) -> str:
+def _plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
     return str(value)

@@ -94,13 +94,13 @@ def judgements(
     """Return judgements of the metrics that both cells have; `better` is the registry's direction
     by metric."""
     below = {(e["subject"], e["metric"]): e for e in _steady(a)}
-    found = []
+    judged_metrics = []
     for above in chosen(list(_steady(b)), better, every=every):
         other = below.get((above["subject"], above["metric"]))
         if other is not None:
             direction = better[above["metric"]]
-            found.append(_judged(other, above, grounds, direction, within))
-    return found
+            judged_metrics.append(_judged(other, above, grounds, direction, within))
+    return judged_metrics
 
 
 def chosen(
@@ -115,7 +115,7 @@ def chosen(
         return directed
     committing = {e["subject"] for e in directed if e["metric"] == "commit.rate"}
     values = {(e["subject"], e["metric"]): e["value"] for e in directed}
-    found = []
+    picked = []
     for estimate in directed:
         subject, (operation, _, measure) = estimate["subject"], estimate["metric"].partition(".")
         rate = values.get((subject, f"{operation}.iops")) or 0
@@ -125,8 +125,8 @@ def chosen(
         natural = ("bandwidth" if wide else "iops", "rate", "latency.mean", "latency.p99")
         # A sync belongs to its write's stream; without commits it has no figure of its own.
         if measure in natural and operation != "sync":
-            found.append(estimate)
-    return found
+            picked.append(estimate)
+    return picked
 
 
 def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
@@ -159,8 +159,8 @@ def _judged(
 
 
 def _models(a: Mapping[str, Any], b: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    of = ratios.models_of(b, a)
-    return {"a": a.get("model"), "b": b.get("model"), "ratio": of} if of else None
+    ratio_model = ratios.models_of(b, a)
+    return {"a": a.get("model"), "b": b.get("model"), "ratio": ratio_model} if ratio_model else None
 
 
 def _ratio(
@@ -172,7 +172,7 @@ def _ratio(
         value = b["value"] / a["value"] if a["value"] > 0 else None
         return value, none("extreme", int(b["sampling"]["runs"] or 0))
     rough = RESOLUTION if ".latency.p" in b["metric"] else 0.0
-    return ratios.of(_side(b), _side(a), paired=grounds.paired, resolution=rough)
+    return ratios.ratio(_side(b), _side(a), paired=grounds.paired, resolution=rough)
 
 
 def _side(estimate: Mapping[str, Any]) -> ratios.Side:
@@ -227,10 +227,12 @@ def chance(ratio: float | None, sampling: Interval) -> float | None:
     return 2 * float(ndtr(-distance / half * NORMAL_95))
 
 
-def with_firmness(found: Sequence[Judgement]) -> list[Judgement]:
+def with_firmness(judged_metrics: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with those marked that remain after correction for multiple comparisons
     (Holm)."""
-    ranked = sorted((j.chance, place) for place, j in enumerate(found) if j.chance is not None)
+    ranked = sorted(
+        (j.chance, place) for place, j in enumerate(judged_metrics) if j.chance is not None
+    )
     firm = set()
     for rank, (value, place) in enumerate(ranked):
         if value > (1 - CONFIDENCE) / (len(ranked) - rank):
@@ -239,5 +241,5 @@ def with_firmness(found: Sequence[Judgement]) -> list[Judgement]:
     differ = ("better", "worse")
     return [
         replace(j, firm=place in firm and j.outcome in differ and not j.lone)
-        for place, j in enumerate(found)
+        for place, j in enumerate(judged_metrics)
     ]

@@ -42,13 +42,13 @@ class Side:
 
     def runs_of(self, world: str, phase: str, levels: Levels) -> dict[int, tuple[SealedRun, int]]:
         """Return by repetition the runs of a cell and the index of its phase in each."""
-        found = {}
+        by_repetition = {}
         for run in self.runs:
             for index, spec in enumerate(run.spec.phases):
                 same = run.spec.world.value == world and spec.name == phase
                 if same and in_order({**run.spec.cell, **spec.levels}) == levels:
-                    found[run.spec.repetition] = (run, index)
-        return found
+                    by_repetition[run.spec.repetition] = (run, index)
+        return by_repetition
 
 
 def in_order(levels: Mapping[str, Any]) -> Levels:
@@ -59,17 +59,17 @@ def in_order(levels: Mapping[str, Any]) -> Levels:
 def read_side(path: Path) -> Side:
     """Read one side; raises `BadInput` if it is no result of a study."""
     file = path / "results.json" if path.is_dir() else path
-    found = _read_json(file, path)
-    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+    results = _read_json(file, path)
+    if not isinstance(results, dict) or not isinstance(results.get("cells"), list):
         raise BadInput("this holds no results of a study", where=str(file), accepted=ACCEPTED)
-    if found.get("schema_version") not in READABLE:
+    if results.get("schema_version") not in READABLE:
         raise BadInput(
             "these results have a form that is not known",
             where=str(file),
-            found=f"version {found.get('schema_version')}",
+            found=f"version {results.get('schema_version')}",
             accepted=[f"version {version}" for version in READABLE],
         )
-    return Side(str(path), found, _read_runs(file.parent))
+    return Side(str(path), results, _read_runs(file.parent))
 
 
 def _read_json(file: Path, given: Path) -> Any:
@@ -88,10 +88,10 @@ def _read_runs(folder: Path) -> list[SealedRun]:
         order = json.loads((folder / "order.json").read_bytes())
     except (OSError, ValueError):
         return []
-    found = []
+    runs = []
     for identity in order:
         # A damaged run has no facts; results.json lists it as excluded.
         with suppress(DamagedRun):
             run = store.read_run(store.run_folder(folder, str(identity)))
-            found += [run] if run else []
-    return found
+            runs += [run] if run else []
+    return runs

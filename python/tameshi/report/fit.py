@@ -105,16 +105,16 @@ def _nearer(considered: Sequence[Document], text: Text) -> list[str]:
     nearest = min(considered, key=lambda each: float(each["error"]))
     if "penalty" not in chosen or nearest["error"] >= chosen["error"]:
         return []
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for side, each in (("", chosen), ("_other", nearest)):
         misfit = each["score"] - each["penalty"]
-        told |= {
+        fields |= {
             f"model{side}": each["model"],
             f"error{side}": _percent(each["error"]),
             **{f"{key}{side}": f"{each[key]:.1f}" for key in ("score", "penalty")},
             f"misfit{side}": f"{misfit:.1f}",
         }
-    return [text("fit.answer.nearer", **told)]
+    return [text("fit.answer.nearer", **fields)]
 
 
 def tables(document: Document, text: Text) -> Iterator[Table]:

@@ -110,8 +110,8 @@ def markdown(inputs: ReportInputs, lang: str = "en") -> str:
             parts.append(answer_list(each.answers, text))
         parts += [markdown_table(table) for table in each.tables]
         if each.lines:
-            begin, said = ("    ", str) if each.section.code else ("- ", markdown_text)
-            parts.append("\n".join(f"{begin}{said(line)}" for line in each.lines))
+            begin, escape = ("    ", str) if each.section.code else ("- ", markdown_text)
+            parts.append("\n".join(f"{begin}{escape(line)}" for line in each.lines))
     return "\n\n".join(parts) + "\n"
 
 

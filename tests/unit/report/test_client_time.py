@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tameshi.analysis.stats.programs import CLIENT_TIMES, time_shares
-from tameshi.report.sections.client_time import OF_STORAGE, said, table
+from tameshi.report.sections.client_time import OF_STORAGE, describe, table
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
 
@@ -54,9 +54,11 @@ def test_who_waits_for_the_storage_is_told_the_storage(name: str) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_mechanism_has_words(lang: str) -> None:
-    words = [said(name, 0.5, Text(lang)) for name in CLIENT_TIMES]
+    words = [describe(name, 0.5, Text(lang)) for name in CLIENT_TIMES]
     assert len(set(words)) == len(CLIENT_TIMES) and all("50 %" in each for each in words)
-    assert said("log", None, Text(lang)) in said("log", 0.5, Text(lang)), "an older asked.json"
+    assert describe("log", None, Text(lang)) in describe("log", 0.5, Text(lang)), (
+        "an older asked.json"
+    )
 
 
 def test_where_nothing_is_told_there_is_no_table() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tameshi.report.sections.answer import answers
-from tameshi.report.sections.database import _ledger, _simulated, _told
+from tameshi.report.sections.database import _check_lines, _ledger, _simulated
 from tameshi.report.study import markdown, terminal_summary
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results
@@ -138,7 +138,7 @@ def test_times_of_a_crash_have_how_far_the_model_may_be_off(lang: str, on: tuple
         away = {"low": 1.5e9, "high": 24e9, "validated_on": names, "inside_range": False}
         event = {"kind": "crash", "event": "killed", "how": "kill", "repetition": 0}
         event |= {"t_ns": 1e9, "away_ns": 6e9, "recovery_ns": 2e9, "model": {"away_ns": away}}
-        (said,) = _told(Text(lang), [event])
+        (said,) = _check_lines(Text(lang), [event])
         assert "6.00 s" in said and "1.50–24.00 s" in said and said.endswith(words)
 
 
@@ -154,8 +154,8 @@ def test_an_end_before_the_server_answered_is_not_told_as_its_coming_back(
 ) -> None:
     cut = {"kind": "crash", "event": "cut", "how": "power_cut", "repetition": 0, "log_bytes": 0}
     cut |= {"t_ns": 5e9, "away_ns": 0.5e9, "recovery_ns": 0.49e9, "pages": 0}
-    (short,) = _told(Text(lang), [cut | {"back": False}])
-    (back,) = _told(Text(lang), [cut | {"back": True}])
+    (short,) = _check_lines(Text(lang), [cut | {"back": False}])
+    (back,) = _check_lines(Text(lang), [cut | {"back": True}])
     assert words[0] in short and words[1] not in short and "5.00 s" in short and "0.50 s" in short
     assert words[1] in back and words[0] not in back
 
@@ -165,7 +165,7 @@ def test_what_is_said_of_several_runs_is_said_once_with_their_numbers(lang: str)
     whole = {"kind": "simulated", "mode": "fast", "simulated_ns": 9e9, "whole_ns": 9e9}
     part = whole | {"simulated_ns": 3e9, "like_last_ns": 1e9, "pace": 1.0}
     events = [whole | {"repetition": 0}, part | {"repetition": 1}, whole | {"repetition": 2}]
-    said = list(_told(Text(lang), events))
+    said = list(_check_lines(Text(lang), events))
     assert len(said) == 2 and "1, 3" in said[0] and "2" in said[1]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tameshi.analysis.stats.bottleneck import PARTS, RESOURCES
 from tameshi.report.render.draw import draw
-from tameshi.report.sections.latency_breakdown import figures, percent, said, tables
+from tameshi.report.sections.latency_breakdown import describe, figures, percent, tables
 from tameshi.report.study import markdown, render
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results
@@ -110,20 +110,20 @@ def test_every_part_resource_and_kind_has_its_words() -> None:
     assert {f"resource.{resource}" for resource in RESOURCES} <= TEXT.keys()
     for lang in ("en", "ja"):
         for kind in ("saturated", "waiting", "latency"):
-            words = said(limit(kind, outstanding=12.34), Text(lang))
+            words = describe(limit(kind, outstanding=12.34), Text(lang))
             assert "{" not in words and words
-        host = said(limit("saturated", subject="host", resource="cores"), Text(lang))
+        host = describe(limit("saturated", subject="host", resource="cores"), Text(lang))
         assert Text(lang)("resource.cores") in host and "disk" not in host
 
 
 def test_where_requests_wait_and_nothing_is_saturated_the_busiest_resource_is_named() -> None:
     for lang in ("en", "ja"):
         text = Text(lang)
-        on_disk = said(limit("waiting", busy=0.61), text)
+        on_disk = describe(limit("waiting", busy=0.61), text)
         assert text("resource.media") in on_disk and "disk" in on_disk and "61 %" in on_disk
-        on_host = said(limit("waiting", subject="host", resource="threads", busy=0.8), text)
+        on_host = describe(limit("waiting", subject="host", resource="threads", busy=0.8), text)
         assert text("resource.threads") in on_host and "80 %" in on_host and "disk" not in on_host
-        nothing = said(limit("waiting", subject=None, resource=None, busy=None), text)
+        nothing = describe(limit("waiting", subject=None, resource=None, busy=None), text)
         assert nothing and "%" in nothing and text("resource.media") not in nothing
 
 
@@ -133,9 +133,9 @@ def test_little_is_not_nothing() -> None:
 
 def test_a_full_drive_is_told_by_its_queue_depth() -> None:
     full = limit("saturated", part="queue", resource="places", busy=1.0)
-    assert said(full, Text("en")) == (
+    assert describe(full, Text("en")) == (
         "drive queue depth of disk, full 100 % of the time (queueing is 80 % of the latency)"
     )
-    assert "キュー深度" in said(full, Text("ja"))
+    assert "キュー深度" in describe(full, Text("ja"))
     turn = limit("saturated", part="queue", resource="flush_turn")
-    assert said(turn, Text("en")).startswith("flush serialisation of disk, 97 % busy")
+    assert describe(turn, Text("en")).startswith("flush serialisation of disk, 97 % busy")

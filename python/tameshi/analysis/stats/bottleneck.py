@@ -42,7 +42,7 @@ def breakdown(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
     count = sum(_total(run, f"{operation}.count") for run in runs for operation in OPERATIONS)
     if not time or not count:
         return None
-    told = {
+    shares = {
         part: {"mean_ns": digits(spent / count), "share": digits(spent / time)}
         for part, spent in parts.items()
         if spent
@@ -52,20 +52,20 @@ def breakdown(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
         "operations": int(count),
         "latency_ns_mean": digits(time / count),
         "outstanding": digits(time / sum(run.length_ns for run in runs)),
-        "parts": told,
+        "parts": shares,
     }
 
 
 def busy(subject: str, runs: Sequence[WindowData]) -> list[dict[str, Any]]:
     """Return the utilisation of each resource of a storage or the host."""
-    found = []
+    utilisations = []
     for resource in RESOURCES:
         capacity = sum(_total(run, f"capacity.{resource}_ns") for run in runs)
         if capacity:
             worked = sum(_total(run, f"busy.{resource}_ns") for run in runs)
             share = digits(worked / capacity)
-            found.append({"subject": subject, "resource": resource, "share": share})
-    return found
+            utilisations.append({"subject": subject, "resource": resource, "share": share})
+    return utilisations
 
 
 def bottleneck(
@@ -77,12 +77,12 @@ def bottleneck(
     """
     spent: dict[str, float] = {}
     for stream in breakdowns:
-        for part, told in stream["parts"].items():
-            spent[part] = spent.get(part, 0.0) + told["mean_ns"] * stream["operations"]
+        for part, figures in stream["parts"].items():
+            spent[part] = spent.get(part, 0.0) + figures["mean_ns"] * stream["operations"]
     if not spent:
         return None
     part = max(spent, key=lambda name: spent[name])
-    found: dict[str, Any] = {
+    limit: dict[str, Any] = {
         "kind": "waiting" if part == "queue" else "latency",
         "part": part,
         "part_share": digits(spent[part] / sum(spent.values())),
@@ -93,12 +93,12 @@ def bottleneck(
     }
     most = busiest(resources)
     if most is not None:
-        told = {key: most[key] for key in ("subject", "resource")}
-        found |= {**told, "busy": most["share"]}
+        figures = {key: most[key] for key in ("subject", "resource")}
+        limit |= {**figures, "busy": most["share"]}
         waited = sum(spent.get(name, 0.0) for name in WAITING) / sum(spent.values())
         if most["share"] >= SATURATED and waited >= WAIT:
-            found["kind"] = "saturated"
-    return found
+            limit["kind"] = "saturated"
+    return limit
 
 
 def busiest(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -108,8 +108,8 @@ def busiest(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     no lock does, because threads spin on locks.
     """
 
-    def most(of: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        return max(of, key=lambda each: float(each["share"]), default=None)
+    def most(resources: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        return max(resources, key=lambda each: float(each["share"]), default=None)
 
     working = most(each for each in resources if each["resource"] not in HELD)
     if working is not None and working["share"] >= SATURATED:

@@ -105,13 +105,13 @@ def endurance(
 def _effective(runs: Sequence[WindowData]) -> float | None:
     """Return the effective spare area, as a share of the mapped flash."""
 
-    def whole(part: str) -> int:
+    def total(part: str) -> int:
         # Integer counts leave no rounding error if there is no spare area.
         values = (run.counters.get(f"flash.{part}_bytes", ()) for run in runs)
         return sum(int(value) for of_run in values for value in of_run)
 
-    mapped = whole("mapped")
-    spare = whole("physical") - whole("given_up") - whole("erased") - mapped
+    mapped = total("mapped")
+    spare = total("physical") - total("given_up") - total("erased") - mapped
     return spare / mapped if mapped else None
 
 

@@ -95,22 +95,22 @@ def estimates(
     A rate counts runs without the operation as zero; a latency leaves them out. Percentiles `asked`
     for, such as `p95` or `p9999`, complement the usual ones.
     """
-    found = []
+    metrics = []
     percentiles = PERCENTILES | {name: level_of(name) for name in asked}
     for operation in OPERATIONS:
         showing = present(operation, runs)
         if not showing:
             continue
         for counter in ("count", "bytes") if operation in MOVING else ("count",):
-            found.append(_rate(subject, operation, counter, runs))
-        found.append(_mean_latency(subject, operation, showing))
-        told = [run for run in showing if operation in run.latencies]
-        if told:
+            metrics.append(_rate(subject, operation, counter, runs))
+        metrics.append(_mean_latency(subject, operation, showing))
+        timed = [run for run in showing if operation in run.latencies]
+        if timed:
             for name, level in percentiles.items():
-                found.append(_percentile(subject, operation, name, level, told))
-            found.append(_deviation(subject, operation, told))
-            found.append(_longest(subject, operation, told))
-    return found
+                metrics.append(_percentile(subject, operation, name, level, timed))
+            metrics.append(_deviation(subject, operation, timed))
+            metrics.append(_longest(subject, operation, timed))
+    return metrics
 
 
 def level_of(name: str) -> float:
@@ -181,12 +181,12 @@ def _percentile_within(latencies: Mapping[str, Any], level: float) -> Interval:
     def value_at(share: float) -> float:
         return float(next((value for reached, value in curve if reached >= share), curve[-1][1]))
 
-    found = intervals.of_quantile(level, series["below"], series["counts"], value_at)
-    if found.low is None or found.high is None:
-        return found
+    interval = intervals.of_quantile(level, series["below"], series["counts"], value_at)
+    if interval.low is None or interval.high is None:
+        return interval
     value = _quantile(latencies, level)
     low, high = value * (1 - RESOLUTION), value * (1 + RESOLUTION)
-    return replace(found, low=min(found.low, low), high=max(found.high, high))
+    return replace(interval, low=min(interval.low, low), high=max(interval.high, high))
 
 
 def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
@@ -194,8 +194,8 @@ def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Esti
     metric = f"{operation}.latency.stddev"
     values = {r.repetition: float(r.latencies[operation]["standard_deviation"]) for r in runs}
     if len(runs) > 1:
-        found = _over_runs(metric, subject, "ns", values, RESOLUTION)
-        return replace(found, operations=_counted(operation, runs))
+        estimate = _over_runs(metric, subject, "ns", values, RESOLUTION)
+        return replace(estimate, operations=_counted(operation, runs))
     (value,) = values.values()
     sampling, count = intervals.none(ONE_DEVIATION), _counted(operation, runs)
     return Estimate(metric, subject, value, "ns", sampling, values, operations=count)
@@ -224,8 +224,8 @@ def _over_runs(
 
 def _quantile(latencies: Mapping[str, Any], level: float) -> float:
     listed = (value for reached, value in latencies["quantiles"] if reached == level)
-    found = next(listed, None)
-    if found is None:
+    latency = next(listed, None)
+    if latency is None:
         curve = latencies["curve"]
-        found = next((value for reached, value in curve if reached >= level), curve[-1][1])
-    return float(found)
+        latency = next((value for reached, value in curve if reached >= level), curve[-1][1])
+    return float(latency)

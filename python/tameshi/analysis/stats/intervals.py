@@ -124,15 +124,15 @@ def within(tops: Sequence[float], bottoms: Sequence[float], value: float) -> Int
     """
     if len(tops) < FEWEST_INTERVALS:
         return Interval(None, None, 1, TOO_FEW)
-    whole, parts = math.fsum(tops), math.fsum(bottoms)
-    if whole <= 0 or parts <= 0 or value <= 0:
+    total, parts = math.fsum(tops), math.fsum(bottoms)
+    if total <= 0 or parts <= 0 or value <= 0:
         return Interval(None, None, 1, NOTHING_TO_DIVIDE)
-    ratio = whole / parts
+    ratio = total / parts
     residuals = [top - ratio * bottom for top, bottom in zip(tops, bottoms, strict=True)]
     error, degrees = error_of_sum(residuals)
-    if quantile(degrees) * error / whole > WIDEST_WITHIN:
+    if quantile(degrees) * error / total > WIDEST_WITHIN:
         return Interval(None, None, 1, TOO_UNEVEN)
-    return around(value, error / whole, degrees, 0.0, 1, WITHIN)
+    return around(value, error / total, degrees, 0.0, 1, WITHIN)
 
 
 def of_quantile(
@@ -149,14 +149,14 @@ def of_quantile(
     """
     if len(counts) < FEWEST_FOR_QUANTILE:
         return none(TOO_FEW)
-    whole = math.fsum(counts)
-    if min(level, 1 - level) * whole < FEWEST_BEYOND:
+    total = math.fsum(counts)
+    if min(level, 1 - level) * total < FEWEST_BEYOND:
         return none("few_operations")
     residuals = [part - level * count for part, count in zip(below, counts, strict=True)]
     error, degrees = error_of_sum(residuals)
-    half = quantile(degrees) * error / whole / (level * (1 - level))
+    half = quantile(degrees) * error / total / (level * (1 - level))
     low, high = _shifted(level, -half), _shifted(level, half)
-    if min(low, 1 - high) * whole < 1:
+    if min(low, 1 - high) * total < 1:
         return none("few_operations")
     return Interval(value_at(low), value_at(high), 1, WITHIN_QUANTILE)
 

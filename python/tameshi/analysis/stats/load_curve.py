@@ -143,16 +143,16 @@ def knee(points: Sequence[tuple[float, float]]) -> float | None:
 
 def answer(search: Search, maximum: float, probes: Sequence[Probe]) -> dict[str, Any]:
     """Return the search's result: crossing of the limit, its confidence, and the knee."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "maximum": digits(maximum),
         "runs": len(probes),
         "knee": digits(knee([(probe.rate, probe.value) for probe in probes])),
     }
     if search.limit_ns is None:
-        return found
+        return result
     low, high = bracket(search, maximum, probes)
     with_intervals = all(probe.low is not None for probe in probes if probe.rate in (low, high))
-    return found | {
+    return result | {
         "value": digits(_crossing(search.limit_ns, low, high, probes)),
         "low": digits(low) if low > 0 else None,
         "high": None if math.isinf(high) else digits(high),

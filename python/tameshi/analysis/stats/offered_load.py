@@ -84,27 +84,27 @@ def offered(
     return Offered(subject, seconds, arrives / served, backlog, whole)
 
 
-def bounded(estimates: Sequence[Estimate], of: Offered | None) -> Iterator[Estimate]:
+def bounded(estimates: Sequence[Estimate], load: Offered | None) -> Iterator[Estimate]:
     """Return the estimates with rates, and their intervals, limited to the offered load."""
     rates = {each.subject: each.value for each in estimates if each.metric == TRANSACTIONS}
     for each in estimates:
-        slack = None if of is None else _slack(each, of, rates)
-        if of is None or slack is None:
+        slack = None if load is None else _slack(each, load, rates)
+        if load is None or slack is None:
             yield each
             continue
-        at_most = each.value * max(of.times, 1.0) * (1 + slack)
-        sampling = each.sampling if of.backlog else kept(each.sampling, high=at_most)
+        at_most = each.value * max(load.times, 1.0) * (1 + slack)
+        sampling = each.sampling if load.backlog else kept(each.sampling, high=at_most)
         yield replace(each, at_most=at_most, sampling=sampling)
 
 
-def _slack(estimate: Estimate, of: Offered, rates: Mapping[str, float]) -> float | None:
+def _slack(estimate: Estimate, load: Offered, rates: Mapping[str, float]) -> float | None:
     """Return the relative sampling error of a rate's share in the offered load; None if
     unbounded."""
-    if estimate.subject == of.subject and estimate.metric in of.whole:
+    if estimate.subject == load.subject and estimate.metric in load.whole:
         return 0.0
     if estimate.metric not in SERVED or not rates.get(estimate.subject):
         return None
-    return BY_CHANCE / math.sqrt(rates[estimate.subject] * of.seconds)
+    return BY_CHANCE / math.sqrt(rates[estimate.subject] * load.seconds)
 
 
 def kept(interval: Interval, *, low: float = 0.0, high: float = math.inf) -> Interval:

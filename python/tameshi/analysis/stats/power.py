@@ -30,10 +30,10 @@ def power(
     latter two None without operations. None if a drive has no power model. With a thermal model,
     also the keys of `_heat`.
     """
-    told = [run for run in runs if run.counters.get(ENERGY)]
-    seconds = sum(sum(run.lengths_ns) for run in told) / NANO
-    joules = sum(sum(run.counters[ENERGY]) for run in told) / NANO
-    if not told or not seconds or not joules:
+    metered = [run for run in runs if run.counters.get(ENERGY)]
+    seconds = sum(sum(run.lengths_ns) for run in metered) / NANO
+    joules = sum(sum(run.counters[ENERGY]) for run in metered) / NANO
+    if not metered or not seconds or not joules:
         return None
     done = {
         kind: sum(
@@ -49,7 +49,7 @@ def power(
         "watts": digits(joules / seconds),
         "iops_per_watt": digits(done["count"] / joules) if done["count"] else None,
         "bandwidth_per_watt": digits(done["bytes"] / joules) if done["bytes"] else None,
-        **_heat(told),
+        **_heat(metered),
     }
 
 
@@ -59,7 +59,7 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
 
     `throttled` is the share of all drives' time with thermal throttling.
     """
-    told = [
+    temperatures = [
         (degrees / 1e3, length)
         for run in runs
         for degrees, length in zip(run.counters.get(DEGREES, ()), run.lengths_ns, strict=False)
@@ -69,13 +69,15 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
         for run in runs
         for drives, length in zip(run.counters.get(DRIVES, ()), run.lengths_ns, strict=False)
     )
-    if not told or not could_be:
+    if not temperatures or not could_be:
         return {}
-    mean = sum(degrees * length for degrees, length in told) / sum(length for _, length in told)
+    mean = sum(degrees * length for degrees, length in temperatures) / sum(
+        length for _, length in temperatures
+    )
     throttled = sum(sum(run.counters.get(THROTTLED, ())) for run in runs)
     return {
         "celsius_mean": digits(mean),
-        "celsius_max": digits(max(degrees for degrees, _ in told)),
+        "celsius_max": digits(max(degrees for degrees, _ in temperatures)),
         "throttled": digits(throttled / could_be),
     }
 
@@ -87,9 +89,12 @@ def held(
 
     `storages`: each with its own model; those on a shared drive use it together.
     """
-    whole = usable_bytes(model)
+    capacity = usable_bytes(model)
     used = sum(_used_bytes(own, storage) for own, storage in storages)
-    return {"capacity_bytes": whole, **({"used_bytes": used} if used < MOSTLY * whole else {})}
+    return {
+        "capacity_bytes": capacity,
+        **({"used_bytes": used} if used < MOSTLY * capacity else {}),
+    }
 
 
 def _used_bytes(model: Mapping[str, Any], storage: Any) -> int:
@@ -111,11 +116,11 @@ def usable_bytes(model: Mapping[str, Any]) -> int:
     if kind == "device":
         ((_, drive),) = node["device"].items()
         return compiled.size_bytes(drive["capacity"]["value"])
-    whole = usable_bytes(node["of"])
+    below = usable_bytes(node["of"])
     if kind == "over_provisioned":
-        return int(whole * float(str(node["visible"]).removesuffix("%")) / 100)
+        return int(below * float(str(node["visible"]).removesuffix("%")) / 100)
     if kind == "partition":
-        return int(whole // node["function"]["functions"])
+        return int(below // node["function"]["functions"])
     members = int(node.get("members", 1))
     data = {"raid0": members, "raid10": members // 2, "raid5": members - 1}
-    return whole * data.get(kind, 1)
+    return below * data.get(kind, 1)

@@ -15,9 +15,11 @@ TIMES = 2.0
 
 def is_fresh_flash(model: Mapping[str, Any]) -> bool:
     """Return whether a simulated storage is flash without prior garbage collection."""
-    told = [drive.get("flash") for drive in drives(model)]
-    states = [(flash.get("simulated") or {}).get("written") for flash in told if flash is not None]
-    return bool(states) and len(states) == len(told) and AGED not in states
+    flash_drives = [drive.get("flash") for drive in drives(model)]
+    states = [
+        (flash.get("simulated") or {}).get("written") for flash in flash_drives if flash is not None
+    ]
+    return bool(states) and len(states) == len(flash_drives) and AGED not in states
 
 
 def share_used(since_begin: WindowData) -> float | None:
@@ -26,7 +28,9 @@ def share_used(since_begin: WindowData) -> float | None:
     Only erased flash can be programmed, and only garbage collection makes erased flash.
     """
     counters = since_begin.counters
-    physical, erased = (counters.get(f"flash.{of}_bytes", ()) for of in ("physical", "erased"))
+    physical, erased = (
+        counters.get(f"flash.{state}_bytes", ()) for state in ("physical", "erased")
+    )
     cycles = counters.get("flash.cycles_mean_permille") or [0.0]
     moved = sum(counters.get("flash.moved_bytes", ()))
     if not physical or not physical[-1] or moved or cycles[-1] > cycles[0]:

@@ -84,20 +84,20 @@ def chief(rates: Mapping[str, float], default: str) -> str:
 
 def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
     """Yield statements and errors of a whole program or of one transaction type."""
-    found = _rates(subject, CLIENT_RATES, runs)
+    metrics = _rates(subject, CLIENT_RATES, runs)
     if subject.endswith(NEW_ORDER) and runs:
-        found.append(_tpmc(subject, runs))
-    return found
+        metrics.append(_tpmc(subject, runs))
+    return metrics
 
 
 def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
     """Yield the server's counters, its hit ratio, and mean states."""
-    found = _rates(SERVER, SERVER_RATES, runs)
+    metrics = _rates(SERVER, SERVER_RATES, runs)
     requests, misses = "server.page_requests", "server.page_misses"
     asked = [run for run in runs if sum(run.counters.get(requests, ())) > 0]
     if asked:
-        found.append(_share_left("server.hit_ratio", requests, misses, asked))
-    found += _shares_of_time(runs)
+        metrics.append(_share_left("server.hit_ratio", requests, misses, asked))
+    metrics += _shares_of_time(runs)
     for gauge in GAUGES:
         means = {
             run.repetition: sum(values) / len(values)
@@ -106,8 +106,8 @@ def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
         }
         if means:
             unit = "B" if gauge.endswith("_bytes") else "1"
-            found.append(_plain(gauge, SERVER, unit, means))
-    return found
+            metrics.append(_plain(gauge, SERVER, unit, means))
+    return metrics
 
 
 def counted(server: WindowData) -> tuple[float | None, float | None]:
@@ -133,16 +133,16 @@ def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
         }
         for run in runs
     }
-    told = {run: times for run, times in spent.items() if sum(times.values()) > 0}
+    timed = {run: times for run, times in spent.items() if sum(times.values()) > 0}
     return [
         _plain(
             f"{TIME_SHARE}{name}",
             SERVER,
             "1",
-            {run: times[name] / sum(times.values()) for run, times in told.items()},
+            {run: times[name] / sum(times.values()) for run, times in timed.items()},
         )
         for name in CLIENT_TIMES
-        if any(times[name] > 0 for times in told.values())
+        if any(times[name] > 0 for times in timed.values())
     ]
 
 
@@ -157,14 +157,14 @@ def time_shares(cell: Mapping[str, Any]) -> dict[str, float]:
 
 def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
     """Yield busy processors of a process, and bytes read and written."""
-    found = _rates(subject, PROCESS_RATES, runs)
+    metrics = _rates(subject, PROCESS_RATES, runs)
     kinds = ("process.cpu_user_ns", "process.cpu_system_ns")
     busy = {
         run.repetition: sum(sum(run.counters.get(kind, ())) for kind in kinds) / run.length_ns
         for run in runs
         if any(kind in run.counters for kind in kinds) and run.length_ns
     }
-    return [*found, _plain("process.processors", subject, "1", busy)] if busy else found
+    return [*metrics, _plain("process.processors", subject, "1", busy)] if busy else metrics
 
 
 PROFILED = {
@@ -190,11 +190,11 @@ def scan_profile(scans: WindowData, server: WindowData, host: WindowData) -> dic
     if not statements or not host.counters:
         return None
     part = ns / scans.length_ns
-    told = {"stage": SCANNING, "ns": ns}
+    stage = {"stage": SCANNING, "ns": ns}
     for kind in ("cpu_user_ns", "cpu_system_ns"):
-        told[kind] = part * sum(host.counters.get(f"process.{kind}", ()))
-    told["blocks_in"] = part * sum(server.counters.get("server.read_bytes", ())) / BLOCK_BYTES
-    return {"statements": statements, "stages": [told]}
+        stage[kind] = part * sum(host.counters.get(f"process.{kind}", ()))
+    stage["blocks_in"] = part * sum(server.counters.get("server.read_bytes", ())) / BLOCK_BYTES
+    return {"statements": statements, "stages": [stage]}
 
 
 def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list[Estimate]:
@@ -205,8 +205,8 @@ def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list
             subject,
             unit,
             {
-                repetition: sum(stage[key] for stage in told["stages"]) / told["statements"]
-                for repetition, told in profiles.items()
+                repetition: sum(stage[key] for stage in profile["stages"]) / profile["statements"]
+                for repetition, profile in profiles.items()
             },
         )
         for key, (metric, unit) in PROFILED.items()
@@ -254,9 +254,9 @@ def _tpmc(subject: str, runs: Sequence[WindowData]) -> Estimate:
     return _plain("transaction.tpmc", subject, "1/min", values)
 
 
-def _share_left(metric: str, whole: str, part: str, runs: Sequence[WindowData]) -> Estimate:
+def _share_left(metric: str, total: str, part: str, runs: Sequence[WindowData]) -> Estimate:
     values = {
-        run.repetition: max(0.0, 1 - sum(run.counters.get(part, ())) / sum(run.counters[whole]))
+        run.repetition: max(0.0, 1 - sum(run.counters.get(part, ())) / sum(run.counters[total]))
         for run in runs
     }
     return _plain(metric, SERVER, "1", values)

@@ -31,7 +31,7 @@ class Side:
     at_most: float | None = None
 
 
-def of(
+def ratio(
     top: Side, bottom: Side, *, paired: bool, resolution: float = 0.0
 ) -> tuple[float | None, Interval]:
     """Return the ratio (None if the denominator is zero) and its interval.
@@ -49,12 +49,12 @@ def of(
     return ratio, _reachable(of_intervals(top, bottom), top, bottom)
 
 
-def _reachable(found: Interval, top: Side, bottom: Side) -> Interval:
+def _reachable(interval: Interval, top: Side, bottom: Side) -> Interval:
     """Return a ratio's interval without values beyond the arrival rate of a side."""
     least, floor = bottom.sampling.low, top.sampling.low
     high = top.at_most / least if top.at_most and least else math.inf
     low = floor / bottom.at_most if bottom.at_most and floor else 0.0
-    return kept(found, low=low, high=high)
+    return kept(interval, low=low, high=high)
 
 
 def _matched(top: Side, bottom: Side) -> bool:
@@ -121,8 +121,8 @@ def models_of(above: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, A
         model = figure.get("model")
         return figure["value"], (model["low"], model["high"]) if model else None
 
-    found = of_models(side(above), side(other))
-    return found and {"low": digits(found[0]), "high": digits(found[1])}
+    error = of_models(side(above), side(other))
+    return error and {"low": digits(error[0]), "high": digits(error[1])}
 
 
 def mover(top: Side, bottom: Side) -> tuple[float, float]:

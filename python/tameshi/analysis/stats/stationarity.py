@@ -80,7 +80,7 @@ def flags(
     `ordered`: repetitions follow one another in time, as everywhere except in simulation. `varied`:
     the study itself varies arrivals, and with them the results, within a run.
     """
-    found = []
+    raised = []
     for operation in OPERATIONS:
         showing = present(operation, runs)
         if not showing:
@@ -88,7 +88,7 @@ def flags(
         rate, latency = rate_name(operation, "count")[0], f"{operation}.latency.mean"
         if len(showing) < len(runs):
             lacking = [run.repetition for run in runs if run not in showing]
-            found += [Flag("absent", subject, operation, rate, number, None) for number in lacking]
+            raised += [Flag("absent", subject, operation, rate, number, None) for number in lacking]
         count, total = f"{operation}.count", f"{operation}.latency_sum"
         for run in () if varied else showing:
             for metric, top, bottom in (
@@ -96,14 +96,14 @@ def flags(
                 (latency, run.counters[total], run.counters[count]),
             ):
                 for code, change in _within(top, bottom):
-                    found.append(Flag(code, subject, operation, metric, run.repetition, change))
+                    raised.append(Flag(code, subject, operation, metric, run.repetition, change))
         counts = [sum(run.counters[count]) for run in showing]
         rates = [rate_of(run, count) for run in showing]
         means = [sum(run.counters[total]) / n for run, n in zip(showing, counts, strict=True)]
         for metric, values in ((rate, rates), (latency, means)):
             for code, repetition, change in _over_runs(values, showing, counts, ordered):
-                found.append(Flag(code, subject, operation, metric, repetition, change))
-    return found
+                raised.append(Flag(code, subject, operation, metric, repetition, change))
+    return raised
 
 
 def _within(tops: Sequence[float], bottoms: Sequence[float]) -> Iterator[tuple[str, float]]:
@@ -228,18 +228,18 @@ def outliers(values: Sequence[float]) -> dict[int, float]:
     if len(values) < FEWEST_FOR_OUTLIER or min(values) <= 0:
         return {}
     left = {place: math.log(value) for place, value in enumerate(values)}
-    found: list[int] = []
+    places: list[int] = []
     certain = 0
     for _ in range(max(1, len(values) // 4)):
         mean, spread = fmean(left.values()), stdev(left.values())
         place = max(left, key=lambda key: abs(left[key] - mean))
-        found.append(place)
+        places.append(place)
         if spread > 0 and abs(left[place] - mean) / spread > _greatest_deviate(len(left)):
-            certain = len(found)
+            certain = len(places)
         del left[place]
-    rest = [value for place, value in enumerate(values) if place not in found[:certain]]
+    rest = [value for place, value in enumerate(values) if place not in places[:certain]]
     typical = median(rest)
-    distances = {place: values[place] / typical - 1 for place in sorted(found[:certain])}
+    distances = {place: values[place] / typical - 1 for place in sorted(places[:certain])}
     return {place: share for place, share in distances.items() if abs(share) >= NOTICEABLE}
 
 

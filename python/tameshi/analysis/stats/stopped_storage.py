@@ -34,8 +34,8 @@ def leaves_nothing(failure: Mapping[str, Any], model: Mapping[str, Any]) -> bool
     False for one member of several, and for a storage with a cache, which still serves its content.
     """
     layers = set(_layers(model))
-    whole = failure["member"] is None and "channel" not in failure
-    return "cache" not in layers and (whole or layers <= ONE_DRIVE)
+    is_whole = failure["member"] is None and "channel" not in failure
+    return "cache" not in layers and (is_whole or layers <= ONE_DRIVE)
 
 
 def _layers(model: Mapping[str, Any]) -> Iterator[str]:
@@ -54,8 +54,8 @@ def is_without_figures(streams: Sequence[WindowData]) -> bool:
 def _completed(stream: WindowData) -> list[float]:
     """Return completed operations per interval."""
     counters = [stream.counters.get(f"{operation}.count") for operation in OPERATIONS]
-    told = [counter for counter in counters if counter is not None]
-    return [sum(each) for each in zip(*told, strict=True)]
+    recorded = [counter for counter in counters if counter is not None]
+    return [sum(each) for each in zip(*recorded, strict=True)]
 
 
 def _silent_ns(stream: WindowData, gone_ns: int | None) -> int:
@@ -71,8 +71,8 @@ def _silent_ns(stream: WindowData, gone_ns: int | None) -> int:
 def _failed_within(stream: WindowData, last_ns: int) -> float:
     """Return commands that failed in the last `last_ns` nanoseconds."""
     failed, left_ns = 0.0, last_ns
-    told = zip(stream.lengths_ns, stream.counters.get("load.failed", ()), strict=False)
-    for length_ns, count in reversed(list(told)):
+    intervals = zip(stream.lengths_ns, stream.counters.get("load.failed", ()), strict=False)
+    for length_ns, count in reversed(list(intervals)):
         if left_ns <= 0:
             break
         failed, left_ns = failed + count, left_ns - length_ns

@@ -37,18 +37,18 @@ def stretches(events: Sequence[Mapping[str, Any]], begin_ns: int, end_ns: int) -
 
     An event that did not happen gets a stretch without length at the end. Empty without events.
     """
-    told = [
+    dated = [
         (min(int(event["t_ns"]), end_ns), event)
         for event in events
         if event["kind"] in KINDS and begin_ns <= event["t_ns"]
         if event["t_ns"] < end_ns or event["kind"] == MISSED
     ]
-    cuts = sorted({begin_ns, *(at for at, _ in told)})
+    cuts = sorted({begin_ns, *(at for at, _ in dated)})
     ends = [*cuts[1:], end_ns]
     return [
-        (first, last, [_happened(event) for at, event in told if at == first])
+        (first, last, [_happened(event) for at, event in dated if at == first])
         for first, last in zip(cuts, ends, strict=True)
-        if told
+        if dated
     ]
 
 
@@ -68,7 +68,7 @@ def failed_around(
     `counted`: start, end and failed commands of intervals; those that start outside the phase
     belong to another phase.
     """
-    found = [0.0] * len(parts)
+    failures = [0.0] * len(parts)
     spans = list(visits)
     for begin, end, failed in counted:
         last = next((min(end, over) for came, over in spans if came <= begin < over), begin)
@@ -76,8 +76,8 @@ def failed_around(
         cuts = [place for place in held if parts[place][0] > begin]
         if cuts:
             faults = (place for place in held if _is_fault(parts[place]))
-            found[next(faults, cuts[0] - 1)] += failed
-    return found
+            failures[next(faults, cuts[0] - 1)] += failed
+    return failures
 
 
 def _is_fault(part: Part) -> bool:
@@ -100,8 +100,8 @@ def service(subject: str, data: WindowData, failed_around: float = 0.0) -> dict[
                 "latency_ns_mean": digits(_total(data, f"{operation}.latency_sum") / count),
             }
     failed = int(_total(data, FAILED) + failed_around)
-    told = {"subject": subject, "seconds": digits(seconds), "operations": operations}
-    return {**told, "failed": failed}
+    entry = {"subject": subject, "seconds": digits(seconds), "operations": operations}
+    return {**entry, "failed": failed}
 
 
 def rebuild(subject: str, data: WindowData) -> dict[str, Any] | None:

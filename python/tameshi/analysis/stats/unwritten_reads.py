@@ -16,12 +16,16 @@ NEVER = "never"
 def least_read_ns(model: Mapping[str, Any]) -> int | None:
     """Return the shortest read of an all-flash storage that is new at the start of the run; None
     for others."""
-    found = list(drives(model))
-    flash = [drive["flash"] for drive in found if "flash" in drive]
-    fresh = [of for of in flash if (of.get("simulated") or {}).get("written", NEVER) == NEVER]
-    if not found or len(fresh) < len(found):
+    all_drives = list(drives(model))
+    flash = [drive["flash"] for drive in all_drives if "flash" in drive]
+    fresh = [
+        profile
+        for profile in flash
+        if (profile.get("simulated") or {}).get("written", NEVER) == NEVER
+    ]
+    if not all_drives or len(fresh) < len(all_drives):
         return None
-    return min(_least(of["nand"]["read_time"]["value"]) for of in fresh)
+    return min(_least(profile["nand"]["read_time"]["value"]) for profile in fresh)
 
 
 def drives(node: Any) -> Iterator[Mapping[str, Any]]:
@@ -48,7 +52,7 @@ def share_met(stream: WindowData, storage: WindowData, least_ns: int) -> float |
     If most of the flash is mapped by then, a cache answered.
     """
     reads, media = (_total(stream, metric) for metric in ("read.count", "time.media_ns_sum"))
-    mapped, logical = (_total(storage, f"flash.{of}_bytes") for of in ("mapped", "logical"))
+    mapped, logical = (_total(storage, f"flash.{state}_bytes") for state in ("mapped", "logical"))
     if not reads or not logical or mapped / logical >= MOST:
         return None
     share = 1 - media / least_ns / reads

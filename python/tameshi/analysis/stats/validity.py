@@ -174,13 +174,13 @@ def client_findings(
     that take half of a machine without idle time leave too little to the server. Does not apply to
     an embedded database.
     """
-    found: list[Finding] = []
+    results: list[Finding] = []
     cpu = sum(data.counters.get("load.cpu_ns", ())) / (threads * data.length_ns or 1)
     starved = machine is not None and machine.idle <= MACHINE_IDLE
     half = machine is not None and machine.own >= machine.processors / 2
     if cpu >= BUSY or (starved and half):
         figures = {"cpu": cpu, "idle": machine.idle if machine else 1.0}
-        found.append(Finding("client", subject, figures))
+        results.append(Finding("client", subject, figures))
     for code, counters, of_server in (
         ("counts", ("statement.count", "statement.ledger"), server_statements),
         ("transactions", ("statement.ended",), server_transactions),
@@ -190,8 +190,8 @@ def client_findings(
         if of_server and counted:
             apart = abs(of_server - counted) / counted
             if apart > COUNTS_APART:
-                found.append(Finding(code, subject, {"apart": apart}))
-    return found
+                results.append(Finding(code, subject, {"apart": apart}))
+    return results
 
 
 def program_findings(
@@ -215,18 +215,18 @@ def program_findings(
 def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:
     """Return findings about streams that ran at once; `machine` is None in virtual time."""
     at_device = _at_device(loads, machine)
-    found: list[Finding] = []
+    results: list[Finding] = []
     for load in loads:
         if load.failed:
-            found.append(Finding("failed", load.subject, {"count": load.failed}))
+            results.append(Finding("failed", load.subject, {"count": load.failed}))
         limit = list(_limit(load, loads, machine, at_device)) if machine else []
-        found += limit
+        results += limit
         if load.open_loop:
             blamed = any(finding.level == "invalid" for finding in limit)
-            found += _schedule(load, blamed)
+            results += _schedule(load, blamed)
         if machine:
-            found += _disk(load, loads, machine, at_device)
-    return found
+            results += _disk(load, loads, machine, at_device)
+    return results
 
 
 def _at_device(loads: Sequence[Load], machine: Machine | None) -> float | None:
@@ -311,7 +311,9 @@ def _unserved(load: Load) -> Finding:
 
 def program_unserved(subject: str, clients: int, data: WindowData) -> Iterator[Finding]:
     """Yield transactions of an open-loop program that arrived and that no client began."""
-    started, unserved = (sum(data.counters.get(f"load.{of}", ())) for of in ("started", "unserved"))
+    started, unserved = (
+        sum(data.counters.get(f"load.{metric}", ())) for metric in ("started", "unserved")
+    )
     load = Load(subject, 1, clients, True, data.length_ns, None, started=started, unserved=unserved)
     if unserved > _tolerated(load):
         yield _unserved(load)
@@ -377,8 +379,8 @@ def _committers(spec: StreamSpec) -> int | None:
 
 def _started(spec: StreamSpec) -> Sequence[str]:
     """Return the operations whose latencies are those of scheduled starts."""
-    whole = _committers(spec) or spec.page_flush
-    return ("commit",) if whole else ("read", "write", "sync", "trim")
+    is_joint = _committers(spec) or spec.page_flush
+    return ("commit",) if is_joint else ("read", "write", "sync", "trim")
 
 
 def _ended(spec: StreamSpec) -> Sequence[str]:
@@ -414,7 +416,7 @@ def _tails(
     tails: dict[float, tuple[float, float]] = {}
     lag = latencies.get("lag")
     for level in TAILS:
-        told = [
+        latencies_at = [
             value
             for operation in operations
             if operation != "sync"
@@ -424,8 +426,8 @@ def _tails(
             if reached == level
         ]
         late = [value for reached, value in lag["quantiles"] if reached == level] if lag else []
-        if told and late:
-            tails[level] = (float(late[0]), float(min(told)))
+        if latencies_at and late:
+            tails[level] = (float(late[0]), float(min(latencies_at)))
     return tails
 
 

@@ -18,10 +18,10 @@ FORMS: Mapping[str, Callable[[SealedRun], Sequence[str]]] = {
 def as_form(form: str, runs: Sequence[SealedRun]) -> str:
     """Return every report of the runs in sequence. Raises `BadInput` if there is none."""
     usable = [run for run in runs if run.outcome["status"] != "failed"]
-    found = [report for run in usable for report in FORMS[form](run)]
-    if not found:
+    reports = [report for run in usable for report in FORMS[form](run)]
+    if not reports:
         program = "TPC-C" if form == "tpcc-mysql" else "a program on a database"
         raise BadInput(
             f"no run of this study has a phase of {program}", where="--format", found=form
         )
-    return "\n".join(found)
+    return "\n".join(reports)

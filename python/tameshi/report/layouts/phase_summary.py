@@ -32,7 +32,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Told:
+class PhaseSummary:
     """Phase without its ramp. `word` is the program, `types` the subjects of its transactions."""
 
     heading: str
@@ -58,7 +58,7 @@ class Told:
         return sum(value for (_, counted), value in counters if counted == metric)
 
 
-def told(run: SealedRun) -> Iterator[Told]:
+def summarise(run: SealedRun) -> Iterator[PhaseSummary]:
     """Yield the summary of each phase of a program. Raises `BadInput` for a record without
     types."""
     logs = sorted((run.folder / "histograms").glob("*.hlog"))
@@ -80,7 +80,7 @@ def _phase(
     window: Mapping[str, Any],
     program: tuple[str, Mapping[str, Any]],
     record: tuple[Sequence[Mapping[str, Any]], pl.DataFrame, Sequence[Mapping[str, Any]]],
-) -> Told:
+) -> PhaseSummary:
     (word, settings), (intervals, series, events) = program, record
     begin, end = int(window["begin_ns"]), int(window["end_ns"])
     ends = pl.col("t_ns")
@@ -109,7 +109,7 @@ def _phase(
     steps = [
         _step(
             (number + 1) * step,
-            [(of, counts) for t_ns, of, counts in own if place(t_ns) == number],
+            [(kind, counts) for t_ns, kind, counts in own if place(t_ns) == number],
             [row for row in rows if place(row[0]) == number],
         )
         for number in range(count)
@@ -118,7 +118,7 @@ def _phase(
     fields = clients[-1] if clients else {"completed": [], "busy_ns": []}
     levels = {**run.spec.cell, **window["levels"]}
     named = [f"{axis} {level}" for axis, level in levels.items()]
-    return Told(
+    return PhaseSummary(
         heading=", ".join([*named, window["name"], f"run {run.spec.repetition + 1}"]),
         phase=window["name"],
         word=word,
@@ -126,7 +126,7 @@ def _phase(
         ramp_seconds=(begin - window["phase_begin_ns"]) / NANOSECONDS,
         seconds=length,
         step_seconds=step,
-        whole=_step(math.ceil(length), [(of, counts) for _, of, counts in own], rows),
+        whole=_step(math.ceil(length), [(kind, counts) for _, kind, counts in own], rows),
         steps=steps,
         clients=[
             (n, ns / NANOSECONDS)
@@ -152,14 +152,16 @@ def _step(
     rows: Sequence[tuple[int, str, str, float]],
 ) -> Step:
     by_type: dict[str, dict[int, int]] = {}
-    for of, counts in latencies:
-        mine = by_type.setdefault(of, {})
+    for kind, counts in latencies:
+        mine = by_type.setdefault(kind, {})
         for ns, count in counts:
             mine[ns] = mine.get(ns, 0) + count
     counters: dict[tuple[str, str], float] = {}
     for _, subject, metric, value in rows:
         counters[subject, metric] = counters.get((subject, metric), 0.0) + value
-    return Step(at_seconds, {of: sorted(mine.items()) for of, mine in by_type.items()}, counters)
+    return Step(
+        at_seconds, {kind: sorted(mine.items()) for kind, mine in by_type.items()}, counters
+    )
 
 
 def number(counts: Counts) -> int:

@@ -15,12 +15,12 @@ from statistics import fmean
 from tameshi.record.store import SealedRun
 from tameshi.report.layouts.phase_summary import (
     Counts,
+    PhaseSummary,
     Step,
-    Told,
     longest_ms,
     number,
     percentile_ms,
-    told,
+    summarise,
 )
 
 PERCENTILE = 95
@@ -31,10 +31,10 @@ KINDS = ("statement.reads", "statement.writes", "statement.others")
 
 def reports(run: SealedRun) -> list[str]:
     """Return a report per phase of a program."""
-    return ["\n".join(_lines(run, phase)) + "\n" for phase in told(run)]
+    return ["\n".join(_lines(run, phase)) + "\n" for phase in summarise(run)]
 
 
-def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
+def _lines(run: SealedRun, phase: PhaseSummary) -> Iterator[str]:
     clients = int(phase.settings["clients"])
     yield f"Tameshi {version('tameshi')} (layout of sysbench 1.0; {phase.word}; {phase.heading})"
     yield from ("", "Running the test with following options:", f"Number of threads: {clients}")
@@ -48,7 +48,7 @@ def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
     yield from _cumulative(phase, clients)
 
 
-def _interval(phase: Told, step: Step, clients: int) -> Iterator[str]:
+def _interval(phase: PhaseSummary, step: Step, clients: int) -> Iterator[str]:
     seconds = phase.step_seconds
     reads, writes, others = (phase.total(kind, step) / seconds for kind in KINDS)
     latencies = merged(step)
@@ -68,7 +68,7 @@ def _interval(phase: Told, step: Step, clients: int) -> Iterator[str]:
         )
 
 
-def _cumulative(phase: Told, clients: int) -> Iterator[str]:
+def _cumulative(phase: PhaseSummary, clients: int) -> Iterator[str]:
     reads, writes, others = (round(phase.total(kind)) for kind in KINDS)
     queries, latencies = reads + writes + others, merged(phase.whole)
     events = number(latencies)
@@ -107,11 +107,11 @@ def _cumulative(phase: Told, clients: int) -> Iterator[str]:
 
 def merged(step: Step) -> Counts:
     """Return the latencies of all types together."""
-    found: dict[int, int] = {}
+    counts_by_latency: dict[int, int] = {}
     for counts in step.latencies.values():
         for ns, count in counts:
-            found[ns] = found.get(ns, 0) + count
-    return sorted(found.items())
+            counts_by_latency[ns] = counts_by_latency.get(ns, 0) + count
+    return sorted(counts_by_latency.items())
 
 
 def _spread(values: list[int] | list[float]) -> str:

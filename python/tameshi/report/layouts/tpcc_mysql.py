@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from tameshi.record.store import SealedRun
 from tameshi.report.layouts.phase_summary import (
     Counts,
+    PhaseSummary,
     Step,
-    Told,
     longest_ms,
     number,
     percentile_ms,
-    told,
+    summarise,
 )
 
 TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
@@ -29,10 +29,12 @@ _STARS = "***************************************"
 
 def reports(run: SealedRun) -> list[str]:
     """Return a report per phase of TPC-C."""
-    return ["\n".join(_lines(run, phase)) + "\n" for phase in told(run) if phase.word == "tpcc"]
+    return [
+        "\n".join(_lines(run, phase)) + "\n" for phase in summarise(run) if phase.word == "tpcc"
+    ]
 
 
-def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
+def _lines(run: SealedRun, phase: PhaseSummary) -> Iterator[str]:
     clients = int(phase.settings["clients"])
     ramp, seconds = round(phase.ramp_seconds), round(phase.seconds)
     yield from (_STARS, "*** ###easy### TPC-C Load Generator ***", _STARS)
@@ -77,9 +79,9 @@ def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
 
 def _constraints(totals: Sequence[int], within: Sequence[int]) -> Iterator[str]:
     yield from ("", "<Constraint Check> (all must be [OK])", " [transaction percentage]")
-    whole = sum(totals)
+    all_types = sum(totals)
     for (name, least), total in zip(LEAST_PERCENT, totals[1:], strict=True):
-        share = 100 * total / whole if whole else 0.0
+        share = 100 * total / all_types if all_types else 0.0
         mark = "[OK]" if share >= least else "[NG] *"
         yield f"{name:>15}: {share:3.2f}% (>={least:4.1f}%) {mark}"
     yield " [response time (at least 90% passed)]"

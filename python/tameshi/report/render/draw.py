@@ -509,8 +509,8 @@ def _whiskers(series: Series, colour: str) -> dict[str, Any] | None:
 def _hover(figure: Figure, panel: Panel, series: Series, text: Text) -> Iterator[str]:
     """Return the hover text of each point; a level of a panel includes the panel's name."""
     labels, scale = dict(figure.x.ticks), panel.y or figure.y
-    of = panel.name if series.ramp is not None else ()
-    name = escape(text.names((*of, *series.name)), quote=False)
+    panel_name = panel.name if series.ramp is not None else ()
+    name = escape(text.names((*panel_name, *series.name)), quote=False)
     for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
         if figure.x.categories:
             place = text.names(figure.x.categories[int(x)])
@@ -526,6 +526,6 @@ def format_hover(
     """Return a value with its intervals, or the value alone for curves and time series."""
     bare = ranged or not series.low
     low, high = (value, value) if bare else (series.low[i], series.high[i])
-    told = text.shown(kind, value, low, high, 0)
-    told = modelled(told, kind, value, series.models[i] if series.models else None)
-    return told.value + text.aside(told, bare=bare)
+    value_shown = text.shown(kind, value, low, high, 0)
+    value_shown = modelled(value_shown, kind, value, series.models[i] if series.models else None)
+    return value_shown.value + text.aside(value_shown, bare=bare)

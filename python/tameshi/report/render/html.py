@@ -31,18 +31,18 @@ def template(name: str) -> jinja2.Template:
 
 def spans(columns: tuple[Column, ...]) -> list[tuple[str, int]]:
     """Return neighbouring columns of one group as (group, count), without the row header."""
-    found: list[tuple[str, int]] = []
+    groups: list[tuple[str, int]] = []
     for column in columns[1:]:
-        if found and found[-1][0] == column.group:
-            found[-1] = (column.group, found[-1][1] + 1)
+        if groups and groups[-1][0] == column.group:
+            groups[-1] = (column.group, groups[-1][1] + 1)
         else:
-            found.append((column.group, 1))
-    return found
+            groups.append((column.group, 1))
+    return groups
 
 
-def sentence(said: str) -> Markup:
+def sentence(words: str) -> Markup:
     """Return a sentence as HTML: values do not break across lines, intervals are subdued."""
-    safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(said)))
+    safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(words)))
     safe = re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", safe)
     aside = r"\((?=\d|model |モデル|他の)[^()]*\)"
     return Markup(re.sub(aside, r'<span class="interval">\g<0></span>', safe))

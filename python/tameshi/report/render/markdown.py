@@ -21,11 +21,11 @@ def answer_list(lines: Sequence[Answer], text: Text) -> str:
         return text("answer.none")
     items = []
     for line in lines:
-        said = "".join(
+        clauses = "".join(
             f"\n  - {f'{c.label}: ' if c.label else ''}{markdown_text(c.sentence)}"
             for c in line.clauses
         )
-        items.append(f"- **{markdown_text(line.topic)}**{said}")
+        items.append(f"- **{markdown_text(line.topic)}**{clauses}")
     return "\n".join(items)
 
 

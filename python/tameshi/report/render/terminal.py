@@ -35,6 +35,6 @@ def rich_table(table: Table, styles: Mapping[str, str] | None = None) -> RichTab
     return drawn
 
 
-def _rich_cell(said: str, styles: Mapping[str, str]) -> RichText:
-    style = next((style for words, style in styles.items() if said.startswith(words)), "")
-    return RichText(said, style=style)
+def _rich_cell(string: str, styles: Mapping[str, str]) -> RichText:
+    style = next((style for words, style in styles.items() if string.startswith(words)), "")
+    return RichText(string, style=style)

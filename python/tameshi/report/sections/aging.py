@@ -21,8 +21,8 @@ def cuts(view: View, text: Text, world: str) -> list[str]:
         by_storage.setdefault(event["storage"], []).append((event, cell))
     return [
         sentence
-        for storage, of in by_storage.items()
-        for sentence in _of_storage(text, storage, of)
+        for storage, power_cuts in by_storage.items()
+        for sentence in _of_storage(text, storage, power_cuts)
     ]
 
 
@@ -35,11 +35,11 @@ def _cuts(view: View, world: str) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
 
 
 def _of_storage(
-    text: Text, storage: str, of: list[tuple[Mapping[str, Any], Cell]]
+    text: Text, storage: str, power_cuts: list[tuple[Mapping[str, Any], Cell]]
 ) -> Iterator[str]:
-    saved = [event for event, _ in of if not event["lost_writes"]]
-    lost = [(event, cell) for event, cell in of if event["lost_writes"]]
-    needed = _times([event["flush_ns"] for event, _ in of])
+    saved = [event for event, _ in power_cuts if not event["lost_writes"]]
+    lost = [(event, cell) for event, cell in power_cuts if event["lost_writes"]]
+    needed = _times([event["flush_ns"] for event, _ in power_cuts])
     yield text("item.cut", storage=text.name(storage), time=needed)
     if saved:
         held = _times([event["hold_up_ns"] for event in saved])
@@ -78,11 +78,11 @@ def retries(view: View, text: Text, world: str) -> list[str]:
     if not by_it_alone:
         return []
     first, flash = told[0]
-    said = []
+    sentences = []
     if flash["life_years"]:
         lives = {key: text.life(flash[key]).value for key in ("life_years", "life_years_retried")}
         ratio = format_value("ratio", flash["life_years_retried"] / flash["life_years"])
-        said.append(text("item.retry", name=_name(text, first), ratio=ratio, **lives))
+        sentences.append(text("item.retry", name=_name(text, first), ratio=ratio, **lives))
     least, most = (
         choose(by_it_alone, key=lambda one: float(one[1]["life_years_retried"]))
         for choose in (min, max)
@@ -95,8 +95,8 @@ def retries(view: View, text: Text, world: str) -> list[str]:
             ("_in", _name(text, cell)),
         )
     }
-    said.append(text("item.retry_alone" if least is most else "item.retry_range", **ends))
-    return said
+    sentences.append(text("item.retry_alone" if least is most else "item.retry_range", **ends))
+    return sentences
 
 
 def _name(text: Text, cell: Cell) -> str:

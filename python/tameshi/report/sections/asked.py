@@ -26,8 +26,8 @@ def worded(view: View, text: Text) -> View:
         return view
     target = _target(view.asked, text)
     size = _data_set(view.asked, text)
-    of = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
-    return replace(view, title=target, question=text("asked.question", **of))
+    fields = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
+    return replace(view, title=target, question=text("asked.question", **fields))
 
 
 def answers(view: View, text: Text) -> list[Answer]:
@@ -38,8 +38,8 @@ def answers(view: View, text: Text) -> list[Answer]:
     left = len(lines) - LINES
     if left <= 0:
         return lines
-    said = Clause("", "", text("sentence.left", count=left))
-    return [*lines[:LINES], Answer(text("answer.left"), (said,))]
+    note = Clause("", "", text("sentence.left", count=left))
+    return [*lines[:LINES], Answer(text("answer.left"), (note,))]
 
 
 def _answers(asked: Document, text: Text) -> list[Answer]:
@@ -59,29 +59,31 @@ def _best(asked: Document, text: Text) -> str:
     interrupted = asked.get("interrupted", False)
     if asked["best"] is None and asked["nearest"] is None:
         return text("asked.interrupted" if interrupted else "asked.nothing")
-    found = _found(asked, text)
-    return f"{found} {text('asked.partly')}" if interrupted else found
+    sentence = _configuration(asked, text)
+    return f"{sentence} {text('asked.partly')}" if interrupted else sentence
 
 
-def _found(asked: Document, text: Text) -> str:
+def _configuration(asked: Document, text: Text) -> str:
     best, nearest = asked["best"], asked["nearest"]
     target = _target(asked, text)
-    told = best or nearest
-    chance = _chance(asked["target"], told, text)
+    chosen = best or nearest
+    chance = _chance(asked["target"], chosen, text)
     if best is None:
         return " ".join([text("asked.none", target=target, **_named(nearest, text)), *chance])
     return " ".join([_chosen_best(asked, text), *chance, *_falls(asked, text)])
 
 
-def _chance(target: Document, told: Document, text: Text) -> list[str]:
+def _chance(target: Document, chosen: Document, text: Text) -> list[str]:
     """Return the figures whose sampling interval contains the target."""
-    unsure = _straddles(target, told, "sampling")
-    said = []
+    unsure = _straddles(target, chosen, "sampling")
+    sentences = []
     if "qps" in unsure:
-        said.append(text("asked.chance_rate", rate=_bounds(told["qps"], "sampling", "rate")))
+        sentences.append(text("asked.chance_rate", rate=_bounds(chosen["qps"], "sampling", "rate")))
     if "p99" in unsure:
-        said.append(text("asked.chance_tail", tail=_bounds(told["p99"], "sampling", "latency")))
-    return said
+        sentences.append(
+            text("asked.chance_tail", tail=_bounds(chosen["p99"], "sampling", "latency"))
+        )
+    return sentences
 
 
 def _falls(asked: Document, text: Text) -> list[str]:
@@ -92,10 +94,10 @@ def _falls(asked: Document, text: Text) -> list[str]:
 def _chosen_best(asked: Document, text: Text) -> str:
     best, target = asked["best"], _target(asked, text)
     priced = best["cost"] is not None
-    told = _named(best, text)
+    fields = _named(best, text)
     if priced:
-        told["cost"] = f"{best['cost']:,.0f}"
-    return text("asked.cheapest" if priced else "asked.smallest", target=target, **told)
+        fields["cost"] = f"{best['cost']:,.0f}"
+    return text("asked.cheapest" if priced else "asked.smallest", target=target, **fields)
 
 
 def _named(configuration: Document, text: Text) -> dict[str, str]:
@@ -132,16 +134,18 @@ def _target(asked: Document, text: Text) -> str:
 
 def _confidence(asked: Document, text: Text) -> str:
     """Return the answer's model error, its validated range, and the scale."""
-    told = asked["best"] or asked["nearest"]
-    if told is None:
+    chosen = asked["best"] or asked["nearest"]
+    if chosen is None:
         return ""
-    model, sentences = told["qps"]["model"], []
+    model, sentences = chosen["qps"]["model"], []
     if model:
-        key = "asked.model_unsure" if _straddles(asked["target"], told, "model") else "asked.model"
-        if _is_missed(asked["target"], told, "model"):
+        key = (
+            "asked.model_unsure" if _straddles(asked["target"], chosen, "model") else "asked.model"
+        )
+        if _is_missed(asked["target"], chosen, "model"):
             key = "asked.model_missed"
-        off = _bounds(told["qps"], "model", "rate")
-        tail = _bounds(told["p99"], "model", "latency")
+        off = _bounds(chosen["qps"], "model", "rate")
+        tail = _bounds(chosen["p99"], "model", "latency")
         sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
         sentences.append(_lies(model, text))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
@@ -167,26 +171,26 @@ def _lies(model: Document, text: Text) -> str:
     return text("asked.inside" if model["inside_range"] else "asked.outside", on=on)
 
 
-def _straddles(target: Document, told: Document, of: str) -> list[str]:
+def _straddles(target: Document, chosen: Document, source: str) -> list[str]:
     """Return the figures whose interval `of` the model or sampling contains the target.
 
     Empty if one figure misses the target in any case.
     """
-    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    rate, tail = ((chosen[key] or {}).get(source) or {} for key in ("qps", "p99"))
     wanted, limit = target["qps"], target["p99_ns"]
-    if _is_missed(target, told, of):
+    if _is_missed(target, chosen, source):
         return []
-    found = []
+    containing = []
     if rate.get("low") is not None and rate["low"] < wanted <= rate["high"]:
-        found.append("qps")
+        containing.append("qps")
     if limit is not None and tail.get("low") is not None and tail["low"] <= limit < tail["high"]:
-        found.append("p99")
-    return found
+        containing.append("p99")
+    return containing
 
 
-def _is_missed(target: Document, told: Document, of: str) -> bool:
+def _is_missed(target: Document, chosen: Document, source: str) -> bool:
     """Return whether the whole interval of a figure misses the target."""
-    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    rate, tail = ((chosen[key] or {}).get(source) or {} for key in ("qps", "p99"))
     limit, least = target["p99_ns"], tail.get("low")
     slow = rate.get("high") is not None and rate["high"] < target["qps"]
     return slow or (None not in (limit, least) and least > limit)
@@ -198,10 +202,10 @@ def _left(asked: Document, text: Text) -> str:
     items = [
         text("asked.left_one", name=_whose(each, text), reason=_why(each, text)) for each in left
     ]
-    said = text("list.separator").join(items[:MOST_LEFT])
+    joined = text("list.separator").join(items[:MOST_LEFT])
     more = len(left) - MOST_LEFT
     key = "asked.left_more" if more > 0 else "asked.left_all"
-    return text(key, items=said, count=more) if left else ""
+    return text(key, items=joined, count=more) if left else ""
 
 
 def _whose(left: Document, text: Text) -> str:
@@ -225,8 +229,8 @@ def _sensitivity(asked: Document, text: Text) -> str:
     base = asked["best"] or asked["nearest"]
     most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
     shown = {end: _shown(most[end][key], kind, text) for end in ("low", "high")}
-    ends = {end: told.value + text.aside(told) for end, told in shown.items()}
-    said = text(
+    ends = {end: value_shown.value + text.aside(value_shown) for end, value_shown in shown.items()}
+    sentence = text(
         "asked.most" if key == "qps" else "asked.most_p99",
         input=text.name(f"input.{most['input']}"),
         low=most["low"]["label"],
@@ -234,7 +238,7 @@ def _sensitivity(asked: Document, text: Text) -> str:
         at_low=ends["low"],
         at_high=ends["high"],
     )
-    said = said[:1].upper() + said[1:]
+    sentence = sentence[:1].upper() + sentence[1:]
     turning = [
         f"{text.name('input.' + row['input'])} {row[end]['label']}"
         for row in asked["sensitivity"]
@@ -242,9 +246,9 @@ def _sensitivity(asked: Document, text: Text) -> str:
         if bool(row[end]["meets"]) != bool(base["meets"])
     ]
     if not turning:
-        return f"{said} {text('asked.firm')}"
+        return f"{sentence} {text('asked.firm')}"
     key = "asked.misses" if base["meets"] else "asked.reaches"
-    return f"{said} {text(key, inputs=text('list.separator').join(turning))}"
+    return f"{sentence} {text(key, inputs=text('list.separator').join(turning))}"
 
 
 def _deciding(asked: Document) -> tuple[str, str]:
@@ -258,9 +262,9 @@ def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
     if figure is None:
         return Shown(text("cell.none"))
     sampling, model, value = figure["sampling"], figure["model"], figure["value"]
-    told = text.shown(kind, value, sampling["low"], sampling["high"], sampling["runs"])
+    value_shown = text.shown(kind, value, sampling["low"], sampling["high"], sampling["runs"])
     beyond = model is not None and not model["inside_range"]
-    return modelled(told, kind, value, _off(figure), beyond=beyond)
+    return modelled(value_shown, kind, value, _off(figure), beyond=beyond)
 
 
 def _alone(figure: Document | None, kind: str, text: Text) -> Shown:
@@ -272,9 +276,9 @@ def tables(view: View, text: Text) -> list[Table]:
     """Return configurations, sensitivity, exclusions and assumptions."""
     if view.asked is None:
         return []
-    found = [_configurations(view.asked, text), _inputs(view.asked, text)]
-    found += [_left_out(view.asked, text), _assumed(view.asked, text)]
-    return [table for table in found if table.rows]
+    filled = [_configurations(view.asked, text), _inputs(view.asked, text)]
+    filled += [_left_out(view.asked, text), _assumed(view.asked, text)]
+    return [table for table in filled if table.rows]
 
 
 def _configurations(asked: Document, text: Text) -> Table:
@@ -289,7 +293,7 @@ def _configurations(asked: Document, text: Text) -> Table:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
         cells += [_shown(each["p99"], "latency", text), Shown(_kind(each["p99_of"], text))]
         cells.append(_alone(each["hit_ratio"], "share", text))
-        cells.append(Shown(client_time.said(each["limit"], each.get("limit_share"), text)))
+        cells.append(Shown(client_time.describe(each["limit"], each.get("limit_share"), text)))
         if powered:
             known = each["watts"] is not None
             cells.append(Shown(f"{each['watts']:,.0f} W" if known else text("cell.unknown")))
@@ -310,24 +314,26 @@ def _meets(meets: bool | None, text: Text) -> Shown:
     return Shown(text("asked.failed" if meets is None else f"asked.{'yes' if meets else 'no'}"))
 
 
-def _bounds(figure: Document | None, of: str, kind: str) -> str:
+def _bounds(figure: Document | None, source: str, kind: str) -> str:
     """Return the ends of an interval with their units; empty if unknown."""
-    found = figure and figure[of]
-    return "–".join(format_value(kind, found[end]) for end in ("low", "high")) if found else ""
+    interval = figure and figure[source]
+    return (
+        "–".join(format_value(kind, interval[end]) for end in ("low", "high")) if interval else ""
+    )
 
 
 def _inputs(asked: Document, text: Text) -> Table:
     rows = []
     for row in asked["sensitivity"]:
         for end in ("low", "high"):
-            told = row[end]
+            result = row[end]
             cells = (
-                _shown(told["qps"], "rate", text),
-                _shown(told["p99"], "latency", text),
-                Shown(_kind(told.get("p99_of", ""), text)),
-                _meets(told["meets"], text),
+                _shown(result["qps"], "rate", text),
+                _shown(result["p99"], "latency", text),
+                Shown(_kind(result.get("p99_of", ""), text)),
+                _meets(result["meets"], text),
             )
-            rows.append(Row(told["label"], cells, group=text.name(f"input.{row['input']}")))
+            rows.append(Row(result["label"], cells, group=text.name(f"input.{row['input']}")))
     keys = ("value", "qps", "p99", "p99_of", "meets")
     columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
     caption = text("table.sensitivity", **_chosen(asked))
@@ -335,8 +341,8 @@ def _inputs(asked: Document, text: Text) -> Table:
 
 
 def _chosen(asked: Document) -> dict[str, str]:
-    told = asked["best"] or asked["nearest"] or {"storage": "", "buffer_pool": ""}
-    return {"storage": told["storage"], "pool": told["buffer_pool"]}
+    configuration = asked["best"] or asked["nearest"] or {"storage": "", "buffer_pool": ""}
+    return {"storage": configuration["storage"], "pool": configuration["buffer_pool"]}
 
 
 def _assumed(asked: Document, text: Text) -> Table:

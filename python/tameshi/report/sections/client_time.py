@@ -18,15 +18,15 @@ STORAGE = "storage."
 
 def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
     """Return a row per cell: greatest share, busiest resource, all shares."""
-    told = [(cell, time_shares(cell)) for cell in cells]
-    present = [name for name in CLIENT_TIMES if any(name in shares for _, shares in told)]
+    shares_by_cell = [(cell, time_shares(cell)) for cell in cells]
+    present = [name for name in CLIENT_TIMES if any(name in shares for _, shares in shares_by_cell)]
     rows = []
-    for cell, shares in told:
+    for cell, shares in shares_by_cell:
         if not shares:
             continue
         most = max(shares, key=lambda name: shares[name])
         each = [percent(shares[name]) if name in shares else text("cell.none") for name in present]
-        values = said(most, shares[most], text), _busiest(cell, most, text), *each
+        values = describe(most, shares[most], text), _busiest(cell, most, text), *each
         rows.append(Row(cell_name(text, dict(cell)), tuple(map(Shown, values))))
     columns = [Column(text(f"column.{key}")) for key in ("cell", "spent_most", "busiest")]
     columns += [Column(text(f"spent.{name}"), text("column.spent")) for name in present]
@@ -34,7 +34,7 @@ def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
     return Table("database-limits", caption, tuple(columns), tuple(rows), note, numeric=True)
 
 
-def said(name: str | None, share: float | None, text: Text) -> str:
+def describe(name: str | None, share: float | None, text: Text) -> str:
     """Return an activity in words, with its share if known."""
     if name is None:
         return text("cell.none")
@@ -47,11 +47,14 @@ def _busiest(cell: Mapping[str, Any], most: str, text: Text) -> str:
     known = cell.get("busy") or []
     if most in OF_STORAGE:
         known = [each for each in known if str(each["subject"]).startswith(STORAGE)]
-    found = busiest(known)
-    if found is None:
+    resource_entry = busiest(known)
+    if resource_entry is None:
         return text("cell.none")
-    subject = str(found["subject"])
+    subject = str(resource_entry["subject"])
     key = "spent.storage" if subject.startswith(STORAGE) else "spent.host"
-    resource, busy = text(f"resource.{found['resource']}"), percent(found["share"])
+    resource, busy = (
+        text(f"resource.{resource_entry['resource']}"),
+        percent(resource_entry["share"]),
+    )
     name = text.name(subject.removeprefix(STORAGE))
     return text(key, resource=resource, storage=name, busy=busy)

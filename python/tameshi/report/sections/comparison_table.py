@@ -37,7 +37,7 @@ class Quantity:
 
     phase: str
     metric: str
-    found: Mapping[Place, Point]
+    by_place: Mapping[Place, Point]
 
     @property
     def measure(self) -> str:
@@ -48,28 +48,37 @@ class Quantity:
 def table(view: View, text: Text) -> Table | None:
     """Return a row per cell if cells stand for several storages; else None."""
     drawn = _drawn(view)
-    names = {storage_name(told) for by_phase in drawn.values() for told in by_phase.values()}
-    quantities = [told for phase in view.phases if (told := _quantity(view, phase, list(drawn)))]
-    if len(names) < 2 or len({told.measure for told in quantities}) < 2 or len(drawn) > MOST_ROWS:
+    names = {
+        storage_name(quantity) for by_phase in drawn.values() for quantity in by_phase.values()
+    }
+    quantities = [
+        quantity for phase in view.phases if (quantity := _quantity(view, phase, list(drawn)))
+    ]
+    if (
+        len(names) < 2
+        or len({quantity.measure for quantity in quantities}) < 2
+        or len(drawn) > MOST_ROWS
+    ):
         return None
     columns = [Column(text("column.cell")), Column(text("column.capacity"))]
     looked_up = {
-        told.phase: {row: _known(view, told, row[1]) for row in drawn} for told in quantities
+        quantity.phase: {row: _known(view, quantity, row[1]) for row in drawn}
+        for quantity in quantities
     }
-    known = {phase: of for phase, of in looked_up.items() if any(of.values())}
-    for told in quantities:
-        labels = [text.measure(told.measure)]
-        labels += [text("column.published")] if told.phase in known else []
-        labels += [text(f"column.{key}") for key in _watts(told)]
-        columns += [Column(label, text.name(told.phase)) for label in labels]
+    known = {phase: published for phase, published in looked_up.items() if any(published.values())}
+    for quantity in quantities:
+        labels = [text.measure(quantity.measure)]
+        labels += [text("column.published")] if quantity.phase in known else []
+        labels += [text(f"column.{key}") for key in _watts(quantity)]
+        columns += [Column(label, text.name(quantity.phase)) for label in labels]
     rows = []
     for row, by_phase in drawn.items():
         cells = [capacity(next(iter(by_phase.values())), text)]
-        for told in quantities:
-            cells.append(_value(told.found[row], text))
-            if told.phase in known:
-                cells.append(_published(known[told.phase][row], told, text))
-            cells += _power(told, by_phase[told.phase], text)
+        for quantity in quantities:
+            cells.append(_value(quantity.by_place[row], text))
+            if quantity.phase in known:
+                cells.append(_published(known[quantity.phase][row], quantity, text))
+            cells += _power(quantity, by_phase[quantity.phase], text)
         group = text.world(row[0]) if len({world for world, _ in drawn}) > 1 else ""
         rows.append(Row(text.names(level_words(row[1])), tuple(cells), group))
     note = text("note.comparison") if known else text("note.comparison.power")
@@ -80,20 +89,22 @@ def table(view: View, text: Text) -> Table | None:
 
 def _drawn(view: View) -> dict[Place, dict[str, Mapping[str, Any]]]:
     """Return the power of each cell's storage by phase; empty if a cell has none or several."""
-    found: dict[Place, dict[str, Mapping[str, Any]]] = {}
+    drawn: dict[Place, dict[str, Mapping[str, Any]]] = {}
     for cell in view.cells:
-        told = list(cell.get("power", ()))
-        if len(told) != 1:
+        entries = list(cell.get("power", ()))
+        if len(entries) != 1:
             return {}
-        found.setdefault((cell["world"], freeze(cell["levels"])), {})[cell["phase"]] = told[0]
-    whole = all(set(by_phase) == set(view.phases) for by_phase in found.values())
-    return found if whole else {}
+        drawn.setdefault((cell["world"], freeze(cell["levels"])), {})[cell["phase"]] = entries[0]
+    is_complete = all(set(by_phase) == set(view.phases) for by_phase in drawn.values())
+    return drawn if is_complete else {}
 
 
 def _quantity(view: View, phase: str, rows: Sequence[Place]) -> Quantity | None:
     """Return the most telling figure of a phase with one stream and one operation."""
     points = view.in_phase(phase)
-    subjects, operations = ({getattr(p, of) for p in points} for of in ("subject", "operation"))
+    subjects, operations = (
+        {getattr(p, field) for p in points} for field in ("subject", "operation")
+    )
     operation = next(iter(operations), "")
     if len(subjects) != 1 or len(operations) != 1 or operation not in MOVING:
         return None
@@ -106,39 +117,41 @@ def _quantity(view: View, phase: str, rows: Sequence[Place]) -> Quantity | None:
         measure = "bandwidth"
     elif all(row in means and rates[row].value * means[row].value / 1e9 <= ALONE for row in rates):
         measure = "latency.mean"
-    found = by_measure.get(measure, {})
+    by_place = by_measure.get(measure, {})
     metric = f"{operation}.{measure}"
-    return Quantity(phase, metric, found) if all(row in found for row in rows) else None
+    return Quantity(phase, metric, by_place) if all(row in by_place for row in rows) else None
 
 
-def _watts(told: Quantity) -> tuple[str, ...]:
-    return ("power", "iops_per_watt") if told.measure == "iops" else ()
+def _watts(quantity: Quantity) -> tuple[str, ...]:
+    return ("power", "iops_per_watt") if quantity.measure == "iops" else ()
 
 
-def _power(told: Quantity, drawn: Mapping[str, Any], text: Text) -> Iterator[Shown]:
-    if _watts(told):
+def _power(quantity: Quantity, drawn: Mapping[str, Any], text: Text) -> Iterator[Shown]:
+    if _watts(quantity):
         yield Shown(format_value("power", drawn["watts"]))
         yield each(drawn["iops_per_watt"], "rate", text)
 
 
 def _value(point: Point, text: Text) -> Shown:
-    told = shown(text, point)
-    return Shown(told.value, told.interval, model=told.model, beyond=told.beyond)
+    value_shown = shown(text, point)
+    return Shown(
+        value_shown.value, value_shown.interval, model=value_shown.model, beyond=value_shown.beyond
+    )
 
 
-def _known(view: View, told: Quantity, levels: Levels) -> list[float]:
+def _known(view: View, quantity: Quantity, levels: Levels) -> list[float]:
     """Return the published values of a cell's quantity, in ascending order."""
-    found = [
+    published = [
         entry["published"] * UNITS.get(str(entry.get("unit")), 1.0)
         for entry in view.published
         if entry.get("published") is not None
-        and (entry["metric"], entry.get("phase")) == (told.metric, told.phase)
+        and (entry["metric"], entry.get("phase")) == (quantity.metric, quantity.phase)
         and not entry.get("derived")
         and dict(entry["cell"]).items() <= dict(levels).items()
     ]
-    return sorted(found)
+    return sorted(published)
 
 
-def _published(known: Sequence[float], told: Quantity, text: Text) -> Shown:
-    ends = (format_value(kind_of(told.measure), value) for value in (*known[:1], *known[-1:]))
+def _published(known: Sequence[float], quantity: Quantity, text: Text) -> Shown:
+    ends = (format_value(kind_of(quantity.measure), value) for value in (*known[:1], *known[-1:]))
     return Shown(" – ".join(dict.fromkeys(ends)) or text("cell.none"))

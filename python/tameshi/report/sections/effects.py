@@ -69,34 +69,36 @@ def effects(view: View, world: str, most: int) -> list[Effect]:
 
     Phases are compared cell by cell up to `most` effects.
     """
-    found: list[Effect] = []
+    results: list[Effect] = []
     by_phase = {phase: rates for phase in view.phases if (rates := _rates(view, world, phase))}
     broken = {(c["phase"], freeze(c["levels"])) for c in _cells(view, world) if outages_of(c)}
     # The rate of a cell with an outage reflects the outage, not the levels.
-    whole = [phase for phase in by_phase if phase not in {at for at, _ in broken}]
-    for phase in whole or by_phase:
+    unbroken = [phase for phase in by_phase if phase not in {at for at, _ in broken}]
+    for phase in unbroken or by_phase:
         rates = by_phase[phase]
         kept = {levels: rate for levels, rate in rates.items() if (phase, levels) not in broken}
-        found += _of_levels(view, phase, kept or rates)
-    found += _of_phases(view, by_phase, most)
-    told = view.answer.get("tell") or ()
-    if LIFE in told:
+        results += _of_levels(view, phase, kept or rates)
+    results += _of_phases(view, by_phase, most)
+    measures = view.answer.get("tell") or ()
+    if LIFE in measures:
         for phase in view.phases:
-            found += _of_levels(view, phase, _lives(view, world, phase))
-    if LATENCY in told:
+            results += _of_levels(view, phase, _lives(view, world, phase))
+    if LATENCY in measures:
         for phase in (phase for phase in view.phases if phase not in by_phase):
-            found += _of_levels(view, phase, _latencies(view, world, phase))
-    return found
+            results += _of_levels(view, phase, _latencies(view, world, phase))
+    return results
 
 
-def few(found: Sequence[Effect], most: int) -> list[Effect]:
+def few(candidates: Sequence[Effect], most: int) -> list[Effect]:
     """Return at most `most` effects in order: the greatest of each axis before any second one."""
     ranked: dict[tuple[str, str, str], list[Effect]] = {}
-    for effect in sorted(found, key=lambda effect: -abs(math.log(effect.ratio))):
+    for effect in sorted(candidates, key=lambda effect: -abs(math.log(effect.ratio))):
         ranked.setdefault((effect.measure, effect.phase, effect.axis), []).append(effect)
-    places = {id(effect): place for of in ranked.values() for place, effect in enumerate(of)}
-    chosen = sorted(found, key=lambda effect: places[id(effect)])[:most]
-    return [effect for effect in found if effect in chosen]
+    places = {
+        id(effect): place for ranking in ranked.values() for place, effect in enumerate(ranking)
+    }
+    chosen = sorted(candidates, key=lambda effect: places[id(effect)])[:most]
+    return [effect for effect in candidates if effect in chosen]
 
 
 def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
@@ -162,7 +164,7 @@ def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator
 
 def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
     """Return the life in years of the drive that wears out first."""
-    found = {}
+    lives = {}
     for cell in _cells(view, world):
         worn = [each for each in cell.get("endurance") or () if each["life_years"]]
         if cell["phase"] == phase and worn:
@@ -171,8 +173,8 @@ def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
             if model := first.get("model", {}).get("life_years"):
                 bounds = (model["low"], model["high"])
                 made = replace(made, model=bounds, outside_model=not model["inside_range"])
-            found[levels] = made
-    return found
+            lives[levels] = made
+    return lives
 
 
 def _latencies(view: View, world: str, phase: str) -> dict[Levels, Point]:
@@ -182,14 +184,14 @@ def _latencies(view: View, world: str, phase: str) -> dict[Levels, Point]:
         if point.world == world and point.operation in ("read", "write"):
             stream = by_levels.setdefault(point.levels, {})
             stream.setdefault((point.subject, point.operation), {})[point.measure] = point.value
-    found = {}
+    means = {}
     for levels, streams in by_levels.items():
-        known = [told for told in streams.values() if told.get("iops") and MEAN in told]
+        known = [sums for sums in streams.values() if sums.get("iops") and MEAN in sums]
         if known:
-            rate = sum(told["iops"] for told in known)
-            mean = sum(told["iops"] * told[MEAN] for told in known) / rate
-            found[levels] = _made(world, phase, levels, MEAN, mean)
-    return found
+            rate = sum(sums["iops"] for sums in known)
+            mean = sum(sums["iops"] * sums[MEAN] for sums in known) / rate
+            means[levels] = _made(world, phase, levels, MEAN, mean)
+    return means
 
 
 def _made(world: str, phase: str, levels: Levels, measure: str, value: float) -> Point:
@@ -223,7 +225,7 @@ def work_effects(view: View, world: str) -> list[Effect]:
     alone.
     """
     rates = _work(view, world)
-    found = []
+    results = []
     for axis in (axis for axis in view.axes if axis.varies == "across" and not axis.offered):
         there = [lv for lv in axis.levels if any((axis.name, lv) in p.levels for p in rates)]
         if axis.numeric:
@@ -244,8 +246,8 @@ def work_effects(view: View, world: str) -> list[Effect]:
             if pairs and other <= first:
                 here.append(_effect("", axis.name, there[0], level, pairs))
         here.sort(key=lambda effect: effect.ratio)
-        found += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
-    return found + _phase_effects(view, rates)
+        results += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
+    return results + _phase_effects(view, rates)
 
 
 def _work(view: View, world: str) -> list[Point]:
@@ -258,16 +260,16 @@ def _work(view: View, world: str) -> list[Point]:
     for point in view.points:
         commits = (point.operation, point.measure) == (COMMIT, "rate")
         moves = point.operation in MOVING and point.measure == "iops"
-        told = (commits or moves) and point.value > 0 and point.world == world
-        if told and not is_side_metric(point) and not breaks_limit(view, point):
-            of = done[commits].setdefault((point.levels, point.phase, point.subject), [])
-            of.append(point)
+        is_work = (commits or moves) and point.value > 0 and point.world == world
+        if is_work and not is_side_metric(point) and not breaks_limit(view, point):
+            points = done[commits].setdefault((point.levels, point.phase, point.subject), [])
+            points.append(point)
     both = {subject for *_, subject in done[False].keys() - done[True].keys()}
     kinds = {
-        key: done[True][key] if key in done[True] and key[2] not in both else of
-        for key, of in (done[True] | done[False]).items()
+        key: done[True][key] if key in done[True] and key[2] not in both else points
+        for key, points in (done[True] | done[False]).items()
     }
-    return [of[0] if len(of) == 1 else _together(of) for of in kinds.values()]
+    return [points[0] if len(points) == 1 else _together(points) for points in kinds.values()]
 
 
 def _together(kinds: Sequence[Point]) -> Point:
@@ -280,9 +282,9 @@ def _together(kinds: Sequence[Point]) -> Point:
     if len(by_run) < 2:
         return replace(made, by_repetition=by_run)
     each = list(by_run.values())
-    found = intervals.of_runs(each)
-    made = replace(made, value=intervals.centre(each), by_repetition=by_run, method=found.method)
-    return replace(made, low=found.low, high=found.high, degrees=found.degrees)
+    interval = intervals.of_runs(each)
+    made = replace(made, value=intervals.centre(each), by_repetition=by_run, method=interval.method)
+    return replace(made, low=interval.low, high=interval.high, degrees=interval.degrees)
 
 
 def _phase_effects(view: View, rates: Sequence[Point]) -> list[Effect]:
@@ -291,12 +293,12 @@ def _phase_effects(view: View, rates: Sequence[Point]) -> list[Effect]:
     for point in rates:
         by_phase[point.phase][point.subject, point.levels] = point
     phases = [phase for phase in view.phases if view.sweep_axis(phase) is None and by_phase[phase]]
-    found = []
+    results = []
     for later in phases[1:]:
         pairs = _paired(by_phase[later], by_phase[phases[0]])
         if pairs and len(pairs) == len(by_phase[later]):
-            found.append(_effect("", "phase", phases[0], later, pairs))
-    return found
+            results.append(_effect("", "phase", phases[0], later, pairs))
+    return results
 
 
 def _paired(above: Mapping[Any, Point], below: Mapping[Any, Point]) -> list[tuple[Point, Point]]:
@@ -309,20 +311,20 @@ def _effect(phase: str, axis: str, first: str, level: str, pairs: Pairs, cell: N
     model = None
     if len(models) == len(pairs):
         model = _mean([low for low, _ in models]), _mean([high for _, high in models])
-    found = _mean(factors), min(factors), max(factors)
+    spread = _mean(factors), min(factors), max(factors)
     pair = pairs[0] if len(pairs) == 1 else None
     top = pairs[0][0]
     measure = LATENCY if (top.operation, top.measure) == (ALL, MEAN) else family_of(top.measure)
     if all(point.operation == COMMIT for point, _ in pairs):
         measure = COMMIT
     sampling = _sampled(*pair) if pair else None
-    return Effect(phase, axis, first, level, *found, model, measure, pair, cell, sampling)
+    return Effect(phase, axis, first, level, *spread, model, measure, pair, cell, sampling)
 
 
 def _sampled(top: Point, bottom: Point) -> tuple[float, float] | None:
     """Return the interval of a ratio of two figures of one study in one world."""
-    _, found = ratios.of(side_of(top), side_of(bottom), paired=True)
-    return (found.low, found.high) if found.low and found.high else None
+    _, interval = ratios.ratio(side_of(top), side_of(bottom), paired=True)
+    return (interval.low, interval.high) if interval.low and interval.high else None
 
 
 def _mean(factors: Sequence[float]) -> float:

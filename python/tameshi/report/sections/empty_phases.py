@@ -15,17 +15,17 @@ def phases(view: View, world: str) -> dict[str, list[Mapping[str, Any]]]:
 
     A pause counts only if the study has no figures at all.
     """
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    by_phase: dict[str, list[Mapping[str, Any]]] = {}
     for cell in view.cells:
         ended = any(cell.get("runs", {}).get(state) for state in ("complete", "partial"))
         happened = cell.get("findings") or cell.get("timeline")
         news = (happened and not cell.get("pause")) or not view.points
         if cell["world"] == world and ended and news and not cell.get("estimates"):
-            found.setdefault(cell["phase"], []).append(cell)
-    return found
+            by_phase.setdefault(cell["phase"], []).append(cell)
+    return by_phase
 
 
-def told(view: View, text: Text, world: str) -> list[str]:
+def summarise(view: View, text: Text, world: str) -> list[str]:
     """Return the events and failures of each such phase."""
     items = []
     for phase, cells in phases(view, world).items():

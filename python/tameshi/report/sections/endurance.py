@@ -15,25 +15,25 @@ COLUMNS = ("written", "amplification", "spare.effective", "spare.nominal", "cycl
 
 def tables(view: View, text: Text) -> list[Table]:
     """Return a table per phase with flash writes."""
-    found = []
+    filled = []
     for phase in view.phases:
         cells = [cell for cell in view.cells if cell["phase"] == phase]
-        told = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
-        told = [(cell, flash) for cell, flash in told if flash["write_amplification"] is not None]
-        if told:
+        worn = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
+        worn = [(cell, flash) for cell, flash in worn if flash["write_amplification"] is not None]
+        if worn:
             by_host, retried = (
-                any(flash.get(key) is not None for _, flash in told)
+                any(flash.get(key) is not None for _, flash in worn)
                 for key in ("stream_written_bytes", "life_years_retried")
             )
             keys = ("cell", *["by_host"] * by_host, *COLUMNS, *["life_retried"] * retried)
-            rows = tuple(_row(view, text, *of, by_host, retried) for of in told)
+            rows = tuple(_row(view, text, *entry, by_host, retried) for entry in worn)
             columns = tuple(Column(text(f"column.{key}")) for key in keys)
             caption = text("table.endurance", phase=text.name(phase))
             note = text("note.endurance")
-            if any("model" in flash for _, flash in told):
+            if any("model" in flash for _, flash in worn):
                 note = " ".join((note, text("note.modelled"), text("note.beyond", sign=BEYOND)))
-            found.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
-    return found
+            filled.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
+    return filled
 
 
 def _row(
@@ -73,8 +73,8 @@ def _years(flash: Mapping[str, Any], key: str, text: Text) -> Shown:
         return Shown(text("cell.none"))
     if model is None:
         return text.life(life)
-    told = text.life(life, model["low"], model["high"])
-    return replace(told, beyond=not model["inside_range"])
+    life_shown = text.life(life, model["low"], model["high"])
+    return replace(life_shown, beyond=not model["inside_range"])
 
 
 def _percent(share: float | None, text: Text) -> str:

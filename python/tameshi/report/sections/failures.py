@@ -12,7 +12,7 @@ Stopped = dict[tuple[str, str], list[float]]
 """Times in the runs of a cell, by storage and kind of finding."""
 
 
-def told(view: View, text: Text, world: str, most: int) -> list[str]:
+def summarise(view: View, text: Text, world: str, most: int) -> list[str]:
     """Return a sentence per failed storage and cell; of more than `most`, the number of the
     others."""
     broken = [
@@ -21,24 +21,24 @@ def told(view: View, text: Text, world: str, most: int) -> list[str]:
         if cell["world"] == world and (stopped := _stopped(cell))
     ]
     several = sum(cell["world"] == world for cell in view.cells) > 1
-    said = [
+    sentences = [
         text(f"item.{key}", storage=text.name(storage), time=format_seconds(times_ns))
         + (text("item.failed_in", name=_name(cell, text)) if several else "")
         for cell, stopped in broken
         for (storage, key), times_ns in stopped.items()
     ]
-    more = len(said) - most
-    return [*said[:most], text("item.failed_more", count=more)] if more > 0 else said
+    more = len(sentences) - most
+    return [*sentences[:most], text("item.failed_more", count=more)] if more > 0 else sentences
 
 
 def _stopped(cell: Mapping[str, Any]) -> Stopped:
-    found: Stopped = {}
+    times: Stopped = {}
     for finding in cell.get("findings", ()):
         if finding["code"] == "dead":
             ((figure, at_ns),) = finding["figures"].items()
             key = "failed" if figure == "failed_ns" else "stopped"
-            found.setdefault((finding["subject"], key), []).append(at_ns)
-    return found
+            times.setdefault((finding["subject"], key), []).append(at_ns)
+    return times
 
 
 def _name(cell: Mapping[str, Any], text: Text) -> str:

@@ -37,23 +37,23 @@ def matrix_of(view: View) -> Matrix | None:
     A load is a phase whose streams are no union of smaller phases.
     """
     streams = {phase: _streams(view, phase) for phase in view.phases}
-    whole: dict[Subjects, str] = {}
+    by_streams: dict[Subjects, str] = {}
     for phase, subjects in streams.items():
-        whole.setdefault(subjects, phase)
+        by_streams.setdefault(subjects, phase)
     alone = {
         phase: subjects
-        for subjects, phase in whole.items()
-        if subjects and not _is_union(subjects, whole)
+        for subjects, phase in by_streams.items()
+        if subjects and not _is_union(subjects, by_streams)
     }
     pairs = {
-        frozenset((first, second)): whole[alone[first] | alone[second]]
+        frozenset((first, second)): by_streams[alone[first] | alone[second]]
         for first, second in itertools.combinations(alone, 2)
-        if alone[first] | alone[second] in whole and not alone[first] & alone[second]
+        if alone[first] | alone[second] in by_streams and not alone[first] & alone[second]
     }
     if len(pairs) < FEWEST_PAIRS:
         return None
     everything = frozenset[str]().union(*alone.values())
-    together = whole.get(everything) if len(alone) > 2 else None
+    together = by_streams.get(everything) if len(alone) > 2 else None
     return Matrix(alone, pairs, together)
 
 
@@ -106,14 +106,16 @@ def _plain(text: Text, point: Point) -> Shown:
 
 def _cell(view: View, text: Text, base: Point, phase: str | None) -> Shown:
     """Return the same tail with other loads, and its ratio to the tail alone."""
-    found = (
+    matching = (
         p
         for p in view.in_phase(phase or "")
         if (p.world, p.key, p.measure) == (base.world, base.key, base.measure)
     )
-    point = next(found, None)
+    point = next(matching, None)
     if point is None:
         return Shown(text("cell.none"))
     ratio = ratio_of(view, point, base)
-    told = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
-    return Shown(_plain(text, point).value, note=told) if told else _plain(text, point)
+    ratio_shown = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
+    return (
+        Shown(_plain(text, point).value, note=ratio_shown) if ratio_shown else _plain(text, point)
+    )

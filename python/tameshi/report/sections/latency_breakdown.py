@@ -21,7 +21,7 @@ class Entry:
     phase: str
     levels: Levels
     subject: str
-    told: Mapping[str, Any]
+    breakdown: Mapping[str, Any]
     limit: Mapping[str, Any] | None
     """Bottleneck of the cell, in the entry of its first stream."""
 
@@ -46,13 +46,13 @@ def _by_phase(view: View) -> Iterator[tuple[str, list[Entry]]]:
 
 def _entries(view: View) -> Iterator[Entry]:
     for cell in view.cells:
-        for place, told in enumerate(cell.get("breakdown") or ()):
+        for place, breakdown in enumerate(cell.get("breakdown") or ()):
             yield Entry(
                 cell["world"],
                 cell["phase"],
                 freeze(cell.get("levels", {})),
-                str(told["subject"]),
-                told,
+                str(breakdown["subject"]),
+                breakdown,
                 cell.get("bottleneck") if place == 0 else None,
             )
 
@@ -71,7 +71,7 @@ def _names(entries: list[Entry]) -> list[Name]:
 
 
 def _parts(entries: list[Entry]) -> list[str]:
-    return [part for part in PARTS if any(part in entry.told["parts"] for entry in entries)]
+    return [part for part in PARTS if any(part in entry.breakdown["parts"] for entry in entries)]
 
 
 def _table(view: View, text: Text, phase: str, entries: list[Entry]) -> Table:
@@ -82,9 +82,9 @@ def _table(view: View, text: Text, phase: str, entries: list[Entry]) -> Table:
         Row(
             text.names(name),
             (
-                Shown(format_value("latency", entry.told["latency_ns_mean"])),
+                Shown(format_value("latency", entry.breakdown["latency_ns_mean"])),
                 *(_part(entry, part, text) for part in parts),
-                Shown(said(entry.limit, text)),
+                Shown(describe(entry.limit, text)),
             ),
             group=text.world(entry.world) if worlds else "",
         )
@@ -96,19 +96,19 @@ def _table(view: View, text: Text, phase: str, entries: list[Entry]) -> Table:
 
 
 def _part(entry: Entry, part: str, text: Text) -> Shown:
-    told = entry.told["parts"].get(part)
-    if told is None:
+    figures = entry.breakdown["parts"].get(part)
+    if figures is None:
         return Shown(text("cell.none"))
-    return Shown(format_value("latency", told["mean_ns"]), at=percent(told["share"]))
+    return Shown(format_value("latency", figures["mean_ns"]), at=percent(figures["share"]))
 
 
 def percent(share: float) -> str:
     """Return a share as whole percent; a small share above zero is `<1 %`."""
-    whole = round(share * 100)
-    return "<1 %" if whole == 0 and share > 0 else f"{whole} %"
+    rounded = round(share * 100)
+    return "<1 %" if rounded == 0 and share > 0 else f"{rounded} %"
 
 
-def said(limit: Mapping[str, Any] | None, text: Text) -> str:
+def describe(limit: Mapping[str, Any] | None, text: Text) -> str:
     """Return a cell's bottleneck in words."""
     if not limit:
         return ""
@@ -137,7 +137,7 @@ def _figure(phase: str, entries: list[Entry]) -> Figure:
         Series(
             (f"part.{part}",),
             tuple(float(place) for place in range(len(entries))),
-            tuple(entry.told["parts"].get(part, {}).get("share", 0.0) for entry in entries),
+            tuple(entry.breakdown["parts"].get(part, {}).get("share", 0.0) for entry in entries),
             style=PARTS.index(part),
         )
         for part in _parts(entries)

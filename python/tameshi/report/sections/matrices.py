@@ -25,17 +25,17 @@ MOST_COLUMNS = 8
 
 def matrices(view: View, text: Text) -> list[Table]:
     """Return a table per measure for swept phases, and one table with all measures for others."""
-    found = []
+    tables = []
     for phase in view.phases:
         axis = view.table_axis(phase)
         families = unique(family_of(p.measure) for p in view.in_phase(phase))
         if axis:
             for family in families:
-                found += _totals(view, text, phase, axis, family)
-                found.append(_matrix(view, text, phase, axis, family))
+                tables += _totals(view, text, phase, axis, family)
+                tables.append(_matrix(view, text, phase, axis, family))
         elif families:
-            found.append(_plain_table(view, text, phase))
-    return found
+            tables.append(_plain_table(view, text, phase))
+    return tables
 
 
 def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Table:

@@ -63,12 +63,12 @@ def _names(view: View) -> dict[Place, tuple[str, ...]]:
         if cell["world"] == WORLD and _estimate(cell, METRICS["statements"])
     ]
     phases = len({cell["phase"] for cell in cells}) > 1
-    found = {}
+    names = {}
     for cell in cells:
         levels = freeze(cell["levels"])
         name = (*([cell["phase"]] if phases else []), *(level for _, level in levels))
-        found[cell["phase"], levels] = name or (cell["phase"],)
-    return found
+        names[cell["phase"], levels] = name or (cell["phase"],)
+    return names
 
 
 def _plotted(view: View) -> Iterator[tuple[Phrase, list[Point]]]:
@@ -80,8 +80,8 @@ def _plotted(view: View) -> Iterator[tuple[Phrase, list[Point]]]:
         if point.world == WORLD and (point.phase, point.levels) in names:
             by_metric.setdefault(f"{point.operation}.{point.measure}", []).append(point)
     for metric in METRICS.values():
-        of = by_metric.get(metric, [])
-        yield Phrase(f"measure.{metric}"), [p for p in of if "." not in p.subject] or of
+        points = by_metric.get(metric, [])
+        yield Phrase(f"measure.{metric}"), [p for p in points if "." not in p.subject] or points
         if metric == METRICS["statements"]:
             tails = by_metric.get(f"transaction.{TAIL}", [])
             chief = _chief(by_metric.get("transaction.rate", []))
@@ -137,16 +137,16 @@ def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any
     """Return the model bounds of one run's lines, each a program's or type's transaction rate."""
     place = entry["world"], entry["name"], freeze(entry.get("cell", {}))
     cells = (c for c in view.cells if (c["world"], c["phase"], freeze(c["levels"])) == place)
-    told = {
+    estimates = {
         f"{estimate['subject']} transaction": estimate
         for cell in cells
         for estimate in of_phase(cell)
         if estimate["metric"] == "transaction.rate" and estimate.get("model")
     }
     return {
-        name: [_bounds(value, told[name], share=False) for value in values]
+        name: [_bounds(value, estimates[name], share=False) for value in values]
         for name, values in entry["values"].items()
-        if name in told
+        if name in estimates
     }
 
 
@@ -160,34 +160,41 @@ def _parts(
     }
     for depth in range(max(map(len, levels.values()), default=0) + 1):
         groups: dict[tuple[str, ...], list[str]] = {}
-        for name, of in levels.items():
-            groups.setdefault(of[:depth], []).append(name)
+        for name, names_levels in levels.items():
+            groups.setdefault(names_levels[:depth], []).append(name)
         if max(map(len, groups.values()), default=0) <= MOST_LINES:
             break
     parts = list(groups.items())
     if len(parts) > MOST_LINES and len(parts) == len(levels):
         # The names share no level.
-        whole, depth = list(levels), 0
-        parts = [((), whole[i : i + MOST_LINES]) for i in range(0, len(whole), MOST_LINES)]
+        names_all, depth = list(levels), 0
+        parts = [((), names_all[i : i + MOST_LINES]) for i in range(0, len(names_all), MOST_LINES)]
     styles: dict[tuple[str, ...], int] = {}
-    for part, (of, names) in enumerate(parts):
+    for part, (names_levels, names) in enumerate(parts):
         kept = {
             key: {name: entry[key][name] for name in names if name in entry[key]}
             for key in ("values", "low", "high", MODELS)
             if key in entry
         }
-        told = {name: levels[name][depth:] or (name,) for name in names}
-        numbers = {name: styles.setdefault(told[name], len(styles)) for name in names}
-        yield {**entry, **kept, "names": told, "styles": numbers, "levels": of, "part": part}
+        names_left = {name: levels[name][depth:] or (name,) for name in names}
+        numbers = {name: styles.setdefault(names_left[name], len(styles)) for name in names}
+        yield {
+            **entry,
+            **kept,
+            "names": names_left,
+            "styles": numbers,
+            "levels": names_levels,
+            "part": part,
+        }
 
 
 def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] | None:
     """Return a cell's estimate with a model interval, of the whole program."""
     if cell is None or cell["world"] != WORLD:
         return None
-    found = [e for e in of_phase(cell) if e["metric"] == metric and e.get("model")]
-    whole = [e for e in found if "." not in e["subject"]]
-    return next(iter(whole or found), None)
+    modelled = [e for e in of_phase(cell) if e["metric"] == metric and e.get("model")]
+    of_program = [e for e in modelled if "." not in e["subject"]]
+    return next(iter(of_program or modelled), None)
 
 
 def _bounds(
@@ -222,6 +229,6 @@ def _with_models(table: Table, text: Text) -> Table:
     cells = [cell for row in table.rows for cell in row.cells if cell.model]
     if not cells:
         return table
-    said = [text.sentence(table.note), text("note.modelled")]
-    said += [text("note.beyond", sign=BEYOND)] if any(cell.beyond for cell in cells) else []
-    return replace(table, note=" ".join(part for part in said if part))
+    notes = [text.sentence(table.note), text("note.modelled")]
+    notes += [text("note.beyond", sign=BEYOND)] if any(cell.beyond for cell in cells) else []
+    return replace(table, note=" ".join(part for part in notes if part))

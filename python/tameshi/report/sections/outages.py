@@ -17,7 +17,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class Away:
+class Outage:
     """Outage of a cell: time to the first success, and to 90 % of the rate.
 
     In nanoseconds from the first failure, by run; None if it did not happen. `cause` is the event
@@ -36,7 +36,7 @@ class Away:
     def longest(self) -> tuple[float, float]:
         """Times to the first success and to recovery, in the worst run."""
         times = (self.served, self.recovered)
-        served, recovered = (max(math.inf if t is None else t for t in of) for of in times)
+        served, recovered = (max(math.inf if t is None else t for t in ends) for ends in times)
         return served, recovered
 
 
@@ -45,18 +45,18 @@ def outages_of(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [event for event in cell.get("database") or () if event["kind"] == "outage"]
 
 
-def aways(view: View, world: str) -> list[Away]:
+def outages(view: View, world: str) -> list[Outage]:
     """Return the outages of each cell by event, in the order of the cells."""
     broken = [cell for cell in view.cells if cell["world"] == world and outages_of(cell)]
     several = len({cell["phase"] for cell in broken}) > 1
-    found = []
+    by_cell = []
     for cell in broken:
         by_cause: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
         for outage in outages_of(cell):
             by_cause.setdefault(_cause(outage, cell), []).append(outage)
         name = _name(cell, several)
-        found += [_away(name, cause, events) for cause, events in by_cause.items()]
-    return found
+        by_cell += [_outage(name, cause, events) for cause, events in by_cause.items()]
+    return by_cell
 
 
 def _name(cell: Mapping[str, Any], several: bool) -> Name:
@@ -72,50 +72,52 @@ def _cause(outage: Mapping[str, Any], cell: Mapping[str, Any]) -> tuple[str, str
     return (nearest["event"], nearest.get("how", "restart")) if nearest else ("", "")
 
 
-def _away(name: Name, cause: tuple[str, str], events: Sequence[Mapping[str, Any]]) -> Away:
+def _outage(name: Name, cause: tuple[str, str], events: Sequence[Mapping[str, Any]]) -> Outage:
     def since(key: str) -> tuple[int | None, ...]:
         outages = [event["outage"] for event in events]
         return tuple(o[key] - o[FIRST] if o[key] else None for o in outages)
 
     def model(key: str) -> tuple[float, ...]:
-        told = [event["model"][key] for event in events if key in event.get("model", {})]
-        return tuple(each[end] for each in told for end in ("low", "high"))
+        summarise = [event["model"][key] for event in events if key in event.get("model", {})]
+        return tuple(each[end] for each in summarise for end in ("low", "high"))
 
     times = since(SERVED), since(RECOVERED)
-    return Away(name, cause, *times, model(SERVED), model(RECOVERED))
+    return Outage(name, cause, *times, model(SERVED), model(RECOVERED))
 
 
-def told(view: View, text: Text, world: str, most: int) -> list[str]:
+def summarise(view: View, text: Text, world: str, most: int) -> list[str]:
     """Return each of a few outages, else the longest by each event; at most `most`, with the number
     of the others."""
-    found = aways(view, world)
-    named = _causes(found)
-    by_cause: dict[tuple[str, str], list[Away]] = {}
-    for away in found:
-        by_cause.setdefault(away.cause, []).append(away)
-    said = []
+    outages_here = outages(view, world)
+    named = _causes(outages_here)
+    by_cause: dict[tuple[str, str], list[Outage]] = {}
+    for outage in outages_here:
+        by_cause.setdefault(outage.cause, []).append(outage)
+    sentences = []
     for cause, alike in by_cause.items():
-        if len(found) <= FEW or len(alike) == 1:
-            said += [(_say(text, away, (*away.name, *named[cause])), away) for away in alike]
+        if len(outages_here) <= FEW or len(alike) == 1:
+            sentences += [
+                (_say(text, outage, (*outage.name, *named[cause])), outage) for outage in alike
+            ]
             continue
-        worst = max(alike, key=lambda away: away.longest)
-        of = text.names(named[cause])
-        by = text("item.outages_by", event=of) if of else ""
+        worst = max(alike, key=lambda outage: outage.longest)
+        event = text.names(named[cause])
+        by = text("item.outages_by", event=event) if event else ""
         more = text("item.outages", count=len(alike), by=by)
-        said.append((more + _say(text, worst, worst.name), worst))
-    longest = sorted(said, key=lambda one: one[1].longest, reverse=True)[:most]
-    kept = [sentence for sentence, away in said if (sentence, away) in longest]
-    if len(said) > most:
-        kept[-1] += text("item.outages_more", count=len(said) - most)
+        sentences.append((more + _say(text, worst, worst.name), worst))
+    longest = sorted(sentences, key=lambda one: one[1].longest, reverse=True)[:most]
+    kept = [sentence for sentence, outage in sentences if (sentence, outage) in longest]
+    if len(sentences) > most:
+        kept[-1] += text("item.outages_more", count=len(sentences) - most)
     return kept
 
 
-def _causes(found: Sequence[Away]) -> dict[tuple[str, str], Name]:
+def _causes(outages_here: Sequence[Outage]) -> dict[tuple[str, str], Name]:
     """Return the shortest unique names of causes: the event, its kind, both or nothing.
 
     A cause without a recorded event has no name.
     """
-    causes = list(dict.fromkeys(away.cause for away in found))
+    causes = list(dict.fromkeys(outage.cause for outage in outages_here))
     events, ways = (len({cause[part] for cause in causes}) for part in (0, 1))
     parts = slice(2)
     if len(causes) == 1:
@@ -127,7 +129,7 @@ def _causes(found: Sequence[Away]) -> dict[tuple[str, str], Name]:
     return {cause: tuple(filter(None, cause[parts])) for cause in causes}
 
 
-def _say(text: Text, away: Away, name: Name) -> str:
+def _say(text: Text, outage: Outage, name: Name) -> str:
     """Return outage and recovery times; of several runs their range."""
 
     def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
@@ -137,8 +139,8 @@ def _say(text: Text, away: Away, name: Name) -> str:
         bounds = Shown("", model=format_seconds(model)) if model else Shown("")
         return text(f"outage.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
 
-    served = said("for", "to_end", away.served, away.served_model)
-    recovered = said("recovered", "unrecovered", away.recovered, away.recovered_model)
+    served = said("for", "to_end", outage.served, outage.served_model)
+    recovered = said("recovered", "unrecovered", outage.recovered, outage.recovered_model)
     return text("item.outage", name=text.names(name), served=served, recovered=recovered)
 
 
@@ -148,10 +150,10 @@ def lost(view: View, text: Text, world: str) -> list[str]:
     A run's ledger counts once, though all its phases show it.
     """
     checked = {
-        freeze(cell["levels"]): sum(event["ledger"]["lost"] for event in found)
+        freeze(cell["levels"]): sum(event["ledger"]["lost"] for event in checks)
         for cell in view.cells
         if cell["world"] == world
-        if (found := [e for e in cell.get("database") or () if e.get("ledger")])
+        if (checks := [e for e in cell.get("database") or () if e.get("ledger")])
     }
     losing = [levels for levels, count in checked.items() if count]
     if not losing:

@@ -95,8 +95,8 @@ def _over(
     runs: Sequence[Mapping[float, float]], times: Iterable[float], take: Any
 ) -> list[float | None]:
     """Return `take` of all runs' values at each time; None without a value."""
-    found = ([run[t] for run in runs if t in run] for t in times)
-    return [take(values) if values else None for values in found]
+    samples = ([run[t] for run in runs if t in run] for t in times)
+    return [take(values) if values else None for values in samples]
 
 
 def _quantities(
@@ -108,21 +108,21 @@ def _quantities(
         nearest = math.floor((t_ns - begin_ns) / NANOSECONDS / interval_s + 0.5)
         return round(nearest * interval_s, 3)
 
-    def rate(of: pl.DataFrame, metric: str) -> dict[float, float]:
-        whole = of.filter(metric=metric).group_by("t_ns")
-        summed = whole.agg(pl.col("value").sum(), pl.col("dt_ns").max()).sort("t_ns")
+    def rate(frame: pl.DataFrame, metric: str) -> dict[float, float]:
+        sums = frame.filter(metric=metric).group_by("t_ns")
+        summed = sums.agg(pl.col("value").sum(), pl.col("dt_ns").max()).sort("t_ns")
         rows = ((t, v, dt) for t, v, dt in summed.iter_rows() if dt / NANOSECONDS > interval_s / 2)
         return {at(t): value * NANOSECONDS / dt for t, value, dt in rows}
 
     def state(metric: str) -> dict[float, float]:
-        rows = told.filter(metric=metric).select("t_ns", "value").iter_rows()
+        rows = server.filter(metric=metric).select("t_ns", "value").iter_rows()
         return {at(t): value for t, value in rows}
 
-    told = series.filter(source="server")
+    server = series.filter(source="server")
     disk = series.filter(source="sampler")
     yield QPS, rate(series.filter(source="load"), "statement.count")
     yield HITS, state("server.hit_ratio")
-    yield READS, rate(told, "server.reads") or rate(disk, "disk.reads")
-    yield WRITES, rate(told, "server.writes") or rate(disk, "disk.writes")
+    yield READS, rate(server, "server.reads") or rate(disk, "disk.reads")
+    yield WRITES, rate(server, "server.writes") or rate(disk, "disk.writes")
     yield DIRTY, state("server.dirty_bytes")
     yield AGE, state("server.checkpoint_age_bytes")

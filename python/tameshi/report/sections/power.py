@@ -22,21 +22,21 @@ WARM_UP_S = (50.0, 300.0)
 
 def tables(view: View, text: Text) -> list[Table]:
     """Return a table per phase whose storages have a power model."""
-    found = []
+    filled = []
     for phase in view.phases:
         cells = [cell for cell in view.cells if cell["phase"] == phase]
-        told = [(cell, drawn) for cell in cells for drawn in cell.get("power") or ()]
-        if told:
-            warm = tuple(HEAT) if any("throttled" in drawn for _, drawn in told) else ()
-            rows = tuple(_row(view, text, cell, drawn, warm) for cell, drawn in told)
+        metered = [(cell, drawn) for cell in cells for drawn in cell.get("power") or ()]
+        if metered:
+            warm = tuple(HEAT) if any("throttled" in drawn for _, drawn in metered) else ()
+            rows = tuple(_row(view, text, cell, drawn, warm) for cell, drawn in metered)
             columns = tuple(Column(text(f"column.{key}")) for key in (*COLUMNS, *warm))
             caption = text("table.power", phase=text.name(phase))
             notes = ("note.power", "note.heat") if warm else ("note.power",)
             note = " ".join(map(text, notes))
             if any(cell.mark for row in rows for cell in row.cells):
                 note = f"{note} {WARMING} {text('note.warming')}"
-            found.append(Table(f"power-{phase}", caption, columns, rows, note, numeric=True))
-    return found
+            filled.append(Table(f"power-{phase}", caption, columns, rows, note, numeric=True))
+    return filled
 
 
 def _row(
@@ -85,11 +85,11 @@ def _still_to_go(rise: float, constants: float) -> float:
 
 def capacity(drawn: Mapping[str, Any], text: Text) -> Shown:
     """Return a storage's capacity, and the part that the study uses."""
-    whole = each(drawn.get("capacity_bytes"), "capacity", text)
+    held = each(drawn.get("capacity_bytes"), "capacity", text)
     used = drawn.get("used_bytes")
     if used is None:
-        return whole
-    return Shown(text("cell.part", part=format_value("capacity", used), whole=whole.value))
+        return held
+    return Shown(text("cell.part", part=format_value("capacity", used), whole=held.value))
 
 
 def each(value: float | None, kind: str, text: Text) -> Shown:

@@ -17,14 +17,14 @@ NANOSECONDS = 1e9
 
 def tables(view: View, text: Text) -> list[Table]:
     """Return a table per world and phase with events."""
-    found = []
+    filled = []
     for world in view.worlds:
         for phase in view.phases:
             cells = [c for c in view.cells if (c["world"], c["phase"]) == (world, phase)]
             cells = [cell for cell in cells if cell.get("timeline")]
             if cells:
-                found.append(_table(world, phase, cells, text, len(view.worlds) > 1))
-    return found
+                filled.append(_table(world, phase, cells, text, len(view.worlds) > 1))
+    return filled
 
 
 def _table(
@@ -101,20 +101,20 @@ def _row(
     happened = text("list.separator").join(describe(event, text) for event in stretch["happened"])
     cells = [Shown(happened or text("cell.none"))]
     served = {
-        (stream["subject"], operation): told
+        (stream["subject"], operation): service
         for stream in stretch["streams"]
-        for operation, told in stream["operations"].items()
+        for operation, service in stream["operations"].items()
     }
-    whole = {stream["subject"]: stream["seconds"] > 0 for stream in stretch["streams"]}
+    is_measured = {stream["subject"]: stream["seconds"] > 0 for stream in stretch["streams"]}
     for place in places:
-        told = served.get(place)
-        if told is None:
+        service = served.get(place)
+        if service is None:
             # With a whole interval, a missing operation was not served; without one, it is unknown.
-            cells += [Shown("0" if whole.get(place[0]) else text("cell.none"))]
+            cells += [Shown("0" if is_measured.get(place[0]) else text("cell.none"))]
             cells += [Shown(text("cell.none"))]
         else:
             subject, operation = place
-            means = {"rate": told["rate"], "latency.mean": told["latency_ns_mean"]}
+            means = {"rate": service["rate"], "latency.mean": service["latency_ns_mean"]}
             for measure, value in means.items():
                 kind = kind_of(measure)
                 bounds = off.get((subject, f"{operation}.{measure}"))

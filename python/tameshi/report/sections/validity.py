@@ -43,8 +43,8 @@ def verdicts(view: View, text: Text) -> Table:
         )
         phases = (text.name(p) for p in unique(cell["phase"] for cell in groups[key]))
         which = _which_cells(view, text, world, phase, groups[key])
-        told = text("list.separator").join(reasons) or text("cell.none")
-        cells = (text.world(world), text("list.short").join(phases), which, runs, told)
+        joined = text("list.separator").join(reasons) or text("cell.none")
+        cells = (text.world(world), text("list.short").join(phases), which, runs, joined)
         rows.append(Row(text.verdict(level), tuple(Shown(c) for c in cells), mark=level))
     keys = ("verdict", "world", "phase", "cells", "runs", "reasons")
     columns = tuple(Column(text(f"column.{key}")) for key in keys)
@@ -70,9 +70,9 @@ def unserved(view: View, text: Text) -> Table | None:
     rows = []
     for cell in view.cells:
         by_subject: dict[str, list[Mapping[str, float]]] = {}
-        for found in cell.get("findings", ()):
-            if found["code"] == "unserved":
-                by_subject.setdefault(found["subject"], []).append(found["figures"])
+        for finding in cell.get("findings", ()):
+            if finding["code"] == "unserved":
+                by_subject.setdefault(finding["subject"], []).append(finding["figures"])
         for subject, runs in by_subject.items():
             arrived, left = (sum(run[key] for run in runs) for key in ("arrived", "count"))
             share = format_value("share", left / arrived)
@@ -178,8 +178,8 @@ def method(view: View, text: Text) -> Table | None:
         return None
     compliant = view.method["compliant"]
     compliance = text("method.compliant" if compliant else "method.deviates")
-    told = list(map(text.reason, view.method["deviations"])) or [text("cell.none")]
-    rows = [Row(str(place), (Shown(words),)) for place, words in enumerate(told, 1)]
+    deviations = list(map(text.reason, view.method["deviations"])) or [text("cell.none")]
+    rows = [Row(str(place), (Shown(words),)) for place, words in enumerate(deviations, 1)]
     columns = (Column(text("column.number")), Column(text("column.deviation")))
     caption = text("table.method", name=view.method["name"], compliance=compliance)
     return Table("method", caption, columns, tuple(rows))
@@ -207,8 +207,8 @@ def steady(view: View, text: Text) -> Table | None:
 def _too_early(cell: Mapping[str, Any]) -> set[int]:
     """Return the runs whose drive was steady by the rule before it was overwritten."""
     codes = ("not_reclaiming", "not_overwritten")
-    found = cell.get("findings", ())
-    return {finding["repetition"] for finding in found if finding["code"] in codes}
+    findings = cell.get("findings", ())
+    return {finding["repetition"] for finding in findings if finding["code"] in codes}
 
 
 _TRACKED = {"iops": "iops", "bandwidth": "bandwidth", "latency": "latency.mean"}
@@ -272,8 +272,8 @@ def _fact_rows(
             # Facts of the machine carry no prefix.
             inner = "" if key == "machine" else f"{prefix}{key}."
             yield from _fact_rows(value, text, inner, group)
-        elif said := text.fact_value(f"{prefix}{key}", value):
-            yield Row(text.fact(f"{prefix}{key}"), (Shown(said),), group=group)
+        elif shown_value := text.fact_value(f"{prefix}{key}", value):
+            yield Row(text.fact(f"{prefix}{key}"), (Shown(shown_value),), group=group)
 
 
 def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
@@ -286,40 +286,40 @@ def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
 
 def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[str]:
     """Return the caveats of the figures, most serious first."""
-    found = [line for cell in view.cells for line in _incomplete(cell, text)]
+    lines = [line for cell in view.cells for line in _incomplete(cell, text)]
     for damaged in view.damaged:
-        found.append(
+        lines.append(
             text("caveat.damaged", run=damaged["run"], reason=text.reason(damaged["reason"]))
         )
     if view.unchecked:
-        found.append(text("caveat.unchecked", count=view.unchecked))
-    found += unmatched(view, text)
+        lines.append(text("caveat.unchecked", count=view.unchecked))
+    lines += unmatched(view, text)
     for world in view.worlds:
         if world in MODELLED:
             model = by_world.get(world, {}).get("model") or text("model.unnamed")
-            found.append(text(f"caveat.{world}", model=model))
+            lines.append(text(f"caveat.{world}", model=model))
     outside = unique(p.phase for p in view.points if p.outside_model)
     if outside:
         names = text("list.short").join(map(text.name, outside))
-        found.append(text("caveat.outside", phase=names))
-    found += _scaled(view, text)
+        lines.append(text("caveat.outside", phase=names))
+    lines += _scaled(view, text)
     if any(_is_cut_short(event) for cell in view.cells for event in cell.get("database", ())):
-        found.append(text("caveat.fast", most=FAST_CHANGE))
+        lines.append(text("caveat.fast", most=FAST_CHANGE))
     without = [p for p in view.points if p.low is None or p.high is None]
     extremes = sum(p.measure == EXTREME for p in without)
     for key, count in (("extreme", extremes), ("no_interval", len(without) - extremes)):
         if count:
-            found.append(text(f"caveat.{key}", count=count, total=len(view.points)))
+            lines.append(text(f"caveat.{key}", count=count, total=len(view.points)))
     alone = sum(p.world != "simulated" and p.runs == 1 and p.low is not None for p in view.points)
     if alone:
-        found.append(text("caveat.one_run", count=alone))
+        lines.append(text("caveat.one_run", count=alone))
     methods = sorted({p.method for p in view.points if p.method and p.low is not None})
     if methods:
         listed = text("list.separator").join(_methods(methods, text))
-        found.append(text("caveat.method", methods=listed))
+        lines.append(text("caveat.method", methods=listed))
     if any(p.measure.startswith("latency") for p in view.points):
-        found.append(text("caveat.latency"))
-    return found
+        lines.append(text("caveat.latency"))
+    return lines
 
 
 def _scaled(view: View, text: Text) -> Iterator[str]:
@@ -331,9 +331,9 @@ def _scaled(view: View, text: Text) -> Iterator[str]:
         ("caveat.scale_beyond", [scale for scale in scales if scale > SHOWN_SCALE]),
     ):
         if these:
-            told = (_of_scale(view, text, scaled, scale) for scale in these)
+            names_of_scale = (_of_scale(view, text, scaled, scale) for scale in these)
             known = {"shown": SHOWN_SCALE, "most": SHOWN_CHANGE}
-            yield text(key, scales=text("list.short").join(told), **known)
+            yield text(key, scales=text("list.short").join(names_of_scale), **known)
 
 
 def _of_scale(view: View, text: Text, scaled: Sequence[Point], scale: float) -> str:
@@ -343,8 +343,8 @@ def _of_scale(view: View, text: Text, scaled: Sequence[Point], scale: float) -> 
             level: {p.scale for p in scaled if level_on(p.levels, axis) == level}
             for level in axis.levels
         }
-        here = [level for level, of in by_level.items() if of == {scale}]
-        apart = all(len(of) <= 1 for of in by_level.values())
+        here = [level for level, scales_here in by_level.items() if scales_here == {scale}]
+        apart = all(len(scales_here) <= 1 for scales_here in by_level.values())
         if here and apart and len(here) < len(axis.levels):
             names = text("list.short").join(level_name(text, axis.name, level) for level in here)
             return text("caveat.scale_of", scale=f"{scale:g}", names=names)

@@ -140,13 +140,13 @@ def figures(
     """Return all figures of a study in order."""
     swept = [(phase, axis) for phase in view.phases if (axis := view.sweep_axis(phase))]
     plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
-    found: list[Figure] = []
+    plots: list[Figure] = []
     for phase, axis in swept:
-        found += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
-        found += percentile_grid(view, phase, axis, percentiles)
-    found += bars(view, plain)
-    found += percentile_lines(view, plain, percentiles)
-    return found + over_time(view, series)
+        plots += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
+        plots += percentile_grid(view, phase, axis, percentiles)
+    plots += bars(view, plain)
+    plots += percentile_lines(view, plain, percentiles)
+    return plots + over_time(view, series)
 
 
 def _sweep_scale(axis: Axis) -> Scale:
@@ -180,28 +180,28 @@ def of_points(
 def _marks(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
     """Return a world's knees and highest rates under the limit."""
     marks = []
-    for found in view.searches:
-        if found["world"] != world:
+    for search in view.searches:
+        if search["world"] != world:
             continue
-        if found.get("knee") is not None:
-            marks.append((float(found["knee"]), Phrase("mark.knee")))
-        if found.get("value") is not None:
-            confidence, rate = found.get("confidence"), float(found["value"])
-            told = {"rate": format_value("rate", rate)}
+        if search.get("knee") is not None:
+            marks.append((float(search["knee"]), Phrase("mark.knee")))
+        if search.get("value") is not None:
+            confidence, rate = search.get("confidence"), float(search["value"])
+            fields = {"rate": format_value("rate", rate)}
             if confidence is None:
-                marks.append((rate, Phrase("mark.highest", told)))
+                marks.append((rate, Phrase("mark.highest", fields)))
             else:
-                told["confidence"] = f"{confidence:.0%}"
-                marks.append((rate, Phrase("mark.highest_sure", told)))
+                fields["confidence"] = f"{confidence:.0%}"
+                marks.append((rate, Phrase("mark.highest_sure", fields)))
     return tuple(marks)
 
 
 def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
     """Return the latency limits of a world's searches."""
     limits = {
-        float(found["limit_ns"])
-        for found in view.searches
-        if found["world"] == world and found.get("limit_ns")
+        float(search["limit_ns"])
+        for search in view.searches
+        if search["world"] == world and search.get("limit_ns")
     }
     return tuple(
         (ns, Phrase("mark.limit", {"limit": format_value("latency", ns)})) for ns in sorted(limits)
@@ -214,7 +214,7 @@ def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -
     points = view.in_phase(phase)
     by_series = series_of(points, axis)
     panels = []
-    for of, names in _grouped(series_names(points, axis)):
+    for group, names in _grouped(series_names(points, axis)):
         for world in view.worlds:
             lines = []
             for style, (key, name) in enumerate(names.items()):
@@ -227,7 +227,7 @@ def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -
                     if chosen:
                         lines.append(_line(chosen, axis, name + suffix, style, dash))
             if lines:
-                panels.append(Panel((world, *of), tuple(lines)))
+                panels.append(Panel((world, *group), tuple(lines)))
     return tuple(panels)
 
 
@@ -237,8 +237,8 @@ def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey
     while True:
         groups: dict[Name, dict[SeriesKey, Name]] = {}
         for key, name in names.items():
-            of = level_words(key[0][:depth])
-            groups.setdefault(of, {})[key] = name[len(of) :] or name
+            levels_above = level_words(key[0][:depth])
+            groups.setdefault(levels_above, {})[key] = name[len(levels_above) :] or name
         deepest = max((len(key[0]) for key in names), default=0)
         if depth >= deepest or all(len(group) <= MOST_LINES for group in groups.values()):
             return list(groups.items())
@@ -261,7 +261,7 @@ def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
     centre = "latency.p50" if "latency.p50" in present else MEAN
     limited: tuple[str, ...] = ()
     if axis.name == _RATE_AXIS:
-        limited = unique(str(found["metric"]).partition(".")[2] for found in view.searches)
+        limited = unique(str(search["metric"]).partition(".")[2] for search in view.searches)
     panels = _sweep_panels(view, phase, axis, unique((centre, P99, *limited)))
     if axis.name == _RATE_AXIS:
         panels = tuple(
@@ -367,11 +367,11 @@ def percentile_lines(
         names = series_names(view.in_phase(phase), None)
         keys |= {(phase, key): (phase, *name) for key, name in names.items()}
         groups += [
-            ((phase, *of), {(phase, key): name for key, name in inner.items()})
-            for of, inner in _grouped(names)
+            ((phase, *group), {(phase, key): name for key, name in inner.items()})
+            for group, inner in _grouped(names)
         ]
     drawn = []
-    for of, inner in groups if len(keys) > MOST_LINES else [((), keys)]:
+    for group, inner in groups if len(keys) > MOST_LINES else [((), keys)]:
         for world in view.worlds:
             entries = {
                 (e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world
@@ -379,7 +379,7 @@ def percentile_lines(
             styles = {place: style for style, place in enumerate(inner) if place in entries}
             lines = [_curve(view, entries[at], inner[at], style) for at, style in styles.items()]
             if lines:
-                panel = Panel((world, *of), tuple(lines))
+                panel = Panel((world, *group), tuple(lines))
                 drawn.append((panel, [entries[at] for at in styles]))
     columns = max(len(view.worlds), 2 if len(keys) > MOST_LINES else 1)
     return _percentile_figure(view, phases, "plain", "figure.percentiles_plain", drawn, columns)
@@ -402,7 +402,7 @@ def _percentile_figure(
     if not drawn:
         return []
     kept = drawn[:MOST_PANELS]
-    shown = {(e["world"], e["phase"], freeze(e["levels"])) for _, of in kept for e in of}
+    shown = {(e["world"], e["phase"], freeze(e["levels"])) for _, curves in kept for e in curves}
     every = {
         (p.world, p.phase, p.levels)
         for p in view.points
@@ -515,13 +515,13 @@ def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
     # A commit is a write and its sync, so their lines would coincide.
     committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
     kept = [n for n in entry["values"] if n.removesuffix(" write") not in committing]
-    found: list[Series] = []
+    lines: list[Series] = []
     for name in kept:
         places = [i for i, value in enumerate(entry["values"][name]) if value is not None]
         if places:
-            style = entry.get("styles", {}).get(name, len(found))
-            found.append(_steps(entry, name, ends, places, style))
-    return tuple(found)
+            style = entry.get("styles", {}).get(name, len(lines))
+            lines.append(_steps(entry, name, ends, places, style))
+    return tuple(lines)
 
 
 def _steps(
@@ -563,8 +563,8 @@ def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     tails = [p for p in points if p.measure == P99]
     means = [p for p in points if p.measure == MEAN] if not tails else []
     chosen = (("rate", rates), ("bandwidth", wide), ("p99", tails), ("mean", means))
-    told = [_bar_figure(view, name, group) for name, group in chosen if group]
-    return [figure for figure in told if len(figure.x.categories) <= MOST_ROWS]
+    plots = [_bar_figure(view, name, group) for name, group in chosen if group]
+    return [figure for figure in plots if len(figure.x.categories) <= MOST_ROWS]
 
 
 def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:

@@ -42,7 +42,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Fact:
+class KeyFigure:
     """Key figure in each world: `kind` is `peak` or `floor` of a sweep, or `plain`."""
 
     kind: str
@@ -51,17 +51,17 @@ class Fact:
     operation: str
     measure: str
     axis: str
-    found: Mapping[str, Point]
+    by_world: Mapping[str, Point]
 
 
 @dataclass(frozen=True)
-class Company:
+class PhasePair:
     """Stream in two phases, the second with more streams running."""
 
     first: str
     second: str
     name: Name
-    found: Mapping[str, tuple[Point, Point]]
+    by_world: Mapping[str, tuple[Point, Point]]
 
 
 def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
@@ -79,7 +79,7 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
         if _sides(entry, bottom, top) and entry["value"] > 0:
             low, high = (1 / high if high else None, 1 / low if low else None)
             return Ratio(1 / entry["value"], low, high, runs, model)
-    value, interval = ratios.of(side_of(top), side_of(bottom), paired=False)
+    value, interval = ratios.ratio(side_of(top), side_of(bottom), paired=False)
     if value is None or value <= 0:
         return None
     return Ratio(value, interval.low, interval.high, interval.runs, model)
@@ -105,7 +105,7 @@ def side_of(point: Point) -> ratios.Side:
     return ratios.Side(point.value, interval, point.by_repetition)
 
 
-def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
+def sweep_figures(view: View, phase: str, axis: Axis) -> list[KeyFigure]:
     """Return each series' peak over the axis, and its latency at the lowest level."""
     points = view.in_phase(phase)
     lowest = lowest_level(axis)
@@ -119,11 +119,11 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
         rate = _natural_rate(view, series)
         if rate:
             best = {w: _peak(ps) for w, ps in _by_world(series, rate).items()}
-            peaks.append(Fact("peak", phase, name, key[2], rate, axis.name, best))
+            peaks.append(KeyFigure("peak", phase, name, key[2], rate, axis.name, best))
         at_floor = [p for p in series if level_on(p.levels, axis) == lowest]
         for measure in _first_of(at_floor, (MEDIAN, MEAN)) + _first_of(at_floor, (P99,)):
-            found = {w: ps[0] for w, ps in _by_world(at_floor, measure).items()}
-            floors.append(Fact("floor", phase, name, key[2], measure, axis.name, found))
+            by_world = {w: ps[0] for w, ps in _by_world(at_floor, measure).items()}
+            floors.append(KeyFigure("floor", phase, name, key[2], measure, axis.name, by_world))
     return peaks + floors
 
 
@@ -133,7 +133,7 @@ def _peak(points: Sequence[Point]) -> Point:
     return max(sound or points, key=lambda point: point.value)
 
 
-def plain_facts(view: View, phase: str) -> list[Fact]:
+def plain_figures(view: View, phase: str) -> list[KeyFigure]:
     """Return rate or bandwidth, and latency, of each series of a phase without a numeric axis.
 
     A committing stream is named if others commit as well.
@@ -161,8 +161,8 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
         elif rate != "bandwidth":
             measures += _first_of(series, (P99, MEAN))
         for measure in measures:
-            found = {w: ps[0] for w, ps in _by_world(series, measure).items()}
-            facts.append(Fact("plain", phase, name, operation, measure, "", found))
+            by_world = {w: ps[0] for w, ps in _by_world(series, measure).items()}
+            facts.append(KeyFigure("plain", phase, name, operation, measure, "", by_world))
     return facts
 
 
@@ -177,11 +177,11 @@ def is_chief(point: Point) -> bool:
     return measure == MEAN if point.subject == SCAN else family_of(measure) == "rate"
 
 
-def companies(view: View) -> list[Company]:
+def phase_pairs(view: View) -> list[PhasePair]:
     """Return streams that run alone in one phase and with others in a later one."""
     plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
     streams = {phase: {p.key for p in view.in_phase(phase)} for phase in plain}
-    found = []
+    collected = []
     for i, first in enumerate(plain):
         for second in plain[i + 1 :]:
             if not streams[first] or not streams[first] < streams[second]:
@@ -190,8 +190,8 @@ def companies(view: View) -> list[Company]:
             for key in (p for p in names if p in streams[first]):
                 pairs = _pairs(view, first, second, key)
                 if pairs:
-                    found.append(Company(first, second, names[key], pairs))
-    return found
+                    collected.append(PhasePair(first, second, names[key], pairs))
+    return collected
 
 
 def _pairs(

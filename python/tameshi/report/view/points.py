@@ -111,17 +111,17 @@ class View:
                 values.setdefault((p.world, p.phase, p.key), {})[p.measure] = p.value
         return frozenset(
             about
-            for about, told in values.items()
-            if told.get("iops") and told.get("bandwidth", 0.0) / told["iops"] >= LARGE_TRANSFER
+            for about, rates in values.items()
+            if rates.get("iops") and rates.get("bandwidth", 0.0) / rates["iops"] >= LARGE_TRANSFER
         )
 
     @cached_property
     def beyond_limits(self) -> frozenset[tuple[str, str, Levels, str]]:
         """World, phase, levels and stream of points that exceed a search's limit."""
         limits = {
-            (found["world"], found["stream"], found["metric"]): found["limit_ns"]
-            for found in self.searches
-            if found["limit_ns"] is not None
+            (search["world"], search["stream"], search["metric"]): search["limit_ns"]
+            for search in self.searches
+            if search["limit_ns"] is not None
         }
         return frozenset(
             (p.world, p.phase, p.levels, p.subject)
@@ -174,9 +174,9 @@ def number(label: str) -> float | None:
         return None
 
 
-def storage_name(told: Mapping[str, Any]) -> str:
+def storage_name(entry: Mapping[str, Any]) -> str:
     """Return the storage of drive figures, or the drive that functions share."""
-    return str(told.get("drive") or str(told["subject"]).removeprefix("storage."))
+    return str(entry.get("drive") or str(entry["subject"]).removeprefix("storage."))
 
 
 def freeze(levels: dict[str, Any]) -> Levels:
@@ -311,10 +311,10 @@ def lowest_level(axis: Axis) -> str:
 
 def series_of(points: Iterable[Point], axis: Axis | None) -> dict[Series, list[Point]]:
     """Return the points of each series along an axis."""
-    found: dict[Series, list[Point]] = {}
+    series: dict[Series, list[Point]] = {}
     for p in points:
-        found.setdefault((without(p.levels, axis), p.subject, p.operation), []).append(p)
-    return found
+        series.setdefault((without(p.levels, axis), p.subject, p.operation), []).append(p)
+    return series
 
 
 def level_words(levels: Levels) -> Name:
@@ -345,9 +345,9 @@ def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Nam
 def without_parts(points: Iterable[Point]) -> list[Point]:
     """Return the points without writes and syncs of committing streams: a commit is both
     together."""
-    found = list(points)
-    committing = {(p.phase, *p.key[:2]) for p in found if p.operation == "commit"}
-    return [p for p in found if p.operation == "commit" or (p.phase, *p.key[:2]) not in committing]
+    listed = list(points)
+    committing = {(p.phase, *p.key[:2]) for p in listed if p.operation == "commit"}
+    return [p for p in listed if p.operation == "commit" or (p.phase, *p.key[:2]) not in committing]
 
 
 def moves_large_blocks(view: View, point: Point) -> bool:

@@ -67,21 +67,23 @@ class Table:
 def shown(text: Text, point: Point) -> Shown:
     """Return a point's value as tables and sentences print it."""
     kind = kind_of(point.measure)
-    told = text.shown(kind, point.value, point.low, point.high, point.runs)
-    return modelled(told, kind, point.value, point.model, beyond=point.outside_model)
+    value_shown = text.shown(kind, point.value, point.low, point.high, point.runs)
+    return modelled(value_shown, kind, point.value, point.model, beyond=point.outside_model)
 
 
 def value_cell(text: Text, point: Point | None) -> Shown:
     """Return a point as a table cell, marked if it holds only for a reduced drive."""
     if point is None:
         return Shown(text("cell.none"))
-    told = shown(text, point)
+    value_shown = shown(text, point)
     if point.operations is None:
-        return told
-    told = replace(told, at=text("cell.of", count=format_value("number", point.operations)))
+        return value_shown
+    value_shown = replace(
+        value_shown, at=text("cell.of", count=format_value("number", point.operations))
+    )
     if point.of_a_part:
-        return replace(told, interval="", note=text("note.of_a_part"))
-    return told
+        return replace(value_shown, interval="", note=text("note.of_a_part"))
+    return value_shown
 
 
 def estimates_table(
@@ -104,13 +106,13 @@ def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
     notes = list(dict.fromkeys(cell.note for cell in cells if cell.note))
     bare = len(notes) == 1 and not any(cell.interval for cell in cells)
     marks = {note: "" if bare else _MARKS[i % len(_MARKS)] for i, note in enumerate(notes)}
-    told = tuple(
+    marked = tuple(
         replace(
             row, cells=tuple(replace(c, mark=marks.get(c.note, ""), note="") for c in row.cells)
         )
         for row in rows
     )
-    return told, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
+    return marked, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
 
 
 def cell_name(text: Text, cell: Mapping[str, Any]) -> str:

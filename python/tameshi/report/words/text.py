@@ -66,8 +66,8 @@ class Shown:
 
     def __str__(self) -> str:
         aside = self.interval or self.note
-        told = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
-        return " ".join(part for part in (told, self.bounds, self.at) if part)
+        words = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
+        return " ".join(part for part in (words, self.bounds, self.at) if part)
 
 
 def _scaled(kind: str, value: float) -> tuple[float, str, int]:
@@ -124,17 +124,17 @@ class Text:
         """Return a phrase with its names translated."""
         return self(phrase.key, **{k: self.name(v) for k, v in phrase.fields.items()})
 
-    def reason(self, of: Reason) -> str:
+    def reason(self, cause: Reason) -> str:
         """Return a reason in words, with known names translated."""
-        fields = {key: self._value(key, value) for key, value in of["values"].items()}
-        words = REASONS[of["code"]][self._column]
-        return words.format(subject=self.name(of["subject"]), **fields)
+        fields = {key: self._value(key, value) for key, value in cause["values"].items()}
+        words = REASONS[cause["code"]][self._column]
+        return words.format(subject=self.name(cause["subject"]), **fields)
 
-    def reasons(self, of: Iterable[Reason]) -> list[str]:
+    def reasons(self, causes: Iterable[Reason]) -> list[str]:
         """Return reasons in words; one with several subjects appears once."""
         subjects: dict[str, list[str]] = {}
         first: dict[str, Reason] = {}
-        for each in of:
+        for each in causes:
             alike = key_of({**each, "subject": ""})
             subjects.setdefault(alike, []).append(each["subject"])
             first.setdefault(alike, each)
@@ -173,18 +173,18 @@ class Text:
             return ""
         if isinstance(value, list):
             return self("list.short").join(str(item) for item in value)
-        said = str(value)
-        if key.endswith("_bytes") and said.isdigit():
-            return format_value("bytes", int(said))
-        if key in _SWITCHES and said in ("0", "1"):
-            return self("value.yes" if said == "1" else "value.no")
-        if key.startswith("device.") and said == "no":
+        words = str(value)
+        if key.endswith("_bytes") and words.isdigit():
+            return format_value("bytes", int(words))
+        if key in _SWITCHES and words in ("0", "1"):
+            return self("value.yes" if words == "1" else "value.no")
+        if key.startswith("device.") and words == "no":
             return self("value.no")
         if key == "device":
-            return self(f"value.{said}")
+            return self(f"value.{words}")
         if key == "core":
-            return said[:_HASH_DIGITS]
-        return self.world(said) if key == "world" else said
+            return words[:_HASH_DIGITS]
+        return self.world(words) if key == "world" else words
 
     def name(self, identifier: str) -> str:
         """Return a study's identifier in words."""
@@ -243,22 +243,27 @@ class Text:
         unit."""
         days = 0 < years < 1
         unit, factor = ("days", DAYS) if days else ("years", 1.0)
-        told = self(f"cell.{unit}", **{unit: f"{years * factor:.3g}"})
+        years_shown = self(f"cell.{unit}", **{unit: f"{years * factor:.3g}"})
         if low is None or high is None:
-            return Shown(told)
-        return Shown(told, model=f"{low * factor:.3g}–{high * factor:.3g}")
+            return Shown(years_shown)
+        return Shown(years_shown, model=f"{low * factor:.3g}–{high * factor:.3g}")
 
-    def aside(self, told: Shown, *, bare: bool = False) -> str:
+    def aside(self, value_shown: Shown, *, bare: bool = False) -> str:
         """Return the interval and the model's bounds that follow a value in a sentence."""
-        parts = [] if bare else [told.interval or told.note]
-        parts += [self("aside.model", interval=told.model)] if told.model else []
+        parts = [] if bare else [value_shown.interval or value_shown.note]
+        parts += [self("aside.model", interval=value_shown.model)] if value_shown.model else []
         return f" ({'; '.join(parts)})" if parts else ""
 
 
 def modelled(
-    told: Shown, kind: str, value: float, model: tuple[float, float] | None, *, beyond: bool = False
+    value_shown: Shown,
+    kind: str,
+    value: float,
+    model: tuple[float, float] | None,
+    *,
+    beyond: bool = False,
 ) -> Shown:
     """Return a shown value with its model error."""
     if model is None:
-        return told
-    return replace(told, model=format_interval(kind, value, *model), beyond=beyond)
+        return value_shown
+    return replace(value_shown, model=format_interval(kind, value, *model), beyond=beyond)
