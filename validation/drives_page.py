@@ -52,7 +52,7 @@ PROMISES = (
         "Effective beside nominal over-provisioning in record and report",
         f"`{IT}/flash.rs::the_record_tells_what_the_flash_went_through`, "
         "`tests/unit/report/test_endurance_section.py::"
-        "test_each_storage_shows_amplification_both_spares_and_life`",
+        "test_storage_shows_amplification_spares_and_life`",
     ),
     (
         "Hard disks: first come first served, elevator, rotation-aware within 3 % of the tables",

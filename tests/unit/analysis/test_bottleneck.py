@@ -27,7 +27,7 @@ def used(**shares: float) -> list[dict[str, object]]:
     return [{"subject": "storage.d", "resource": r, "share": share} for r, share in shares.items()]
 
 
-def test_means_and_shares_are_over_all_operations_of_all_runs() -> None:
+def test_means_and_shares_cover_all_operations_of_all_runs() -> None:
     one = window(read__count=[3, 1], time__media_ns_sum=[300, 100], time__queue_ns_sum=[0, 100])
     other = window(write__count=[2, 2], time__media_ns_sum=[200, 100])
     found = breakdown("s", [one, other])
@@ -47,12 +47,12 @@ def test_trims_count_as_operations() -> None:
     assert (found["operations"], found["latency_ns_mean"]) == (4, 50)
 
 
-def test_a_record_without_parts_has_no_breakdown_and_no_bottleneck() -> None:
+def test_record_without_parts_has_no_breakdown_and_no_bottleneck() -> None:
     assert breakdown("s", [window(read__count=[5, 5])]) is None
     assert bottleneck([], used(media=0.99)) is None
 
 
-def test_busy_is_the_share_of_what_all_servers_could_have_done() -> None:
+def test_utilisation_is_a_share_of_all_servers() -> None:
     runs = [
         window(busy__media_ns=[30, 10], capacity__media_ns=[50, 50]),
         window(busy__media_ns=[50, 50], capacity__media_ns=[50, 50], capacity__link_ns=[50, 50]),
@@ -63,7 +63,7 @@ def test_busy_is_the_share_of_what_all_servers_could_have_done() -> None:
     ]
 
 
-def test_the_busiest_resource_is_the_limit_from_ninety_percent_on() -> None:
+def test_busiest_resource_is_the_bottleneck_from_90_percent() -> None:
     found = bottleneck([told(queue=90, media=10)], used(media=0.9, link=0.95))
     assert found is not None
     assert (found["kind"], found["resource"], found["part"]) == ("saturated", "link", "queue")
@@ -72,7 +72,7 @@ def test_the_busiest_resource_is_the_limit_from_ninety_percent_on() -> None:
     assert (below["kind"], below["resource"], below["busy"]) == ("waiting", "media", 0.89)
 
 
-def test_what_is_held_is_the_limit_where_it_is_taken_up_and_nothing_else_is() -> None:
+def test_held_resource_limits_only_if_nothing_else_is_saturated() -> None:
     for shares, kind, resource in [
         ({"link": 0.82, "places": 1.0}, "saturated", "places"),
         ({"media": 0.92, "places": 1.0}, "saturated", "media"),
@@ -85,7 +85,7 @@ def test_what_is_held_is_the_limit_where_it_is_taken_up_and_nothing_else_is() ->
         assert (found["kind"], found["resource"]) == (kind, resource)
 
 
-def test_a_request_that_never_waits_is_limited_by_its_latency_however_busy_the_disk() -> None:
+def test_request_without_waiting_is_limited_by_latency() -> None:
     found = bottleneck([told(queue=4, media=96)], used(media=0.98))
     assert found is not None
     assert (found["kind"], found["part"], found["busy"]) == ("latency", "media", 0.98)
@@ -94,7 +94,7 @@ def test_a_request_that_never_waits_is_limited_by_its_latency_however_busy_the_d
     assert found["kind"] == "saturated"
 
 
-def test_a_lock_that_is_in_use_all_the_time_is_the_limit_and_not_who_spins_on_it() -> None:
+def test_saturated_lock_limits_before_spinning_processors() -> None:
     waits = told(queue=94, host=6)
     for shares, limit in (
         ({"cores": 1.0, "lock": 1.0}, "lock"),
@@ -109,7 +109,7 @@ def test_a_lock_that_is_in_use_all_the_time_is_the_limit_and_not_who_spins_on_it
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_where_nothing_is_saturated_the_largest_part_says_why(part: str) -> None:
+def test_largest_part_limits_if_nothing_is_saturated(part: str) -> None:
     parts = dict.fromkeys(PARTS, 10.0) | {part: 40.0}
     found = bottleneck([told(**parts)], [])
     assert found is not None
@@ -117,7 +117,7 @@ def test_where_nothing_is_saturated_the_largest_part_says_why(part: str) -> None
     assert (found["part"], found["part_share"], found["busy"]) == (part, 0.4, None)
 
 
-def test_of_several_streams_each_counts_by_its_time() -> None:
+def test_streams_count_by_their_time() -> None:
     small, large = told(queue=30, host=1), told(media=100)
     found = bottleneck([small, large], [])
     assert found is not None

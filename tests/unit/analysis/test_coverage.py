@@ -61,7 +61,7 @@ def test_intervals_cover_as_often_as_they_claim(name: str) -> None:
         ("within/p99, ρ = 0.6/100", 90.0),
     ],
 )
-def test_intervals_within_a_run_hold_up_against_correlation(name: str, least: float) -> None:
+def test_intervals_within_a_run_survive_correlation(name: str, least: float) -> None:
     assert share(name, 500) >= least
 
 
@@ -82,7 +82,7 @@ def blind_to_correlation(residuals: list[float]) -> tuple[float, float]:
         ("within/rate, ρ = 0.6/100", "error_of_sum", blind_to_correlation),
     ],
 )
-def test_a_wrong_interval_is_found_out(monkeypatch, name, part, wrong) -> None:
+def test_wrong_interval_is_detected(monkeypatch, name, part, wrong) -> None:
     monkeypatch.setattr(intervals, part, wrong)
     assert share(name) < NOMINAL[0]
 
@@ -102,14 +102,14 @@ def table_cells(text: str) -> dict[str, str]:
     return cells
 
 
-def test_the_page_has_every_case_and_no_other(root) -> None:
+def test_page_has_every_case_and_no_other(root) -> None:
     text = (root / "docs" / "statistics.md").read_text(encoding="utf-8").partition(HEADING)[2]
     assert table_cells(text).keys() == CASES.keys()
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_the_page_tells_what_is_observed(root) -> None:
+def test_page_states_the_observed_coverage(root) -> None:
     """The whole grid anew: within one in a hundred of what the page says."""
     text = (root / "docs" / "statistics.md").read_text(encoding="utf-8").partition(HEADING)[2]
     for name, told in table_cells(text).items():

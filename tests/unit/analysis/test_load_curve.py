@@ -38,7 +38,7 @@ def run(search: Search, noise: float, seed: int = 1) -> list[Probe]:
 
 
 @pytest.mark.parametrize("limit", [1.2, 1.5, 2.0, 4.0])
-def test_bisection_closes_on_the_analytic_maximum(limit):
+def test_bisection_converges_to_the_analytic_maximum(limit):
     search = Search(SHARES, limit * SERVICE_NS, 0.01, 20)
     found = answer(search, MAXIMUM, run(search, noise=1e-6))
     truth = load_at(limit * SERVICE_NS)
@@ -48,7 +48,7 @@ def test_bisection_closes_on_the_analytic_maximum(limit):
     assert found["confidence"] == 0.95
 
 
-def test_the_bracket_holds_the_truth_as_often_as_it_claims():
+def test_bracket_holds_the_truth_as_often_as_it_claims():
     search = Search(SHARES, 1.5 * SERVICE_NS, 0.01, 16)
     truth = load_at(1.5 * SERVICE_NS)
     held = 0
@@ -58,14 +58,14 @@ def test_the_bracket_holds_the_truth_as_often_as_it_claims():
     assert held >= 0.93 * 400
 
 
-def test_noise_widens_the_bracket_instead_of_moving_it():
+def test_noise_widens_the_bracket_without_moving_it():
     search = Search(SHARES, 1.5 * SERVICE_NS, 0.005, 16)
     low, high = bracket(search, MAXIMUM, run(search, noise=0.05))
     assert high - low > 0.01 * high
     assert low <= load_at(1.5 * SERVICE_NS) <= high
 
 
-def test_a_search_asks_for_the_same_runs_again_after_an_interruption():
+def test_search_asks_for_the_same_runs_after_an_interruption():
     search = Search(SHARES, 2 * SERVICE_NS, 0.01, 12)
     probes = run(search, noise=0.0)
     for made in range(len(SHARES), len(probes)):
@@ -73,13 +73,13 @@ def test_a_search_asks_for_the_same_runs_again_after_an_interruption():
     assert next_rates(search, MAXIMUM, probes) == []
 
 
-def test_a_limit_out_of_reach_is_said_to_be():
+def test_unreachable_limit_is_reported():
     never = Search(SHARES, 0.5 * SERVICE_NS, 0.01, 12)
     found = answer(never, MAXIMUM, run(never, noise=0.0))
     assert (found["value"], found["low"], found["confidence"]) == (None, None, None)
 
 
-def test_without_a_limit_there_is_the_curve_and_what_the_budget_allows():
+def test_search_without_limit_runs_the_curve_within_its_budget():
     probes = run(Search(SHARES, None, 0.01, 12), noise=0.0)
     assert len(probes) == len(SHARES)
     more = run(Search(SHARES, None, 0.01, 12, budget_runs=12), noise=0.0)
@@ -88,7 +88,7 @@ def test_without_a_limit_there_is_the_curve_and_what_the_budget_allows():
     assert sum(rate > 0.7 * MAXIMUM for rate in bend) >= 3, "where the latency rises most"
 
 
-def test_the_knee_of_a_saturating_ramp_is_where_it_saturates():
+def test_knee_of_a_saturating_ramp_is_its_saturation():
     served = [(float(rate), min(float(rate), 600.0)) for rate in range(0, 1001, 50)]
     assert knee(served) == 600.0
     hockey = [(float(rate), 1.0 + max(rate - 700, 0) / 10) for rate in range(0, 1001, 50)]

@@ -25,7 +25,7 @@ def rate(value: float, subject: str = "tpcc", metric: str = "transaction.rate") 
     return Estimate(metric, subject, value, "1/s", bounds)
 
 
-def test_an_overloaded_server_is_bounded_by_what_arrives_and_not_by_what_waits() -> None:
+def test_overloaded_server_is_bounded_by_arrivals() -> None:
     given_rates = [rate(98.0), rate(400.0, "server", "server.read_rate")]
     found, other = bounded(given_rates, offered("tpcc", "100 /s", [window(980)]))
     assert (found.at_most, found.sampling.high) == pytest.approx((100.0, 100.0))
@@ -33,7 +33,7 @@ def test_an_overloaded_server_is_bounded_by_what_arrives_and_not_by_what_waits()
     assert other == given_rates[1]
 
 
-def test_an_axis_is_the_rate_that_arrives_only_where_nothing_else_differs() -> None:
+def test_axis_is_offered_load_if_nothing_else_differs() -> None:
     def cell(load: str, drive: str, arrivals: object, rest: object) -> Loaded:
         levels = {"load": load, "drive": drive}
         return Loaded(("simulated", "p"), levels, [arrivals], rest)
@@ -48,7 +48,7 @@ def test_an_axis_is_the_rate_that_arrives_only_where_nothing_else_differs() -> N
 
 
 @given(st.floats(0.2, 1.0), st.floats(1.0, 1e4))
-def test_no_interval_of_a_program_goes_beyond_its_arrivals(share: float, arrives: float) -> None:
+def test_program_intervals_do_not_exceed_arrivals(share: float, arrives: float) -> None:
     of = offered("tpcc", f"{arrives:.12f} /s", [window(10 * share * arrives)])
     (found,) = bounded([rate(share * arrives)], of)
     assert found.sampling.high is not None
@@ -56,26 +56,26 @@ def test_no_interval_of_a_program_goes_beyond_its_arrivals(share: float, arrives
     assert found.sampling.high <= arrives * (1 + 1e-9)
 
 
-def test_a_kind_may_have_been_rarer_by_chance_than_it_is() -> None:
+def test_transaction_type_may_be_rarer_by_chance() -> None:
     kinds = [rate(98.0), rate(4.0, "tpcc.delivery"), rate(4.0, "tpcc.delivery", "statement.rate")]
     _, kind, statements = bounded(kinds, offered("tpcc", "98 /s", [window(980)]))
     slack = 1 + 3 / math.sqrt(4.0 * 10)
     assert kind.at_most == pytest.approx(4.0 * slack) == statements.at_most
 
 
-def test_where_a_backlog_is_worked_off_more_is_served_than_arrives() -> None:
+def test_backlog_allows_more_than_the_arrivals() -> None:
     (found,) = bounded([rate(150.0)], offered("tpcc", "100 /s", [window(1500)]))
     assert found.at_most == 150.0 and found.sampling == rate(150.0).sampling
     (found,) = bounded([rate(101.0)], offered("tpcc", "100 /s", [window(1010)]))
     assert found.sampling.high == 101.0, "a little more is chance"
 
 
-def test_closed_loops_and_what_served_nothing_stay_as_they_are() -> None:
+def test_closed_loops_and_idle_programs_stay_unchanged() -> None:
     assert list(bounded([rate(9.0)], None)) == [rate(9.0)]
     assert offered("tpcc", "100 /s", [window(0)]) is None and offered("tpcc", "100 /s", []) is None
 
 
-def test_what_needs_no_cut_stays_symmetric() -> None:
+def test_uncut_interval_stays_symmetric() -> None:
     whole = Interval(1.0, 2.0, 2, "m", 3.0)
     assert kept(whole, low=0.5, high=2.0) == whole
     none = Interval(None, None, 1, "no interval: one run")

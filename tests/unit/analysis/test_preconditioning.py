@@ -31,9 +31,7 @@ def flash(written: str | None) -> dict[str, Any]:
         (DISK, False),
     ],
 )
-def test_only_flash_that_begins_without_reclaiming_is_fresh(
-    model: dict[str, Any], fresh: bool
-) -> None:
+def test_flash_without_prior_reclaiming_is_fresh(model: dict[str, Any], fresh: bool) -> None:
     assert is_fresh_flash(model) is fresh
 
 
@@ -47,7 +45,7 @@ def test_only_flash_that_begins_without_reclaiming_is_fresh(
         ({"flash.physical_bytes": []}, None),
     ],
 )
-def test_what_is_used_up_is_told_until_something_is_reclaimed(
+def test_used_share_ends_with_the_first_reclaiming(
     changed: dict[str, list[float]], told: float | None
 ) -> None:
     states = {
@@ -59,7 +57,7 @@ def test_what_is_used_up_is_told_until_something_is_reclaimed(
     assert share_used(WindowData(2, [1, 1], {**states, **changed}, {})) == told
 
 
-def test_a_real_drive_is_to_be_written_twice_over() -> None:
+def test_real_drive_needs_two_overwrites() -> None:
     assert share_covered(50.0, 100) == pytest.approx(0.5)
     assert share_covered(199.0, 100) == pytest.approx(1.99)
     assert share_covered(200.0, 100) is None

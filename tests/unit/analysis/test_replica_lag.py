@@ -18,12 +18,12 @@ def behind(mib: Sequence[float], written_mib: float = 1000.0) -> float | None:
     return fallen_behind(data, written_mib * MIB)
 
 
-def test_what_grows_all_the_while_is_told_from_the_first_interval_on() -> None:
+def test_growing_lag_counts_from_the_first_interval() -> None:
     assert behind([100.0 * second for second in range(1, 11)]) == 900 * MIB
     assert behind([5000.0 + 100.0 * second for second in range(10)]) == 900 * MIB, "a later phase"
 
 
-def test_what_comes_to_rest_or_is_little_is_not() -> None:
+def test_settled_or_small_lag_is_ignored() -> None:
     assert behind([]) is None, "nothing is acknowledged without the far side"
     assert behind([0.0, 400.0, 500.0, 500.0, 500.0, 500.0, 500.0, 500.0]) is None, "it fills once"
     assert behind([3.0, 1.0, 4.0, 2.0, 3.0, 1.0]) is None, "it keeps up"

@@ -29,9 +29,7 @@ def test_correlation_alone_is_seldom_called_drift(monkeypatch, correlation, coun
 
 
 @pytest.mark.parametrize(("correlation", "count"), [(0.0, 40), (0.5, 30), (0.8, 15), (0.8, 24)])
-def test_noise_without_a_trend_is_called_drift_in_one_of_a_hundred_series_at_most(
-    correlation: float, count: int
-) -> None:
+def test_noise_is_called_drift_in_at_most_one_percent(correlation: float, count: int) -> None:
     random = np.random.default_rng(count)
     series = (100 + 10 * autoregression(random, correlation, count) for _ in range(1000))
     assert sum(drift_within(each.tolist(), [1.0] * count) is not None for each in series) <= 10
@@ -39,7 +37,7 @@ def test_noise_without_a_trend_is_called_drift_in_one_of_a_hundred_series_at_mos
 
 @pytest.mark.parametrize("count", [10, 19, 20, 60, 180])
 @pytest.mark.parametrize("power", [0.5, 1.0, 1.1, 2.0, 3.0])
-def test_what_grows_all_the_time_drifts_however_smoothly_it_bends(power: float, count: int) -> None:
+def test_smooth_growth_is_drift_however_it_bends(power: float, count: int) -> None:
     """k^1.1 over 60 points was once taken for noise: what a line leaves of it hangs together."""
     grown = [1 + (place / (count - 1)) ** power for place in range(count)]
     fallen = grown[::-1]
@@ -51,7 +49,7 @@ def test_what_grows_all_the_time_drifts_however_smoothly_it_bends(power: float, 
     assert drift_within(little, [1.0] * count) is None, "1 % is not noticeable"
 
 
-def test_a_bent_trend_under_noise_is_seen() -> None:
+def test_bent_trend_under_noise_is_detected() -> None:
     random, places = np.random.default_rng(4), np.linspace(0, 1, 60)
     for bent in (places**3, np.sqrt(places), np.maximum(places - 0.5, 0) * 2):
         noise = random.standard_normal((20, 60))
@@ -59,7 +57,7 @@ def test_a_bent_trend_under_noise_is_seen() -> None:
         assert sum(change is not None for change in seen) >= 18
 
 
-def test_drift_is_seen_and_measured() -> None:
+def test_drift_is_detected_and_measured() -> None:
     random, seen = np.random.default_rng(1), []
     for _ in range(50):
         noise = 0.02 * autoregression(random, 0.5, 100)
@@ -68,7 +66,7 @@ def test_drift_is_seen_and_measured() -> None:
     assert np.median([change for change in seen if change]) == pytest.approx(-0.2, abs=0.02)
 
 
-def test_a_certain_but_small_drift_is_not_flagged() -> None:
+def test_certain_but_small_drift_is_not_flagged() -> None:
     assert drift_within([100 + 0.02 * place for place in range(100)], [1.0] * 100) is None
     assert drift_within([100 + 0.2 * place for place in range(100)], [1.0] * 100) is not None
 
@@ -79,7 +77,7 @@ def test_short_empty_and_constant_series_do_not_drift() -> None:
         assert transient(series, [1.0] * len(series)) is None
 
 
-def test_a_begin_that_is_over_soon_is_told_with_what_it_does_to_the_whole_run() -> None:
+def test_short_start_transient_is_flagged_with_its_effect() -> None:
     """A rate four times too high in 2 of 60 s was called valid: most slopes and ranks miss it."""
     random = np.random.default_rng(6)
     for begin, count in ((2, 60), (8, 40), (3, 23), (1, 40)):
@@ -96,7 +94,7 @@ def test_a_begin_that_is_over_soon_is_told_with_what_it_does_to_the_whole_run() 
 
 @pytest.mark.parametrize(("correlation", "most"), [(0.0, 5), (0.5, 10), (0.8, 25)])
 @pytest.mark.parametrize("count", [10, 15, 24, 60])
-def test_noise_seldom_looks_like_a_begin_of_its_own(
+def test_noise_seldom_looks_like_a_transient(
     monkeypatch: pytest.MonkeyPatch, correlation: float, most: int, count: int
 ) -> None:
     monkeypatch.setattr(stationarity, "NOTICEABLE", 0.0)
@@ -121,7 +119,7 @@ def test_chance_seldom_makes_an_outlier(count: int) -> None:
     assert called <= 25
 
 
-def test_outliers_are_named_even_in_company() -> None:
+def test_several_outliers_are_all_named() -> None:
     assert list(outliers([100, 101, 99, 100.5, 140])) == [4]
     eight = [100, 101, 99, 100, 150, 100.5, 99.5, 155]
     assert list(outliers(eight)) == [4, 7]
@@ -130,7 +128,7 @@ def test_outliers_are_named_even_in_company() -> None:
     assert outliers([100, 101, 300]) == {}
 
 
-def test_three_runs_far_apart_are_told_unless_chance_explains_it() -> None:
+def test_wide_spread_of_three_runs_is_flagged_beyond_chance() -> None:
     assert spread([100, 101, 140], [1e6] * 3) == pytest.approx(1.4)
     assert spread([100, 101, 140], [20] * 3) is None
     assert spread([100, 101, 110], [1e6] * 3) is None
@@ -144,7 +142,7 @@ def codes(runs, *, ordered: bool) -> set[tuple[str, str, int | None]]:
     return {(flag.code, flag.metric, flag.repetition) for flag in found}
 
 
-def test_a_load_that_varies_on_purpose_does_not_drift() -> None:
+def test_planned_load_changes_are_no_drift() -> None:
     counts = [float(100 + place) for place in range(40)]
     counters = {"read.count": counts, "read.latency_sum": [1e6 * count for count in counts]}
     runs = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
@@ -160,7 +158,7 @@ def test_a_load_that_varies_on_purpose_does_not_drift() -> None:
     assert found[0].change == pytest.approx(0.6)
 
 
-def test_flags_of_a_stream_say_which_run() -> None:
+def test_flags_of_a_stream_name_their_run() -> None:
     alike = [window(n, reads=1000) for n in range(5)]
     assert codes(alike, ordered=True) == set()
     rising = [window(n, reads=1000 * 1.1**n) for n in range(5)]

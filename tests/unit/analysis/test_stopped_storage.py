@@ -24,19 +24,19 @@ def stream(reads: Sequence[float], failed: Sequence[float] = ()) -> WindowData:
     return WindowData(SECOND * len(reads), [SECOND] * len(reads), counters, {})
 
 
-def test_a_storage_is_dead_since_the_last_interval_that_completed_anything() -> None:
+def test_storage_is_stopped_since_its_last_completion() -> None:
     assert dead_for([stream([9, 0, 9, 0, 0], [0, 5, 0, 5, 5])]) == 2 * SECOND
     assert dead_for([stream([9, 9, 9, 0], [0, 0, 0, 5])]) == SECOND
 
 
-def test_whoever_was_served_last_tells_and_whoever_never_was_does_not() -> None:
+def test_last_served_stream_decides_and_unserved_ones_do_not() -> None:
     early, late = stream([9, 0, 0, 0], [0, 5, 5, 5]), stream([9, 9, 9, 0], [0, 0, 0, 5])
     assert dead_for([early, late]) == SECOND
     assert dead_for([early, stream([0, 0, 0, 0], [5, 5, 5, 5])]) == 3 * SECOND
     assert dead_for([early, stream([9, 9, 9, 9])]) is None
 
 
-def test_what_is_served_to_the_end_never_or_of_nobody_is_not_dead() -> None:
+def test_idle_or_serving_storage_is_not_stopped() -> None:
     assert dead_for([]) is None
     assert dead_for([stream([9, 0, 9], [0, 50, 0])]) is None, "it came back"
     assert dead_for([stream([0, 0, 0], [5, 5, 5])]) is None, "no figure is a mean over it"
@@ -44,7 +44,7 @@ def test_what_is_served_to_the_end_never_or_of_nobody_is_not_dead() -> None:
     assert dead_for([stream([9, 9, 0], [50, 1, 1])]) is None, "a single one may fail"
 
 
-def test_what_lost_all_that_serves_within_an_interval_is_dead_from_then_on() -> None:
+def test_failure_within_an_interval_stops_storage_from_its_time() -> None:
     last = stream([9, 9, 1], [0, 0, 90])
     assert dead_for([last]) is None
     assert dead_for([last, stream([0, 0, 0])], gone_ns=SECOND * 9 // 10) == SECOND * 9 // 10
@@ -66,14 +66,14 @@ def test_what_lost_all_that_serves_within_an_interval_is_dead_from_then_on() -> 
         ({"cache": {"of": MIRROR}}, {"member": None}, False),
     ],
 )
-def test_a_member_of_several_and_what_a_cache_holds_may_go_on_serving(
+def test_array_member_or_cache_may_go_on_serving(
     model: dict[str, Any], failure: dict[str, Any], is_all: bool
 ) -> None:
     assert leaves_nothing(failure, model) is is_all
 
 
 @pytest.mark.parametrize(("model", "member", "found"), [(DRIVE, None, 1), (MIRROR, 1, 0)])
-def test_a_storage_that_dies_in_the_last_interval_is_told_with_its_event(
+def test_failure_in_the_last_interval_is_reported_with_its_event(
     model: dict[str, Any], member: int | None, found: int
 ) -> None:
     dies = {"kind": "fail", "storage": "d", "member": member, "t_ns": 12_100_000_000}
@@ -93,7 +93,7 @@ def test_a_storage_that_dies_in_the_last_interval_is_told_with_its_event(
     assert told == [{"failed_ns": 2.1e9}] * found
 
 
-def test_a_phase_that_completed_nothing_and_failed_nothing_has_no_figures() -> None:
+def test_phase_without_completions_and_failures_has_no_figures() -> None:
     assert is_without_figures([stream([0, 0]), stream([])])
     assert not is_without_figures([stream([0, 0]), stream([0, 1])])
     assert not is_without_figures([stream([0, 0], [0, 5])]), "that tells why"

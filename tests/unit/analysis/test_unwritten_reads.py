@@ -37,7 +37,7 @@ DISK = {"device": {"profile": "d", "device": {"hdd": {}}}}
         (DISK, None),
     ],
 )
-def test_only_a_storage_of_nothing_but_new_flash_can_hold_nothing(
+def test_only_new_all_flash_storage_can_be_unwritten(
     model: dict[str, Any], least: int | None
 ) -> None:
     assert least_read_ns(model) == least
@@ -47,7 +47,7 @@ def test_only_a_storage_of_nothing_but_new_flash_can_hold_nothing(
     ("met", "mapped", "told"),
     [(100, 0.0, 1.0), (70, 0.2, 0.7), (40, 0.2, None), (100, 0.9, None)],
 )
-def test_most_reads_met_nothing_where_they_took_too_little_time_and_little_is_mapped(
+def test_fast_reads_of_little_mapped_flash_are_unwritten(
     met: int, mapped: float, told: float | None
 ) -> None:
     spent = {"time.media_ns_sum": [READ_NS * (100.0 - met)]} if met < 100 else {}
@@ -57,6 +57,6 @@ def test_most_reads_met_nothing_where_they_took_too_little_time_and_little_is_ma
     assert found == (None if told is None else pytest.approx(told))
 
 
-def test_a_stream_that_reads_nothing_meets_nothing() -> None:
+def test_stream_without_reads_has_no_unwritten_reads() -> None:
     states = {"flash.mapped_bytes": [0.0], "flash.logical_bytes": [1000.0]}
     assert share_met(WindowData(1, [1], {}, {}), WindowData(1, [1], states, {}), READ_NS) is None

@@ -26,7 +26,7 @@ def terminal(comparison: Comparison, lang: str = "en", *, color: bool = False) -
     return file.getvalue()
 
 
-def test_the_verdict_stands_at_the_top_and_the_figures_follow() -> None:
+def test_verdict_comes_first_and_figures_follow() -> None:
     told = terminal(compare(made.side(), made.side(SLOWER, environment=OTHER_KERNEL)))
     lines = [line for line in told.splitlines() if line]
     assert lines[0] == "A: A — Small"
@@ -41,14 +41,14 @@ def test_the_verdict_stands_at_the_top_and_the_figures_follow() -> None:
     assert "Equal on both sides: world, workload," in told
 
 
-def test_what_chance_may_have_done_has_a_star() -> None:
+def test_differences_within_chance_have_a_star() -> None:
     found = compare(made.side((1000.0,)), made.side((500.0,))).as_json()
     for judgement in found["cells"][0]["judgements"]:
         judgement |= {"outcome": "worse", "firm": False}
     assert "▼ worse*" in comparison_markdown(found).replace("\\", "")
 
 
-def test_what_is_incomparable_is_not_judged_in_words_either() -> None:
+def test_incomparable_sides_are_not_judged_in_words() -> None:
     size = made.changed(made.SPEC, "storage/disk/size", "16 MiB")
     told = terminal(compare(made.side(), made.side(SLOWER, size)))
     assert "Incomparable: storage size (disk) differ." in told
@@ -57,7 +57,7 @@ def test_what_is_incomparable_is_not_judged_in_words_either() -> None:
     assert "worse" not in told
 
 
-def test_a_phase_of_identical_runs_takes_one_row() -> None:
+def test_phase_of_identical_runs_takes_one_row() -> None:
     cells = [made.cell(world="simulated") | {"levels": {"size": s}} for s in ("small", "large")]
     results = made.results(*cells)
     runs = []
@@ -103,11 +103,11 @@ def test_every_form_speaks_both_languages(name: str) -> None:
     assert left == []
 
 
-def test_outcomes_have_colours_beside_their_words() -> None:
+def test_outcomes_have_colours_and_words() -> None:
     assert "\x1b[31m▼ worse" in terminal(compare(made.side(), made.side(SLOWER)), color=True)
 
 
-def test_names_stay_words_in_markdown() -> None:
+def test_names_are_escaped_in_markdown() -> None:
     found = compare(made.side(), made.side()).as_json()
     found["a"]["study"] = "a | b <script> *c*"
     assert "a \\| b \\<script\\> \\*c\\*" in comparison_markdown(found)

@@ -44,7 +44,7 @@ def told(cells: list[dict[str, Any]], lang: str = "en") -> dict[str, str]:
     return {line.topic: line.clauses[0].sentence for line in lines if line.topic in topics}
 
 
-def test_the_answer_says_what_a_power_cut_loses_and_what_read_retry_adds() -> None:
+def test_answer_has_power_cut_losses_and_read_retry_gains() -> None:
     cells = [
         cell("new", 1000, 0, 2.0, 3.0),
         cell("old", 80, 0, 0.0, 1.5),
@@ -61,6 +61,6 @@ def test_the_answer_says_what_a_power_cut_loses_and_what_read_retry_adds() -> No
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_nothing_is_said_where_no_power_fails_and_no_flash_is_worn_out(lang: str) -> None:
+def test_answer_is_empty_without_losses_and_worn_flash(lang: str) -> None:
     assert told([cell("new", 0, 0, 2.0, 3.0)], lang) == {}
     assert len(told([cell("worn", 40, 2048, 0.0, 0.1)], lang)) == 2

@@ -14,7 +14,7 @@ from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_maxima_are_counted_apart_and_each_method_is_told_once(lang: str) -> None:
+def test_maxima_count_separately_and_methods_once(lang: str) -> None:
     found = first_look.results(("measured",))
     estimates = [one for cell in found["cells"] for one in cell["estimates"]]
     for place, one in enumerate(estimates):
@@ -32,7 +32,7 @@ def test_maxima_are_counted_apart_and_each_method_is_told_once(lang: str) -> Non
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_capacity_scales_are_told_once_with_the_levels_that_they_are_of(lang: str) -> None:
+def test_capacity_scales_appear_once_with_their_levels(lang: str) -> None:
     def cell(phase: str, drive: str, scale: int) -> dict[str, Any]:
         estimate = {"metric": "read.iops", "subject": "s", "window": phase, "value": 1.0}
         return {

@@ -31,7 +31,7 @@ def cell(levels: dict[str, str], **shares: float) -> dict[str, Any]:
     }
 
 
-def test_the_greatest_share_is_named_and_all_shares_stand_beside_it() -> None:
+def test_greatest_share_is_named_next_to_all_shares() -> None:
     cells = [
         cell({"pool": "small"}, processor=0.2, page_reads=0.796, outage=0.004),
         cell({"pool": "large"}, processor=0.9, row_locks=0.1),
@@ -47,13 +47,13 @@ def test_the_greatest_share_is_named_and_all_shares_stand_beside_it() -> None:
 
 
 @pytest.mark.parametrize("name", OF_STORAGE)
-def test_who_waits_for_the_storage_is_told_the_storage(name: str) -> None:
+def test_waits_for_storage_name_the_storage(name: str) -> None:
     (row,) = table(Text(), [cell({}, **{name: 0.6, "processor": 0.4})]).rows
     assert row.cells[1].value == "media of data, 40 % busy"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_mechanism_has_words(lang: str) -> None:
+def test_every_activity_has_words(lang: str) -> None:
     words = [describe(name, 0.5, Text(lang)) for name in CLIENT_TIMES]
     assert len(set(words)) == len(CLIENT_TIMES) and all("50 %" in each for each in words)
     assert describe("log", None, Text(lang)) in describe("log", 0.5, Text(lang)), (
@@ -61,13 +61,13 @@ def test_every_mechanism_has_words(lang: str) -> None:
     )
 
 
-def test_where_nothing_is_told_there_is_no_table() -> None:
+def test_table_is_empty_without_shares() -> None:
     assert table(Text(), [cell({})]).rows == ()
     alone = {**cell({}, log=1.0), "busy": []}
     assert table(Text(), [alone]).rows[0].cells[1].value == Text()("cell.none")
 
 
-def test_shares_are_the_phases_where_the_study_has_windows_too() -> None:
+def test_shares_are_those_of_the_phase_not_its_windows() -> None:
     told = cell({}, processor=0.36, page_reads=0.64)
     at_first = [{"metric": "server.time_page_reads", "value": 0.28}]
     at_first += [{"metric": "server.time_outage", "value": 0.72}]

@@ -14,7 +14,7 @@ from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_each_stream_that_commits_in_a_phase_is_named_whatever_their_order(lang: str) -> None:
+def test_each_committing_stream_is_named_in_any_order(lang: str) -> None:
     def commits(subject: str, rate: float) -> list[dict[str, Any]]:
         load = first_look.load("commit", subject, rate, 1e9 / rate, 0)
         return [load[0] | {"metric": "commit.rate"}, *load[1:]]
@@ -45,9 +45,7 @@ def test_each_stream_that_commits_in_a_phase_is_named_whatever_their_order(lang:
         ("ja", "5件中、最も速いのはp · s1: ", "、最も遅いのはp · s3: "),
     ],
 )
-def test_of_many_streams_that_commit_the_fastest_and_the_slowest_are_told(
-    lang: str, begin: str, then: str
-) -> None:
+def test_many_committing_streams_show_the_extremes(lang: str, begin: str, then: str) -> None:
     def commits(times_ms: list[int], *, timed: bool = True) -> str:
         loads = [
             first_look.load("commit", f"s{i}", 1e3 / ms, ms * 1e6, 0)

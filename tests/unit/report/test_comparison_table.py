@@ -14,7 +14,7 @@ from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_kinds_of_storage_stand_in_one_table_with_what_each_phase_tells_of_them(lang: str) -> None:
+def test_storages_share_one_table_of_all_phases(lang: str) -> None:
     text = Text(lang)
     shown = table(read_results(results()), text)
     assert shown is not None
@@ -29,12 +29,12 @@ def test_kinds_of_storage_stand_in_one_table_with_what_each_phase_tells_of_them(
     assert page.index(shown.caption) < page.index(text("table.overview_bare"))
 
 
-def test_cells_of_one_storage_have_no_table_of_storages() -> None:
+def test_cells_of_one_storage_have_no_comparison_table() -> None:
     found = results(("storage.d", "storage.d"))
     assert table(read_results(found), Text("en")) is None
 
 
-def test_a_figure_within_a_published_range_is_told_so_and_not_divided_by_its_ends() -> None:
+def test_figure_within_a_published_range_has_no_ratio() -> None:
     found = results()
     shown = published(read_results(found), Text("en"))
     assert shown is not None

@@ -39,7 +39,7 @@ def matrix(sizes: tuple[str, ...]) -> dict[str, Any]:
     return {"study": {"name": "s"}, "axes": named, "cells": cells}
 
 
-def test_a_study_of_databases_begins_with_what_each_axis_does() -> None:
+def test_study_of_databases_starts_with_effects_of_axes() -> None:
     first = terminal_summary(ReportInputs(matrix(("1", "2", "4"))))[0]
     assert first == (
         "Effect of each change — Measured: Storage flash yields 4.00 × the transactions of disk "
@@ -50,7 +50,7 @@ def test_a_study_of_databases_begins_with_what_each_axis_does() -> None:
     )
 
 
-def test_of_scans_it_tells_the_time_for_a_phase_holds_few_of_them_whole() -> None:
+def test_scans_are_reported_by_time() -> None:
     cells = [
         {
             "world": "measured",
@@ -83,7 +83,7 @@ def modelled(results: dict[str, Any], factor: float = 2.0) -> dict[str, Any]:
     return results
 
 
-def test_how_far_a_model_may_be_off_stands_beside_every_figure_and_ratio() -> None:
+def test_every_figure_and_ratio_has_its_model_error() -> None:
     found = modelled(matrix(("1", "2")))
     said = terminal_summary(ReportInputs(found))
     # What is known of several cells was off unequally: of a ratio, too, by the factor.
@@ -98,7 +98,7 @@ def test_how_far_a_model_may_be_off_stands_beside_every_figure_and_ratio() -> No
 
 
 @pytest.mark.parametrize("sizes", [("1", "2", "4"), ("1",)])
-def test_its_rates_are_transactions_and_a_program_speaks_for_its_kinds(
+def test_rates_are_transactions_of_whole_programs(
     sizes: tuple[str, ...],
 ) -> None:
     said = " ".join(terminal_summary(ReportInputs(matrix(sizes))))
@@ -106,7 +106,7 @@ def test_its_rates_are_transactions_and_a_program_speaks_for_its_kinds(
     assert "IOPS" not in said and "new order" not in said
 
 
-def test_a_program_that_is_alone_is_called_by_its_name() -> None:
+def test_lone_program_is_called_by_its_name() -> None:
     cells = [
         {"world": "measured", "phase": "run", "levels": {"threads": n}, "estimates": [found]}
         for n, found in (
@@ -122,7 +122,7 @@ def test_a_program_that_is_alone_is_called_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_was_not_looked_for_in_a_ledger_is_not_told(lang: str) -> None:
+def test_ledger_omits_unchecked_counts(lang: str) -> None:
     simulated = {"acknowledged": 4000, "lost": 3, "ambiguous": 2}
     measured = simulated | {"twice": 0, "phantom": 1}
     text = Text(lang)
@@ -133,7 +133,7 @@ def test_what_was_not_looked_for_in_a_ledger_is_not_told(lang: str) -> None:
 @pytest.mark.parametrize(
     ("lang", "on"), [("en", ("not validated", "validated on own")), ("ja", ("未検証", "own"))]
 )
-def test_times_of_a_crash_have_how_far_the_model_may_be_off(lang: str, on: tuple[str, str]) -> None:
+def test_times_of_a_crash_have_their_model_error(lang: str, on: tuple[str, str]) -> None:
     for names, words in zip(("nothing", "own"), on, strict=True):
         away = {"low": 1.5e9, "high": 24e9, "validated_on": names, "inside_range": False}
         event = {"kind": "crash", "event": "killed", "how": "kill", "repetition": 0}
@@ -149,9 +149,7 @@ def test_times_of_a_crash_have_how_far_the_model_may_be_off(lang: str, on: tuple
         ("ja", ("応答再開前", "後に応答再開")),
     ],
 )
-def test_an_end_before_the_server_answered_is_not_told_as_its_coming_back(
-    lang: str, words: tuple[str, str]
-) -> None:
+def test_end_before_the_server_answers_is_no_return(lang: str, words: tuple[str, str]) -> None:
     cut = {"kind": "crash", "event": "cut", "how": "power_cut", "repetition": 0, "log_bytes": 0}
     cut |= {"t_ns": 5e9, "away_ns": 0.5e9, "recovery_ns": 0.49e9, "pages": 0}
     (short,) = _check_lines(Text(lang), [cut | {"back": False}])
@@ -161,7 +159,7 @@ def test_an_end_before_the_server_answered_is_not_told_as_its_coming_back(
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_is_said_of_several_runs_is_said_once_with_their_numbers(lang: str) -> None:
+def test_sentence_of_several_runs_appears_once_with_their_numbers(lang: str) -> None:
     whole = {"kind": "simulated", "mode": "fast", "simulated_ns": 9e9, "whole_ns": 9e9}
     part = whole | {"simulated_ns": 3e9, "like_last_ns": 1e9, "pace": 1.0}
     events = [whole | {"repetition": 0}, part | {"repetition": 1}, whole | {"repetition": 2}]
@@ -170,7 +168,7 @@ def test_what_is_said_of_several_runs_is_said_once_with_their_numbers(lang: str)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_rest_that_goes_on_changing_tells_its_pace_and_a_level_one_none(lang: str) -> None:
+def test_extrapolation_with_trend_states_its_pace(lang: str) -> None:
     text = Text(lang)
     event = {"mode": "fast", "simulated_ns": 708e9, "whole_ns": 5400e9, "like_last_ns": 192e9}
     slowing, level = (_simulated(text, event | {"pace": pace}) for pace in (0.9502, 1.0002))

@@ -45,7 +45,7 @@ def places(answer: dict[str, Any], phases: tuple[str, ...] = ("run",)) -> View:
     return view(cells, answer, place=list(PACE))
 
 
-def test_levels_stand_beside_those_that_the_study_names_and_else_beside_the_first() -> None:
+def test_levels_compare_as_the_study_says_else_with_the_first() -> None:
     assert first(places({})) == (
         "Place pair makes 50.0 transactions per second, 0.500 × the "
         "100 of alone; place memory makes "
@@ -56,7 +56,7 @@ def test_levels_stand_beside_those_that_the_study_names_and_else_beside_the_firs
     )
 
 
-def test_of_a_question_only_pools_that_all_storages_have_stand_beside_one_another() -> None:
+def test_question_compares_only_pools_of_all_storages() -> None:
     cells = [
         cell("run", {"pool": pool, "size": size})
         for pool, sizes in {"8 GiB": "12", "11 GiB": "2", "16 GiB": "12"}.items()
@@ -76,7 +76,7 @@ def pools(found: View) -> list[str]:
     return [effect.level for effect in effects(found, "simulated", 9) if effect.axis == "pool"]
 
 
-def test_phases_are_compared_where_the_study_says_so_cell_by_cell_while_they_are_few() -> None:
+def test_phases_compare_cell_by_cell_while_they_are_few() -> None:
     beside = {"phases": {"failed": "normal", "rebuilding": "normal"}}
     said = first(places(beside, ("normal", "failed", "rebuilding")))
     assert said.count(" the ") == 6 and "place" not in said.lower()
@@ -106,9 +106,7 @@ def away(recovered: int | None, served: int = 3_000_000_000) -> dict[str, Any]:
         ([away(None)], "2.00 s and does not reach 90 % of its rate in this phase"),
     ],
 )
-def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(
-    outages: list[dict[str, Any]], words: str
-) -> None:
+def test_outage_replaces_the_levels_of_its_phase(outages: list[dict[str, Any]], words: str) -> None:
     cells = [cell("update", {"place": place}) for place in PACE]
     cells += [cell("failover", {"place": "alone"}), cell("failover", {"place": "memory"})]
     cells.append(cell("failover", {"place": "pair"}, database=outages))
@@ -125,9 +123,7 @@ def bounds(low: float, high: float) -> dict[str, Any]:
     return {"low": low, "high": high, "validated_on": "nothing", "inside_range": False}
 
 
-def test_an_outage_and_a_life_that_are_simulated_are_told_with_how_far_the_model_may_be_off() -> (
-    None
-):
+def test_simulated_outage_and_life_have_their_model_error() -> None:
     times = {"first_success_ns": bounds(5e8, 8e9), "recovered_ns": bounds(1e9, 16e9)}
     outage = {**away(5 * 10**9), "model": times}
     lives = {"alone": (3.0, bounds(1.0, 9.0)), "pair": (6.0, bounds(3.0, 12.0))}
@@ -145,7 +141,7 @@ def test_an_outage_and_a_life_that_are_simulated_are_told_with_how_far_the_model
     assert "2.00 s (model 0.50–8.00 s) and reaches 90 % of its rate after 4.00 s (model 1" in said
 
 
-def test_the_life_of_the_drive_that_goes_first_is_told_where_the_study_asks_for_it() -> None:
+def test_life_of_the_first_worn_drive_is_reported_on_request() -> None:
     worn = {"alone": (9.0, 3.0), "pair": (6.0, None), "memory": (None,)}
     cells = [
         cell("run", {"place": place}, endurance=[{"life_years": years} for years in lives])
@@ -156,7 +152,7 @@ def test_the_life_of_the_drive_that_goes_first_is_told_where_the_study_asks_for_
     assert "lasts" not in first(view(cells, {}, place=list(PACE)))
 
 
-def test_reads_and_writes_weigh_in_a_latency_as_often_as_they_are() -> None:
+def test_latency_weights_reads_and_writes_by_number() -> None:
     cells = [cell("run", {"place": place}) for place in ("alone", "pair")]
     for place, slow in (("alone", 1e6), ("pair", 5e6)):
         served = {("read", "iops"): 3.0, ("read", "latency.mean"): 1e6}
@@ -170,7 +166,7 @@ def test_reads_and_writes_weigh_in_a_latency_as_often_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_both_languages_tell_all_of_it(lang: str) -> None:
+def test_both_languages_show_all_effects(lang: str) -> None:
     cells = [
         cell("run", {"place": p}, endurance=[{"life_years": y}], database=[away(5 * 10**9)])
         for p, y in (("alone", 3.0), ("pair", 6.0))
@@ -189,7 +185,7 @@ def mixed(levels: dict[str, str], subject: str = "w", **runs: list[float]) -> di
     return {"world": "simulated", "phase": "run", "levels": levels, "estimates": found}
 
 
-def test_an_axis_that_changes_the_mix_is_judged_by_operations_of_all_kinds_together() -> None:
+def test_axis_of_mixes_compares_operations_of_all_kinds() -> None:
     cells = [
         mixed({"mix": "writes"}, write=[100.0]),
         mixed({"mix": "both"}, read=[120.0], write=[40.0], trim=[20.0]),
@@ -209,7 +205,7 @@ def committing(phase: str, committers: str, **rates: float) -> dict[str, Any]:
     return {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
 
 
-def test_where_a_stream_commits_its_commits_are_its_work() -> None:
+def test_committing_stream_is_judged_by_its_commits() -> None:
     """Of 64 committers each write holds 64 commits: 0.571 × the writes were told as their work."""
     few = committing("p", "1", write_iops=247.0, sync_iops=247.0, commit_rate=247.0)
     many = committing("p", "64", write_iops=141.0, sync_iops=141.0, commit_rate=9027.0)
@@ -224,7 +220,7 @@ def test_where_a_stream_commits_its_commits_are_its_work() -> None:
     ), "where one side commits nothing, both are judged by what they do"
 
 
-def test_operations_of_all_kinds_are_added_up_in_each_run_before_their_interval_is_taken() -> None:
+def test_operations_of_all_kinds_are_summed_in_each_run() -> None:
     swaps = {"read": [100.0, 300.0, 200.0], "write": [302.0, 100.0, 199.0]}
     cells = [mixed({"mix": "writes"}, write=[100.0, 101.0, 99.0]), mixed({"mix": "both"}, **swaps)]
     said = first(view(cells, {}, mix=["writes", "both"]))
@@ -233,7 +229,7 @@ def test_operations_of_all_kinds_are_added_up_in_each_run_before_their_interval_
     assert 3.8 < float(low) < 4.0 < float(high) < 4.2
 
 
-def test_streams_of_their_own_are_not_added_up() -> None:
+def test_streams_of_different_levels_are_not_summed() -> None:
     cells = [mixed({"drive": d}, read=[r]) for d, r in (("slow", 1000.0), ("fast", 2000.0))]
     for cell, rate in zip(cells, (1.0, 8.0), strict=True):
         cell["estimates"] += mixed({}, "log", write=[rate])["estimates"]
@@ -243,7 +239,7 @@ def test_streams_of_their_own_are_not_added_up() -> None:
     )
 
 
-def test_a_level_with_phases_of_its_own_is_not_judged_by_those_that_it_shares() -> None:
+def test_level_with_own_phases_is_judged_by_those_alone() -> None:
     """Channels that die in a phase of their own were told to make 1.00 × of what others do."""
     cells = [mixed({"channels": level}, write=[100.0]) for level in ("all", "fewer", "dying")]
     cells.append({**mixed({"channels": "dying"}, write=[40.0]), "phase": "failing"})
@@ -251,7 +247,7 @@ def test_a_level_with_phases_of_its_own_is_not_judged_by_those_that_it_shares() 
     assert "fewer" in said and "dying" not in said
 
 
-def test_levels_that_run_unlike_programs_are_not_compared() -> None:
+def test_levels_with_different_programs_are_not_compared() -> None:
     def running(program: str, drive: str, metric: str, value: float) -> dict[str, Any]:
         levels = {"program": program, "drive": drive}
         return cell("run", levels) | {"estimates": [estimate(program, metric, value)]}
@@ -287,7 +283,7 @@ def lost(count: int) -> dict[str, Any]:
     return {"kind": "check", "repetition": 0, "conditions": [], "ledger": ledger}
 
 
-def test_of_many_outages_the_longest_by_each_event_follows_what_the_axes_do() -> None:
+def test_many_outages_show_the_longest_by_each_event() -> None:
     cells = [
         cell(
             "run",
@@ -312,14 +308,14 @@ def test_of_many_outages_the_longest_by_each_event_follows_what_the_axes_do() ->
     assert said[4].startswith("of 6 outages by again the longest is alone · size 1: service")
 
 
-def test_several_events_of_one_phase_are_told_apart() -> None:
+def test_events_of_one_phase_are_named_separately() -> None:
     both = [blow("cut", 5), outage_at(5, 2), blow("kill", 20), outage_at(20, 4)]
     said = first(view([cell("run", {}, database=both)], {}))
     assert "run · cut: service stops for 2.00 s" in said.lower()
     assert "run · kill: service stops for 4.00 s" in said.lower()
 
 
-def test_an_outage_of_no_event_that_is_told_has_no_empty_name_beside_others() -> None:
+def test_outage_without_event_has_no_empty_name() -> None:
     cells = [
         cell("run", {"how": "cut"}, database=[blow("cut", 5), outage_at(5, 2)]),
         cell("run", {"how": "fail"}, database=[outage_at(5, 4)]),
@@ -328,7 +324,7 @@ def test_an_outage_of_no_event_that_is_told_has_no_empty_name_beside_others() ->
     assert "fail: service stops" in said.lower() and "· :" not in said
 
 
-def test_lost_commits_come_first_of_all() -> None:
+def test_lost_commits_come_first() -> None:
     cells = [
         cell("run", {"place": place}, database=[lost(count), blow("cut", 5), outage_at(5, 2)])
         for place, count in zip(PACE, (0, 4, 1084), strict=True)
@@ -340,7 +336,7 @@ def test_lost_commits_come_first_of_all() -> None:
     assert "commits" not in first(view([cell("run", {}, database=[lost(0), outage_at(1, 1)])], {}))
 
 
-def test_commits_that_a_run_lost_count_once_whatever_its_phases() -> None:
+def test_lost_commits_count_once_per_run() -> None:
     """The ledger is of a whole run: every phase's cell shows it."""
     cells = [
         cell(phase, {"place": place}, database=[lost(count)])
@@ -351,7 +347,7 @@ def test_commits_that_a_run_lost_count_once_whatever_its_phases() -> None:
     assert said.startswith("1 of 2 cells lose acknowledged commits, alone the most: 15")
 
 
-def test_outages_beyond_those_that_are_told_are_no_longer_and_counted() -> None:
+def test_outages_beyond_the_limit_are_counted() -> None:
     names = ("restart", "kill", "cut", "failover", "again")
     events = [
         told
@@ -364,7 +360,7 @@ def test_outages_beyond_those_that_are_told_are_no_longer_and_counted() -> None:
     assert "(2 more outages by other events, none longer)" in said
 
 
-def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> None:
+def test_levels_compare_cells_without_outages_if_possible() -> None:
     cells = [cell("run", {"place": place, "event": "none"}) for place in ("alone", "memory")]
     slow = {"estimates": [estimate("tpcc", "transaction.rate", 1.0)]}
     cells += [
@@ -378,7 +374,7 @@ def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> N
     assert "event kill" not in said
 
 
-def test_where_levels_are_many_every_axis_is_told_what_does_most_on_it() -> None:
+def test_many_levels_show_the_greatest_effect_of_every_axis() -> None:
     sizes = ("a", "b", "c", "d", "e", "f", "g", "h")
     cells = []
     for place, (size, name) in product(PACE, enumerate(sizes, 1)):

@@ -35,7 +35,7 @@ def results(amplification: float | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("lang", "years"), [("en", "4.2 years"), ("ja", "4.2年")])
-def test_each_storage_shows_amplification_both_spares_and_life(lang: str, years: str) -> None:
+def test_storage_shows_amplification_spares_and_life(lang: str, years: str) -> None:
     (table,) = tables(read_results(results(3.456)), Text(lang))
     (row,) = table.rows
     assert [cell.value for cell in row.cells] == [
@@ -49,7 +49,7 @@ def test_each_storage_shows_amplification_both_spares_and_life(lang: str, years:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_life_under_a_simulated_database_has_how_far_the_model_may_be_off(lang: str) -> None:
+def test_life_under_a_simulated_database_has_its_model_error(lang: str) -> None:
     found = results(3.456)
     model = {"low": 1.04, "high": 17.2, "validated_on": "nothing", "inside_range": False}
     found["cells"][0]["endurance"][0]["model"] = {"life_years": model}
@@ -67,9 +67,7 @@ def test_life_under_a_simulated_database_has_how_far_the_model_may_be_off(lang: 
         ("ja", ["ホストの書き込み（全実行の合計）", "ドライブの書き込み（全実行の合計）"]),
     ],
 )
-def test_what_an_array_writes_to_its_drives_is_not_told_as_the_hosts(
-    lang: str, labels: list[str]
-) -> None:
+def test_array_writes_are_not_shown_as_host_writes(lang: str, labels: list[str]) -> None:
     found = results(3.456)
     (flash,) = found["cells"][0]["endurance"]
     (table,) = tables(read_results(found), Text(lang))
@@ -83,7 +81,7 @@ def test_what_an_array_writes_to_its_drives_is_not_told_as_the_hosts(
     ]
 
 
-def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
+def test_life_gained_by_read_retry_is_shown() -> None:
     found = results(3.456)
     found["cells"][0]["endurance"][0]["life_years_retried"] = 6.9
     (table,) = tables(read_results(found), Text("en"))
@@ -91,12 +89,12 @@ def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
     assert len(table.columns) == len(table.rows[0].cells) + 1
 
 
-def test_what_wrote_nothing_is_not_shown() -> None:
+def test_storage_without_writes_is_not_shown() -> None:
     assert tables(read_results(results(None)), Text("en")) == []
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_spare_is_effective_only_where_something_was_reclaimed(lang: str) -> None:
+def test_spare_is_effective_only_after_reclaiming(lang: str) -> None:
     found = results(1.0)
     found["cells"][0]["endurance"][0] |= {"moved_bytes": 0}
     (table,) = tables(read_results(found), Text(lang))
@@ -104,7 +102,7 @@ def test_spare_is_effective_only_where_something_was_reclaimed(lang: str) -> Non
     assert (effective, nominal) == (Text(lang)("cell.none"), "14.5 %")
 
 
-def test_life_that_is_over_is_no_dash() -> None:
+def test_exhausted_life_is_zero_and_no_dash() -> None:
     found = results(3.456)
     found["cells"][0]["endurance"][0] |= {"life_years": 0.0, "life_years_retried": 0.0}
     (table,) = tables(read_results(found), Text("en"))
@@ -112,7 +110,7 @@ def test_life_that_is_over_is_no_dash() -> None:
 
 
 @pytest.mark.parametrize(("lang", "days"), [("en", "12 days"), ("ja", "12日")])
-def test_a_life_below_a_year_is_told_in_days(lang: str, days: str) -> None:
+def test_life_below_a_year_is_in_days(lang: str, days: str) -> None:
     found = results(3.456)
     model = {"low": 0.01, "high": 2.0, "inside_range": True}
     found["cells"][0]["endurance"][0] |= {"life_years": 0.0329, "model": {"life_years": model}}

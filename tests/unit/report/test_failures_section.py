@@ -33,14 +33,14 @@ def first_line(*found: dict[str, Any], lang: str = "en") -> str:
     return terminal_summary(ReportInputs(results_with(*found)), lang)[0]
 
 
-def test_when_a_storage_failed_comes_before_any_rate() -> None:
+def test_failed_storage_comes_before_any_rate() -> None:
     said = "Storage m failed at 2.00 s and served nothing after that."
     assert said in first_line(dead("failed_ns", 2e9))
     assert "Storage m served nothing after 2.10 s." in first_line(dead("since_ns", 2.1e9))
     assert "ストレージmは2.00 sに故障" in first_line(dead("failed_ns", 2e9), lang="ja")
 
 
-def test_runs_of_a_cell_are_told_together_and_cells_by_their_name() -> None:
+def test_runs_of_a_cell_share_a_sentence() -> None:
     times = dead("failed_ns", 2e9), dead("failed_ns", 2.5e9, repetition=1)
     assert "at 2.00–2.50 s and served nothing" in first_line(*times)
     results = results_with(dead("failed_ns", 2e9))
@@ -52,7 +52,7 @@ def test_runs_of_a_cell_are_told_together_and_cells_by_their_name() -> None:
     assert "after that (" in line and "depth 1)" in line
 
 
-def test_the_terminal_says_why_an_event_did_not_happen() -> None:
+def test_terminal_gives_the_reason_of_a_missed_event() -> None:
     results = results_with()
     event = {"kind": "missed", "event": "needless", "storage": "m", "why": WHY}
     stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1, "happened": [event], "streams": []}

@@ -42,7 +42,7 @@ def test_loads_alone_pairs_and_all_make_a_matrix():
     assert matrix.together == "all"
 
 
-def test_a_cell_holds_the_tail_in_company_and_times_how_much_that_is():
+def test_cell_holds_the_tail_and_its_ratio_to_the_tail_alone():
     for lang, alone, beside in [("en", "alone", "with"), ("ja", "単独", "同時に動作")]:
         (table,) = interference.tables(read_results(WHOLE), Text(lang))
         assert [column.label for column in table.columns][1] == alone
@@ -60,7 +60,7 @@ def test_a_cell_holds_the_tail_in_company_and_times_how_much_that_is():
         assert "8.00" in log[2].split("(")[1]
 
 
-def test_two_phases_side_by_side_make_no_matrix():
+def test_two_phases_make_no_matrix():
     few = study(
         cell("alone", {"reader": 1e6}),
         cell("under_writes", {"reader": 2e6, "writer": 1e6}),
@@ -69,6 +69,6 @@ def test_two_phases_side_by_side_make_no_matrix():
     assert interference.tables(read_results(few), Text("en")) == []
 
 
-def test_phases_that_an_axis_varies_are_no_loads():
+def test_phases_varied_by_an_axis_are_no_loads():
     cells = [{**c, "levels": {"depth": "1"}} for c in WHOLE["cells"]]
     assert interference.matrix_of(read_results(study(*cells))) is None

@@ -53,7 +53,7 @@ def results() -> dict[str, Any]:
     }
 
 
-def test_each_cell_has_its_parts_and_its_limit() -> None:
+def test_each_cell_has_its_parts_and_its_bottleneck() -> None:
     (table,) = tables(read_results(results()), Text("en"))
     assert [column.label for column in table.columns] == [
         "Cell",
@@ -70,7 +70,7 @@ def test_each_cell_has_its_parts_and_its_limit() -> None:
     assert second[4].startswith("media of disk, 97 % busy")
 
 
-def test_the_bars_of_a_plot_are_whole_latencies() -> None:
+def test_bars_of_a_plot_are_whole_latencies() -> None:
     (figure,) = figures(read_results(results()))
     (panel,) = figure.panels
     assert [series.name for series in panel.series] == [
@@ -89,14 +89,14 @@ def test_the_bars_of_a_plot_are_whole_latencies() -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_it_stands_in_the_page_in_markdown_and_in_the_terminal(lang: str) -> None:
+def test_section_appears_in_every_form_of_the_report(lang: str) -> None:
     inputs, heading = ReportInputs(results()), Text(lang)("section.why")
     assert f"## {heading}" in markdown(inputs, lang)
     page = render(inputs, lang)
     assert heading in page and 'id="why-steady"' in page and 'id="table-why-steady"' in page
 
 
-def test_a_study_without_parts_has_no_such_section() -> None:
+def test_study_without_parts_has_no_section() -> None:
     bare = results()
     for each in bare["cells"]:
         each |= {"breakdown": [], "bottleneck": None}
@@ -116,7 +116,7 @@ def test_every_part_resource_and_kind_has_its_words() -> None:
         assert Text(lang)("resource.cores") in host and "disk" not in host
 
 
-def test_where_requests_wait_and_nothing_is_saturated_the_busiest_resource_is_named() -> None:
+def test_waiting_requests_name_the_busiest_resource() -> None:
     for lang in ("en", "ja"):
         text = Text(lang)
         on_disk = describe(limit("waiting", busy=0.61), text)
@@ -127,11 +127,11 @@ def test_where_requests_wait_and_nothing_is_saturated_the_busiest_resource_is_na
         assert nothing and "%" in nothing and text("resource.media") not in nothing
 
 
-def test_little_is_not_nothing() -> None:
+def test_small_share_is_not_zero() -> None:
     assert (percent(0.0), percent(0.001), percent(0.996)) == ("0 %", "<1 %", "100 %")
 
 
-def test_a_full_drive_is_told_by_its_queue_depth() -> None:
+def test_full_drive_is_described_by_its_queue_depth() -> None:
     full = limit("saturated", part="queue", resource="places", busy=1.0)
     assert describe(full, Text("en")) == (
         "drive queue depth of disk, full 100 % of the time (queueing is 80 % of the latency)"

@@ -24,7 +24,7 @@ def results(power: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_each_storage_shows_its_power_and_what_a_watt_brings(lang: str) -> None:
+def test_storage_shows_power_and_performance_per_watt(lang: str) -> None:
     told = {
         "subject": "storage.d",
         "capacity_bytes": 6_400_000_000_000,
@@ -47,7 +47,7 @@ def test_each_storage_shows_its_power_and_what_a_watt_brings(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_drives_that_get_warm_show_how_warm_and_how_long_that_held_them_back(lang: str) -> None:
+def test_warm_drives_show_temperature_and_throttling(lang: str) -> None:
     said = {"watts": 3.0, "iops_per_watt": None, "bandwidth_per_watt": None}
     heat = {"celsius_mean": 74.07, "celsius_max": 78.0, "throttled": 0.529}
     told = [{"subject": "storage.d", **said, **heat}, {"subject": "storage.e", **said}]
@@ -60,7 +60,7 @@ def test_drives_that_get_warm_show_how_warm_and_how_long_that_held_them_back(lan
     assert len(table.columns) == len(table.rows[0].cells) + 1
 
 
-def test_a_study_whose_storages_say_nothing_shows_nothing() -> None:
+def test_study_without_power_models_has_no_section() -> None:
     assert tables(read_results(results([])), Text("en")) == []
 
 
@@ -72,7 +72,7 @@ def test_a_study_whose_storages_say_nothing_shows_nothing() -> None:
         (74.0, 78.0, 0.5, 60.0, False),
     ],
 )
-def test_temperatures_of_a_drive_that_still_gets_warmer_are_marked(
+def test_temperatures_of_a_warming_drive_are_marked(
     mean: float, highest: float, throttled: float, window_s: float, warming: bool
 ) -> None:
     said = {"watts": 4.8, "iops_per_watt": None, "bandwidth_per_watt": None}

@@ -53,7 +53,7 @@ def test_five_lines_answer_the_study() -> None:
     assert lines[4].endswith("2.40 × (2.22–2.59).")
 
 
-def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
+def test_single_run_is_noted_once_per_sentence() -> None:
     found = first_look.without_intervals(first_look.results(("simulated",)))
     for line in terminal_summary(ReportInputs(found)):
         assert line.count("(one run each, no interval)") == 1
@@ -61,7 +61,7 @@ def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
     assert table.note == "one run, no interval"
 
 
-def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_simulated() -> None:
+def test_figures_that_depend_on_the_drives_size_are_marked() -> None:
     found = first_look.results(("simulated",))
     for cell, scale in zip(found["cells"], (1, 64), strict=False):
         for of in cell["estimates"]:
@@ -80,7 +80,7 @@ def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_
     assert "reduced capacity" in notes
 
 
-def test_a_single_bare_value_among_others_is_marked() -> None:
+def test_single_bare_value_among_others_is_marked() -> None:
     found = first_look.results(("simulated",))
     commit = next(c for c in found["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
@@ -95,7 +95,7 @@ def test_a_single_bare_value_among_others_is_marked() -> None:
         ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目は"),
     ],
 )
-def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
+def test_lines_on_several_phases_name_theirs_and_count_the_rest(
     lang: str, topics: list[str], left: str
 ) -> None:
     def study(*phases: str) -> ReportInputs:
@@ -121,13 +121,13 @@ def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
     assert f"<dd>{left}" in html.unescape(render(three, lang))
 
 
-def test_nothing_finished_yet() -> None:
+def test_unfinished_study_has_no_answer() -> None:
     found = first_look.results() | {"cells": []}
     assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]
     assert markdown(ReportInputs(found))
 
 
-def test_a_study_without_numeric_axis_or_company() -> None:
+def test_study_without_numeric_axis_compares_its_levels() -> None:
     levels = [(s, p) for s in ("disk", "flash") for p in ("small", "large")]
     cells = [
         first_look.cell(
@@ -158,7 +158,7 @@ def test_a_study_without_numeric_axis_or_company() -> None:
     assert lines[0].clauses[0].sentence.startswith("Disk · small: 1.00 k IOPS")
 
 
-def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> None:
+def test_many_series_show_the_extremes() -> None:
     def loaded(phase: str, levels: dict[str, str], rate: float, size: int) -> dict[str, Any]:
         load = first_look.load("read", "s", rate, 1e9 / rate, size)
         return first_look.cell("simulated", phase, levels, load)
@@ -186,7 +186,7 @@ def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> N
     assert fill.startswith("fill · read: 524 MB/s")
 
 
-def test_the_overview_sets_worlds_beside_each_other() -> None:
+def test_overview_shows_worlds_side_by_side() -> None:
     table = overview(read_results(first_look.results()), TEXT)
     assert [c.label for c in table.columns] == [
         "Quantity",
@@ -202,7 +202,7 @@ def test_the_overview_sets_worlds_beside_each_other() -> None:
     ]
 
 
-def test_the_studys_own_ratio_goes_before_ours() -> None:
+def test_studys_own_ratio_goes_before_ours() -> None:
     found = first_look.results()
     found["ratios"] = [
         {
@@ -234,7 +234,7 @@ def test_mover_is_symmetric_and_wider_than_either_side() -> None:
     assert ratio.low / ratio.value < a.low / a.value
 
 
-def test_matrix_of_a_sweep() -> None:
+def test_sweep_makes_a_matrix() -> None:
     table = next(
         t for t in matrices(read_results(first_look.results()), TEXT) if t.id == "matrix-sweep-rate"
     )
@@ -245,7 +245,7 @@ def test_matrix_of_a_sweep() -> None:
     ]
 
 
-def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_together() -> None:
+def test_two_named_axes_make_a_matrix_of_reads_and_writes() -> None:
     blocks, mixes = ("64 KiB", "4 KiB", "512 B"), {"100/0": (10.0, 0), "50/50": (4.0, 3.0)}
 
     def cell(mix: str, block: str) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_togeth
     assert "reads and writes together" in total.caption
 
 
-def test_verdicts_name_what_is_not_valid_first() -> None:
+def test_verdicts_list_invalid_cells_first() -> None:
     table = validity.verdicts(read_results(first_look.blemished()), TEXT)
     assert [row.mark for row in table.rows] == ["invalid", "warning", "valid", "valid"]
     assert [c.value for c in table.rows[0].cells] == [
@@ -285,13 +285,13 @@ def test_caveats_list_failed_and_partial_cells_and_the_model() -> None:
     assert any("15k rpm hard disk, 146 GB" in c for c in found)
 
 
-def test_a_missing_model_name_still_says_model() -> None:
+def test_missing_model_name_still_says_model() -> None:
     assert validity.model_label("simulated", {}, TEXT) == "a model, not a measurement"
     assert validity.model_label("measured", {"model": "x"}, TEXT) == ""
 
 
 @pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
-def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
+def test_scale_and_range_are_caveats(change: dict[str, Any]) -> None:
     found = first_look.results(("simulated",))
     found["cells"][0]["estimates"][0] |= change
     told = " ".join(validity.caveats(read_results(found), {}, TEXT))
@@ -299,7 +299,7 @@ def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
+def test_scale_is_judged_by_its_validation(lang: str) -> None:
     page = (ROOT / "docs" / "validation" / "capacity-scale.md").read_text(encoding="utf-8")
     most = validity.SHOWN_SCALE
     assert f"at any n up to {most}:" in page
@@ -314,7 +314,7 @@ def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_fast_mode_leaves_out_is_told_with_how_far_it_was_off(lang: str) -> None:
+def test_extrapolation_of_fast_mode_is_a_caveat_with_its_error(lang: str) -> None:
     pages = (ROOT / "docs" / "validation").glob("database-modes*.md")
     rows = [line.split("|") for page in pages for line in page.read_text("utf-8").splitlines()]
     # The third column of the first table: `+1.2 %`; that of the second has a request's.
@@ -336,7 +336,7 @@ def test_published_figures() -> None:
     assert "90 %" in table.note
 
 
-def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> None:
+def test_published_figures_of_a_quick_study_have_no_ratio() -> None:
     found = first_look.blemished()
     found["study"]["quick"] = True
     for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
@@ -347,7 +347,7 @@ def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> No
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_figures_that_stand_beside_nothing_are_told_in_the_caveats_and_on_the_terminal(
+def test_unmatched_figures_are_caveats_and_on_the_terminal(
     lang: str,
 ) -> None:
     found = first_look.results(("simulated",))
@@ -363,7 +363,7 @@ def test_figures_that_stand_beside_nothing_are_told_in_the_caveats_and_on_the_te
     assert terminal_doubts(ReportInputs(found), lang) == told
 
 
-def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:
+def test_published_figure_names_its_phase_and_operation() -> None:
     of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
     entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}
     table = validity.published(read_results({"published": [entry]}), TEXT)
@@ -372,7 +372,7 @@ def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> No
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
+def test_derived_figure_is_no_metric_of_one_cell(lang: str) -> None:
     kinds = ["most", "ramp_included", "more_than", "ratio_to", "gain_over"]
     kinds += ["same_up_to", "apart_from"]
     entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
@@ -383,7 +383,7 @@ def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
     assert len(set(told)) == len(told) and all("IOPS" in each for each in told)
 
 
-def test_a_number_of_threads_is_told_as_a_level() -> None:
+def test_number_of_threads_is_shown_as_a_level() -> None:
     entry = {"id": "S4-1", "metric": "read.iops", "derived": "same_up_to", "unit": "threads"}
     bounds = {"predicted": 16.0, "low": 7.6, "high": 33.6}
     table = validity.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
@@ -399,7 +399,7 @@ def test_a_number_of_threads_is_told_as_a_level() -> None:
         ("server.write_bandwidth", "MB/s", 91.87, "91.9 MB/s"),
     ],
 )
-def test_a_published_comparison_is_told_as_one_whatever_it_compares(
+def test_published_comparison_is_formatted_as_one(
     metric: str, unit: str, predicted: float, told: str
 ) -> None:
     entry = {"id": "S1-1", "metric": metric, "unit": unit, "predicted": predicted}
@@ -407,7 +407,7 @@ def test_a_published_comparison_is_told_as_one_whatever_it_compares(
     assert table is not None and str(table.rows[0].cells[3]) == told
 
 
-def test_many_series_of_few_levels_stand_below_each_other() -> None:
+def test_many_series_of_few_levels_are_rows() -> None:
     names = [f"drive {letter}" for letter in "abcdefghi"]
     cells = [
         first_look.cell(
@@ -458,7 +458,7 @@ def test_terminal_and_markdown_hold_every_table_of_the_page() -> None:
         assert heading == "Plots" or (f"## {heading}" in told and heading in drawn)
 
 
-def test_one_missing_interval_among_others_gets_a_mark_that_is_explained() -> None:
+def test_missing_interval_among_others_has_an_explained_mark() -> None:
     found = first_look.results(("simulated",))
     commit = next(c for c in found["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
@@ -469,7 +469,7 @@ def test_one_missing_interval_among_others_gets_a_mark_that_is_explained() -> No
     assert not table.bare
 
 
-def test_an_interval_from_one_measured_run_is_told_for_what_it_is() -> None:
+def test_interval_from_one_measured_run_is_a_caveat() -> None:
     found = first_look.results()
     for cell in found["cells"]:
         for estimate in cell["estimates"]:
@@ -478,7 +478,7 @@ def test_an_interval_from_one_measured_run_is_told_for_what_it_is() -> None:
     assert "come from a single run of a real machine" in told
 
 
-def test_the_environment_has_a_group_for_each_target() -> None:
+def test_environment_has_a_group_for_each_target() -> None:
     environment = {
         "kernel": "6.1",
         "machine": {"cpu_model": "A CPU", "memory_bytes": 2**34, "governor": None},
@@ -495,7 +495,7 @@ def test_the_environment_has_a_group_for_each_target() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_verdict(
+def test_unserved_arrivals_are_counted_over_the_runs(
     lang: str,
 ) -> None:
     found = first_look.results(("simulated",))
@@ -509,7 +509,7 @@ def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_ver
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_names(
+def test_phase_without_figures_stands_in_the_answer(
     lang: str,
 ) -> None:
     def phase(name: str, **more: Any) -> dict[str, Any]:
@@ -531,7 +531,7 @@ def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_
         )
 
 
-def test_a_pause_is_not_said_to_be_without_figures_whatever_happens_in_it() -> None:
+def test_pause_is_no_phase_without_figures() -> None:
     replaced = {"kind": "replace", "storage": "d", "member": 1}
     stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1e9, "happened": [replaced]}
     missed = {"code": "missed", "subject": "late", "figures": {}}

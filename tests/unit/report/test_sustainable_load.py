@@ -56,7 +56,7 @@ def said(lang: str = "en", **more: Any) -> list[str]:
     return [clause.sentence for line in answers(view, Text(lang)) for clause in line.clauses]
 
 
-def test_the_limit_that_was_found_comes_first_with_its_interval_and_the_criterion() -> None:
+def test_limit_comes_first_with_its_interval_and_criterion() -> None:
     assert said()[0] == (
         "Reads sustains 9.10 k requests per second (9.00–9.50) with read latency p99 below 100 µs."
     )
@@ -69,7 +69,7 @@ def test_the_limit_that_was_found_comes_first_with_its_interval_and_the_criterio
         assert "9.10 k" in markdown(inputs, lang).split("##")[1]
 
 
-def test_neither_what_breaks_the_limit_nor_what_merely_arrived_stands_as_an_answer() -> None:
+def test_points_beyond_the_limit_are_no_answer() -> None:
     lines = said()
     assert lines[1:] == [
         "Read takes 15.0 µs (14.8–15.2) at the median and 30.0 µs (29.7–30.3) at p99."
@@ -94,14 +94,12 @@ def test_neither_what_breaks_the_limit_nor_what_merely_arrived_stands_as_an_answ
         ({"confidence": None}, "9.10 k requests per second (9.00–9.50; no interval)"),
     ],
 )
-def test_a_limit_that_runs_bound_on_one_side_or_without_intervals_says_so(
-    found: dict[str, Any], words: str
-) -> None:
+def test_limit_bounded_on_one_side_says_so(found: dict[str, Any], words: str) -> None:
     assert words in said(**found)[0]
     assert said("ja", **found)[0].endswith("。")
 
 
-def test_of_many_searches_the_greatest_and_the_least_limit_are_told() -> None:
+def test_many_searches_show_the_extremes() -> None:
     found = [
         {**SEARCH, "levels": {"drive": f"d{n}"}, "value": 1000.0 * n, "low": 900.0 * n}
         | {"high": 1100.0 * n}
@@ -113,7 +111,7 @@ def test_of_many_searches_the_greatest_and_the_least_limit_are_told() -> None:
     assert first.endswith("the other 6 lie between them.")
 
 
-def test_key_figures_tell_what_was_searched_for_and_no_peak_that_breaks_the_limit() -> None:
+def test_key_figures_have_the_limit_and_no_peak_beyond_it() -> None:
     def told(lang: str = "en", **more: Any) -> list[tuple[str, str, str]]:
         table = overview(read_results(searched({**SEARCH, **more})), Text(lang))
         return [(row.head, row.cells[0].value, row.cells[0].interval) for row in table.rows]

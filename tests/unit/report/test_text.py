@@ -50,13 +50,13 @@ def test_values(kind: str, value: float, expected: str) -> None:
     assert format_value(kind, value) == expected
 
 
-def test_an_interval_shares_scale_and_decimals_with_its_value() -> None:
+def test_interval_shares_scale_and_decimals_with_its_value() -> None:
     assert format_interval("rate", 12_300, 11_900, 12_800) == "11.9–12.8"
     assert format_interval("latency", 1.02e6, 0.98e6, 1.07e6) == "0.98–1.07"
     assert str(Text().shown("rate", 12_300, 11_900, 12_800, 3)) == "12.3 k (11.9–12.8)"
 
 
-def test_a_value_without_interval_says_so() -> None:
+def test_value_without_interval_says_so() -> None:
     assert str(Text().shown("latency", 85_100, None, None, 1)) == "85.1 µs (one run, no interval)"
     assert str(Text("ja").shown("latency", 85_100, None, None, 4)) == "85.1 µs (区間なし)"
 
@@ -99,7 +99,7 @@ def test_unknown_names_are_prose_and_known_ones_are_translated() -> None:
         Text("fr")
 
 
-def test_reasons_are_said_in_each_language() -> None:
+def test_reasons_have_words_in_each_language() -> None:
     text = Text("ja")
     drift = reason("drift_within", "small", operation="read")
     assert text.reason(drift) == "実行内でドリフト：small 読み出し"
@@ -114,7 +114,7 @@ def test_reasons_are_said_in_each_language() -> None:
     assert Text().reason(failing).startswith("25% of the transactions failed")
 
 
-def test_reason_of_several_subjects_is_said_once() -> None:
+def test_reason_of_several_subjects_appears_once() -> None:
     found = [reason("memory", "a"), reason("stopped"), reason("memory", "b"), reason("memory", "a")]
     said = Text().reasons(found)
     assert said == [f"{Text().reason(reason('memory', ''))}a, b", "stopped before its end"]
@@ -138,7 +138,7 @@ def test_words_of_a_reason_have_the_same_fields_in_each_language() -> None:
         assert placeholders(english) == placeholders(japanese), code
 
 
-def test_no_source_compares_or_takes_apart_sentences_of_reasons() -> None:
+def test_no_source_compares_or_splits_sentences_of_reasons() -> None:
     """Findings travel as codes: no text of the table stands anywhere else in the sources."""
     phrases = [max(re.split(r"\{\w+\}", english), key=len) for english, _ in REASONS.values()]
     telling = [phrase.strip(" :;") for phrase in phrases if len(phrase.split()) > 3]
@@ -152,7 +152,7 @@ def test_no_source_compares_or_takes_apart_sentences_of_reasons() -> None:
     assert found == []
 
 
-def test_facts_of_an_environment_read_as_people_say_them() -> None:
+def test_facts_of_an_environment_are_readable() -> None:
     text = Text()
     assert text.fact("device.scheduler", "disk") == "I/O scheduler: disk"
     assert text.fact("machine.new_fact") == "machine.new_fact"
@@ -187,9 +187,9 @@ def test_findings_of_several_operations_stay_apart() -> None:
         "`fsync`, goes through the page cache, and how much memory the host has is not known",
     ],
 )
-def test_words_of_another_program_stay_as_they_are(words: str, lang: str) -> None:
+def test_words_of_another_program_stay_unchanged(words: str, lang: str) -> None:
     assert Text(lang).reasons([quoted(words), quoted(words)]) == [words]
 
 
-def test_a_number_in_a_name_belongs_to_the_word_before_it_even_where_it_comes_twice() -> None:
+def test_number_in_a_name_belongs_to_the_word_before_it() -> None:
     assert Text("en").names(("drives", "4", "jobs", "4")) == "drives 4 · jobs 4"

@@ -27,7 +27,7 @@ def event(kind: str, t_ns: int, **more) -> dict:
     return {"t_ns": t_ns, "source": "load", "kind": kind, **more}
 
 
-def test_a_phase_is_cut_at_its_events_and_only_at_those():
+def test_phase_is_cut_at_its_events_and_only_at_those():
     events = [
         event("fail", 2, storage="a"),
         event("phase_begin", 5, phase=1),
@@ -46,7 +46,7 @@ def test_a_phase_is_cut_at_its_events_and_only_at_those():
     assert stretches(events, 3, 5) == []
 
 
-def test_what_did_not_happen_before_the_phase_ended_is_told_at_its_end():
+def test_missed_event_stands_at_the_end_of_its_phase():
     events = [event("fail", 7, storage="a"), event("missed", 12, event="late", why="over")]
     assert stretches(events, 5, 10)[-1] == (
         10,
@@ -55,7 +55,7 @@ def test_what_did_not_happen_before_the_phase_ended_is_told_at_its_end():
     )
 
 
-def test_service_is_over_the_whole_intervals_of_a_stretch():
+def test_service_covers_the_whole_intervals_of_a_stretch():
     counters = {"read.count": [10.0, 30.0], "read.latency_sum": [1000.0, 3000.0]}
     data = WindowData(5 * SECOND, [SECOND, SECOND], counters | {"load.failed": [0.0, 4.0]}, {})
     assert service("mix", data) == {
@@ -105,7 +105,7 @@ class Sealed:
         ([150, 250, 950], [0, 0, 21, 0]),
     ],
 )
-def test_no_failed_command_is_lost_with_the_interval_of_the_event(tmp_path, cuts, failed):
+def test_failed_commands_of_an_events_interval_are_kept(tmp_path, cuts, failed):
     run: Any = Sealed(tmp_path, [at * SECOND // 1000 for at in cuts])
     phase: Any = SimpleNamespace(streams=[SimpleNamespace(name="mix")], programs=())
     cell = Cell("simulated", "p", {}, 0, phase, [run])
@@ -127,15 +127,13 @@ def test_no_failed_command_is_lost_with_the_interval_of_the_event(tmp_path, cuts
         ([("fail", 5), ("rebuilt", 20)], [0, 0, 0]),
     ],
 )
-def test_what_fails_in_an_interval_that_events_cut_counts_to_the_fault_and_not_to_what_follows(
-    events, failed
-):
+def test_failures_of_a_split_interval_count_for_the_fault(events, failed):
     parts = stretches([event(kind, at) for kind, at in events], 0, 30)
     assert failed_around(parts, [(0, 30)], [(10, 20, 400.0)]) == failed
     assert not any(failed_around(parts, [(11, 30)], [(10, 20, 400.0)])), "another phase's work"
 
 
-def test_a_stretch_without_a_whole_interval_does_not_claim_that_nothing_failed():
+def test_stretch_without_a_whole_interval_claims_no_failures():
     happens = stretch(0, [{"kind": "missed", "event": "f", "why": "too late"}], None)
     happens["streams"][0]["seconds"] = 0
     found = with_timeline()
@@ -174,7 +172,7 @@ def with_timeline() -> dict:
     return {**results, "cells": [{**first, "timeline": told()}, *others]}
 
 
-def test_each_stretch_tells_what_happened_and_the_service_after_it():
+def test_stretch_shows_its_events_and_the_service_after_them():
     (table,) = tables(read_results(with_timeline()), Text("en"))
     first, dies, replaced, cut, all_dead, _ = table.rows
     assert [c.label for c in table.columns[-3:]] == [
@@ -190,7 +188,7 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     assert [str(cell) for cell in all_dead.cells] == ["all of array fails", "0", "–", "77"]
 
 
-def test_what_only_a_near_side_held_is_told_as_lost_with_it():
+def test_unreplicated_writes_are_lost_with_the_near_side():
     near = {"kind": "fail", "storage": "array", "member": 0}
     said = describe(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
     assert said.startswith(
@@ -199,7 +197,7 @@ def test_what_only_a_near_side_held_is_told_as_lost_with_it():
     assert describe(near, Text("en")) == "member 0 of array fails"
 
 
-def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
+def test_simulated_database_service_has_its_model_error():
     found = with_timeline()
     model = {"low": 500.0, "high": 2000.0, "validated_on": "x", "inside_range": True}
     rate = {"subject": "mix", "metric": "read.rate", "value": 1000.0, "model": model}
@@ -227,14 +225,14 @@ def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
         ),
     ],
 )
-def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
+def test_failed_channel_and_its_rebuild_are_described(event, en, ja):
     place = {"storage": "card", "member": 0, "channel": 12}
     for lang, said in (("en", en), ("ja", ja)):
         told = describe(event | place, Text(lang))
         assert said in told and "12" in told and "card" in told
 
 
-def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
+def test_resync_shows_its_bytes_at_any_scale():
     event = {"kind": "rebuilt", "storage": "pair", "member": 1, "resync": True, "scale": 64}
     event |= {"bytes": 3 << 20, "for_ns": SECOND}
     for lang, said in (("en", "in flight"), ("ja", "再同期完了")):
@@ -257,14 +255,14 @@ def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
         ),
     ],
 )
-def test_a_restart_and_what_comes_back_are_told(event, en, ja):
+def test_restart_and_pool_load_are_described(event, en, ja):
     for lang, said in (("en", en), ("ja", ja)):
         told = describe({"event": "upgrade"} | event, Text(lang))
         assert said in told and "upgrade" in told
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "rebuild of member"), ("ja", "リビルド完了")])
-def test_every_form_of_the_report_shows_it(lang, said):
+def test_section_appears_in_every_form_of_the_report(lang, said):
     marks = [{"t_s": 0.5, "kind": kind} for kind in ("fail", "replace", "rebuilt", "power_cut")]
     entry = {"world": "simulated", "name": "steady", "unit_key": "iops", "t_s": [1.0, 2.0]}
     series = [{**entry, "values": {"mix read": [1.0, 2.0]}, "marks": marks}]
