@@ -1,4 +1,4 @@
-"""The studies that the comparison with a real MariaDB runs, and the rows that it makes."""
+"""Studies of the comparison with a real MariaDB, and its rows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The breakdown of latencies, and the rule that names what limits a cell."""
+"""Latency breakdown, and the rule for the bottleneck of a cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECOND = 10**9
 
 
 def window(**counters: list[float]) -> WindowData:
-    """One second in two intervals; names stand with `__` for a dot."""
+    """Return one second in two intervals; `__` in a name stands for a dot."""
     named = {name.replace("__", "."): values for name, values in counters.items()}
     return WindowData(SECOND, [SECOND // 2] * 2, named, {})
 

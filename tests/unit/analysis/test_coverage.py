@@ -1,4 +1,4 @@
-"""The intervals cover as often as they claim, and a wrong one would be found out."""
+"""Coverage of intervals, and detection of wrong ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tameshi.analysis.stats.intervals import Interval
 
 TRIALS = 1000
 NOMINAL = (92.5, 97.5)
-"""Of 1000 intervals that cover 95 %, chance takes fewer than one in a thousand outside."""
+"""Of 1000 intervals that cover 95 %, fewer than one in a thousand times more miss by chance."""
 CASES = {case.name: case for case in covering.cases()}
 HEADING = "## Observed coverage"
 
@@ -88,7 +88,7 @@ def test_wrong_interval_is_detected(monkeypatch, name, part, wrong) -> None:
 
 
 def table_cells(text: str) -> dict[str, str]:
-    """`table/row/column` and what stands there, of every Markdown table."""
+    """Yield `table/row/column` with the content of every Markdown table."""
     cells, head = {}, []
     for line in text.splitlines():
         parts = [part.strip() for part in line.strip("|").split("|")]

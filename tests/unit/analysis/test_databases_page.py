@@ -1,4 +1,4 @@
-"""The page of simulated databases: what is known beside ours, good and bad."""
+"""Page of simulated databases: our figures next to known ones, good and bad."""
 
 import csv
 import math

@@ -1,4 +1,4 @@
-"""A document store's figures say how far its model may be off, and that nothing validates it."""
+"""Model error of document stores, which have no validation."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ SECOND = 10**9
 
 
 def documents(text: str = STUDY.text):
-    """A run of the document store, and its phase."""
+    """Return a run of the document store, and its phase."""
     study = StudyFile(STUDY.name, Path(STUDY.path), text)
     runs = plan(study, "simulated", quick=False).runs
     run = next(run for run in runs if run.cell["test"] == "documents")

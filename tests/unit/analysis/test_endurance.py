@@ -1,4 +1,4 @@
-"""What a load does to flash, from the counts and states of the record."""
+"""Flash wear from the counters and states of the record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATES = {
 
 
 def window(host: float, moved: float, life: float, share: float = 1) -> WindowData:
-    """One second in two intervals; the host wrote a share of what was programmed for it."""
+    """Return one second in two intervals; the host wrote a share of the programmed bytes."""
     counts = {
         "flash.written_bytes": [0, host * share],
         "flash.host_bytes": [host, 0],

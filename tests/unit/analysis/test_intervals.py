@@ -1,4 +1,4 @@
-"""Intervals: known answers, edges, and what they say where there are none."""
+"""Intervals: known answers, edge cases, and reasons for absence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for the highest rate under a limit, against queues whose answer is known."""
+"""Search for the highest rate under a limit, on queues with known answers."""
 
 import math
 import random
@@ -13,19 +13,20 @@ SHARES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 
 
 def md1(rate: float) -> float:
-    """Mean response of an M/D/1 queue: service and half an M/M/1 queue's wait."""
+    """Return the mean response time of an M/D/1 queue: service plus half an M/M/1 queue's wait."""
     load = rate * SERVICE_NS / 1e9
     return SERVICE_NS * (1 + load / (2 * (1 - load))) if load < 1 else math.inf
 
 
 def load_at(limit_ns: float) -> float:
-    """The rate at which an M/D/1 queue's mean response is the limit."""
+    """Return the rate at which an M/D/1 queue's mean response time equals the limit."""
     wait = 2 * (limit_ns / SERVICE_NS - 1)
     return wait / (1 + wait) * MAXIMUM
 
 
 def run(search: Search, noise: float, seed: int = 1) -> list[Probe]:
-    """All runs of a search on the queue, each value off by `noise` and its interval as wide."""
+    """Return all runs of a search on the queue, with relative errors of `noise` and matching
+    intervals."""
     chance = random.Random(seed)
     probes: list[Probe] = []
     while rates := next_rates(search, MAXIMUM, probes):

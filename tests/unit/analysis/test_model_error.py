@@ -1,4 +1,4 @@
-"""How far a simulated database may be off: from what was validated, and what is left open."""
+"""Model error of simulated databases, from validated figures and parameter uncertainty."""
 
 import math
 from dataclasses import replace
@@ -202,7 +202,7 @@ def test_outage_error_starts_at_its_begin():
 
 
 def staged(**events: object) -> SimpleNamespace:
-    """A run's spec of which only its events matter."""
+    """Return a run's spec with these events only."""
     usual = {"kill": None, "restart": None, "failover": None}
     return SimpleNamespace(
         events={name: SimpleNamespace(**{**usual, **of}) for name, of in events.items()}

@@ -1,4 +1,4 @@
-"""In open loop no interval of a rate goes beyond what arrives."""
+"""Upper bound of open-loop intervals: the offered load."""
 
 import math
 
@@ -15,7 +15,7 @@ SECOND = 10**9
 
 def window(count: float, seconds: float = 10.0) -> WindowData:
     length = int(seconds * SECOND)
-    # What nobody has begun is told at the end, that of the ramp as well.
+    # The record counts arrivals that no client began at the end, those of the ramp included.
     counters = {"transaction.count": [count], "load.started": [count], "load.unserved": [9e9]}
     return WindowData(length, [length], counters, {})
 

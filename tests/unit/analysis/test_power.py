@@ -1,4 +1,4 @@
-"""What a load costs in power, from the energy in the record."""
+"""Power and performance per watt, from the energy in the record."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ def test_partly_used_storage_reports_its_used_bytes() -> None:
         **whole,
         "used_bytes": 98 * 10**9,
     }
-    # A simulated drive's size is of its part.
+    # A simulated drive's size is scaled.
     assert held(disk, [(disk, SimpleNamespace(size="150 GB", scale=2))]) == whole
     assert held(disk, [(disk, SimpleNamespace())]) == whole
 
 
 class Model:
-    """A storage's tree of devices, as a run's request holds it."""
+    """Device tree of a storage, as in a run's request."""
 
     def __init__(self, tree: dict[str, Any]) -> None:
         self.tree = tree

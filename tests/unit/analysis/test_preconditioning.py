@@ -1,4 +1,4 @@
-"""A drive that takes writes evenly because it is new is not steady yet."""
+"""Preconditioning: an even write rate of a new drive is no steady state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DISK = {"device": {"profile": "d", "device": {"hdd": {}}}}
 
 
 def flash(written: str | None) -> dict[str, Any]:
-    """A drive of flash in a tree of devices."""
+    """Return a flash drive in a device tree."""
     drive = {"simulated": {"written": written}} if written else {}
     return {"device": {"profile": "p", "device": {"flash": drive}}}
 

@@ -1,4 +1,4 @@
-"""Published figures beside ours: units, figures of several cells, and how far we may be off."""
+"""Published figures next to ours: units, derived figures, model error."""
 
 import math
 import tomllib
@@ -72,10 +72,10 @@ def test_figure_without_list_or_cell_is_missing(ours):
     place = {"drives": "one", "jobs": "1"}
     rows = ours(
         {"id": "asked", "cell": place},
-        {"id": "nobody", "cell": place},
+        {"id": "unlisted", "cell": place},
         {"id": "asked", "cell": place, "metric": "trim.iops"},
         {"id": "asked", "cell": place, "per": "trim.iops"},
-        {"id": "nobody", "cell": place, "window": "elsewhere"},
+        {"id": "unlisted", "cell": place, "window": "elsewhere"},
         {"id": "asked", "cell": {"drives": "not run"}, "metric": "trim.iops"},
     )
     told = [row["missing"] for row in rows]
@@ -223,7 +223,7 @@ def test_equal_predictions_of_one_band_have_a_reason() -> None:
     known = published.uncertainties()
     ends = [known[figure] for figure in ("S1-0145", "S1-0146")]
     assert all("predicted alike" in of.because for of in ends)
-    # The mean of the same cell is a figure of its own.
+    # The mean of the same cell is another figure.
     assert "predicted alike" not in known["S1-0174"].because
     assert known["S1-0174"].parameters == ends[0].parameters == ends[1].parameters
 

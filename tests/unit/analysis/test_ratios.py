@@ -1,4 +1,4 @@
-"""Ratios: pairing, what is left where one side knows little, and zeros."""
+"""Ratios: pairing, uncertain sides, and zeros."""
 
 from __future__ import annotations
 

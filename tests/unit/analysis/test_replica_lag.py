@@ -1,4 +1,4 @@
-"""A replica that nobody waits for: does it fall behind without end?"""
+"""Lag of an asynchronous replica: bounded or growing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def behind(mib: Sequence[float], written_mib: float = 1000.0) -> float | None:
-    """Bytes that a far side falls behind by, of what it lacks at the end of each second."""
+    """Return the growth of the lag in bytes, from the lag at the end of each second."""
     counters = {"replica.behind_bytes": [each * MIB for each in mib]} if mib else {}
     data = WindowData(SECOND * len(mib), [SECOND] * len(mib), counters, {})
     return fallen_behind(data, written_mib * MIB)

@@ -1,4 +1,4 @@
-"""results.json as a function of the records: estimates, ratios, flags, and what they hang on."""
+"""results.json as a function of the records: estimates, ratios, flags and their reasons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STUDY = SimpleNamespace(
 
 @dataclass(frozen=True)
 class Run:
-    """A sealed run as the statistics see it: `rates` per phase are operations in each second."""
+    """Sealed run as statistics read it: `rates` per phase are operations in each second."""
 
     folder: Path
     spec: Any
@@ -76,7 +76,7 @@ def run(
     world: World = World.measured,
     cell: dict[str, str] | None = None,
 ) -> Run:
-    """A complete run with a phase for each list of rates: `alone`, then `beside`."""
+    """Return a complete run with a phase per list of rates: `alone`, then `beside`."""
     names = ("alone", "with")[: len(rates)]
     streams = [SimpleNamespace(name="reader", storage="disk", stream=StreamSpec())]
     windows = [
@@ -251,7 +251,7 @@ def test_short_runs_give_a_reason_for_missing_intervals() -> None:
 
 
 def test_server_counts_exclude_the_next_phase() -> None:
-    """The third look begins in a phase of scans and ends among a thousand others' statements."""
+    """The third sample begins in a phase of scans and ends among another phase's statements."""
     times, counts = [500, 750, 1000], [10, 12, 900]
     looks = pl.DataFrame(
         {

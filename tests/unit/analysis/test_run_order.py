@@ -1,4 +1,4 @@
-"""The order of runs: every repetition before the next, shuffled within, and always the same."""
+"""Order of runs: repetition by repetition, shuffled within, and reproducible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server's profile tells of its scans: the simulated one's, and estimates from either."""
+"""Profiles of scans: the simulated server's, and estimates from either."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_simulated_scan_profile_covers_the_time_of_scans():
     found = programs.scan_profile(scans(2, 40), server, host)
     assert found is not None
     (stage,) = found["stages"]
-    # Eight ninths of the window went with the scans that ended in it.
+    # Finished scans took eight ninths of the window.
     assert (found["statements"], stage["ns"]) == (2, 80 * SECOND)
     assert (stage["cpu_user_ns"], stage["cpu_system_ns"]) == pytest.approx((72, 16))
     assert stage["blocks_in"] == pytest.approx(1600)

@@ -1,4 +1,4 @@
-"""Drift, transients, outliers and spread: seen where they are, and seldom where they are not."""
+"""Drift, transients, outliers and spread: power of the tests, and their false positives."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_noise_is_called_drift_in_at_most_one_percent(correlation: float, count:
 @pytest.mark.parametrize("count", [10, 19, 20, 60, 180])
 @pytest.mark.parametrize("power", [0.5, 1.0, 1.1, 2.0, 3.0])
 def test_smooth_growth_is_drift_however_it_bends(power: float, count: int) -> None:
-    """k^1.1 over 60 points was once taken for noise: what a line leaves of it hangs together."""
+    """Regression: k^1.1 over 60 points passed for noise, because residuals of a line correlate."""
     grown = [1 + (place / (count - 1)) ** power for place in range(count)]
     fallen = grown[::-1]
     assert (drift_within(grown, [1.0] * count) or 0.0) > 0.2
@@ -78,7 +78,8 @@ def test_short_empty_and_constant_series_do_not_drift() -> None:
 
 
 def test_short_start_transient_is_flagged_with_its_effect() -> None:
-    """A rate four times too high in 2 of 60 s was called valid: most slopes and ranks miss it."""
+    """Regression: a rate four times too high in 2 of 60 s passed as valid, as slopes and ranks miss
+    it."""
     random = np.random.default_rng(6)
     for begin, count in ((2, 60), (8, 40), (3, 23), (1, 40)):
         rest = 200 + 4 * autoregression(random, 0.5, count - begin)

@@ -1,4 +1,4 @@
-"""A storage that serves nothing any more: since when, and when that is no outage."""
+"""Storages that stop serving: the time, and cases without an outage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIRROR: dict[str, Any] = {"raid1": {"members": 2, "of": DRIVE}}
 
 
 def stream(reads: Sequence[float], failed: Sequence[float] = ()) -> WindowData:
-    """What a stream completed and what failed of it in each second."""
+    """Return a stream with completions and failures per second."""
     counters = {"read.count": list(reads)} | ({"load.failed": list(failed)} if failed else {})
     return WindowData(SECOND * len(reads), [SECOND] * len(reads), counters, {})
 
@@ -49,7 +49,7 @@ def test_failure_within_an_interval_stops_storage_from_its_time() -> None:
     assert dead_for([last]) is None
     assert dead_for([last, stream([0, 0, 0])], gone_ns=SECOND * 9 // 10) == SECOND * 9 // 10
     assert dead_for([stream([9, 1, 0], [0, 1, 1])], gone_ns=3 * SECOND // 2) == 3 * SECOND // 2
-    assert dead_for([stream([9, 9, 1], [0, 90, 1])], gone_ns=SECOND // 10) is None, "of nobody"
+    assert dead_for([stream([9, 9, 1], [0, 90, 1])], gone_ns=SECOND // 10) is None, "idle"
     assert dead_for([stream([9, 9, 1], [0, 90, 90])], gone_ns=3 * SECOND // 2) is None, "it served"
 
 

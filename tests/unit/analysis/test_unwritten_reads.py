@@ -1,4 +1,4 @@
-"""Reads of flash that was never written take no time: whether most of them did."""
+"""Detection of reads that mostly hit flash that was never written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ READ_NS = 40_000
 
 
 def flash(written: str | None, *times: str) -> dict[str, Any]:
-    """A drive of flash in a tree of devices."""
+    """Return a flash drive in a device tree."""
     value = list(times) if len(times) > 1 else times[0]
     drive: dict[str, Any] = {"nand": {"read_time": {"value": value, "source": "s"}}}
     if written:

@@ -1,4 +1,4 @@
-"""Whose limit it was: the tool's, the machine's or the disk's. Figures as measured on two cores."""
+"""Limit of a measurement: load generator, machine or disk. Figures as measured on two cores."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ QUIET = Machine(processors=2.0, idle=0.7, own=0.3, device_ns=0.8 * SECOND, devic
 
 
 def closed(**fields: Any) -> Load:
-    """A closed loop at depth 1 that waits for its disk nearly all the time."""
+    """Return a closed loop at depth 1 that waits for its disk nearly all the time."""
     usual = Load("s", 1, 1, False, SECOND, 0.26 * SECOND, 0.01 * SECOND, service_ns=SECOND)
     return replace(usual, latency_ns=SECOND, **fields)
 
 
 def scheduled(**fields: Any) -> Load:
-    """An open loop of 1000 requests of 100 µs each, started on time."""
+    """Return an open loop of 1000 requests of 100 µs each, started on time."""
     usual = Load("s", 1, 64, True, SECOND, 0.07 * SECOND, 0.01 * SECOND, started=1000.0)
     return replace(usual, **{"latency_ns": 0.1 * SECOND, "service_ns": 0.1 * SECOND} | fields)
 
 
 def fallen_behind(started: float, **fields: Any) -> Load:
-    """An open loop whose every request waited half a second for its turn."""
+    """Return an open loop whose requests each waited half a second."""
     waited = {"late": started, "latency_ns": 0.5 * SECOND * started, "service_ns": SECOND}
     return scheduled(started=started, **waited, **fields)
 
@@ -48,7 +48,7 @@ def test_generator_waiting_for_the_disk_is_no_limit() -> None:
 
 
 def test_closed_loop_without_waits_is_invalid() -> None:
-    """Measured: reading what the page cache holds, 0.97 of its time on the processor."""
+    """Measured: reads from the page cache, 97 % of the time on the processor."""
     null = replace(QUIET, idle=0.49, own=1.0, device_ns=0.01 * SECOND)
     (limit, *rest) = judge([closed(cpu_ns=0.97 * SECOND)], null)
     assert (limit.code, limit.level) == ("generator", "invalid")
@@ -62,7 +62,7 @@ def test_busy_generator_is_excused_by_a_busy_disk() -> None:
 
 
 def test_kernel_threads_of_the_generator_count_as_its_own() -> None:
-    """Measured on tmpfs at depth 1: the thread 0.45, the kernel's threads the rest."""
+    """Measured on tmpfs at depth 1: the thread 45 %, kernel threads the rest."""
     memory = Machine(processors=2.0, idle=0.5, own=0.97, device_ns=None)
     assert codes(closed(cpu_ns=0.45 * SECOND), memory) == ["processors", "unseen"]
     assert codes(closed(cpu_ns=0.45 * SECOND), replace(memory, own=0.6)) == ["unseen"]
@@ -76,7 +76,7 @@ def test_saturated_processors_name_their_load(own: float, code: str) -> None:
 
 
 def test_open_loop_spinning_on_time_is_no_limit() -> None:
-    """Measured at 300 000 /s from the page cache: 0.99 on the processor, 0.08 of it at work."""
+    """Measured at 300 000 /s from the page cache: 99 % on the processor, 8 % of it at work."""
     spinning = scheduled(cpu_ns=0.99 * SECOND, away_ns=0.08 * SECOND, started=300_000.0, late=5600)
     assert codes(spinning, replace(QUIET, idle=0.45, own=1.0, device_ns=0.08 * SECOND)) == []
 
@@ -91,7 +91,7 @@ def test_rate_beyond_the_generator_is_invalid() -> None:
 
 @pytest.mark.parametrize(("own", "code"), [(1.2, "processors"), (0.8, "others")])
 def test_rate_missed_from_memory_does_not_blame_the_disk(own: float, code: str) -> None:
-    """At 20 million /s from the page cache CI once saw 97 % unserved and 2 % at the disk."""
+    """At 20 million /s from the page cache, CI once measured 97 % unserved and 2 % at the disk."""
     times = {"cpu_ns": 0.8 * SECOND, "away_ns": 0.79 * SECOND}
     behind = fallen_behind(660_000.0, unserved=19_340_000.0, **times)
     machine = replace(QUIET, idle=0.08, own=own, device_ns=0.017 * SECOND)
@@ -124,7 +124,7 @@ def test_requests_in_flight_at_the_end_are_not_unserved() -> None:
 
 
 def recorded(came: Sequence[float], ended: Sequence[float], **more: float) -> WindowData:
-    """A window by what started and what was read in each interval; `more` is told at its end."""
+    """Return a window by starts and reads per interval; `more` is recorded at its end."""
     counters = {"load.started": list(came), "read.count": list(ended)}
     for name, value in more.items():
         counters[f"load.{name}"] = [0.0] * (len(came) - 1) + [value]
@@ -134,14 +134,15 @@ def recorded(came: Sequence[float], ended: Sequence[float], **more: float) -> Wi
 def grown(
     data: WindowData, spec: Mapping[str, Any] = MappingProxyType({}), spans: int = 1
 ) -> float:
-    """By how much the queue of a stream grows, of windows of so many stretches."""
+    """Return the growth of a stream's queue, over windows of several stretches."""
     stream = StreamSpec.model_validate({"queue_depth": 4096, **spec})
     phase_stream = PhaseStream(name="s", storage="disk", stream=stream)
     return load_of(phase_stream, data, whole=spans == 1).grown
 
 
 def test_growing_queue_is_reported_even_with_full_slots() -> None:
-    """A disk of 480 reads a second at 500: once valid, its latency only the length of the run."""
+    """Regression: a disk of 480 reads/s at 500 /s passed as valid, with a latency set by the run's
+    length."""
     data = recorded([500.0] * 60, [480.0] * 60)
     assert grown(data) == 1200
     (found,) = judge([scheduled(subject="s", started=30_000.0, grown=grown(data))], None)
@@ -172,7 +173,7 @@ def test_group_commits_each_end_one_start() -> None:
 
 @pytest.mark.parametrize("requests", [200, 2000, 20_000])
 def test_queue_at_90_percent_load_seldom_seems_to_grow(requests: int) -> None:
-    """M/M/1 from empty, at random times: it waits for ten services in the mean."""
+    """M/M/1 from empty, at random times: a mean wait of ten services."""
     random, told = np.random.default_rng(requests), 0
     for _ in range(300):
         arrives = np.cumsum(random.exponential(1 / 0.9, requests))
@@ -208,7 +209,7 @@ def test_starts_waiting_for_a_slot_are_reported() -> None:
 def test_generators_own_delay_is_weighed_against_the_latency(
     share: float, expected: list[str]
 ) -> None:
-    """0.12 was measured at 1000 /s on tmpfs, 0.34 on a disk beside a compiler on every core."""
+    """Measured: 0.12 at 1000 /s on tmpfs, 0.34 on a disk next to a compiler on every core."""
     lagging = scheduled(lag_ns=share * 0.1 * SECOND, slip_ns=share * 0.1 * SECOND)
     assert codes(lagging, None) == expected
 
@@ -221,7 +222,7 @@ def test_own_delay_in_the_tail_is_reported() -> None:
 
 
 def test_blocking_submission_is_reported() -> None:
-    """Measured at twice the depth that the disk's queue takes: 0.99 away, 0.15 on a processor."""
+    """Measured at twice the depth of the disk's queue: 99 % away, 15 % on a processor."""
     assert codes(closed(away_ns=0.99 * SECOND, cpu_ns=0.15 * SECOND)) == ["queue_full"]
 
 
@@ -293,7 +294,7 @@ def test_window_of_the_record_becomes_a_load() -> None:
 
 
 def clients(cpu_ns: float = 0.0, **counters: float) -> WindowData:
-    """A second of two clients of a program."""
+    """Return a second of two clients of a program."""
     told = {"load.cpu_ns": [cpu_ns], **{k.replace("_", ".", 1): [v] for k, v in counters.items()}}
     return WindowData(SECOND, [SECOND], told, {}, 0)
 

@@ -1,4 +1,4 @@
-"""Rows of databases.csv that whole studies give."""
+"""Rows of databases.csv from whole studies."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""A comparison in words: terminal and Markdown, both languages."""
+"""Comparison in words: terminal and Markdown, both languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an interval allows to say, and how far chance goes."""
+"""Outcomes that an interval allows, and false positives."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_equal_digests_are_the_same_despite_intervals() -> None:
 
 
 def test_shared_seeds_of_one_model_cancel_sampling() -> None:
-    """A core that is 1 % slower: as certain as can be by pairs, invisible without them."""
+    """A core that is 1 % slower: certain by pairs, invisible without them."""
     wild = (100.0, 900.0, 300.0, 5000.0)
     slower = [0.9 * rate for rate in wild]
     environment = made.SIMULATED_ENVIRONMENT

@@ -1,4 +1,4 @@
-"""Which differences make two runs incomparable: every rule, one by one."""
+"""Comparability of two runs: every rule, one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tameshi.compare.rules import Rule, effect
 from tameshi.report.words.strings import TEXT
 
 TARGET = "targets//mnt/x/disk"
-# Where each rule's fact stands, and another value for it.
+# Place of each rule's fact, and another value for it.
 IN_SPEC: dict[str, tuple[str, Any]] = {
     "storage_size": ("storage/disk/size", "16 MiB"),
     "duration": ("phases/1/until", {"time": "8 s"}),
@@ -40,7 +40,7 @@ VALUES: dict[str, Any] = {
 
 
 def with_environment(rule: Rule, value: Any) -> Side:
-    """A measured side on which one fact is another."""
+    """Return a measured side with one changed fact."""
     environment = made.changed(made.ENVIRONMENT, "kernel", made.ENVIRONMENT["kernel"])
     target = environment["targets"]["/mnt/x/disk"]
     place = {"environment": environment, "machine": environment["machine"], "target": target}
@@ -50,7 +50,7 @@ def with_environment(rule: Rule, value: Any) -> Side:
 
 
 def changed_side(rule: Rule) -> Side:
-    """A side that differs from `made.side()` in this rule's fact alone."""
+    """Return a side that differs from `made.side()` in this rule's fact alone."""
     if rule.key in IN_SPEC:
         return made.side(spec=made.changed(made.SPEC, *IN_SPEC[rule.key]))
     if rule.key == "unknown":

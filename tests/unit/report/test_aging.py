@@ -1,4 +1,4 @@
-"""What the answer says of capacitors that grow weak and of flash that read retry keeps readable."""
+"""Answer on weak capacitors at power cuts, and on flash life gained by read retry."""
 
 from __future__ import annotations
 

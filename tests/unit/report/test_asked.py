@@ -1,4 +1,4 @@
-"""What `tameshi ask` answers, as sentences, tables and the tornado."""
+"""Answer of `tameshi ask` as sentences, tables and the tornado plot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why estimates lack intervals, and how those were found, as the report says it."""
+"""Caveats on missing intervals, their methods, and capacity scales."""
 
 from __future__ import annotations
 

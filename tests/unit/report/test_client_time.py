@@ -1,4 +1,4 @@
-"""What limits a simulated database, as the report names it."""
+"""Bottleneck of a simulated database in the report."""
 
 from __future__ import annotations
 

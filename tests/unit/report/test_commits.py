@@ -1,4 +1,4 @@
-"""What streams take for a commit, as the answer tells it."""
+"""Commit times of streams in the answer."""
 
 from __future__ import annotations
 

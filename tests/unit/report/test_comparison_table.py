@@ -1,4 +1,4 @@
-"""What each storage offers, as one table at the top of a report."""
+"""Comparison table of storages at the top of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report of databases says first, and what it says of the ledger."""
+"""First sentence and data checks of a report of databases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def estimate(subject: str, metric: str, value: float) -> dict[str, Any]:
 
 
 def matrix(sizes: tuple[str, ...]) -> dict[str, Any]:
-    """Storage by pool by size; twice the size makes half the transactions."""
+    """Return storage by pool by size; twice the size halves the transactions."""
     axes = {"storage": ("disk", "flash"), "buffer_pool": ("small", "large"), "size": sizes}
     cells = []
     for storage, pool, size in product(*axes.values()):
@@ -73,7 +73,7 @@ def test_scans_are_reported_by_time() -> None:
 
 
 def modelled(results: dict[str, Any], factor: float = 2.0) -> dict[str, Any]:
-    """The same from a model that may be off by a factor."""
+    """Return the same from a model with a factor as its error."""
     for cell in results["cells"]:
         cell |= {"world": "simulated", "database": []}
         for found in cell["estimates"]:
@@ -86,7 +86,7 @@ def modelled(results: dict[str, Any], factor: float = 2.0) -> dict[str, Any]:
 def test_every_figure_and_ratio_has_its_model_error() -> None:
     found = modelled(matrix(("1", "2")))
     said = terminal_summary(ReportInputs(found))
-    # What is known of several cells was off unequally: of a ratio, too, by the factor.
+    # Errors of several cells vary, so a ratio has the same error factor.
     assert "(2.00 × to 8.00 ×, depending on the other axes; model 2.00–8.00)" in said[0]
     assert any("flash · small · TPC-C 80.0 (model 40.0–160.0)" in line for line in said)
     plain = markdown(ReportInputs(found))

@@ -1,4 +1,4 @@
-"""What a report's first sentence compares: levels, phases, and how long a service was away."""
+"""Effects in a report's first sentence: levels, phases and outages."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_both_languages_show_all_effects(lang: str) -> None:
 
 
 def mixed(levels: dict[str, str], subject: str = "w", **runs: list[float]) -> dict[str, Any]:
-    """A cell whose stream does operations of several kinds, at a rate in each run."""
+    """Return a cell whose stream does operations of several kinds, at a rate in each run."""
     found = []
     for operation, rates in runs.items():
         of = estimate(subject, f"{operation}.iops", sum(rates) / len(rates))
@@ -199,14 +199,15 @@ def test_axis_of_mixes_compares_operations_of_all_kinds() -> None:
 
 
 def committing(phase: str, committers: str, **rates: float) -> dict[str, Any]:
-    """A log of a stream of a few operations a second, and how many commits they are."""
+    """Return a stream's log of operations per second, with its commits."""
     found = [estimate("log", metric.replace("_", "."), rate) for metric, rate in rates.items()]
     levels = {"committers": committers}
     return {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
 
 
 def test_committing_stream_is_judged_by_its_commits() -> None:
-    """Of 64 committers each write holds 64 commits: 0.571 × the writes were told as their work."""
+    """Regression: with 64 committers each write holds 64 commits, but 0.571 × the writes was
+    reported."""
     few = committing("p", "1", write_iops=247.0, sync_iops=247.0, commit_rate=247.0)
     many = committing("p", "64", write_iops=141.0, sync_iops=141.0, commit_rate=9027.0)
     axes = {"committers": ["1", "64"]}
@@ -240,7 +241,7 @@ def test_streams_of_different_levels_are_not_summed() -> None:
 
 
 def test_level_with_own_phases_is_judged_by_those_alone() -> None:
-    """Channels that die in a phase of their own were told to make 1.00 × of what others do."""
+    """Regression: channels that fail in a phase of their own were reported at 1.00 ×."""
     cells = [mixed({"channels": level}, write=[100.0]) for level in ("all", "fewer", "dying")]
     cells.append({**mixed({"channels": "dying"}, write=[40.0]), "phase": "failing"})
     said = first(view(cells, {}, channels=["all", "fewer", "dying"]))
@@ -267,7 +268,7 @@ def test_levels_with_different_programs_are_not_compared() -> None:
 
 
 def blow(event: str, at_s: int, **more: Any) -> dict[str, Any]:
-    """A crash, or with `kind` a restart, of the run."""
+    """Return a crash, or with `kind` a restart, of the run."""
     told = {"kind": "crash", "how": "kill", "repetition": 0, "event": event, "t_ns": at_s * 10**9}
     return {**told, **more}
 
@@ -337,7 +338,7 @@ def test_lost_commits_come_first() -> None:
 
 
 def test_lost_commits_count_once_per_run() -> None:
-    """The ledger is of a whole run: every phase's cell shows it."""
+    """The ledger covers a whole run, and every phase's cell shows it."""
     cells = [
         cell(phase, {"place": place}, database=[lost(count)])
         for place, count in (("alone", 15), ("pair", 0))

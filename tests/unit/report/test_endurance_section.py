@@ -1,4 +1,4 @@
-"""What a load does to flash, as the report shows it."""
+"""Flash wear in the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A storage that stopped serving stands first in the answer, and why an event did not happen."""
+"""Failed storages in the answer, and reasons of missed events."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ REASON = reason("missed", "needless")
 
 
 def results_with(*found: dict[str, Any]) -> dict[str, Any]:
-    """The results of a study whose throughput was measured on a storage that died."""
+    """Return the results of a study whose storage failed during the measurement."""
     results = first_look.results(("simulated",))
     cell = next(cell for cell in results["cells"] if cell["phase"] != "sweep")
     return results | {"cells": [cell | {"findings": list(found)}]}
 
 
 def dead(figure: str, at_ns: float, repetition: int = 0) -> dict[str, Any]:
-    """A finding of a run."""
+    """Return a finding of a run."""
     figures = {figure: at_ns}
     return {"repetition": repetition, "code": "dead", "subject": "m", "figures": figures}
 
 
 def first_line(*found: dict[str, Any], lang: str = "en") -> str:
-    """The first line of the answer."""
+    """Return the first line of the answer."""
     return terminal_summary(ReportInputs(results_with(*found)), lang)[0]
 
 

@@ -1,4 +1,4 @@
-"""Figure data with known answers, and what drawing makes of it."""
+"""Figure data with known answers, and their drawing."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_ticks() -> None:
 
 
 def searched() -> dict:
-    """A curve of four rates, whose limit lies between the last two."""
+    """Return a curve of four rates, whose limit lies between the last two."""
 
     def estimate(metric: str, value: float) -> dict:
         sampling = {"low": value * 0.9, "high": value * 1.1, "runs": 1, "method": "series"}

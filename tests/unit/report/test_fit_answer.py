@@ -1,4 +1,4 @@
-"""Why a calibrated model was chosen, as the answer of its report says it."""
+"""Choice of a calibrated model, as its report explains it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_best_fitting_chosen_model_needs_no_sentence() -> None:
 
 
 def held_out(cells: int, far: int) -> dict[str, Any]:
-    """A fit's summary of the cells that it was not fitted on."""
+    """Return a fit's summary of the held-out cells."""
     errors = {"median_error": 0.3, "worst_error": 1.0, "within_10": 0, "within_10_p50": 0}
     return {"cells": cells, "beyond_25": far, "repeated": 0, **errors}
 

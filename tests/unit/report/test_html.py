@@ -22,7 +22,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"'"
 
 
 def visible(page: str) -> str:
-    """What a reader can see or hear: text and labels, without scripts and styles."""
+    """Return visible and audible content: text and labels, without scripts and styles."""
     body = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.S)
     labels = re.findall(r'(?:aria-label|data-to-dark|data-to-light)="([^"]*)"', body)
     plots = re.findall(r'<script type="application/json".*?</script>', page, flags=re.S)

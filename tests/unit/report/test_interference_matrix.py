@@ -1,4 +1,4 @@
-"""The matrix of who disturbs whom: which phases make one, and what stands in it."""
+"""Interference matrix: its phases, and its content."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tameshi.report.words.text import Text
 
 
 def cell(phase: str, tails: dict[str, float], operation: str = "read") -> dict[str, Any]:
-    """A cell whose streams have these p99.9 latencies in ns."""
+    """Return a cell whose streams have these p99.9 latencies in ns."""
     metric = f"{operation}.latency.p999"
     sampling = {"low": None, "high": None, "runs": 1, "method": ""}
     estimates = [

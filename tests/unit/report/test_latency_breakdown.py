@@ -1,4 +1,4 @@
-"""Where the time goes, as the report shows it: tables, plots and sentences in both languages."""
+"""Latency breakdown in the report: tables, plots and sentences in both languages."""
 
 from __future__ import annotations
 

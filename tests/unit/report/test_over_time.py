@@ -1,4 +1,4 @@
-"""A database over time: what a line shows of several runs."""
+"""Databases over time: lines of several runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ WINDOW = {"name": "run", "phase_begin_ns": SECOND // 2, "end_ns": SECOND * 7 // 
 
 
 def run_of(rates: list[float], cell: str = "small", late_ns: int = 0) -> RunWindow:
-    """A run of a second each, whose intervals end a little later than in other runs."""
+    """Return a run of a second each, whose intervals end a little later than in other runs."""
     ends = [SECOND // 2 + SECOND * (place + 1) + late_ns for place in range(len(rates))]
     rows: list[tuple[Any, ...]] = [
         ("load", end, SECOND, "oltp", "statement.count", rate)
         for end, rate in zip(ends, rates, strict=True)
     ]
-    # What is left of an interval at the end says nothing.
+    # A partial interval at the end does not count.
     rows.append(("load", ends[-1] + SECOND // 10, SECOND // 10, "oltp", "statement.count", 1.0))
     columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
     series = pl.DataFrame(rows, schema=columns, orient="row")
@@ -164,7 +164,7 @@ def test_simulated_database_lines_have_a_band_of_model_error() -> None:
     assert list(least["y"]) == [100.0, 100.0, 200.0] and list(most["y"]) == [140.0, 140.0, 220.0]
     assert list(low["y"]) == [60.0, 60.0, 105.0] and list(high["y"]) == [240.0, 240.0, 420.0]
     assert list(line["y"]) == [120.0, 120.0, 210.0]
-    # What chance does and what the model may be off are told apart.
+    # Sampling error and model error are separate.
     assert most["fillcolor"] != high["fillcolor"] and figure.modelled
 
 

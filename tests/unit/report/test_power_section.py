@@ -1,4 +1,4 @@
-"""What a load costs in power, as the report shows it."""
+"""Power in the report."""
 
 from __future__ import annotations
 

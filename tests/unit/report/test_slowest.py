@@ -1,4 +1,4 @@
-"""The slowest operations in the report, in every form and both languages."""
+"""Slowest operations in the report, in every form and both languages."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from tameshi.report.words.text import Text
 
 
 def slow(stream: str, latency_ns: int, **more) -> dict:
-    """One of them."""
+    """Return one of them."""
     place = {"world": "measured", "phase": "steady", "levels": {"depth": "4"}}
     what = {"operation": "write", "t_ns": 4_210_000_000, "offset": 1_048_576, "bytes": 4096}
     return {**place, **what, "stream": stream, "latency_ns": latency_ns, **more}

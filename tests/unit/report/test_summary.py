@@ -1,4 +1,4 @@
-"""The answer, the tables and what qualifies them."""
+"""Answer, tables and caveats."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_scale_is_judged_by_its_validation(lang: str) -> None:
 def test_extrapolation_of_fast_mode_is_a_caveat_with_its_error(lang: str) -> None:
     pages = (ROOT / "docs" / "validation").glob("database-modes*.md")
     rows = [line.split("|") for page in pages for line in page.read_text("utf-8").splitlines()]
-    # The third column of the first table: `+1.2 %`; that of the second has a request's.
+    # Third column of the first table: `+1.2 %`; that of the second is a request's.
     rates = [float(row[3].split("%")[0]) for row in rows if len(row) == 10 and "%" in row[3]]
     assert len(rates) >= 20 and max(map(abs, rates)) <= validity.FAST_CHANGE
     for simulated, is_told in ((3e9, True), (9e9, False)):

@@ -1,4 +1,4 @@
-"""The answer of a search for the highest rate under a limit, in words."""
+"""Answer of a search for the highest rate under a limit, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of strings and the formatting of values."""
+"""Texts in both languages, and formatted values."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_words_of_a_reason_have_the_same_fields_in_each_language() -> None:
 
 
 def test_no_source_compares_or_splits_sentences_of_reasons() -> None:
-    """Findings travel as codes: no text of the table stands anywhere else in the sources."""
+    """Findings travel as codes: no other source contains a text of the table."""
     phrases = [max(re.split(r"\{\w+\}", english), key=len) for english, _ in REASONS.values()]
     telling = [phrase.strip(" :;") for phrase in phrases if len(phrase.split()) > 3]
     assert len(telling) > 40

@@ -1,4 +1,4 @@
-"""What happened in a phase and the service between: from events and intervals to the report."""
+"""Events of a phase and the service between, from the record to the report."""
 
 import json
 from dataclasses import replace
@@ -23,7 +23,7 @@ SECOND = 1_000_000_000
 
 
 def event(kind: str, t_ns: int, **more) -> dict:
-    """As a line of events.jsonl."""
+    """Return an event as in events.jsonl."""
     return {"t_ns": t_ns, "source": "load", "kind": kind, **more}
 
 
@@ -71,7 +71,7 @@ def test_service_covers_the_whole_intervals_of_a_stretch():
 
 
 class Sealed:
-    """A run of one second in intervals of 100 ms, in which 16 commands fail around 250 ms."""
+    """Run of one second in intervals of 100 ms, with 16 failed commands around 250 ms."""
 
     def __init__(self, folder: Path, cuts: list[int]) -> None:
         self.folder = folder
@@ -112,7 +112,7 @@ def test_failed_commands_of_an_events_interval_are_kept(tmp_path, cuts, failed):
     told = _timeline(cell, {tmp_path: Frames(run)}, [run])["timeline"]
     assert [part["streams"][0]["failed"] for part in told] == failed
     last = told[-1]["streams"][0]
-    # Rates are over whole intervals all the same.
+    # Rates still cover whole intervals.
     assert last["seconds"] == (SECOND - cuts[-1] * 10**6) // 10**8 / 10
 
 
@@ -143,7 +143,7 @@ def test_stretch_without_a_whole_interval_claims_no_failures():
 
 
 def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 0) -> dict:
-    """One of a cell's timeline, a second long."""
+    """Return a stretch of a cell's timeline, a second long."""
     operations = {"read": {"rate": rate, "latency_ns_mean": 50_000.0}} if rate else {}
     stream = {"subject": "mix", "seconds": 1.0, "operations": operations, "failed": failed}
     times = {"from_ns": begin * SECOND, "to_ns": (begin + 1) * SECOND}
@@ -151,7 +151,7 @@ def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 
 
 
 def told() -> list[dict]:
-    """A member dies and is rebuilt, everything dies, power is cut."""
+    """Return a timeline: a member fails and is rebuilt, everything fails, power is cut."""
     member = {"storage": "array", "member": 1}
     rebuilt = {"kind": "rebuilt", **member, "bytes": 4 << 30, "for_ns": 20 * SECOND}
     cut = {"kind": "power_cut", "storage": "array", "outstanding": 8, "lost_writes": 3}
@@ -166,7 +166,7 @@ def told() -> list[dict]:
 
 
 def with_timeline() -> dict:
-    """First look's results with a cell in which things happen."""
+    """Return the first look's results with a cell that has events."""
     results = first_look.inputs().results
     first, *others = results["cells"]
     return {**results, "cells": [{**first, "timeline": told()}, *others]}
