@@ -10,12 +10,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
+from tameshi.core.units import format_value
 from tameshi.report.render.markdown import heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
 from tameshi.report.sections.model_error import with_models
 from tameshi.report.view.points import family_of, freeze, kind_of, unique
 from tameshi.report.view.tables import Column, Row, Table, level_name, with_marks
-from tameshi.report.words.text import Shown, Text, format_value, modelled
+from tameshi.report.words.text import Shown, Text, modelled
 
 Data = Mapping[str, Any]
 

@@ -10,11 +10,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
 from tameshi.core.reasons import completed
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.render.html import asset, template
 from tameshi.report.render.markdown import markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Shown, Text, format_interval, format_value
+from tameshi.report.words.text import Shown, Text
 
 Document = Mapping[str, Any]
 _KINDS = {"time": "latency", "rate": "rate", "factor": "ratio"}

@@ -9,6 +9,7 @@ from dataclasses import replace
 import first_look
 import pytest
 
+from tameshi.core.units import format_tick
 from tameshi.report.render.draw import (
     binary_log_ticks,
     binary_ticks,
@@ -19,7 +20,7 @@ from tameshi.report.render.draw import (
 )
 from tameshi.report.view.figures import Figure, Scale, Series, figures
 from tameshi.report.view.points import read_results
-from tameshi.report.words.text import Phrase, Text, format_tick
+from tameshi.report.words.text import Phrase, Text
 
 
 def all_figures() -> dict[str, Figure]:

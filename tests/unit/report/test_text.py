@@ -13,8 +13,9 @@ from tameshi.analysis.stats import validity
 from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN, WITHIN, WITHIN_QUANTILE
 from tameshi.analysis.stats.ratios import MOVER, PAIRED, WELCH
 from tameshi.core.reasons import Reason, completed, quoted, reason
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.words.reason_words import METHODS, REASONS
-from tameshi.report.words.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
+from tameshi.report.words.text import LANGUAGES, TEXT, Phrase, Text
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,8 +12,9 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from tameshi.core.units import format_tick
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
-from tameshi.report.words.text import Text, format_tick, modelled
+from tameshi.report.words.text import Text, modelled
 
 # Colours, markers and dashes have coprime periods, so that pairs repeat late.
 COLOURS = 7

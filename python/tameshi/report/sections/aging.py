@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import View, freeze, level_words
-from tameshi.report.words.text import Text, format_value
+from tameshi.report.words.text import Text
 
 Cell = Mapping[str, Any]
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.sections import aging, empty_phases, failures, outages, sustainable_load
 from tameshi.report.sections.effects import (
     COMMIT,
@@ -45,7 +46,7 @@ from tameshi.report.view.tables import (
     shown,
     value_cell,
 )
-from tameshi.report.words.text import DAYS, Shown, Text, format_interval, format_value, modelled
+from tameshi.report.words.text import DAYS, Shown, Text, modelled
 
 # Items of a sentence; of more only the extremes appear.
 MOST_ITEMS = 6

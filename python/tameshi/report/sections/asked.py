@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.sections import answer, client_time
 from tameshi.report.sections.database import validated_on
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
 from tameshi.report.view.points import View
 from tameshi.report.view.tables import Answer, Clause, Column, Row, Table
-from tameshi.report.words.text import Phrase, Shown, Text, format_value, modelled
+from tameshi.report.words.text import Phrase, Shown, Text, modelled
 
 WORLD = "simulated"
 LINES = 5

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.analysis.published import UNITS
+from tameshi.core.units import format_value
 from tameshi.report.sections.power import capacity, each
 from tameshi.report.view.points import (
     Levels,
@@ -19,7 +20,7 @@ from tameshi.report.view.points import (
     storage_name,
 )
 from tameshi.report.view.tables import Column, Row, Table, shown
-from tameshi.report.words.text import Shown, Text, format_value
+from tameshi.report.words.text import Shown, Text
 
 MOVING = ("read", "write", "trim")
 MOST_ROWS = 16

@@ -8,11 +8,12 @@ from typing import Any
 
 from tameshi.analysis.model_error import NOTHING
 from tameshi.analysis.stats.estimates import of_phase
+from tameshi.core.units import format_seconds, format_value
 from tameshi.report.sections import client_time
 from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import Point, View, freeze
 from tameshi.report.view.tables import Column, Row, Table, cell_name, shown
-from tameshi.report.words.text import Shown, Text, format_seconds, format_value
+from tameshi.report.words.text import Shown, Text
 
 COLUMNS = (
     *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.sections.timeline import describe
 from tameshi.report.view.points import View
-from tameshi.report.words.text import Text, format_value
+from tameshi.report.words.text import Text
 
 
 def phases(view: View, world: str) -> dict[str, list[Mapping[str, Any]]]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Name, View, freeze, storage_name
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import BEYOND, Shown, Text, format_value
+from tameshi.report.words.text import BEYOND, Shown, Text
 
 COLUMNS = ("written", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
 

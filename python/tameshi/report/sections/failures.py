@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tameshi.core.units import format_seconds
 from tameshi.report.view.points import View, freeze, level_words
-from tameshi.report.words.text import Text, format_seconds
+from tameshi.report.words.text import Text
 
 Stopped = dict[tuple[str, str], list[float]]
 """Times in the runs of a cell, by storage and kind of finding."""

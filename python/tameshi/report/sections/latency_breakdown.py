@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.analysis.stats.bottleneck import PARTS
+from tameshi.core.units import format_value
 from tameshi.report.view.figures import MOST_ROWS, Figure, Panel, Scale, Series
 from tameshi.report.view.points import Levels, Name, View, freeze, level_words, storage_name
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Phrase, Shown, Text, format_value
+from tameshi.report.words.text import Phrase, Shown, Text
 
 
 @dataclass(frozen=True)

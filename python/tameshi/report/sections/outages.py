@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tameshi.core.units import format_seconds
 from tameshi.report.view.points import Name, View, freeze, level_words
-from tameshi.report.words.text import Shown, Text, format_seconds
+from tameshi.report.words.text import Shown, Text
 
 FIRST, SERVED, RECOVERED = "first_error_ns", "first_success_ns", "recovered_ns"
 BLOWS = ("crash", "restart")

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Name, View, freeze, storage_name
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Shown, Text, format_value
+from tameshi.report.words.text import Shown, Text
 
 COLUMNS = ("cell", "capacity", "power", "iops_per_watt", "bandwidth_per_watt")
 HEAT = {"celsius_mean": "temperature", "celsius_max": "temperature", "throttled": "share"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import freeze, level_words
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Shown, Text, format_value
+from tameshi.report.words.text import Shown, Text
 
 MOST = 10
 """Operations listed per stream."""

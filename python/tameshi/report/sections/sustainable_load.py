@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.view.key_figures import KeyFigure
 from tameshi.report.view.points import Point, View, freeze, level_words
 from tameshi.report.view.tables import Column, Row, Table, level_name
-from tameshi.report.words.text import Shown, Text, format_interval, format_value
+from tameshi.report.words.text import Shown, Text
 
 Search = Mapping[str, Any]
 COLUMNS = ("maximum", "ceiling", "highest", "between", "confidence", "knee", "rates")

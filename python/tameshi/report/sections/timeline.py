@@ -8,9 +8,10 @@ from typing import Any
 from tameshi.analysis.stats.estimates import of_phase
 from tameshi.analysis.stats.timeline import MISSED
 from tameshi.core.reasons import completed
+from tameshi.core.units import format_value
 from tameshi.report.view.points import View, freeze, kind_of
 from tameshi.report.view.tables import Column, Row, Table, level_name
-from tameshi.report.words.text import Shown, Text, format_value, modelled
+from tameshi.report.words.text import Shown, Text, modelled
 
 NANOSECONDS = 1e9
 

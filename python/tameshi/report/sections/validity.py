@@ -8,10 +8,11 @@ from typing import Any
 
 from tameshi.analysis.published import REPEATED, UNITS
 from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Point, View, freeze, kind_of, level_on, unique
 from tameshi.report.view.scales import SHOWN_CHANGE, SHOWN_SCALE
 from tameshi.report.view.tables import Column, Row, Table, cell_name, level_name
-from tameshi.report.words.text import Shown, Text, format_value
+from tameshi.report.words.text import Shown, Text
 
 MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")

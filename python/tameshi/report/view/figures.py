@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.key_figures import MEAN, P99
 from tameshi.report.view.points import (
     LATENCY,
@@ -29,7 +30,7 @@ from tameshi.report.view.points import (
     without_parts,
 )
 from tameshi.report.view.points import Series as SeriesKey
-from tameshi.report.words.text import Phrase, format_value
+from tameshi.report.words.text import Phrase
 
 # Ratio of values beyond which points on a logarithmic axis replace bars.
 _BAR_RANGE = 20.0

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Point, freeze, kind_of, number
-from tameshi.report.words.text import Shown, Text, format_value, modelled
+from tameshi.report.words.text import Shown, Text, modelled
 
 _MARKS = "†‡§¶"
 

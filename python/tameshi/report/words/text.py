@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.core.reasons import Reason, key_of
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.words.reason_words import METHODS, REASONS
 from tameshi.report.words.strings import LANGUAGES, TEXT
 
-# Least size, divisor, unit.
-_COUNT = ((0, 1, ""), (1e3, 1e3, " k"), (1e6, 1e6, " M"), (1e9, 1e9, " G"))
-_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
-_SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
-    "rate": _COUNT,
-    "number": _COUNT,
-    "bandwidth": ((0, 1, " B/s"), (1e3, 1e3, " kB/s"), (1e6, 1e6, " MB/s"), (1e9, 1e9, " GB/s")),
-    "latency": ((0, 1, " ns"), (1e3, 1e3, " µs"), (1e6, 1e6, " ms"), (1e9, 1e9, " s")),
-    "bytes": tuple((1024.0**n if n else 0, 1024.0**n, f" {u}B") for n, u in enumerate(_BINARY)),
-    "capacity": ((0, 1e6, " MB"), (1e9, 1e9, " GB"), (1e12, 1e12, " TB"), (1e15, 1e15, " PB")),
-    "power": ((0, 1e-3, " mW"), (1, 1, " W"), (1e3, 1e3, " kW")),
-    "temperature": ((0, 1, " °C"),),
-    "ratio": ((0, 1, " ×"),),
-    "share": ((0, 0.01, " %"),),
-}
-_DIGITS = 3
 DAYS = 365.25
 """Of a year."""
 BEYOND = "!"
@@ -68,43 +52,6 @@ class Shown:
         aside = self.interval or self.note
         words = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
         return " ".join(part for part in (words, self.bounds, self.at) if part)
-
-
-def _scaled(kind: str, value: float) -> tuple[float, str, int]:
-    """Divisor, suffix and decimals that show `value` with three significant digits.
-
-    A scale is reached by what rounds to its first value there: 1023.7 MiB are 1.00 GiB.
-    """
-    size = abs(value)
-    reached = (s for s in reversed(_SCALES[kind]) if round(size / s[1], _DIGITS) >= s[0] / s[1])
-    _, divisor, suffix = next(reached)
-    shown = float(f"{size / divisor:.{_DIGITS - 1}e}")
-    decimals = _DIGITS - 1 - math.floor(math.log10(shown)) if shown else 0
-    return divisor, suffix, min(max(decimals, 0), 6)
-
-
-def format_value(kind: str, value: float) -> str:
-    """A value with its unit and three significant digits: `12.3 k`, `85.1 µs`, `187 MB/s`."""
-    divisor, suffix, decimals = _scaled(kind, value)
-    return f"{value / divisor:.{decimals}f}{suffix}"
-
-
-def format_tick(kind: str, value: float) -> str:
-    """A round value for an axis, without trailing zeros."""
-    _, divisor, suffix = next(s for s in reversed(_SCALES[kind]) if abs(value) >= s[0])
-    return f"{value / divisor:.6g}{suffix}"
-
-
-def format_interval(kind: str, value: float, low: float, high: float) -> str:
-    """`11.9–12.8`, in the scale and with the decimals of the value it belongs to."""
-    divisor, _, decimals = _scaled(kind, value)
-    return f"{low / divisor:.{decimals}f}–{high / divisor:.{decimals}f}"
-
-
-def format_seconds(times_ns: Sequence[float]) -> str:
-    """`1.53–24.90 s`, or one time where all are alike as printed."""
-    ends = [f"{time / 1e9:.2f} s" for time in (min(times_ns), max(times_ns))]
-    return ends[0] if ends[0] == ends[1] else f"{ends[0].removesuffix(' s')}–{ends[1]}"
 
 
 class Text:
