@@ -56,7 +56,7 @@ def _scaled(kind: str, value: float) -> tuple[float, str, int]:
 
 
 def format_value(kind: str, value: float) -> str:
-    """Return a value with its unit and three significant digits: `12.3 k`, `85.1 µs`, `187 MB/s`."""
+    """Return a value with its unit and three significant digits: `12.3 k`, `187 MB/s`."""
     divisor, suffix, decimals = _scaled(kind, value)
     return f"{value / divisor:.{decimals}f}{suffix}"
 

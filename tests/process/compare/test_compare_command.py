@@ -73,14 +73,14 @@ def test_changed_size_is_incomparable(folders: dict[str, Path]) -> None:
     assert "Incomparable: storage size (disk) differ." in done.stdout
     named = tameshi("compare", folders["first"], folders["wider"], "--changed", "work")
     assert named.returncode == 0
-    assert "only what was changed on purpose differs" in named.stdout
+    assert "only the intended change differs" in named.stdout
 
 
 def test_changed_seeds_have_no_effect(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["seeds"], "--format", "md")
     assert done.returncode == 0
-    assert done.stdout.startswith("# B beside A\n")
-    assert "| seed | does not matter |" in done.stdout
+    assert done.stdout.startswith("# Comparison of A and B\n")
+    assert "| seed | no effect |" in done.stdout
 
 
 def test_results_file_alone_has_no_environment(folders: dict[str, Path], tmp_path) -> None:

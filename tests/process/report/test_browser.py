@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import first_look
-import offers
+import comparison
 import pytest
 
 from tameshi.report.study import render
@@ -133,7 +133,7 @@ def test_tables_are_present_without_scripts(browser: webdriver.Chrome, tmp_path:
 def test_table_of_four_quantities_fits_a_window(
     browser: webdriver.Chrome, tmp_path: Path, lang: str
 ) -> None:
-    found = offers.results()
+    found = comparison.results()
     found["cells"] += [
         cell | {"phase": "more", "windows": {"more": 1.0}}
         for cell in copy.deepcopy(found["cells"])
@@ -146,13 +146,13 @@ def test_table_of_four_quantities_fits_a_window(
     for phase, metric in (("small", "read.iops"), ("large", "read.bandwidth")):
         told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
         found["published"].append(found["published"][0] | told)
-    path = tmp_path / "offers.html"
+    path = tmp_path / "comparison.html"
     path.write_text(render(ReportInputs(results=found), lang), encoding="utf-8")
     width = browser.get_window_size()["width"]
     browser.set_window_size(1400, 900)
     browser.get(path.as_uri())
     shown = browser.execute_script(
-        "const table = document.getElementById('table-offers');"
+        "const table = document.getElementById('table-comparison');"
         "return [table.parentElement.scrollWidth - table.parentElement.clientWidth,"
         " table.querySelectorAll('tbody tr:first-child td').length]"
     )

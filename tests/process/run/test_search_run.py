@@ -65,7 +65,7 @@ def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_pat
     assert "Sustainable load" in report
     assert axis["offered"] is True
     said = next(line for line in done.stdout.splitlines() if "Simulated: " in line)
-    assert said.startswith("Load under the limit") and "latency p99 below 25.0 ms" in said
+    assert said.startswith("Sustainable load") and "latency p99 below 25.0 ms" in said
 
 
 @pytest.mark.slow("a run of 21 s at each rate")

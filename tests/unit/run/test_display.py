@@ -115,7 +115,7 @@ def test_a_phase_by_amount_says_how_much_of_it_is_done_and_how_long_the_rest_tak
     sooner = display.doing("run", filling(total_ns=700_000_000_000))
     assert sooner.endswith(", 100 s of it left"), "its time is over before its amount"
     begun = {**filling(), "phase_bytes": 0}
-    assert display.doing("run", begun) == "610.0 s, fill, 0.0 kB of 960.00 GB"
+    assert display.doing("run", begun) == "610.0 s, fill, 0 kB of 960 GB"
 
 
 def test_a_phase_by_time_says_how_long_it_takes_and_one_by_steady_state_only_its_name():
