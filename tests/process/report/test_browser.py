@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import first_look
-import comparison
 import pytest
+import storage_results
 
 from tameshi.report.study import render
 from tameshi.report.view.inputs import ReportInputs
@@ -133,7 +133,7 @@ def test_tables_are_present_without_scripts(browser: webdriver.Chrome, tmp_path:
 def test_table_of_four_quantities_fits_a_window(
     browser: webdriver.Chrome, tmp_path: Path, lang: str
 ) -> None:
-    found = comparison.results()
+    found = storage_results.results()
     found["cells"] += [
         cell | {"phase": "more", "windows": {"more": 1.0}}
         for cell in copy.deepcopy(found["cells"])

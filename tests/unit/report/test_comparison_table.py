@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from offers import results
+from storage_results import results
 
 from tameshi.report.sections.comparison_table import table
 from tameshi.report.sections.validity import published
