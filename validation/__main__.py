@@ -40,7 +40,7 @@ def predictions_command(
         typer.Option(help="Leave this study out (repeatable)."),
     ] = None,
 ) -> None:
-    """Simulate every study with published figures, and write what they predict."""
+    """Simulate every study with published figures, and write its predictions."""
     listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
     listed = [study for study in listed if plan(study, "simulated", quick=False).study.published]
     for option, names in (("--only", only), ("--without", without)):
@@ -55,7 +55,7 @@ def predictions_command(
         prepared = prepare(study, [World.simulated], Bindings(), quick=False)
         own = out / study.name
         done = conduct(prepared, own, ERR, jobs=os.cpu_count() or 1, reproduce=[])
-        # What a part of its runs would predict is no prediction of the study.
+        # Partial results are no prediction of the study.
         holds = f"{own} holds what was simulated"
         end(interrupted=done.interrupted, complete=done.complete, holds=holds)
         found = done.results["published"]

@@ -1,4 +1,4 @@
-"""docs/validation/simulated-databases.md: ours beside what is known of databases, good and bad."""
+"""Page docs/validation/simulated-databases.md: our figures next to known ones of databases."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ STUDIES = (
     *("pcie-ssd-mysql", "pcie-ssd-mysql-failure", "pcie-ssd-mysql-atomic"),
     "flash-card-review-applications",
 )
-"""Studies of published figures of databases; one is gone, and made first predictions."""
+"""Studies with published figures of databases; a deleted one made first predictions."""
 LATER = "predictions-"
-"""How the files of later predictions begin; the day follows."""
+"""Prefix of files with later predictions; the day follows."""
 NEAR, FAR = 0.05, 0.25
 HEAD = """# Simulated databases beside what is known
 
@@ -40,23 +40,23 @@ one; of hit ratios, in points.
 
 @dataclass(frozen=True)
 class Latest:
-    """The last that was predicted of a figure, and on which day."""
+    """Latest prediction of a figure, with its day."""
 
     predicted: str
     day: str
 
 
 def write_page(folder: Path) -> None:
-    """The page beside the lists that it is made of."""
+    """Write the page next to the lists that it is made of."""
     rows = [*validated()]
     path = folder / PAGE
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = page(rows, calibrations(folder), predicted(folder), latest(folder), fitted())
-    path.write_text(told, encoding="utf-8")
+    text = page(rows, calibrations(folder), predicted(folder), latest(folder), fitted())
+    path.write_text(text, encoding="utf-8")
 
 
 def calibrations(folder: Path) -> list[dict[str, str]]:
-    """Rows of calibration.csv of studies of databases; none where there is no such file."""
+    """Return the rows of calibration.csv of database studies; empty without the file."""
     path = folder / "calibration.csv"
     if not path.exists():
         return []
@@ -65,17 +65,17 @@ def calibrations(folder: Path) -> list[dict[str, str]]:
 
 
 def predicted(folder: Path) -> list[Prediction]:
-    """The first predictions of figures of databases."""
+    """Return the first predictions of database figures."""
     return [row for row in read(folder / "predictions.csv") if row.study in STUDIES]
 
 
 def latest(folder: Path) -> dict[str, Latest]:
-    """By figure what a later model says, where one says otherwise than the first."""
-    found: dict[str, Latest] = {}
+    """Return by figure a later model's prediction, if it differs from the first."""
+    by_figure: dict[str, Latest] = {}
     for path in sorted(folder.glob(f"{LATER}*.csv")):
         day = path.stem.removeprefix(LATER)
-        found |= {row.id: Latest(row.predicted, day) for row in read(path)}
-    return found
+        by_figure |= {row.id: Latest(row.predicted, day) for row in read(path)}
+    return by_figure
 
 
 def page(
@@ -85,23 +85,23 @@ def page(
     later: Mapping[str, Latest] = MappingProxyType({}),
     parameters: Sequence[Fitted] = (),
 ) -> str:
-    """The whole page."""
+    """Return the whole page."""
     short = [row for row in rows if row.note != WHOLE_STUDY]
     published = [row for row in short if row.source in listed()]
     measured = [row for row in rows if row.source not in listed()]
     parts = [HEAD]
     parts += ["## Published figures that may set parameters", ""]
-    parts += _told(published, known, parameters)
+    parts += _calibration_rows(published, known, parameters)
     parts += ["", "## A real MariaDB on the machine at hand", ""]
     parts += [*_measured(measured), "", "## Blind predictions", "", *_blind(blind, later)]
     parts += ["", "## Fitted parameters", "", *_parameters(parameters)]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _told(
+def _calibration_rows(
     rows: Sequence[Validated], known: Sequence[dict[str, str]], parameters: Sequence[Fitted]
 ) -> Iterator[str]:
-    """Calibration cells: by whole studies where they were run, and short and warm."""
+    """Return calibration cells: by whole studies where they were run, and short and warm."""
     if known:
         setting = {row["id"] for row in known} & {f for p in parameters for f in p.figures}
         yield "As whole studies (`make predictions`):"
@@ -138,21 +138,21 @@ def _told(
 
 
 def _set_by(figure: str, parameters: Sequence[Fitted]) -> str:
-    """The parameters that a figure has set, by the ends of their keys."""
+    """Return the parameters that a figure has set, by the ends of their keys."""
     return ", ".join(
         f"`{'.'.join(each.key.split('.')[-2:])}`" for each in parameters if figure in each.figures
     )
 
 
 def lettered(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Reasons that stand several times as a letter each, and the lines that tell them once."""
+    """Return repeated reasons as a letter each, with the lines that explain them."""
     shared = [reason for reason, times in Counter(reasons).items() if reason and times > 1]
     letters = {
         reason: f"({letter})" for reason, letter in zip(shared, ascii_lowercase, strict=False)
     }
-    told = [letters.get(reason, reason) for reason in reasons]
+    letter_rows = [letters.get(reason, reason) for reason in reasons]
     notes = [line for reason, letter in letters.items() for line in ("", f"{letter} {reason}")]
-    return told, notes
+    return letter_rows, notes
 
 
 def _compared(rows: Sequence[Validated]) -> Iterator[str]:
@@ -174,19 +174,19 @@ def _compared(rows: Sequence[Validated]) -> Iterator[str]:
 
 
 def _measured(rows: Sequence[Validated]) -> Iterator[str]:
-    """A table of each cell's metrics, and how far they are off as a whole."""
+    """Return a table of each cell's metrics with their errors."""
     if not rows:
         yield "Nothing has been measured: `python -m bench.beside_mariadb --write`."
         return
     sound = [row for row in rows if not row.invalid]
-    for family, of in _by_family(sound).items():
-        errors = [abs(row.off) for row in of]
+    for family, figures in _by_family(sound).items():
+        errors = [abs(row.off) for row in figures]
         near = sum(error <= math.log1p(NEAR) for error in errors)
         far = sum(error > math.log1p(FAR) for error in errors)
         middle = math.expm1(median(errors))
         yield (
             f"- {family}: median error {middle:.0%}, worst {math.expm1(max(errors)):.0%}; "
-            f"{near} of {len(of)} within {NEAR:.0%}, {far} beyond {FAR:.0%}."
+            f"{near} of {len(figures)} within {NEAR:.0%}, {far} beyond {FAR:.0%}."
         )
     yield ""
     yield from _table(
@@ -212,22 +212,22 @@ def _measured(rows: Sequence[Validated]) -> Iterator[str]:
 
 
 def _by_family(rows: Iterable[Validated]) -> dict[str, list[Validated]]:
-    found: dict[str, list[Validated]] = {}
+    families: dict[str, list[Validated]] = {}
     for row in rows:
         odds = " (odds)" if family_of(row.metric) in ODDS else ""
-        found.setdefault(f"{row.metric}{odds}", []).append(row)
-    return found
+        families.setdefault(f"{row.metric}{odds}", []).append(row)
+    return families
 
 
 def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[str]:
-    """What was predicted without knowing: nothing here says how right it is."""
+    """Return the blind predictions, without a statement on their errors."""
     if not rows:
         yield "None of a database has been made yet."
         return
     yield "Not scored here: their values are not known to this project."
     yield ""
-    told = [later.get(row.id) for row in rows]
-    sides = [_outside(row, last) for row, last in zip(rows, told, strict=True)]
+    changed = [later.get(row.id) for row in rows]
+    sides = [_outside(row, last) for row, last in zip(rows, changed, strict=True)]
     apart = [f"{row.id} {side}" for row, side in zip(rows, sides, strict=True) if side]
     if apart:
         yield (
@@ -247,13 +247,13 @@ def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[
                 side,
                 row.cell,
             )
-            for row, last, side in zip(rows, told, sides, strict=True)
+            for row, last, side in zip(rows, changed, sides, strict=True)
         ),
     )
 
 
 def _outside(first: Prediction, last: Latest | None) -> str:
-    """On which side of the first interval a later prediction lies; empty within it."""
+    """Return the side of the first interval on which a later prediction lies; empty within it."""
     if last is None or not (first.low and first.high and last.predicted):
         return ""
     value = float(last.predicted)
@@ -261,7 +261,7 @@ def _outside(first: Prediction, last: Latest | None) -> str:
 
 
 def _parameters(parameters: Sequence[Fitted]) -> Iterator[str]:
-    """What was fitted, and on what: everything else has a source of its own, or is a prior."""
+    """Return the fitted parameters with their basis; all others have a source or are priors."""
     if not parameters:
         yield "None."
         return
@@ -281,7 +281,7 @@ def _number(value: float, metric: str) -> str:
 
 
 def _amount(value: float) -> str:
-    """A number to four digits that count, or to the whole."""
+    """Return a number to four significant digits, or as a whole number."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 

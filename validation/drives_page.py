@@ -1,12 +1,11 @@
-"""Makes docs/validation/drives.md: simulated drives beside published figures and known answers.
+"""Page docs/validation/drives.md: simulated drives next to published figures and known answers.
 
-    python -m validation.drives_page [--run | --run-long]
+python -m validation.drives_page [--run | --run-long]
 
-`--run` runs the tests of `tameshi-sim` anew and keeps what they held against known answers in
-docs/validation/known-answers.csv and calibration-tests.csv; `--run-long` also the long grids.
-Without either the page is made from the files as they are, from calibration.csv (`make
-predictions`) and from `data/published/`. `tests/unit/devices/test_validation_page.py` fails if the
-page is stale.
+`--run` runs the tests of `tameshi-sim` and stores their known answers in
+docs/validation/known-answers.csv and calibration-tests.csv; `--run-long` adds the long grids.
+Without either, the page is made from these files, from calibration.csv (`make predictions`) and
+from `data/published/`. `tests/unit/devices/test_validation_page.py` fails if the page is stale.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from validation.predictions import MET_PERCENT, exceptions
 FOLDER = PAGES
 PAGE, ANSWERS, HELD = "drives.md", "known-answers.csv", "calibration-tests.csv"
 RANGES = "orders_of_magnitude"
-"""The group of exceptions that are ends of ranges, not figures."""
+"""Group of exceptions that are ends of ranges, not figures."""
 ANSWER, FIGURE = "known answer", "calibration"
-"""What the tests print before the fields of a line, which are parted by tabs."""
+"""Prefixes of the tests' output lines, whose fields are separated by tabs."""
 ADDED = {ANSWERS: (), HELD: ("deviation_percent", "reason")}
-"""What is put to them."""
+"""Fields added to the lines."""
 COLUMNS = {
     ANSWERS: ("test", "what", "expected", "found", "tolerance"),
     HELD: ("id", "published", "ours"),
@@ -52,8 +51,8 @@ PROMISES = (
     (
         "Effective beside nominal over-provisioning in record and report",
         f"`{IT}/flash.rs::the_record_tells_what_the_flash_went_through`, "
-        "`tests/unit/report/test_endurance_shown.py::"
-        "test_each_storage_shows_amplification_both_spares_and_life`",
+        "`tests/unit/report/test_endurance_section.py::"
+        "test_storage_shows_amplification_spares_and_life`",
     ),
     (
         "Hard disks: first come first served, elevator, rotation-aware within 3 % of the tables",
@@ -124,13 +123,13 @@ MODULES = {
     "calibration": "Capacity scale and states",
     "profiles": "Profiles of hosts",
 }
-"""Test files, in the order of the page; others stand behind them under their own names."""
+"""Test files in the order of the page; others follow under their own names."""
 
 Row = dict[str, str]
 
 
 def main() -> None:
-    """Run what is asked for, and make the page."""
+    """Run the requested tests, and write the page."""
     asked = set(sys.argv[1:])
     if asked - {"--run", "--run-long"}:
         sys.exit(__doc__)
@@ -140,22 +139,22 @@ def main() -> None:
 
 
 def run(*, long: bool) -> None:
-    """The tests, and what they print; a test that fails ends it."""
+    """Run tests and return their output; exit if one fails."""
     words = ["cargo", "test", "--locked", "-p", "tameshi-sim", "--test", "it", "--", "--nocapture"]
     words += ["--include-ignored"] if long else []
     lines = subprocess.run(
         words, cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
     ).stdout
     for name, word in ((ANSWERS, f"{ANSWER}\t"), (HELD, f"{FIGURE}\t")):
-        found = [
+        split_lines = [
             line[at:].split("\t") for line in lines.splitlines() if (at := line.find(word)) >= 0
         ]
-        new = [dict(zip(COLUMNS[name], fields[1:], strict=True)) for fields in found]
+        new = [dict(zip(COLUMNS[name], fields[1:], strict=True)) for fields in split_lines]
         keep(name, new)
 
 
 def keep(name: str, new: Sequence[Row]) -> None:
-    """A file's rows of what was not run, and the new ones in place of the others."""
+    """Return a file's rows with those of the new run replaced."""
     first = COLUMNS[name][0]
     known = {row[first] for row in new}
     rows = [row for row in read(FOLDER / name) if row[first] not in known] if known else []
@@ -169,14 +168,14 @@ def keep(name: str, new: Sequence[Row]) -> None:
 
 
 def deviation(row: Row) -> Row:
-    """How far off a figure is, and the reason where that is too far: as in calibration.csv."""
+    """Return a figure's error, with the reason if it is too large, as in calibration.csv."""
     off = 100 * (float(row["ours"]) / float(row["published"]) - 1)
     reason = exceptions().get(row["id"], "") if abs(off) > MET_PERCENT else ""
     return {"deviation_percent": f"{off:+.1f}", "reason": reason}
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of a table; none where there is no file."""
+    """Return the rows of a table; empty without the file."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -184,20 +183,20 @@ def read(path: Path) -> list[Row]:
 
 
 def page() -> str:
-    """The page's text."""
+    """Return the page's text."""
     parts = [HEAD, *promises(), *published(), *answers()]
     return "\n".join(parts) + "\n"
 
 
 def promises() -> Iterable[str]:
-    """What is held by which test."""
+    """Return the guarantees with their tests."""
     yield "## What is held by which test"
     yield ""
     yield from table(("what", "test"), PROMISES)
 
 
 def published() -> Iterable[str]:
-    """Calibration figures: ours beside them, those that are not met, and those of other things."""
+    """Return calibration figures: ours next to them, those not met, and those of other things."""
     listed = {row["id"]: row for row in read(PUBLISHED / "calibration.csv")}
     ours = figures()
     groups = tomllib.loads((LISTS / "exceptions.toml").read_text("utf-8"))["group"]
@@ -215,7 +214,7 @@ def published() -> Iterable[str]:
         ("figure", "of", "what", "published", "ours", "off", "by"),
         (
             (
-                *(row["id"], listed[row["id"]]["system"], said(listed[row["id"]])),
+                *(row["id"], listed[row["id"]]["system"], describe(listed[row["id"]])),
                 *(f"{float(row[key]):.6g}" for key in ("published", "ours")),
                 *(f"{float(row['off']):+.1f} %", row["by"]),
             )
@@ -224,30 +223,38 @@ def published() -> Iterable[str]:
     )
     yield "### Not within 5 %"
     yield ""
-    told = sorted({row["id"] for row in missed})
-    why, notes = lettered([reasons.get(of, "**no reason is written down**") for of in told])
-    rows = zip(told, (offs(missed, of) for of in told), why, strict=True)
+    ids = sorted({row["id"] for row in missed})
+    why, notes = lettered(
+        [reasons.get(figure_id, "**no reason is written down**") for figure_id in ids]
+    )
+    rows = zip(ids, (offs(missed, figure_id) for figure_id in ids), why, strict=True)
     yield from table(("figure", "off", "why"), rows)
     yield from [*notes[1:], ""] if notes else []
     yield "### Figures that no drive gives"
     yield ""
     shown = {row["id"] for row in ours}
-    rest = [(g["because"], [of for of in g["figures"] if of not in shown]) for g in groups.values()]
-    yield from table(("why", "figures"), ((because, ", ".join(of)) for because, of in rest if of))
+    rest = [
+        (g["because"], [figure_id for figure_id in g["figures"] if figure_id not in shown])
+        for g in groups.values()
+    ]
+    yield from table(
+        ("why", "figures"),
+        ((because, ", ".join(figure_id)) for because, figure_id in rest if figure_id),
+    )
 
 
 def offs(rows: Iterable[Row], figure: str) -> str:
-    """How far off a figure is wherever it is given."""
+    """Return the errors of a figure wherever it appears."""
     return ", ".join(f"{float(row['off']):+.1f} %" for row in rows if row["id"] == figure)
 
 
-def said(row: Row) -> str:
-    """What a figure of the list is, in its own words."""
+def describe(row: Row) -> str:
+    """Return a figure of the list in words."""
     return ", ".join(part for part in (row["config"], row["metric"], row["unit"]) if part)
 
 
 def figures() -> list[Row]:
-    """Every calibration figure that a study or a test gives."""
+    """Return every calibration figure of a study or a test."""
     rows = [
         {"id": r["id"], "published": r["published"], "ours": r["ours"], "by": f"`{r['study']}`"}
         for r in read(FOLDER / "calibration.csv")
@@ -259,7 +266,7 @@ def figures() -> list[Row]:
 
 
 def answers() -> Iterable[str]:
-    """Known answers by test file and test."""
+    """Return known answers by test file and test."""
     rows = read(FOLDER / ANSWERS)
     modules = dict.fromkeys([*MODULES, *(row["test"].partition("::")[0] for row in rows)])
     yield ANSWERS_HEAD
@@ -275,16 +282,16 @@ def answers() -> Iterable[str]:
 
 
 def answer(row: Row) -> tuple[str, ...]:
-    """A known answer as cells."""
-    expected, found = float(row["expected"]), float(row["found"])
-    off = f"{100 * (found / expected - 1):+.2f} %" if expected else ""
+    """Return a known answer as cells."""
+    expected, measured = float(row["expected"]), float(row["found"])
+    off = f"{100 * (measured / expected - 1):+.2f} %" if expected else ""
     test = row["test"].partition("::")[2].replace("_", " ")
     allowed = f"{100 * float(row['tolerance']):g} %"
-    return (test, row["what"], f"{expected:.5g}", f"{found:.5g}", off, allowed)
+    return (test, row["what"], f"{expected:.5g}", f"{measured:.5g}", off, allowed)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
-    """A table in Markdown; what stands as in the row above is left out in the first column."""
+    """Return a table in Markdown, without repetitions in its first column."""
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
     above = ""
@@ -308,9 +315,9 @@ What was fitted says so in its profile. Figures that are not known here are in
 """
 ANSWERS_HEAD = """## Known answers
 
-What the tests of `crates/sim/tests/it` held against formulas and reference tables when they were
-last run for this page (`python -m validation.drives_page --run`; `--run-long` adds long grids), and
-how far off was allowed. A test fails when one of its rows is further off. Write amplification is
+Comparisons of the tests of `crates/sim/tests/it` with formulas and reference tables, from their
+last run for this page (`python -m validation.drives_page --run`; `--run-long` adds long grids),
+with the tolerances. A test fails if one of its rows exceeds its tolerance. Write amplification is
 at *effective* spare; each row's test holds that to the spare that the row names.
 """
 

@@ -1,4 +1,4 @@
-"""Which parameters of engines, hosts and studies were fitted, and on which published figures."""
+"""Fitted parameters of engines, hosts and studies, with their published figures."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ IN_STUDIES = (
         "S1-0110, mean latency on one card",
     ),
 )
-"""What studies set by fitting, as their comments say: study, key, on what."""
+"""Parameters fitted in studies: study, key, basis."""
 
 TWICE = {"S0-0283": "S0-0114"}
-"""Figures that are listed twice: the same number of the same run, under another id."""
+"""Figures listed twice: the same number of the same run, under another id."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A parameter, its value, and what it was fitted on."""
+    """Parameter, its value, and the basis of its fit."""
 
     place: str
     key: str
@@ -45,23 +45,23 @@ class Fitted:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The published figures among what it was fitted on, under each of their ids."""
+        """Return the published figures among its basis, under each of their ids."""
         found = FIGURE.findall(self.on)
         return (*found, *(twin for id_, twin in TWICE.items() if id_ in found))
 
 
 def fitted() -> list[Fitted]:
-    """All of them: profiles by kind and name, then studies."""
-    found = []
+    """Return all fitted parameters: profiles by kind and name, then studies."""
+    parameters = []
     for kind in KINDS:
         for path in sorted((PROFILES / kind).glob("*.toml")):
             table = tomllib.loads(path.read_text(encoding="utf-8"))
-            found += [Fitted(path.stem, *each) for each in _sourced(table, "")]
-    return [*found, *_of_studies()]
+            parameters += [Fitted(path.stem, *each) for each in _sourced(table, "")]
+    return [*parameters, *_of_studies()]
 
 
 def _sourced(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, str]]:
-    """Key, value and `fitted_on` of every value that has the last."""
+    """Yield key, value and `fitted_on` of every fitted value."""
     for name, value in table.items():
         key = f"{prefix}.{name}" if prefix else name
         if not isinstance(value, Mapping):

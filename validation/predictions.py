@@ -1,7 +1,7 @@
-"""What we predict of published figures, written down once: docs/validation/predictions.csv.
+"""Predictions of published figures, written once to docs/validation/predictions.csv.
 
-The first row committed for an id stays; when a later model says otherwise, a row goes into a file
-of the day it said so. Figures that were known beforehand stand in calibration.csv beside ours.
+The first row committed for an id stays; a later model's prediction goes into a file of its day.
+Figures known beforehand are in calibration.csv next to ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from validation import LISTS
 
 @dataclass(frozen=True)
 class Prediction:
-    """One published figure as a study of ours predicts it."""
+    """Prediction of a published figure by a study."""
 
     id: str
     predicted: str
@@ -35,7 +35,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Calibration:
-    """One figure that was known beforehand, and ours."""
+    """Figure known beforehand, with ours."""
 
     id: str
     unit: str
@@ -49,7 +49,7 @@ class Calibration:
 
 
 MET_PERCENT = 5.0
-"""So near a calibration figure counts as met."""
+"""Largest error of a calibration figure that counts as met."""
 MOST_DIGESTS = 4
 COLUMNS = [field.name for field in fields(Prediction)]
 
@@ -57,23 +57,23 @@ COLUMNS = [field.name for field in fields(Prediction)]
 def predictions(
     study: str, figures: Iterable[dict[str, Any]], runs: Sequence[SealedRun]
 ) -> list[Prediction]:
-    """The predicted figures of a study's results; those that no cell predicts are left out."""
-    found = []
+    """Return the predicted figures of a study's results, without those that no cell predicts."""
+    rows = []
     for figure in figures:
         if figure["predicted"] is None or figure["published"] is not None:
             continue
         cell, digests = _place(figure["cell"], runs)
         value, low, high = (_number(figure[key]) for key in ("predicted", "low", "high"))
         row = Prediction(figure["id"], value, low, high, study, cell, digests)
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def calibrations(
     study: str, figures: Iterable[dict[str, Any]], runs: Sequence[SealedRun]
 ) -> list[Calibration]:
-    """The figures of a study's results that were known beforehand."""
-    reasons, found = exceptions(), []
+    """Return the figures of a study's results that were known beforehand."""
+    reasons, rows = exceptions(), []
     for figure in figures:
         if figure["predicted"] is not None and figure["published"]:
             cell, digests = _place(figure["cell"], runs)
@@ -81,19 +81,19 @@ def calibrations(
             reason = reasons.get(figure["id"], "") if abs(off) > MET_PERCENT else ""
             values = (f"{figure['published']:.6g}", _number(figure["predicted"]), f"{off:+.1f}")
             row = Calibration(figure["id"], figure["unit"], *values, reason, study, cell, digests)
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def exceptions() -> dict[str, str]:
-    """Why a calibration figure is not met, by its identity."""
-    told = tomllib.loads((LISTS / "exceptions.toml").read_text(encoding="utf-8"))
-    groups = told["group"].values()
+    """Return reasons for missed calibration figures, by id."""
+    table = tomllib.loads((LISTS / "exceptions.toml").read_text(encoding="utf-8"))
+    groups = table["group"].values()
     return {figure: group["because"] for group in groups for figure in group["figures"]}
 
 
 def _place(levels: dict[str, str], runs: Sequence[SealedRun]) -> tuple[str, str]:
-    """A cell and its runs' digests as they are written down; of many runs, a digest of theirs."""
+    """Return a cell and its runs' digests as text; of many runs, a digest of the digests."""
     digests = sorted({run.outcome["digest"] for run in runs if _fits(run, levels)})
     joined = "+".join(digests)
     if len(digests) > MOST_DIGESTS:
@@ -111,7 +111,7 @@ def _number(value: float | None) -> str:
 
 
 def record(folder: Path, made: Iterable[Prediction], today: date) -> tuple[int, int]:
-    """Append first predictions, and those that differ from the last; returns how many of each."""
+    """Append first predictions and changed ones; return the number of each."""
     first = folder / "predictions.csv"
     dated = folder / f"predictions-{today.isoformat()}.csv"
     last: dict[str, Prediction] = {}
@@ -126,7 +126,7 @@ def record(folder: Path, made: Iterable[Prediction], today: date) -> tuple[int, 
 
 
 def read(path: Path) -> list[Prediction]:
-    """The rows of a file; none where there is no file."""
+    """Return the rows of a file; empty without the file."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -136,9 +136,9 @@ def read(path: Path) -> list[Prediction]:
 def write_calibrations(
     path: Path, made: Mapping[str, Iterable[Calibration]], *, whole: bool
 ) -> int:
-    """The calibration figures that studies reproduce, in place of what the file held of them.
+    """Write the calibration figures that studies reproduce, replacing those in the file.
 
-    `whole`: of all studies that there are, so that nothing else stays. Returns how many there are.
+    `whole`: replace all rows. Return the number of rows.
     """
     rows = [] if whole or not path.exists() else _read_calibrations(path)
     rows = [row for row in rows if row.study not in made]
@@ -159,7 +159,7 @@ def _read_calibrations(path: Path) -> list[Calibration]:
 
 
 def append(path: Path, rows: Iterable[Prediction]) -> None:
-    """Write the file with the rows behind what it holds."""
+    """Append the rows to the file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""Rows of databases.csv that whole studies give: calibration.csv, and what each cell was."""
+"""Rows of databases.csv from whole studies: calibration.csv with facts about each cell."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from tameshi.study.file import plan, read_study
 from validation.fitted import TWICE, Fitted, fitted
 
 NAMES = ("flash-card-review-applications", "pcie-ssd-mysql")
-"""Studies whose published cells no short study stands for; of those that repeat them, the first."""
+"""Studies without a short equivalent; of those that repeat published cells, the first."""
 OF_ONE_CELL = (None, "ramp_included")
-"""How a figure that is one cell's own is made."""
+"""Derivation of a figure from a single cell."""
 METRICS = ("statement.rate", "transaction.")
-"""How metrics of servers begin that the families of the model's error know."""
+"""Prefixes of server metrics with a model error family."""
 
 
 def write(folder: Path, path: Path = TABLE) -> int:
-    """Replace the rows of whole studies in databases.csv; returns their number, 0 without file."""
+    """Replace the rows of whole studies in databases.csv; return their number, 0 without the
+    file."""
     if not path.exists():
         return 0
     known = _calibrations(folder)
@@ -41,23 +42,23 @@ def write(folder: Path, path: Path = TABLE) -> int:
 
 
 def _calibrations(folder: Path) -> dict[tuple[str, str], Mapping[str, str]]:
-    """The rows of calibration.csv by figure and study."""
+    """Return the rows of calibration.csv by figure and study."""
     with (folder / "calibration.csv").open(newline="", encoding="utf-8") as file:
         return {(row["id"], row["study"]): row for row in csv.DictReader(file)}
 
 
 def rows(name: str, known: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[dict[str, Any]]:
-    """A study's known figures of single cells of databases."""
+    """Return a study's known figures of single database cells."""
     planned = plan(read_study(STUDIES / f"{name}.toml"), "simulated", quick=False)
     parameters = fitted()
     for figure in planned.study.published or ():
         line, facts = known.get((figure.id, name)), _facts(planned.runs, figure)
         if line is None or facts is None or figure.id in TWICE.values():
             continue
-        told = {key: getattr(facts, key) for key in COLUMNS[1:7]}
+        columns = {key: getattr(facts, key) for key in COLUMNS[1:7]}
         yield {
             "source": figure.id,
-            **told,
+            **columns,
             "metric": figure.metric,
             "reference": line["published"],
             "ours": line["ours"],
@@ -69,7 +70,7 @@ def rows(name: str, known: Mapping[tuple[str, str], Mapping[str, str]]) -> Itera
 
 
 def _facts(runs: list[RunSpec], figure: Published) -> Facts | None:
-    """What the database was that a figure is of; None where it is of several cells, or of none."""
+    """Return facts about a figure's database; None for several cells or none."""
     derived = figure.model_dump(mode="json")["derived"]
     if derived not in OF_ONE_CELL:
         return None
@@ -79,13 +80,13 @@ def _facts(runs: list[RunSpec], figure: Published) -> Facts | None:
             own = {**run.cell, **phase.levels}
             same = all(own.get(axis) == level for axis, level in levels.items())
             if same and figure.phase in (None, phase.name):
-                stores = (facts_of_store(run, phase, of.storage) for of in phase.streams)
+                stores = (facts_of_store(run, phase, stream.storage) for stream in phase.streams)
                 server = facts_of(run, phase) if figure.metric.startswith(METRICS) else None
                 return server or next(filter(None, stores), None)
     return None
 
 
 def _set_by(figure: str, parameters: list[Fitted]) -> str:
-    """The parameters that were fitted on a figure, by the ends of their keys."""
+    """Return the parameters fitted to a figure, by the ends of their keys."""
     named = (".".join(each.key.split(".")[-2:]) for each in parameters if figure in each.figures)
     return ", ".join(dict.fromkeys(named))

@@ -153,7 +153,7 @@ def ratio(shared: float, own: tuple[float, float], runs: int, *, paired: bool) -
             values = (scale * np.exp(common + spread * random.standard_normal(runs))).tolist()
             interval = intervals.of_runs(values)
             sides.append(ratios.Side(intervals.centre(values), interval, dict(enumerate(values))))
-        return ratios.of(*sides, paired=paired)[1], 2.0
+        return ratios.ratio(*sides, paired=paired)[1], 2.0
 
     return trial
 
@@ -168,7 +168,7 @@ def ratio_within(count: int) -> Trial:
             value = sum(counts) / count
             sampling = intervals.within(counts, [1.0] * count, value)
             sides.append(ratios.Side(value, sampling))
-        return ratios.of(*sides, paired=True)[1], 2.0
+        return ratios.ratio(*sides, paired=True)[1], 2.0
 
     return trial
 

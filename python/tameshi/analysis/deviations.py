@@ -1,4 +1,4 @@
-"""Where a study departs from the published method that it follows: the ledger of the report."""
+"""Deviations of a study from the published method that it follows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tameshi.record.phases import unsettled_in
 
 
 def ledger(study: Summary, runs: Sequence[Any]) -> dict[str, Any] | None:
-    """The method that the study names, and every deviation from it; None where it names none.
+    """Return the study's method with every deviation; None if it names no method.
 
-    `runs` are sealed ones. A method without a deviation would be compliant.
+    `runs` are sealed. A method without deviations is compliant.
     """
     if study.method is None:
         return None
-    found = [reason("shortened")] if study.quick else []
-    found += map(quoted, study.method.deviations or [])
+    reasons = [reason("shortened")] if study.quick else []
+    reasons += map(quoted, study.method.deviations or [])
     for run in runs:
-        found += _of_run(run.spec, run.environment)
-        found += _of_outcome(run.outcome)
-    return {"name": study.method.name, "compliant": not found, "deviations": distinct(found)}
+        reasons += _of_run(run.spec, run.environment)
+        reasons += _of_outcome(run.outcome)
+    return {"name": study.method.name, "compliant": not reasons, "deviations": distinct(reasons)}
 
 
 def _of_run(spec: RunSpec, environment: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -58,14 +58,14 @@ def _is_larger(target: Mapping[str, Any], size: str) -> bool:
 
 
 def _of_outcome(outcome: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """Steady state that was not attained, and a run that was stopped.
+    """Yield a steady state that was not reached, and a stopped run.
 
-    Where a method ends a phase by an amount as well (write saturation: four times the capacity),
-    that end is the method's own: its figures are of no steady state, and it departs from nothing.
+    If the method also ends a phase by an amount (write saturation: four times the capacity), that
+    end is no deviation.
     """
     by_amount = [w for w in outcome.get("windows", ()) if w["ended_by"] == "amount"]
     own = [unsettled_in(window) for window in by_amount]
-    return [found for found in outcome["verdict"]["reasons"] if found not in own]
+    return [cause for cause in outcome["verdict"]["reasons"] if cause not in own]
 
 
 def _device(target: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
-"""A document store, simulated as its storage sees it: a journal, a merge tree, and its readers.
+"""Document store, simulated as its storage sees it: a journal, a merge tree, and its readers.
 
-It is a model of an application, as that of a database server is, and its figures may be off by more
-than chance: `model_error` says how far.
+Like the model of a database server it models an application, so `model_error` states its error
+apart from sampling.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ from typing import Any
 
 from tameshi.analysis.model_error import DOCUMENTS, Facts, drive_of
 from tameshi.analysis.stats.estimates import MOVING, WindowData
-from tameshi.analysis.stats.offered import Offered, offered
+from tameshi.analysis.stats.offered_load import Offered, offered
 from tameshi.core import compiled
 from tameshi.core.spec_types import PhaseSpec, PhaseStream, RunSpec, SyncGroupCommit
 
 PROFILE = "merge tree"
 STEADY_ARRIVALS = ("poisson", "constant")
-"""Arrivals that have one rate throughout."""
+"""Arrivals at a constant rate."""
 
 
 def facts_of_store(spec: RunSpec, phase: PhaseSpec, storage: str) -> Facts | None:
-    """What a phase's document store on a storage is; None where there is none.
+    """Return facts about the document store of a phase on a storage; None without one.
 
-    Its caches are left out: all of its data is as far away, so that no share of them is held.
+    Caches are excluded: no share of the data counts as cached.
     """
-    trees = [tree for of in phase.streams if of.storage == storage and (tree := _tree(of))]
+    trees = [
+        tree for stream in phase.streams if stream.storage == storage and (tree := _tree(stream))
+    ]
     if not trees:
         return None
     model = spec.storage[storage].model
@@ -36,26 +38,27 @@ def facts_of_store(spec: RunSpec, phase: PhaseSpec, storage: str) -> Facts | Non
 
 
 def _tree(stream: PhaseStream) -> tuple[int, int] | None:
-    """Committers of a stream's merge trees, and bytes of their memory; None where it has none."""
-    of = stream.stream
-    if of.lsm is None:
+    """Return the committers of a stream's merge trees and their memory in bytes; None without a
+    tree."""
+    spec = stream.stream
+    if spec.lsm is None:
         return None
-    jobs = of.jobs or 1
-    group = of.sync.group_commit.committers if isinstance(of.sync, SyncGroupCommit) else 1
-    return jobs * group, jobs * compiled.size_bytes(of.lsm.memtable)
+    jobs = spec.jobs or 1
+    group = spec.sync.group_commit.committers if isinstance(spec.sync, SyncGroupCommit) else 1
+    return jobs * group, jobs * compiled.size_bytes(spec.lsm.memtable)
 
 
 def arrives(stream: PhaseStream, runs: Sequence[WindowData]) -> Offered | None:
-    """What arrives of a stream in open loop at one rate; None where its rates are not bound by it.
+    """Return the open-loop arrival rate of a stream; None if it bounds none of its rates.
 
-    Documents are what commits, and what their tree writes for them is not; of another stream its
-    reads, or its writes, where it has no others.
+    Commits count documents, not the writes of their tree. Another stream counts reads, or writes if
+    it has no reads.
     """
-    told: Any = stream.stream.model_dump(mode="json", by_alias=True)
-    given = told["arrivals"] if isinstance(told["arrivals"], dict) else {}
+    spec: Any = stream.stream.model_dump(mode="json", by_alias=True)
+    given = spec["arrivals"] if isinstance(spec["arrivals"], dict) else {}
     rates = [given[kind]["rate"] for kind in STEADY_ARRIVALS if kind in given]
-    served = ["commit"] if told["lsm"] else list(_moving(runs))
-    if not rates or told["duty"] or len(served) != 1:
+    served = ["commit"] if spec["lsm"] else list(_moving(runs))
+    if not rates or spec["duty"] or len(served) != 1:
         return None
     (kind,) = served
     metrics = (f"{kind}.rate",) if kind == "commit" else (f"{kind}.iops", f"{kind}.bandwidth")

@@ -1,4 +1,4 @@
-"""What is to be known before a run's phase is believed: findings, from the run's whole record."""
+"""Validity findings for one phase of a run, from the run's whole record."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from tameshi.analysis.series import Frames, Stretch, sampled
 from tameshi.analysis.stats import programs
-from tameshi.analysis.stats.behind import BEHIND, fallen_behind
-from tameshi.analysis.stats.dead import dead_for, is_without_figures, leaves_nothing
 from tameshi.analysis.stats.endurance import Worn, worn
 from tameshi.analysis.stats.estimates import WindowData
-from tameshi.analysis.stats.offered import Loaded
-from tameshi.analysis.stats.overwritten import is_fresh_flash, share_covered, share_used
+from tameshi.analysis.stats.offered_load import Loaded
 from tameshi.analysis.stats.power import held
+from tameshi.analysis.stats.preconditioning import is_fresh_flash, share_covered, share_used
+from tameshi.analysis.stats.replica_lag import BEHIND, fallen_behind
+from tameshi.analysis.stats.stopped_storage import dead_for, is_without_figures, leaves_nothing
 from tameshi.analysis.stats.timeline import MISSED
-from tameshi.analysis.stats.unwritten import least_read_ns, share_met
+from tameshi.analysis.stats.unwritten_reads import least_read_ns, share_met
 from tameshi.analysis.stats.validity import (
     Finding,
     client_findings,
@@ -29,15 +29,16 @@ from tameshi.core.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.record.store import SealedRun
 
 VARYING = ("ramp", "bursts")
-"""Arrivals that have not one rate throughout."""
+"""Arrivals without a constant rate."""
 ALL = "100 %"
-"""Share of reads of a stream that writes nothing; it is what a stream has by itself."""
+"""Read share of a stream that writes nothing: the default."""
 STAGED = ("crash", "restart", "pool_loaded", MISSED)
-"""Events that happen in a phase without naming it; others that do not are of the whole run."""
+"""Events that happen in a phase without naming it; other events without a phase belong to the
+run."""
 
 
 def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
-    """Was it the disk that set the limit, and did it all come about? Of the phase of an index."""
+    """Return findings about the load generator and the disk in one phase."""
     phase = run.spec.phases[index]
     windows = {
         stream.name: frames.window(run.spec.repetition, index, stream.name, part)
@@ -57,9 +58,9 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
 
 
 def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
-    """The phase that an event belongs to: the last that had begun; the other if of the whole run.
+    """Return the phase of an event: the last to begin before it, or `other` for the whole run.
 
-    What did not happen belongs to the phase in which it should have.
+    An event that did not happen belongs to the phase of its planned time.
     """
     missed = event["kind"] == MISSED and run.spec.events
     named = missed[event["event"]].phase if missed else None
@@ -80,7 +81,8 @@ def findings_of(
     parts: Iterable[tuple[SealedRun, Stretch]],
     runs: Iterable[SealedRun],
 ) -> list[tuple[SealedRun, Finding]]:
-    """Findings about one phase of several runs: in their steady parts, and of runs without one."""
+    """Return findings about one phase of several runs: in their steady parts, and of runs without
+    one."""
     found = [
         (run, finding)
         for run, part in parts
@@ -95,7 +97,7 @@ def findings_of(
 
 
 def _unmeasured(run: SealedRun, index: int) -> list[Finding]:
-    """Findings about a complete run whose phase ended within its ramp."""
+    """Yield findings about a complete run whose phase ended within its ramp."""
     phase = run.spec.phases[index]
     return [
         Finding("nothing" if stream.stream.amount is None else "ramped", stream.name, {})
@@ -106,22 +108,22 @@ def _unmeasured(run: SealedRun, index: int) -> list[Finding]:
 def _empty(
     frames: Frames, run: SealedRun, index: int, windows: Sequence[WindowData]
 ) -> Iterator[Finding]:
-    """Streams of a phase that completed nothing in its window, and why."""
+    """Yield streams that completed nothing in the phase's window, with the cause."""
     phase = run.spec.phases[index]
     if phase.programs or not is_without_figures(windows):
         return
     visits = [v for w in run.outcome["windows"] if w["phase"] == index for v in w["visits"]]
-    whole = Stretch("", [(begin, end) for begin, end in visits], steady=False)
+    stretch = Stretch("", [(begin, end) for begin, end in visits], steady=False)
     for stream in phase.streams:
-        told = frames.window(run.spec.repetition, index, stream.name, whole)
-        used_up = stream.stream.amount is not None and not is_without_figures([told])
+        window = frames.window(run.spec.repetition, index, stream.name, stretch)
+        used_up = stream.stream.amount is not None and not is_without_figures([window])
         yield Finding("ramped" if used_up else "nothing", stream.name, {})
 
 
 def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
-    """Storages of the phase that serve nothing any more: since when, from the phase's begin.
+    """Yield storages that stopped serving, with the time since the start of the phase.
 
-    It is the time of the event by which it failed, where one is told there.
+    If an event failed the storage, the time is that of the event.
     """
     own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
     if len(part.spans) > 1 or own is None:
@@ -145,7 +147,7 @@ def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator
 
 
 def _is_failure(event: Mapping[str, Any], storages: Collection[str]) -> bool:
-    """Whether an event is that a member of one of the storages, or all of it, failed."""
+    """Return whether an event fails a member of one of the storages, or all of it."""
     return event["kind"] == "fail" and event["storage"] in storages and not event.get("survived")
 
 
@@ -157,16 +159,16 @@ def _missed(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
 
 
 def _worn_out(run: SealedRun, index: int) -> Iterator[Finding]:
-    """Storages of the phase whose flash no longer holds what the model reads from it."""
+    """Yield storages of the phase whose flash is worn beyond the endurance of its model."""
     for name in dict.fromkeys(stream.storage for stream in run.spec.phases[index].streams):
-        told = wear_of(run, name)
-        if told and not told.is_readable:
-            figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
+        wear = wear_of(run, name)
+        if wear and not wear.is_readable:
+            figures = {"worn": wear.behind, "readable": 1 + (wear.extra or 0.0)}
             yield Finding("worn_out", name, figures)
 
 
 def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
-    """Streams of the phase most of whose reads met simulated flash that was never written."""
+    """Yield streams whose reads mostly hit simulated flash that was never written."""
     for stream in run.spec.phases[index].streams:
         model = model_of(run, stream.storage)
         least_ns = least_read_ns(model) if model else None
@@ -181,21 +183,21 @@ def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Ite
 
 
 def _behind(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
-    """Storages that acknowledge writes without their replicas, which fall behind all the while."""
+    """Yield storages whose replicas fall behind without bound."""
     if len(part.spans) > 1:
         return
     for name in run.spec.storage:
-        told = frames.window(run.spec.repetition, index, f"storage.{name}", part)
-        if BEHIND not in told.counters:
+        window = frames.window(run.spec.repetition, index, f"storage.{name}", part)
+        if BEHIND not in window.counters:
             continue
         written = _written_to(frames, run, index, part, name)
-        bytes_behind = fallen_behind(told, written)
+        bytes_behind = fallen_behind(window, written)
         if bytes_behind is not None:
             yield Finding("behind", name, {"bytes": bytes_behind, "written": written})
 
 
 def _written_to(frames: Frames, run: SealedRun, index: int, part: Stretch, storage: str) -> float:
-    """Bytes that the streams of a phase wrote to a storage."""
+    """Return the bytes that the streams of a phase wrote to a storage."""
     windows = (
         frames.window(run.spec.repetition, index, stream.name, part)
         for stream in run.spec.phases[index].streams
@@ -205,7 +207,7 @@ def _written_to(frames: Frames, run: SealedRun, index: int, part: Stretch, stora
 
 
 def _too_early(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
-    """Drives that the phase writes to, found steady in it or before, and not written over yet."""
+    """Yield drives declared steady in the phase or earlier, before they were overwritten."""
     own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
     if own is None:
         return
@@ -228,30 +230,30 @@ def _too_early(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
 
 
 def _written_in(run: SealedRun, index: int) -> list[str]:
-    """The storages that a phase's streams write to."""
+    """Return the storages that a phase's streams write to."""
     streams = run.spec.phases[index].streams
     return list(dict.fromkeys(s.storage for s in streams if writes(s.stream)))
 
 
 def writes(stream: StreamSpec) -> bool:
-    """Whether a stream writes anything."""
+    """Return whether a stream writes."""
     return stream.read not in (None, ALL)
 
 
 def arrivals_vary(stream: StreamSpec) -> bool:
-    """Whether the load of a stream varies within a run because the study asks for it."""
+    """Return whether the study itself varies a stream's load within a run."""
     return stream.duty is not None or any(hasattr(stream.arrivals, kind) for kind in VARYING)
 
 
 def loaded(world: str, levels: Mapping[str, str], phase: PhaseSpec, run: RunSpec) -> Loaded:
-    """A cell by what arrives in it and by all else that it does."""
+    """Return a cell split into its arrivals and everything else that it does."""
     streams = [each.stream.model_copy(update={"arrivals": None}) for each in phase.streams]
     rest = (streams, phase.programs, run.storage, run.host, run.engines, run.database)
     return Loaded((world, phase.name), levels, [s.stream.arrivals for s in phase.streams], rest)
 
 
 def _share_used(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:
-    """The share of a simulated storage's flash that was used up until then, if too little."""
+    """Return the used share of a simulated storage's flash so far; None if it is enough."""
     model = model_of(run, storage)
     if model is None or not is_fresh_flash(model):
         return None
@@ -263,7 +265,7 @@ def _share_used(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> fl
 
 
 def _share_covered(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:
-    """The share of a real drive's capacity that the run wrote until then, if it was too little."""
+    """Return the share of a real drive's capacity written so far; None if it is enough."""
     device = _device_of(run, storage)
     if device is None or (device.get("rotational") == 1 and not device.get("virtual")):
         return None
@@ -281,7 +283,7 @@ def _share_covered(frames: Frames, run: SealedRun, storage: str, end_ns: int) ->
 
 
 def _device_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
-    """What is known of the disk under a measured storage; None where it is not known which."""
+    """Return facts about the disk under a measured storage; None if the disk is unknown."""
     targets = run.environment.get("targets") or {}
     named = (run.environment.get("storages") or {}).get(storage)
     alone = len(targets) == len(run.spec.storage) == 1
@@ -290,65 +292,66 @@ def _device_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
 
 
 def wear_of(run: SealedRun, storage: str) -> Worn | None:
-    """How worn the flash of a simulated storage is when the run begins."""
+    """Return the flash wear of a simulated storage at the start of the run."""
     model = model_of(run, storage)
     return worn(model) if model else None
 
 
 def shared_drives(run: SealedRun) -> dict[str, str]:
-    """By the storages that are functions (SR-IOV) of one drive: its name.
+    """Return the drive name of each storage that is an SR-IOV function of a shared drive.
 
-    What the drive does stands under the first of them alone, for all of them together.
+    The record holds the drive's activity once, under the first of its functions.
     """
-    found = {}
+    drives = {}
     for name, storage in run.spec.storage.items():
         partition = getattr(storage.model, "partition", None)
         if partition and partition.function.drive:
-            found[name] = str(partition.function.drive)
-    return found
+            drives[name] = str(partition.function.drive)
+    return drives
 
 
 def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
-    """The tree of devices of a simulated storage, as plain data."""
+    """Return the device tree of a simulated storage as plain data."""
     model = getattr(run.spec.storage.get(storage), "model", None)
     return model.model_dump(mode="json", by_alias=True) if model else None
 
 
 def capacity_of(run: SealedRun, name: str) -> dict[str, int]:
-    """What a simulated storage holds, or the drive that its function shares, and what is used."""
+    """Return capacity and used bytes of a simulated storage, or of the drive that its function
+    shares."""
     drives = shared_drives(run)
-    sharing = [each for each, of in drives.items() if of == drives.get(name)] or [name]
+    sharing = [each for each, drive in drives.items() if drive == drives.get(name)] or [name]
     models = {each: model for each in sharing if (model := model_of(run, each))}
     if name not in models:
         return {}
-    whole = models[name]["partition"]["of"] if name in drives else models[name]
-    return held(whole, [(model, run.spec.storage[each]) for each, model in models.items()])
+    host_model = models[name]["partition"]["of"] if name in drives else models[name]
+    return held(host_model, [(model, run.spec.storage[each]) for each, model in models.items()])
 
 
 def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
-    """Findings about the programs of a phase, their clients and their database."""
+    """Yield findings about a phase's programs, their clients and their database."""
     machine = machine_of(frames.samples.iter_rows(), part.spans)
     engine = (run.spec.engines or {})[run.spec.database.engine] if run.spec.database else None
     own_server = engine is not None and engine.dsn is not None
-    told: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     if "server" in frames.samples["subject"]:
         server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
         statements, transactions = programs.counted(server)
-        told = {"server_statements": statements, "server_transactions": transactions}
-        told["machine"] = machine
-    found: list[Finding] = []
+        counts = {"server_statements": statements, "server_transactions": transactions}
+        counts["machine"] = machine
+    findings: list[Finding] = []
     for program in run.spec.phases[index].programs or ():
         ((word, settings),) = program.model_dump(mode="json").items()
         clients = settings.get("clients") or 1
         data = frames.window(run.spec.repetition, index, word, part)
-        limits = client_findings(word, clients, data, **told) if told else []
+        limits = client_findings(word, clients, data, **counts) if counts else []
         blamed = any(finding.level == "invalid" for finding in limits)
-        found += limits if blamed else [*limits, *program_unserved(word, clients, data)]
+        findings += limits if blamed else [*limits, *program_unserved(word, clients, data)]
         kinds = [name for name in frames.by_stream if name.startswith(f"{word}.")] or [word]
         windows = [frames.window(run.spec.repetition, index, kind, part) for kind in kinds]
         completed, failed = (
-            sum(sum(window.counters.get(f"transaction.{of}", ())) for window in windows)
-            for of in ("count", "failed")
+            sum(sum(window.counters.get(f"transaction.{metric}", ())) for window in windows)
+            for metric in ("count", "failed")
         )
-        found += program_findings(word, completed, failed, machine, own_server=own_server)
-    return found
+        findings += program_findings(word, completed, failed, machine, own_server=own_server)
+    return findings

@@ -1,8 +1,8 @@
-"""How far the model of a database may be off: an interval on each simulated figure of one.
+"""Model error of simulated databases: an interval on each simulated figure.
 
-It is not what chance does to a run, and never joined with it. It comes from what was validated
-(`data/evidence/databases.csv`: ours beside published or measured figures) and from what the
-parameters leave open (`data/evidence/uncertainty.toml`); docs/predictions.md has the method.
+The interval excludes sampling error. It combines validated figures (`data/evidence/databases.csv`:
+ours and published or measured ones) with the uncertainty of the parameters
+(`data/evidence/uncertainty.toml`). See docs/predictions.md for the method.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ COLUMNS = (
     *("metric", "reference", "ours", "unit", "note", "fitted", "invalid"),
 )
 WHOLE_STUDY = "as a whole study"
-"""Note of a row that `calibration.csv` has as well."""
+"""Note of a row that `calibration.csv` holds as well."""
 WAREHOUSE_BYTES = 100_800_000
-"""Of TPC-C's tables and indexes in tpcc-mysql's manner after loading: 8 GB are 80 warehouses, 24 GB
-240, as 1000 are known to be 100 GB."""
+"""Size of a TPC-C warehouse with tpcc-mysql's tables and indexes: 80 warehouses take 8 GB, 240 take
+24 GB, 1000 take 100 GB."""
 FOREIGN_KEY_BYTES = 12_600_000
-"""Of them the indexes of its foreign keys, which the specification's manner doesn't have."""
+"""Part of a warehouse in indexes of foreign keys, which the specification's schema lacks."""
 OLTP_ROW_BYTES = 245
-"""A row of sysbench's tables with its page's free sixteenth and its entry in the index."""
+"""Size of a sysbench row with its page's free sixteenth and its index entry."""
 ROOM_IN_PAGE, PAGE_BYTES, ROW_EXTRA_BYTES = 15_240, 16_384, 32
 NEAR_POOL = 4.0
-"""Figures with a pool so many times larger or smaller, as shares of the data, are comparable."""
+"""Largest factor between the pool shares of comparable figures."""
 INSIDE_POOL, INSIDE_CLIENTS = 2.0, 2.0
-"""So near a figure that was validated a question must lie to be inside: as factors."""
+"""Largest factors between a question and a validated figure inside the validated range."""
 MOST_NAMED = 4
 MEAN = ".mean"
 MOVING = ("all.", "read.", "write.")
@@ -56,30 +56,30 @@ FAMILIES = {
     "writes": ("server.",),
     "documents": (),
 }
-"""Families of metrics by the beginnings of their names; the first that fits."""
+"""Families of metrics by name prefix; the first match counts."""
 DOCUMENTS = "documents"
-"""The workload of a document store, and the family of all its figures but a drive's life."""
+"""Workload of a document store, and the family of all its figures except drive life."""
 ALONE = ("outage", "life", DOCUMENTS)
-"""Families that no other's evidence stands in for."""
+"""Families without evidence from other families."""
 TIMES = {
     "crash": ("away_ns", "recovery_ns"),
     "restart": ("shutdown_ns", "away_ns", "recovery_ns"),
     "pool_loaded": ("for_ns",),
     "outage": ("first_success_ns", "recovered_ns"),
 }
-"""By kind of event, its times that the model may be off in; an outage's run from its begin."""
+"""Times of each kind of event that have a model error; those of an outage count from its start."""
 DOWN = ("away_ns", "first_success_ns", "recovered_ns")
-"""Those of them that hold what a study sets (`down`), in which no model is off."""
+"""Times that include the downtime set by the study (`down`), which has no model error."""
 BLOWS = ("crash", "restart")
 LIVES = ("life_years", "life_years_retried")
 MODELS = ("hdd", "flash", "xpoint", "volume", "null")
 ODDS = ("hit_ratio", "share")
-"""Shares of a whole: there the odds are so many times larger or smaller."""
+"""Shares: their error is a factor on the odds."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a simulated database was."""
+    """Facts about a simulated database."""
 
     profile: str
     workload: str
@@ -90,13 +90,13 @@ class Facts:
 
     @property
     def pool_share(self) -> float:
-        """Of the data that the pool holds, at most all of it."""
+        """Share of the data that the pool holds, at most 1."""
         return min(self.pool_bytes / self.data_bytes, 1.0)
 
 
 @dataclass(frozen=True)
 class Validated:
-    """A figure that is known, and ours."""
+    """Known figure next to ours."""
 
     source: str
     facts: Facts
@@ -106,18 +106,19 @@ class Validated:
     unit: str
     note: str
     fitted: str = ""
-    """What of the model was fitted on it: then it shows nothing about others."""
+    """Parameters fitted to this figure; it is then no evidence for others."""
     invalid: str = ""
-    """Why what was measured does not count: then it shows nothing."""
+    """Reason why the measurement does not count as evidence."""
 
     @property
     def family(self) -> str:
-        """The family of its metric."""
+        """Family of the metric."""
         return family_of(self.metric, self.facts.workload)
 
     @property
     def off(self) -> float:
-        """How far ours is off: of rates and times the ratio's logarithm, of shares the odds'."""
+        """Error of our figure: logarithm of the ratio for rates and times, difference of log odds
+        for shares."""
         if self.family in ODDS:
             return _odds(self.ours) - _odds(self.reference)
         return math.log(self.ours / self.reference)
@@ -125,7 +126,7 @@ class Validated:
 
 @dataclass(frozen=True)
 class Open:
-    """What parameters leave open of a family: inside what was validated, and more beyond."""
+    """Parameter uncertainty of a family, inside the validated range and outside it."""
 
     parameters: float
     outside: float
@@ -133,15 +134,15 @@ class Open:
 
 
 def family_of(metric: str, workload: str = "") -> str:
-    """The family of a metric; every metric of a database has one."""
+    """Return the family of a metric; every database metric has one."""
     beginnings = ((family, of) for family, names in FAMILIES.items() for of in names)
-    found = next((family for family, of in beginnings if metric.startswith(of)), "writes")
-    return DOCUMENTS if workload == DOCUMENTS and found not in ALONE else found
+    match = next((family for family, of in beginnings if metric.startswith(of)), "writes")
+    return DOCUMENTS if workload == DOCUMENTS and match not in ALONE else match
 
 
 @functools.cache
 def validated() -> Sequence[Validated]:
-    """Every row of `data/evidence/databases.csv`."""
+    """Return every row of `data/evidence/databases.csv`."""
     if not TABLE.exists():
         return ()
     with TABLE.open(newline="", encoding="utf-8") as file:
@@ -152,17 +153,17 @@ def _row(row: Mapping[str, str]) -> Validated:
     numbers = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
     facts = Facts(row["profile"], row["workload"], row["storage"], *numbers)
     ends = float(row["reference"]), float(row["ours"])
-    told = (row[key] for key in ("unit", "note", "fitted", "invalid"))
-    return Validated(row["source"], facts, row["metric"], *ends, *told)
+    values = (row[key] for key in ("unit", "note", "fitted", "invalid"))
+    return Validated(row["source"], facts, row["metric"], *ends, *values)
 
 
 @functools.cache
 def left_open() -> Mapping[str, Open]:
-    """By family, what the parameters leave open."""
-    told = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
+    """Return the parameter uncertainty of each family."""
+    table = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
     return {
-        family: Open(_share(of["parameters"]), _share(of["outside"]), of["because"])
-        for family, of in told["database"].items()
+        family: Open(_share(bounds["parameters"]), _share(bounds["outside"]), bounds["because"])
+        for family, bounds in table["database"].items()
     }
 
 
@@ -171,7 +172,7 @@ def _share(written: str) -> float:
 
 
 def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
-    """What a run's simulated database is in a phase; None where there is none."""
+    """Return facts about a run's simulated database in a phase; None without one."""
     database = spec.database
     if database is None or database.model is None or not phase.programs:
         return None
@@ -192,7 +193,7 @@ def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
 
 
 def data_bytes(word: str, program: Mapping[str, Any]) -> int:
-    """The size of a program's data set after loading, as the model lays it out, nearly."""
+    """Return the approximate size of a program's data set after loading."""
     if word == "tpcc":
         without = FOREIGN_KEY_BYTES if program.get("manner") != "tpcc-mysql" else 0
         return (WAREHOUSE_BYTES - without) * int(program["warehouses"])
@@ -207,33 +208,35 @@ def data_bytes(word: str, program: Mapping[str, Any]) -> int:
 
 
 def drive_of(node: Any) -> str:
-    """The model of the first drive of a storage's tree of devices."""
+    """Return the model of the first drive in a storage's device tree."""
     if not isinstance(node, Mapping):
         return "unknown"
     for key in node:
         if key in MODELS:
             return str(key)
-    return next((found for of in node.values() if (found := drive_of(of)) != "unknown"), "unknown")
+    return next(
+        (drive for child in node.values() if (drive := drive_of(child)) != "unknown"), "unknown"
+    )
 
 
 def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
-    """The estimates of a simulated database with how far the model may be off.
+    """Return the estimates of a simulated database with their model error.
 
-    Of an open loop no rate goes beyond what arrives.
+    In open loop, no rate exceeds the arrival rate.
     """
     if facts is None:
         return list(estimates)
-    found = []
+    modelled = []
     for each in estimates:
         model = interval(each.metric, each.value, facts)
         if model and each.at_most is not None:
             model = replace(model, high=min(model.high, each.at_most))
-        found.append(replace(each, model=model))
-    return found
+        modelled.append(replace(each, model=model))
+    return modelled
 
 
 def down_ns(event: Mapping[str, Any], spec: RunSpec, events: Iterable[Mapping[str, Any]]) -> int:
-    """How much of the time that an event took the run's study sets itself."""
+    """Return the part of an event's time that the study itself sets."""
     if "down_ns" in event:
         return int(event["down_ns"])
     if event["kind"] in BLOWS:
@@ -248,22 +251,24 @@ def down_ns(event: Mapping[str, Any], spec: RunSpec, events: Iterable[Mapping[st
 
 
 def of_event(event: Mapping[str, Any], facts: Facts | None, down: int = 0) -> dict[str, Any]:
-    """An event of a simulated database with how far its times may be off, from its begin on.
+    """Return an event of a simulated database with the model error of its times.
 
-    `down`: what of them the study sets, which is as long as it says.
+    `down` is the part of the times that the study sets, which has no error.
     """
     if event.get("back") is False:
-        # Its times end with what befell the server next, which the study sets.
+        # Its times end with the next event, which the study sets.
         return dict(event)
-    told, begin = event, 0
+    adjusted, begin = event, 0
     if event["kind"] == "outage":
-        told, begin = event["outage"], event["outage"]["first_error_ns"]
-    times = {key: told[key] - begin for key in TIMES.get(event["kind"], ()) if told.get(key)}
+        adjusted, begin = event["outage"], event["outage"]["first_error_ns"]
+    times = {
+        key: adjusted[key] - begin for key in TIMES.get(event["kind"], ()) if adjusted.get(key)
+    }
     return {**event, **_beside(times, "outage.", facts, dict.fromkeys(DOWN, down))}
 
 
 def of_life(worn: Mapping[str, Any], facts: Facts | None) -> dict[str, Any]:
-    """What a simulated database does to a drive, with how far its life may be off."""
+    """Return the flash wear of a simulated database with the model error of its life."""
     lives = {key: worn[key] for key in LIVES if worn.get(key)}
     return {**worn, **_beside(lives, "drive.", facts)}
 
@@ -274,21 +279,21 @@ def _beside(
     facts: Facts | None,
     certain: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """The intervals of figures, by key; nothing where no database is simulated.
+    """Return model intervals of figures by key; empty without a simulated database.
 
-    `certain`: the part of a figure that is sure.
+    `certain` is the part of a figure without error.
     """
     model = {}
     for key, value in figures.items() if facts else ():
         sure = (certain or {}).get(key, 0)
-        found = interval(family + key, value - sure, facts) if facts else None
-        if found:
-            model[key] = replace(found, low=sure + found.low, high=sure + found.high).as_json()
+        bounds = interval(family + key, value - sure, facts) if facts else None
+        if bounds:
+            model[key] = replace(bounds, low=sure + bounds.low, high=sure + bounds.high).as_json()
     return {"model": model} if model else {}
 
 
 def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
-    """A 90 % interval around a figure; None around zero, and where all of a whole is one part."""
+    """Return a 90 % interval around a figure; None at zero, and for a share of 1."""
     family = family_of(metric, facts.workload)
     if value <= 0 or (family in ODDS and value >= 1):
         return None
@@ -304,9 +309,9 @@ def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
 
 
 def comparable(family: str, facts: Facts) -> list[Validated]:
-    """What was validated of a family: of the same workload and nearly the same pool, if any.
+    """Return validated figures of a family with the same workload and nearly the same pool.
 
-    What the model was fitted on is no evidence, and an invalid measurement is none.
+    Figures that the model was fitted to, and invalid measurements, are excluded.
     """
     evidence = [each for each in validated() if not each.fitted and not each.invalid]
     of_family = [each for each in evidence if each.family == family]
@@ -319,10 +324,10 @@ def comparable(family: str, facts: Facts) -> list[Validated]:
 
 
 def fitted_at(metric: str, facts: Facts) -> list[Validated]:
-    """Known figures like a metric, right there, on which the model was fitted.
+    """Return known figures of the same kind at this point that the model was fitted to.
 
-    It is held to what was known there, so that it lies inside; of how far it is off elsewhere they
-    say nothing, no other family's figures stand in, and no mean stands for a percentile.
+    They put the point inside the validated range but say nothing about errors elsewhere. Other
+    families and other statistics (a mean for a percentile) do not count.
     """
     kind = _kind(metric, facts.workload)
     alike = (each for each in validated() if _kind(each.metric, each.facts.workload) == kind)
@@ -330,7 +335,7 @@ def fitted_at(metric: str, facts: Facts) -> list[Validated]:
 
 
 def _kind(metric: str, workload: str) -> tuple[str, bool, bool]:
-    """What a figure must have in common with a fitted one: the last, that requests move data."""
+    """Return the properties that a figure must share with a fitted one."""
     return family_of(metric, workload), metric.endswith(MEAN), metric.startswith(MOVING)
 
 
@@ -357,13 +362,13 @@ def _bounds(family: str, value: float, width: float) -> tuple[float, float]:
 
 
 def _odds(share: float) -> float:
-    """The logarithm of the odds, with shares kept off 0 and 1."""
+    """Return the log odds of a share, kept off 0 and 1."""
     kept = min(max(share, 1e-6), 1 - 1e-6)
     return math.log(kept / (1 - kept))
 
 
 def _named(rows: Sequence[Validated]) -> str:
-    """On what: the sources, of many the first."""
+    """Return the sources as text; of many, the first."""
     names = list(dict.fromkeys(row.source for row in rows))
     if not names:
         return NOTHING

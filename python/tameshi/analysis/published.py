@@ -1,8 +1,8 @@
-"""Published figures beside ours: the lists, units, what several cells make, how far we may be off.
+"""Published figures next to ours: lists, units, derived figures, model error.
 
-A figure's interval is not what chance does to a run, but how far the model may be off: what it was
-found to be off in comparable figures that are known, and what the parameters leave open
-(`data/evidence/uncertainty.toml`; docs/predictions.md has the method).
+A figure's interval excludes sampling error. It combines errors of comparable known figures with the
+uncertainty of the parameters (`data/evidence/uncertainty.toml`; see docs/predictions.md for the
+method).
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ UNITS = {
     "%": 0.01,
     "512B blocks": 1.0,
 }
-"""Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
+"""Factors from the lists' units to those of our metrics: 1/s, B/s, ns, shares."""
 QUANTILE = 1.645
-"""Of the normal distribution: bounds of a 90 % interval."""
+"""Quantile of the normal distribution for a 90 % interval."""
 REPEATED = 1.04
-"""So far apart are published figures of one and the same experiment, at the most."""
+"""Largest ratio between published figures of the same experiment."""
 HIT_RATIO = "server.hit_ratio"
 PAIRED: Mapping[str, Callable[[float, float], float]] = {
     "more_than": lambda one, other: one - other,
     "ratio_to": lambda one, other: one / other,
     "gain_over": lambda one, other: one / other - 1,
 }
-"""What is made of the values of two cells."""
+"""Derivations from the values of two cells."""
 TOGETHER = ("read", "write")
 WHOLE = "all"
-"""The window of a phase with its ramp."""
+"""Window of a phase including its ramp."""
 RAMPED = "ramp_included"
-"""How a figure is derived that the ramp is part of."""
+"""Derivation of a figure that includes the ramp."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A line of the lists: its unit, and its value where that is known to us."""
+    """Line of the lists: its unit, and its value if known."""
 
     unit: str
     value: float | None
@@ -64,27 +64,27 @@ class Listed:
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """A class of figures: what they are compared with, and what the parameters leave open."""
+    """Class of figures: comparable ones, and the uncertainty of their parameters."""
 
     comparable: Sequence[str]
     parameters: float
     because: str
     relative_to: Mapping[str, str] = field(default_factory=dict)
-    """By figure, a known one of the same kind: ours is taken in proportion to it."""
+    """By figure, a known figure of the same kind; ours is scaled to it."""
     at_least: Mapping[str, str | float] = field(default_factory=dict)
     at_most: Mapping[str, str | float] = field(default_factory=dict)
-    """By figure, what it can't go beyond: a known figure of the same unit, or a number in it."""
+    """By figure, its upper bound: a known figure of the same unit, or a number in that unit."""
 
 
 @functools.cache
 def listed() -> Mapping[str, Listed]:
-    """Every line of both lists by its identity."""
-    found = {}
+    """Return every line of both lists by its id."""
+    lines = {}
     for name in ("to-predict.csv", "calibration.csv"):
         with (PUBLISHED / name).open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                found[row["id"]] = Listed(row["unit"], _number(row.get("value")))
-    return found
+                lines[row["id"]] = Listed(row["unit"], _number(row.get("value")))
+    return lines
 
 
 def _number(text: str | None) -> float | None:
@@ -96,22 +96,24 @@ def _number(text: str | None) -> float | None:
 
 @functools.cache
 def uncertainties() -> Mapping[str, Uncertainty]:
-    """The class of each figure that has one, by its identity."""
-    told = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
-    found: dict[str, Uncertainty] = {}
-    for of in told["class"].values():
-        share = float(of["parameters"].removesuffix("%")) / 100
-        relative, least, most = (of.get(key, {}) for key in ("relative_to", "at_least", "at_most"))
-        one = Uncertainty(of["comparable"], share, of["because"], relative, least, most)
-        found |= {figure: one for figure in of["figures"]}
-    return found
+    """Return the class of each figure that has one, by its id."""
+    table = tomllib.loads((EVIDENCE / "uncertainty.toml").read_text(encoding="utf-8"))
+    classes: dict[str, Uncertainty] = {}
+    for entry in table["class"].values():
+        share = float(entry["parameters"].removesuffix("%")) / 100
+        relative, least, most = (
+            entry.get(key, {}) for key in ("relative_to", "at_least", "at_most")
+        )
+        one = Uncertainty(entry["comparable"], share, entry["because"], relative, least, most)
+        classes |= {figure: one for figure in entry["figures"]}
+    return classes
 
 
 def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The study's published figures and ours, in the lists' units; null is what is not known.
+    """Return the study's published figures and ours, in the lists' units; null if unknown.
 
-    What the quick part of a study finds is no prediction: its windows, drives and repetitions are
-    other ones than the study's, and how far it may be off was never found.
+    The quick part of a study predicts nothing: its windows, drives and repetitions differ, and its
+    error is unknown.
     """
     rows = [_row(study, figure, cells) for figure in study.published or ()]
     if study.quick:
@@ -122,25 +124,29 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         if row["published"] and row["predicted"]
     }
     for row in rows:
-        of = uncertainties().get(row["id"])
-        if of and row["predicted"] is not None and row["id"] in of.relative_to:
-            # Without its known figure in the same study it is no prediction.
-            known = off.get(of.relative_to[row["id"]])
+        uncertainty = uncertainties().get(row["id"])
+        if uncertainty and row["predicted"] is not None and row["id"] in uncertainty.relative_to:
+            # Without its reference figure in the same study there is no prediction.
+            known = off.get(uncertainty.relative_to[row["id"]])
             row["predicted"] = None if known is None else row["predicted"] / math.exp(known)
-        if of and row["predicted"] is not None and row["published"] is None:
-            width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
+        if uncertainty and row["predicted"] is not None and row["published"] is None:
+            width = QUANTILE * math.hypot(
+                calibration_error(uncertainty.comparable, off), uncertainty.parameters
+            )
             bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
-            low, high = within(row["id"], row["predicted"], sorted(bounds), of)
-            row |= {"low": low, "high": high, "because": of.because}
+            low, high = within(row["id"], row["predicted"], sorted(bounds), uncertainty)
+            row |= {"low": low, "high": high, "because": uncertainty.because}
     return rows
 
 
 def within(
-    figure: str, predicted: float, bounds: Sequence[float], of: Uncertainty
+    figure: str, predicted: float, bounds: Sequence[float], uncertainty: Uncertainty
 ) -> tuple[float, float]:
-    """The bounds of a figure, no further than what it can't go beyond, which is known so well."""
+    """Return a figure's bounds, limited to its upper bound."""
     low, high = bounds
-    least, most = (_known(limits.get(figure)) for limits in (of.at_least, of.at_most))
+    least, most = (
+        _known(limits.get(figure)) for limits in (uncertainty.at_least, uncertainty.at_most)
+    )
     if least is not None:
         low = min(max(low, least / REPEATED), predicted)
     if most is not None:
@@ -153,7 +159,8 @@ def _known(limit: str | float | None) -> float | None:
 
 
 def around(predicted: float, width: float, *, share: bool) -> tuple[float, float]:
-    """So far on either side on the logarithm; of a share, in per cent, on that of the odds."""
+    """Return bounds at the same distance on the logarithm, or on the log odds for shares in per
+    cent."""
     if not share:
         return predicted * math.exp(-width), predicted * math.exp(width)
     odds = predicted / max(100 - predicted, 1e-4)
@@ -162,7 +169,7 @@ def around(predicted: float, width: float, *, share: bool) -> tuple[float, float
 
 
 def calibration_error(comparable: Iterable[str], off: Mapping[str, float]) -> float:
-    """Root mean square of the logarithms of ours over published, of those that are known."""
+    """Return the root mean square of log(ours / published) over the known figures."""
     known = [off[figure] ** 2 for figure in comparable if figure in off]
     return math.sqrt(sum(known) / len(known)) if known else 0.0
 
@@ -189,13 +196,13 @@ def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, 
 
 
 def _missing(line: Listed | None, figure: Published, cells: Sequence[Cell]) -> Iterator[str]:
-    """What keeps a figure from standing beside ours: no list has it, or no cell shows it."""
+    """Return why a figure has no comparison: no list has it, or no cell shows it."""
     if line is None:
         yield "list"
     levels = _levels(figure.cell)
-    told = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
-    values = (_value(cell, figure) or _only(None) for cell in told)
-    if told and all(found["value"] is None for found in values):
+    matching = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
+    values = (_value(cell, figure) or _only(None) for cell in matching)
+    if matching and all(found["value"] is None for found in values):
         yield "value"
 
 
@@ -208,24 +215,24 @@ def _only(value: float | None) -> Found:
 
 
 def _kind_of(figure: Published) -> str | None:
-    """How cells make the figure; None where it is a cell's metric."""
-    of = figure.model_dump(mode="json", by_alias=True)["derived"]
-    return str(next(iter(of))) if isinstance(of, Mapping) else of
+    """Return how cells derive the figure; None if it is a cell's metric."""
+    derived = figure.model_dump(mode="json", by_alias=True)["derived"]
+    return str(next(iter(derived))) if isinstance(derived, Mapping) else derived
 
 
 def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
-    """What the cells that a figure names make of its metric."""
-    levels, of = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
+    """Return the value derived from the cells that a figure names."""
+    levels, derived = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
     fitting = [cell for cell in cells if _fits(cell, figure.phase, levels)]
-    if of is None:
+    if derived is None:
         return next((v for c in fitting if (v := _value(c, figure)) is not None), _only(None))
-    if of == RAMPED:
+    if derived == RAMPED:
         ramped = (_ramp_included(cell, figure) for cell in fitting)
         return next((found for found in ramped if found), _only(None))
-    if of == "most":
+    if derived == "most":
         found = [v for c in fitting if (v := _value(c, figure)) is not None]
         return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
-    ((kind, given),) = of.items()
+    ((kind, given),) = derived.items()
     if kind in PAIRED:
         other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]
         pair = [next((_value(c, figure) for c in side), None) for side in (fitting, other)]
@@ -242,26 +249,26 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
 
 
 def _ramp_included(cell: Cell, figure: Published) -> Found | None:
-    """The mean from the begin of the ramp on, by what completed after it; None where not told."""
-    rate, found = figure.metric.replace(".latency.mean", ".rate"), []
+    """Return the mean from the start of the ramp, by completions after it; None if unknown."""
+    rate, weighted = figure.metric.replace(".latency.mean", ".rate"), []
     for window in (WHOLE, cell["phase"]):
-        told = {e["metric"]: e["value"] for e in _told(cell, figure.subject, window)}
+        values = {e["metric"]: e["value"] for e in _estimates(cell, figure.subject, window)}
         seconds = cell.get("windows", {}).get(window)
-        if seconds is None or not told.keys() >= {rate, figure.metric}:
+        if seconds is None or not values.keys() >= {rate, figure.metric}:
             return None
-        found.append((told[figure.metric], told[rate] * seconds))
-    (mean, completed), (_, counted) = found
+        weighted.append((values[figure.metric], values[rate] * seconds))
+    (mean, completed), (_, counted) = weighted
     return _only(mean * completed / counted)
 
 
 def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
-    """The last level before the first that is not the same."""
-    found = None
+    """Return the last level before the first that differs."""
+    last = None
     for level, _ in apart:
         if level not in same:
             break
-        found = level
-    return found
+        last = level
+    return last
 
 
 def _share(written: Any) -> float:
@@ -271,16 +278,16 @@ def _share(written: Any) -> float:
 def _apart(
     study: Summary, figure: Published, cells: Sequence[Cell], axis: str, whatever: str
 ) -> list[tuple[float, float]]:
-    """By level of the axis, in order: how far the other axis's levels lie apart."""
+    """Return by level of the axis, in order, how far the levels of the other axis differ."""
     by_level: dict[float, dict[str, float]] = {}
     for cell in cells:
         value = (_value(cell, figure) or _only(None))["value"]
         if value is not None:
             place = by_level.setdefault(float(cell["levels"][axis]), {})
             place[cell["levels"][whatever]] = value
-    known = {of.name: len(of.levels) for of in study.axes}
-    whole = {k: v for k, v in by_level.items() if len(v) == known[whatever]}
-    return [(k, 1 - min(v.values()) / max(v.values())) for k, v in sorted(whole.items())]
+    known = {other.name: len(other.levels) for other in study.axes}
+    complete = {k: v for k, v in by_level.items() if len(v) == known[whatever]}
+    return [(k, 1 - min(v.values()) / max(v.values())) for k, v in sorted(complete.items())]
 
 
 def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
@@ -289,36 +296,37 @@ def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
 
 
 def _value(cell: Cell, figure: Published) -> Found | None:
-    """A metric of a cell with its sampling interval; of `all` and `per` another, without."""
+    """Return a cell's metric with its sampling interval; `all` and `per` derive one without
+    interval."""
     window = figure.window or cell["phase"]
     if figure.per:
-        told = _told(cell, None, window)
+        chosen = _estimates(cell, None, window)
         parts = [
-            next((e["value"] for e in told if e["metric"] == metric), None)
+            next((e["value"] for e in chosen if e["metric"] == metric), None)
             for metric in (figure.metric, figure.per)
         ]
         return _only(parts[0] / parts[1]) if parts[0] is not None and parts[1] else None
-    told = _told(cell, figure.subject, window)
-    found = {e["metric"]: e for e in told}
+    chosen = _estimates(cell, figure.subject, window)
+    by_metric = {e["metric"]: e for e in chosen}
     operation, _, measure = figure.metric.partition(".")
     if operation != "all":
-        estimate = found.get(figure.metric)
+        estimate = by_metric.get(figure.metric)
         if estimate is None:
             return None
         bounds = {key: estimate["sampling"].get(key) for key in ("low", "high")}
         return {"value": estimate["value"], **bounds}
-    return _together(told, measure)
+    return _together(chosen, measure)
 
 
-def _told(cell: Cell, subject: str | None, window: str) -> list[Cell]:
-    """Estimates over a window, of one subject or of all."""
-    found = (e for e in cell["estimates"] if e["window"] == window)
-    return [e for e in found if subject in (None, e.get("subject"))]
+def _estimates(cell: Cell, subject: str | None, window: str) -> list[Cell]:
+    """Yield estimates over a window, of one subject or of all."""
+    chosen = (e for e in cell["estimates"] if e["window"] == window)
+    return [e for e in chosen if subject in (None, e.get("subject"))]
 
 
-def _together(told: Sequence[Cell], measure: str) -> Found | None:
-    """Reads and writes of all streams as one: rates add up, the rest is weighted by them."""
-    by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in told}
+def _together(cells: Sequence[Cell], measure: str) -> Found | None:
+    """Return reads and writes of all streams as one: rates add up, the rest is weighted by them."""
+    by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in cells}
     parts = [
         (by_metric.get((subject, f"{operation}.iops"), 0.0), value)
         for (subject, metric), value in by_metric.items()

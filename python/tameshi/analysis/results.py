@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.analysis import searches
+from tameshi.analysis import load_search
+from tameshi.analysis.cell_ratios import ratios_between
 from tameshi.analysis.deviations import ledger
 from tameshi.analysis.document_store import arrives, facts_of_store
 from tameshi.analysis.findings import (
@@ -26,21 +27,19 @@ from tameshi.analysis.findings import (
 from tameshi.analysis.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.analysis.published import RAMPED, WHOLE, published
 from tameshi.analysis.series import Frames, Stretch, program_words, sampled
-from tameshi.analysis.stats import programs, ratios, timeline, why
+from tameshi.analysis.stats import bottleneck, programs, timeline
 from tameshi.analysis.stats.endurance import endurance
 from tameshi.analysis.stats.estimates import (
     NANOSECONDS,
     PERCENTILES,
-    RESOLUTION,
     Estimate,
     WindowData,
     estimates,
-    of_phase,
 )
-from tameshi.analysis.stats.flags import Flag, flags
-from tameshi.analysis.stats.intervals import Interval, digits
-from tameshi.analysis.stats.offered import bounded, is_offered, offered
+from tameshi.analysis.stats.intervals import digits
+from tameshi.analysis.stats.offered_load import bounded, is_offered, offered
 from tameshi.analysis.stats.power import power
+from tameshi.analysis.stats.stationarity import Flag, flags
 from tameshi.core import compiled
 from tameshi.core.reasons import verdict, worst
 from tameshi.core.spec_types import PhaseSpec, Summary, World
@@ -48,20 +47,15 @@ from tameshi.record.store import SealedRun
 
 SIMULATED = World.simulated.value
 RESULTS_VERSION = 2
-"""Form of results.json; history: 1, the first; 2, reasons and methods as codes."""
-RATIO_SUFFIXES = (
-    *(".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999"),
-    *("_rate", "_bandwidth", ".tpmc"),
-)
-PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
+"""Version of results.json. 1: first version; 2: reasons and methods as codes."""
 PROFILE, SCAN = "profile", "scan"
 STORAGE, HOST = "storage.", "host"
-"""Subjects of the load's series that are no streams: storages begin so, and the host."""
+"""Subjects of the load's series that are not streams: prefix of storages, and the host."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One phase at one combination of levels in one world, and its runs."""
+    """One phase at one combination of levels in one world, with its runs."""
 
     world: str
     phase: str
@@ -72,10 +66,10 @@ class Cell:
 
 
 def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
-    """The machine interface of a study, as docs/records-results.md describes it."""
+    """Return the content of results.json; see docs/records-results.md."""
     figures = study.published or ()
     asked = {figure.window for figure in figures if figure.window}
-    # What includes the ramp is made of the phase and of the whole.
+    # Figures with the ramp need the phase and the whole.
     asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
     read = [run for run in runs if run.outcome["status"] != "failed"]
     with ThreadPoolExecutor() as readers:
@@ -99,10 +93,10 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
         },
         "axes": axes,
         "cells": cells,
-        "ratios": list(_ratios(axes, cells)),
+        "ratios": list(ratios_between(axes, cells)),
         "published": published(study, cells),
         "method": ledger(study, runs),
-        "searches": list(searches.answers(study, cells)),
+        "searches": list(load_search.answers(study, cells)),
         "verdict": worst(cell["verdict"] for cell in cells),
     }
 
@@ -128,7 +122,7 @@ def _cell(
     for run in usable:
         for stretch in _stretches(study, cell, run, asked):
             by_name.setdefault(stretch.name, []).append((run, stretch))
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     flagged: list[Flag] = []
     profiles = _profiles(cell, frames, usable)
     for name, parts in by_name.items():
@@ -140,21 +134,21 @@ def _cell(
                 store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
                 at_most = arrives(stream, data) if store else None
                 of_stream = with_model([*bounded(of_stream, at_most)], store)
-            found += [_as_json(name, estimate, scale) for estimate in of_stream]
+            entries += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)
                 flagged += flags(stream.name, data, ordered=ordered, varied=varied)
         for word in program_words([cell.spec]):
-            told = _of_database(word, cell, frames, parts)
+            of_program = _of_database(word, cell, frames, parts)
             if word == SCAN and parts[0][1].steady:
-                told += programs.of_profiles(word, profiles)
+                of_program += programs.of_profiles(word, profiles)
             rate = _arriving(cell, word)
             if rate is not None:
                 data = _windows(cell, frames, parts, word)
-                told = [*bounded(told, offered(word, rate, data))]
+                of_program = [*bounded(of_program, offered(word, rate, data))]
             if cell.world == SIMULATED:
-                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
-            found += [_as_json(name, estimate, 1) for estimate in told]
+                of_program = with_model(of_program, facts_of(parts[0][0].spec, cell.spec))
+            entries += [_as_json(name, estimate, 1) for estimate in of_program]
     parts = [part for of_name in by_name.values() for part in of_name]
     judged = findings_of(frames, cell.index, parts, usable)
     warning = verdict("warning", *(flag.reason for flag in flagged))
@@ -179,13 +173,13 @@ def _cell(
             if (window := _window_of(cell, run)) and window["rounds"]
         ],
         "windows": {name: _seconds(parts) for name, parts in by_name.items()},
-        "estimates": found,
+        "estimates": entries,
         **_database(cell, frames, usable, profiles),
     }
 
 
 def _arriving(cell: Cell, word: str) -> str | None:
-    """At what rate transactions of a program arrive; None in closed loop."""
+    """Return the arrival rate of a program's transactions; None in closed loop."""
     for program in cell.spec.programs or ():
         ((name, settings),) = program.model_dump(mode="json", by_alias=True).items()
         if name == word and settings.get("rate"):
@@ -199,7 +193,7 @@ def _windows(
     parts: Sequence[tuple[SealedRun, Stretch]],
     subject: str,
 ) -> list[WindowData]:
-    """What a stream, a program, a storage or the host shows in each run's stretch."""
+    """Return the windows of a stream, program, storage or host in each run's stretch."""
     return [
         frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
         for run, part in parts
@@ -207,12 +201,12 @@ def _windows(
 
 
 def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
-    """How long a window is, on the mean over runs."""
+    """Return the length of a window, averaged over runs."""
     return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
 
 
 def _percentile_asked(study: Summary) -> list[str]:
-    """The percentile that a search limits, where it is none of the usual ones."""
+    """Return the percentile that a search limits, if it is not one of the usual ones."""
     limit = study.search.limit if study.search else None
     statistic = limit.metric.rpartition(".")[2] if limit else ""
     return [statistic] if statistic[1:].isdigit() and statistic not in PERCENTILES else []
@@ -224,7 +218,7 @@ def _of_database(
     frames: Mapping[Any, Frames],
     parts: Sequence[tuple[SealedRun, Stretch]],
 ) -> list[Estimate]:
-    """The program, each kind of its transactions, its server and its disks."""
+    """Yield estimates of the program, its transaction types, its server and its disks."""
 
     def windows(subject: str) -> list[WindowData]:
         return _windows(cell, frames, parts, subject)
@@ -241,52 +235,52 @@ def _of_database(
         for name in frames[run.folder].by_stream
         if name == word or name.startswith(f"{word}.")
     )
-    found: list[Estimate] = []
+    collected: list[Estimate] = []
     for name in sorted(names, key=lambda name: (name != word, name)):
         data = windows(name)
-        found += [*estimates(name, data), *programs.of_client(name, data)]
-    found += programs.of_server(looked("server", programs.SERVER))
-    found += programs.of_process(programs.SERVER, looked("samples", programs.SERVER))
+        collected += [*estimates(name, data), *programs.of_client(name, data)]
+    collected += programs.of_server(looked("server", programs.SERVER))
+    collected += programs.of_process(programs.SERVER, looked("samples", programs.SERVER))
     if cell.world == SIMULATED:
-        found += programs.of_process(programs.SERVER, windows(HOST))
-    found += programs.of_process(programs.CLIENT, looked("samples", "worker"))
-    return found + programs.of_disk(looked("samples", None))
+        collected += programs.of_process(programs.SERVER, windows(HOST))
+    collected += programs.of_process(programs.CLIENT, looked("samples", "worker"))
+    return collected + programs.of_disk(looked("samples", None))
 
 
 def _profiles(
     cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[int, dict[str, Any]]:
-    """The profile of each run's scans, by repetition: the server's own, or the simulated one's.
+    """Return the scan profile of each run by repetition: the server's own or the simulated one.
 
-    Of a phase that ran several times the stages of all stand one after the other.
+    If a phase ran several times, the stages of all follow one another.
     """
-    found = {}
+    profiles = {}
     for run in runs:
-        told = frames[run.folder]
-        of = [
-            e["profile"] for e in told.events if e["kind"] == PROFILE and e["phase"] == cell.index
+        frame = frames[run.folder]
+        recorded = [
+            e["profile"] for e in frame.events if e["kind"] == PROFILE and e["phase"] == cell.index
         ]
         window = _window_of(cell, run)
         if cell.world == SIMULATED and window and program_words([cell.spec]) == [SCAN]:
             part = Stretch(cell.phase, _real(window["spans"]), steady=True)
             at = (run.spec.repetition, cell.index)
-            server = sampled(told.server, run.spec.repetition, programs.SERVER, part)
+            server = sampled(frame.server, run.spec.repetition, programs.SERVER, part)
             made = programs.scan_profile(
-                told.window(*at, SCAN, part), server, told.window(*at, HOST, part)
+                frame.window(*at, SCAN, part), server, frame.window(*at, HOST, part)
             )
-            of = [made] if made else []
-        if of:
-            stages = [stage for profile in of for stage in profile["stages"]]
-            statements = sum(profile["statements"] for profile in of)
-            found[run.spec.repetition] = {"statements": statements, "stages": stages}
-    return found
+            recorded = [made] if made else []
+        if recorded:
+            stages = [stage for profile in recorded for stage in profile["stages"]]
+            statements = sum(profile["statements"] for profile in recorded)
+            profiles[run.spec.repetition] = {"statements": statements, "stages": stages}
+    return profiles
 
 
 TOLD = (
     *("check", "crash", "outage", "errors", "mix_audit", "caches", "loaded"),
     *("restart", "pool_loaded", "simulated"),
 )
-"""Events of a run with a database that results.json holds."""
+"""Kinds of database events that results.json holds."""
 
 
 def _database(
@@ -295,13 +289,13 @@ def _database(
     runs: Sequence[SealedRun],
     profiles: Mapping[int, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """What the runs told of their database besides figures."""
+    """Return the database events of the runs."""
     if not cell.spec.programs:
         return {}
-    told = []
+    database_events = []
     for run in runs:
         facts, events = facts_of(run.spec, cell.spec), frames[run.folder].events
-        told += [
+        database_events += [
             {
                 "repetition": run.spec.repetition,
                 **of_event(event, facts, down_ns(event, run.spec, events) if facts else 0),
@@ -309,8 +303,12 @@ def _database(
             for event in events
             if event["kind"] in TOLD and phase_of(event, run, cell.index) == cell.index
         ]
-    told += [{"repetition": at, "kind": PROFILE, "profile": of} for at, of in profiles.items()]
-    return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
+    database_events += [
+        {"repetition": at, "kind": PROFILE, "profile": profile} for at, profile in profiles.items()
+    ]
+    return {
+        "database": [{k: v for k, v in event.items() if k != "source"} for event in database_events]
+    }
 
 
 def _why(
@@ -318,14 +316,14 @@ def _why(
     frames: Mapping[Any, Frames],
     by_name: Mapping[str, Sequence[tuple[SealedRun, Stretch]]],
 ) -> dict[str, Any]:
-    """Where the time of the phase's own window went, and what set the limit."""
+    """Return the latency breakdown and the bottleneck of the phase's own window."""
     parts = [(run, part) for parts in by_name.values() for run, part in parts if part.steady]
 
     def windows(subject: str) -> list[WindowData]:
         return _windows(cell, frames, parts, subject)
 
     names = [stream.name for stream in cell.spec.streams]
-    told = [why.breakdown(name, windows(name)) for name in names]
+    told = [bottleneck.breakdown(name, windows(name)) for name in names]
     breakdowns = [each for each in told if each]
     subjects = {
         subject: None
@@ -333,7 +331,9 @@ def _why(
         for subject in frames[run.folder].by_stream
         if subject == HOST or subject.startswith(STORAGE)
     }
-    busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
+    busy = [
+        each for subject in sorted(subjects) for each in bottleneck.busy(subject, windows(subject))
+    ]
     served = _served(cell, sorted(subjects))
     written = _written(cell, served)
     aged = [
@@ -350,12 +350,12 @@ def _why(
         power(subject, windows(subject), [windows(name) for name in streams])
         for subject, streams in served.items()
     ]
-    limit = why.bottleneck(breakdowns, busy)
+    limit = bottleneck.bottleneck(breakdowns, busy)
     drives = shared_drives(cell.runs[0])
 
-    def of_drive(told: Mapping[str, Any]) -> dict[str, Any]:
-        drive = drives.get(str(told["subject"]).removeprefix(STORAGE))
-        return {**told, "drive": drive} if drive else dict(told)
+    def of_drive(entry: Mapping[str, Any]) -> dict[str, Any]:
+        drive = drives.get(str(entry["subject"]).removeprefix(STORAGE))
+        return {**entry, "drive": drive} if drive else dict(entry)
 
     return {
         "breakdown": breakdowns,
@@ -375,7 +375,7 @@ def _why(
 
 
 def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: str) -> Facts | None:
-    """The simulated database or document store on a storage; None where there is none."""
+    """Return the simulated database or document store on a storage; None without one."""
     spec = parts[0][0].spec
     storage = STORAGE + spec.database.storage if spec.database else None
     if storage == subject:
@@ -384,13 +384,14 @@ def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: s
 
 
 def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
-    """Whether repeated reads keep a storage's flash readable beyond its endurance."""
-    told = (wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
-    return any(of is not None and of.extra is not None for of in told)
+    """Return whether read retry keeps a storage's flash readable beyond its endurance."""
+    wears = (wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
+    return any(wear is not None and wear.extra is not None for wear in wears)
 
 
 def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
-    """The streams of each storage; those of storages that share a drive stand under the first."""
+    """Return the streams of each storage; those of storages on a shared drive count for the
+    first."""
     drives: dict[str, str] = {}
     homes = {}
     shared = shared_drives(cell.runs[0])
@@ -404,9 +405,10 @@ def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _written(cell: Cell, served: Mapping[str, Sequence[str]]) -> set[str]:
-    """The storages that the phase's own work writes to; others may end what was begun before it.
+    """Return the storages that the phase itself writes to.
 
-    A database may write behind each of its programs but a scan, on any storage.
+    Other storages may finish earlier writes. A database may write after each program except a scan,
+    on any storage.
     """
     if set(program_words([cell.spec])) - {SCAN}:
         return set(served)
@@ -417,24 +419,24 @@ def _written(cell: Cell, served: Mapping[str, Sequence[str]]) -> set[str]:
 def _timeline(
     cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[str, Any]:
-    """Each run's stretches between the events in the phase; nothing where there are none."""
-    found = []
+    """Return each run's stretches between the phase's events; empty without events."""
+    entries = []
     for run in runs:
         window = _window_of(cell, run)
         if window is None:
             continue
         visits = window["visits"]
         begin, end = visits[0][0], visits[-1][1]
-        told = frames[run.folder]
+        frame = frames[run.folder]
         events = [
             event
-            for event in told.events
+            for event in frame.events
             if event["kind"] != timeline.MISSED or phase_of(event, run, cell.index) == cell.index
         ]
         names = [s.name for s in cell.spec.streams] + program_words([cell.spec])
         parts = timeline.stretches(events, begin, end)
         failed = {
-            name: timeline.failed_around(parts, visits, told.counted(name, timeline.FAILED))
+            name: timeline.failed_around(parts, visits, frame.counted(name, timeline.FAILED))
             for name in names
         }
         for place, (first, last, happened) in enumerate(parts):
@@ -446,9 +448,9 @@ def _timeline(
             def data(subject: str, part: Stretch = part, run: SealedRun = run) -> WindowData:
                 return frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
 
-            storages = (name for name in told.by_stream if name.startswith(STORAGE))
+            storages = (name for name in frame.by_stream if name.startswith(STORAGE))
             rebuilds = (timeline.rebuild(name, data(name)) for name in sorted(storages))
-            found.append(
+            entries.append(
                 {
                     "repetition": run.spec.repetition,
                     "from_ns": first - begin,
@@ -460,11 +462,11 @@ def _timeline(
                     "rebuilds": [each for each in rebuilds if each],
                 }
             )
-    return {"timeline": found} if found else {}
+    return {"timeline": entries} if entries else {}
 
 
 def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
-    """The event with the capacity scale of its storage, where that is not whole."""
+    """Return the event with the capacity scale of its storage, unless that is 1."""
     storage = run.spec.storage.get(event.get("storage", ""))
     scale = storage.scale if storage else None
     return {**event, "scale": scale} if scale and scale > 1 else event
@@ -475,7 +477,8 @@ def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:
-    """The phase's steady part, the windows that the study defines in it, and `all` if asked for."""
+    """Return the phase's steady part, the windows that the study defines in it, and `all` on
+    request."""
     window = _window_of(cell, run)
     if window is None:
         return []
@@ -497,7 +500,7 @@ def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> l
 
 
 def _real(spans: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
-    """Those that last."""
+    """Return the stretches that have a length."""
     return [(begin, end) for begin, end in spans if end > begin]
 
 
@@ -519,78 +522,3 @@ def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
         **({} if estimate.operations is None else {"operations": estimate.operations}),
         **({} if estimate.at_most is None else {"at_most": digits(estimate.at_most)}),
     }
-
-
-def _ratios(
-    axes: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]
-) -> Iterable[dict[str, Any]]:
-    """Each level against its axis's first, each phase and world against the first, else equal."""
-    index = {_key(cell["world"], cell["phase"], cell["levels"]): cell for cell in cells}
-    first_world = cells[0]["world"] if cells else ""
-    for place, cell in enumerate(cells):
-        for axis in axes:
-            first = axis["levels"][0]
-            if cell["levels"].get(axis["name"], first) != first:
-                levels = {**cell["levels"], axis["name"]: first}
-                yield from _ratios_of(cell, index.get(_key(cell["world"], cell["phase"], levels)))
-        for subject, base in _first_phases(cells[:place], cell).items():
-            yield from _ratios_of(cell, base, subject)
-        if cell["world"] != first_world:
-            yield from _ratios_of(cell, index.get(_key(first_world, cell["phase"], cell["levels"])))
-
-
-def _key(world: str, phase: str, levels: Mapping[str, str]) -> tuple[Any, ...]:
-    return (world, phase, tuple(levels.items()))
-
-
-def _first_phases(
-    earlier: Sequence[Mapping[str, Any]], cell: Mapping[str, Any]
-) -> dict[str, Mapping[str, Any]]:
-    """Per stream of the cell: the first other phase with it, at the same levels and world."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for other in earlier:
-        same = other["world"] == cell["world"] and other["levels"] == cell["levels"]
-        if same and other["phase"] != cell["phase"]:
-            for estimate in other["estimates"]:
-                found.setdefault(estimate["subject"], other)
-    return found
-
-
-def _ratios_of(
-    cell: Mapping[str, Any], base: Mapping[str, Any] | None, subject: str | None = None
-) -> Iterable[dict[str, Any]]:
-    """Of every metric that both have, or of one subject's."""
-    if base is None:
-        return
-    below = {(e["subject"], e["metric"]): e for e in of_phase(base)}
-    for above in of_phase(cell):
-        other = below.get((above["subject"], above["metric"]))
-        listed = above["metric"].endswith(RATIO_SUFFIXES) and subject in (None, above["subject"])
-        if other is None or not listed:
-            continue
-        rough = RESOLUTION if above["metric"].endswith(PERCENTILE_SUFFIXES) else 0.0
-        paired = cell["world"] == base["world"]
-        value, sampling = ratios.of(_side(above), _side(other), paired=paired, resolution=rough)
-        if value is not None:
-            yield {
-                "metric": above["metric"],
-                "subject": above["subject"],
-                "phase": cell["phase"],
-                "numerator": _place(cell, base),
-                "denominator": _place(base, cell),
-                "value": digits(value),
-                "sampling": sampling.as_json(),
-                "model": ratios.models_of(above, other),
-            }
-
-
-def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a side of a ratio stands; its phase only where the sides differ in it."""
-    phase = {"phase": cell["phase"]} if cell["phase"] != other["phase"] else {}
-    return {"world": cell["world"], **phase, "levels": cell["levels"]}
-
-
-def _side(estimate: Mapping[str, Any]) -> ratios.Side:
-    by_repetition = {int(run): value for run, value in estimate["by_repetition"].items()}
-    sampling = Interval(**estimate["sampling"])
-    return ratios.Side(estimate["value"], sampling, by_repetition, estimate.get("at_most"))

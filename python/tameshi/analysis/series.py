@@ -1,4 +1,4 @@
-"""A run's record as statistics take it: each subject's counters and latencies, cut to a stretch."""
+"""Record of a run as statistics read it: counters and latencies by subject, cut to a stretch."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 
 SCHEDULED = ("load.started", "load.late", "load.unserved")
-"""What became of a program's arrivals, which kinds of its transactions count for themselves.
+"""Counters of a program's arrivals; those of transaction types count separately.
 
-Arrivals that nobody began are of no kind: they stand with the program.
+Arrivals that no client began have no type and count for the program.
 """
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Part of a phase that estimates are taken over; its spans in ns from t0, in order."""
+    """Part of a phase for estimates; its spans in ns from t0, in order."""
 
     name: str
     spans: Sequence[tuple[int, int]]
@@ -31,15 +31,15 @@ class Stretch:
 
     @property
     def length_ns(self) -> int:
-        """Of all spans together."""
+        """Total length of the spans."""
         return sum(end - begin for begin, end in self.spans)
 
 
 class Intervals:
-    """One subject's recorded intervals in order of time, a column for each metric."""
+    """Recorded intervals of one subject in order of time, with a column per metric."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
-        # A client that was held up tells of an interval when the others' sum is written already.
+        # A delayed client reports an interval after the others' sum was written.
         keys = ["t_ns", "dt_ns"]
         wide = frame.pivot("metric", index=keys, values="value", aggregate_function="sum")
         columns = wide.sort(keys).to_dict(as_series=False)
@@ -48,9 +48,9 @@ class Intervals:
         self._metrics: dict[str, list[float | None]] = columns
 
     def within(self, spans: Sequence[tuple[int, int]]) -> tuple[list[int], dict[str, list[float]]]:
-        """Lengths and counters of the intervals that lie in one of the spans whole.
+        """Return lengths and counters of the intervals that lie entirely in one of the spans.
 
-        A metric that none of them tells is left out; what one does not tell of it is 0.
+        A metric without values is left out; a missing value is 0.
         """
         places: dict[int, None] = {}
         for begin, end in spans:
@@ -60,19 +60,19 @@ class Intervals:
         order = sorted(places)
         counters = {}
         for metric, values in self._metrics.items():
-            told = [values[place] for place in order]
-            if any(value is not None for value in told):
-                counters[metric] = [0.0 if value is None else value for value in told]
+            ordered = [values[place] for place in order]
+            if any(value is not None for value in ordered):
+                counters[metric] = [0.0 if value is None else value for value in ordered]
         return [self._lengths[place] for place in order], counters
 
     def counted(self, metric: str) -> list[tuple[int, int, float]]:
-        """Begin and end of the intervals that counted any of a metric, and how much."""
+        """Return start and end of the intervals in which a metric counted, and the count."""
         rows = zip(self._ends, self._lengths, self._metrics.get(metric, ()), strict=False)
         return [(end - length, end, value) for end, length, value in rows if value]
 
 
 class Frames:
-    """A run's series by stream and its latencies, read once."""
+    """Series of a run by stream, and its latencies, read once."""
 
     def __init__(self, run: SealedRun) -> None:
         series = run.series()
@@ -88,7 +88,7 @@ class Frames:
         self._windows: dict[tuple[Any, ...], WindowData] = {}
 
     def window(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
-        """What a stream, a storage or the host shows in a stretch of a phase."""
+        """Return the window of a stream, storage or host in a stretch of a phase."""
         key = (phase, subject, stretch.name, stretch.steady, *stretch.spans)
         if key not in self._windows:
             self._windows[key] = self._cut(repetition, phase, subject, stretch)
@@ -109,7 +109,7 @@ class Frames:
         return WindowData(length, lengths, counters, latencies, repetition)
 
     def counted(self, subject: str, metric: str) -> list[tuple[int, int, float]]:
-        """Begin and end of the intervals in which a subject counted any of a metric, how much."""
+        """Return start and end of the intervals in which a metric counted, and the count."""
         frame = self.by_stream.get(subject)
         return [] if frame is None else self._table(subject, frame).counted(metric)
 
@@ -119,34 +119,34 @@ class Frames:
         return self._tables[subject]
 
     def _sum_up(self, word: str) -> None:
-        """A program's transactions of all kinds stand beside what its clients counted in all."""
+        """Add a program's transactions of all types to the counters of its clients."""
         kinds = [f for name, f in self.by_stream.items() if name.startswith(f"{word}.")]
         if kinds:
             keys = ["t_ns", "dt_ns", "metric"]
             metric = pl.col("metric")
             counted = metric.str.starts_with("transaction.") | metric.is_in(SCHEDULED)
-            whole = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
+            sums = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
             own = [f.select(*keys, "value") for f in [self.by_stream.get(word)] if f is not None]
-            merged = pl.concat([whole, *own]).with_columns(
+            merged = pl.concat([sums, *own]).with_columns(
                 source=pl.lit("load"), subject=pl.lit(word)
             )
             self.by_stream[word] = merged
 
 
 def program_words(phases: Iterable[PhaseSpec]) -> list[str]:
-    """The programs that phases run, each once."""
-    found = (program for phase in phases for program in phase.programs or ())
-    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+    """Return the programs that phases run, each once."""
+    programs = (program for phase in phases for program in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in programs))
 
 
 def sampled(
     frame: Any, repetition: int, subject: str | None, part: Stretch, *, wholly: bool = False
 ) -> WindowData:
-    """The sampler's rows whose middle lies in a stretch; of all disks where no subject is named.
+    """Return the sampler's rows whose middle lies in a stretch; without a subject, of all disks.
 
-    `wholly`: only rows that lie in it from begin to end, with nothing of the phase beside it.
+    `wholly`: only rows that lie entirely in it.
     """
-    of = (
+    chosen = (
         pl.col("metric").str.starts_with("disk.")
         if subject is None
         else pl.col("subject") == subject
@@ -154,7 +154,7 @@ def sampled(
     first = pl.col("t_ns") - (pl.col("dt_ns") if wholly else pl.col("dt_ns") // 2)
     last = pl.col("t_ns") - 1 if wholly else first
     within = ((first >= begin) & (last < end) for begin, end in part.spans)
-    inside = frame.filter(of & pl.any_horizontal(*within))
+    inside = frame.filter(chosen & pl.any_horizontal(*within))
     keys = ["t_ns", "dt_ns", "metric"]
     inside = inside.group_by(keys).agg(pl.col("value").sum()).sort("t_ns", "metric")
     times = inside.select("t_ns", "dt_ns").unique().sort("t_ns")

@@ -23,7 +23,6 @@ from tameshi.ask.question import (
 from tameshi.ask.written import (
     input_label,
     lasts_of,
-    pool_label,
     ramp_of,
     rounded_bytes,
     scale_of,
@@ -33,6 +32,7 @@ from tameshi.ask.written import (
 )
 from tameshi.core.errors import BadInput
 from tameshi.core.reasons import Reason, reason
+from tameshi.core.units import format_exact_bytes
 
 ASKED_VERSION = 2
 """Form of asked.json; history: 1, the first; 2, reasons as data."""
@@ -147,7 +147,7 @@ def configurations(
     question: Question, pools: Sequence[int], cells: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Every cell as a configuration with its cost, storages in the order of the question."""
-    sizes = {pool_label(pool): pool for pool in pools}
+    sizes = {format_exact_bytes(pool): pool for pool in pools}
     found = []
     for storage in question.storages:
         for cell in cells:
@@ -208,7 +208,11 @@ def _reached(question: Question, told: Mapping[str, Any]) -> tuple[float, float]
 def falls(question: Question, found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Where a larger pool misses the target and a smaller one meets it."""
     return [
-        {"storage": less.storage, "meets": pool_label(less.pool), "misses": pool_label(more.pool)}
+        {
+            "storage": less.storage,
+            "meets": format_exact_bytes(less.pool),
+            "misses": format_exact_bytes(more.pool),
+        }
         for less, more in ladder.falls(tried(question, found))
     ]
 
@@ -291,7 +295,7 @@ def document(
         "clients": question.clients,
         "engine": f"{question.engine} {question.version}" if question.version else question.engine,
         "host": question.host,
-        "redo_log": pool_label(question.redo_bytes),
+        "redo_log": format_exact_bytes(question.redo_bytes),
         "start": question.start,
         "scale": scale,
         "ramp_ns": ramp_of(question, scale),

@@ -20,12 +20,12 @@ from tameshi.ask.written import (
     SENSITIVITY,
     Written,
     asked_study,
-    pool_label,
     refuse_too_small,
     sensitivity_study,
 )
 from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.spec_types import World
+from tameshi.core.units import format_exact_bytes
 from tameshi.record import store
 from tameshi.study.bindings import Bindings
 from tameshi.workflow import study_folder
@@ -162,7 +162,9 @@ def _vary(asking: Asking, storage: str, pool: int, console: Console) -> _Varied:
     if not question.varied:
         return _Varied([], left)
     console.print(
-        f"What the answer hangs on: {storage} with {pool_label(pool)}", markup=False, soft_wrap=True
+        f"What the answer hangs on: {storage} with {format_exact_bytes(pool)}",
+        markup=False,
+        soft_wrap=True,
     )
     written = sensitivity_study(question, storage, pool, below)
     done = _conduct(asking, written, below, console)
@@ -196,7 +198,7 @@ def _conduct(
 
 def _only(wanted: dict[str, list[int]]) -> Cells:
     return [
-        {"storage": storage, "buffer_pool": pool_label(pool)}
+        {"storage": storage, "buffer_pool": format_exact_bytes(pool)}
         for storage, pools in wanted.items()
         for pool in pools
     ]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.ask.question import Question
-from tameshi.ask.written import pool_label
 from tameshi.core.errors import BadInput
+from tameshi.core.units import format_exact_bytes
 from tameshi.record import store
 from tameshi.workflow import study_folder
 
@@ -31,7 +31,7 @@ def _time(value: Any) -> str:
 
 
 def _pools(value: Any) -> str:
-    return "..".join(pool_label(pool) for pool in value)
+    return "..".join(format_exact_bytes(pool) for pool in value)
 
 
 def _names(value: Any) -> str:
@@ -44,7 +44,7 @@ def _amounts(value: Any) -> str:
 
 
 OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
-    "database_bytes": ("--database-size", pool_label),
+    "database_bytes": ("--database-size", format_exact_bytes),
     "pools": ("--buffer-pool", _pools),
     "storages": ("--storage", _names),
     "target_qps": ("--target-qps", _plain),
@@ -54,8 +54,8 @@ OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "engine": ("--engine", _plain),
     "version": ("--engine-version", _plain),
     "host": ("--host", _plain),
-    "redo_bytes": ("--redo-log", pool_label),
-    "row_bytes": ("--row-size", pool_label),
+    "redo_bytes": ("--redo-log", format_exact_bytes),
+    "row_bytes": ("--row-size", format_exact_bytes),
     "start": ("--start", _plain),
     "time_ns": ("--time", _time),
     "ramp_ns": ("--ramp", _time),

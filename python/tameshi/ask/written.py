@@ -17,11 +17,11 @@ from tameshi.analysis.model_error import (
     ROW_EXTRA_BYTES,
     WAREHOUSE_BYTES,
 )
-from tameshi.ask.ladder import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Storage, Varied
 from tameshi.ask.room import Room, room_of
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
+from tameshi.core.units import format_exact_bytes
 from tameshi.study import least
 from tameshi.study.file import StudyFile, profiles
 
@@ -38,7 +38,6 @@ INTERVALS = 30
 MOST_SCALE, LEAST_DATA, LEAST_POOL, LEAST_LOG = 64, GIB, 64 << 20, 32 << 20
 WAREHOUSES_A_CLIENT = 3
 """With fewer, clients wait for one another's rows as they wouldn't at full size."""
-UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
 LEAST_TPCC = 100 * 10**6
 """About one warehouse: TPC-C has no less."""
 TOLD_FROM = 0.05
@@ -79,12 +78,15 @@ def refuse_too_small(question: Question) -> None:
     for option, told, size, lowest in sizes:
         if size // scale >= lowest:
             continue
-        found, accepted = pool_label(size), [f"{pool_label(lowest * scale)} or more"]
+        found, accepted = (
+            format_exact_bytes(size),
+            [f"{format_exact_bytes(lowest * scale)} or more"],
+        )
         if scale > 1:
             found += f", simulated at 1/{scale} of it"
         if scale > 1 and size >= lowest:
             accepted.append(f"--scale {size // lowest} or less")
-        message = f"{told} {pool_label(lowest)}"
+        message = f"{told} {format_exact_bytes(lowest)}"
         raise BadInput(message, where=option, found=found, accepted=accepted)
 
 
@@ -156,16 +158,6 @@ def page_gets(question: Question, scale: int) -> float:
     return seconds * question.target_qps * GETS[question.workload]
 
 
-def pool_label(size: int) -> str:
-    """A buffer pool as the level of an axis."""
-    if size % LARGE == 0 and size >= GIB:
-        return f"{size / GIB:g} GiB"
-    for unit, worth in UNITS.items():
-        if size % worth == 0:
-            return f"{size // worth} {unit}"
-    return f"{size} B"
-
-
 def asked_study(
     question: Question, pools: Sequence[int], folder: Path, room: Room | None = None
 ) -> Written:
@@ -174,7 +166,7 @@ def asked_study(
     axes = ["[axis.storage]"]
     axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
     axes += ["[axis.buffer_pool]"]
-    axes += [f"{_key(pool_label(pool))} = {_pool(question, pool, scale)}" for pool in pools]
+    axes += [f"{_key(format_exact_bytes(pool))} = {_pool(question, pool, scale)}" for pool in pools]
     title = f"{question.target_qps:,.0f} statements a second"
     limit = ""
     if question.target_p99_ns:
@@ -193,7 +185,7 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
     """One configuration, with each unknown input at its least and its greatest value."""
     scale = scale_of(question)
     lines = [
-        f"title = {_text(f'{storage} with {pool_label(pool)}: what is not known')}",
+        f"title = {_text(f'{storage} with {format_exact_bytes(pool)}: what is not known')}",
         'question = "How far does the answer hang on inputs that nobody knows exactly?"',
         "",
         f"[use]\nstorage = {_text(storage)}",
@@ -217,7 +209,7 @@ def input_label(varied: Varied, value: float) -> str:
 def value_label(name: str, value: float) -> str:
     """An input's value as a person reads it."""
     if name == "redo_log":
-        return pool_label(int(value))
+        return format_exact_bytes(int(value))
     return f"× {value:g}" if name == "row_size" else f"{value:g}"
 
 

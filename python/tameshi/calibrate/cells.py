@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.core import compiled
-from tameshi.core.reasons import Reason
+from tameshi.core.reasons import Reason, reason
 from tameshi.core.spec_types import SizeShare, StreamSpec
 
 WHOLE = 100.0
@@ -123,17 +123,14 @@ class Cell:
         return max(self.depth - self.outstanding, 0.0) * 1e9 / self.rate
 
     @property
-    def distrust(self) -> str:
-        """Why rate, latencies and depth can't be of one measurement; empty if they can."""
+    def distrust(self) -> Reason | None:
+        """Why rate, latencies and depth can't be of one measurement; None if they can."""
         least, most = self.depth * LEAST_OUTSTANDING, self.depth * MOST_OUTSTANDING
         if self.syncs and SYNC not in self.operations:
             least = 0.0  # the time of the syncs is not known
         if least <= self.outstanding <= most:
-            return ""
-        return (
-            "not to be trusted, by Little's law: rate times latency is "
-            f"{self.outstanding:.3g} outstanding, and {self.depth} were asked for"
-        )
+            return None
+        return reason("littles_law", outstanding=f"{self.outstanding:.3g}", depth=self.depth)
 
     @property
     def group(self) -> tuple[str, float, bool, int]:

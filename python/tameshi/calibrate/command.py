@@ -22,9 +22,10 @@ from tameshi.calibrate.fio_runs import is_fio, last_state
 from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
-from tameshi.calibrate.recorded import Recorded, read_recorded
+from tameshi.calibrate.recorded import Recorded, in_words, read_recorded
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, counted
+from tameshi.core.reasons import about
 from tameshi.core.spec_types import World
 from tameshi.record import store
 from tameshi.report.fit import fit_markdown, fit_page
@@ -114,8 +115,8 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
     recorded = trusted(_read(asked))
     cells = _with_roles(recorded, asked)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
-        left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
-        found = counted(len(cells), "cell") + left_out
+        left_out = in_words(recorded.left_out[:SHOWN])
+        found = "; ".join(filter(None, (counted(len(cells), "cell"), left_out)))
         accepted = [f"{FEWEST} cells or more that are not held out"]
         message = "so few cells fit anything"
         raise BadInput(message, where=str(asked.what), found=found, accepted=accepted)
@@ -161,7 +162,7 @@ def _read(asked: Asked) -> Recorded:
 
 def trusted(recorded: Recorded) -> Recorded:
     """Without the cells whose figures contradict one another, which are left out by name."""
-    doubted = [f"{cell.name}: {cell.distrust}" for cell in recorded.cells if cell.distrust]
+    doubted = [about(cell.name, cell.distrust) for cell in recorded.cells if cell.distrust]
     cells = [cell for cell in recorded.cells if not cell.distrust]
     return replace(recorded, cells=cells, left_out=[*recorded.left_out, *doubted])
 

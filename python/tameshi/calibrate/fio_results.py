@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,21 @@ from tameshi.calibrate.fio_devices import refuse_several
 from tameshi.calibrate.fio_figures import Place, count_of, figures_of, mean_of, quantiles_of
 from tameshi.calibrate.fio_sections import Section, in_one_entry, sections_of
 from tameshi.calibrate.fio_sizes import sized
-from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
+from tameshi.calibrate.recorded import COMMIT, Recorded, in_words, unusable
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, listed
+from tameshi.core.reasons import Reason, about, quoted, reason
 from tameshi.fio import values
 from tameshi.study.file import StudyFile, plan
 
 OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
-NO_LATENCIES = "no latencies were recorded"
-NO_SYNCS = "writes were to be made durable, and fio tells of no sync"
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Figures of what clones did together, by kind of operation."""
+
+    by_kind: dict[str, Figures]
 
 
 def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None = None) -> Recorded:
@@ -40,66 +46,70 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
         jobs = [job for clones in section.rounds for job in clones]
         options = sized(jobs[0], section.options, device_bytes)
         made = section.at_once or _failure(jobs) or _cell(path, replace(section, options=options))
-        if isinstance(made, str):
-            found.left_out.append(f"{section.name}: {made}")
-        else:
+        if isinstance(made, Cell):
             found.cells.append(made)
+        else:
+            found.left_out.append(about(section.name, made))
     if not found.cells:
-        reasons = "; ".join(found.left_out[:3]) or "it lists no job"
+        reasons = in_words(found.left_out[:3]) or "it lists no job"
         raise BadInput("no job of this can be fitted", where=str(path), found=reasons)
     return found
 
 
-def _cell(path: Path, section: Section) -> Cell | str:
+def _cell(path: Path, section: Section) -> Cell | Reason:
     """A cell, or why there is none; of a section that ran several times the mean."""
     rounds: list[dict[str, Figures]] = []
     for jobs in section.rounds:
         operations = _operations(jobs)
-        if isinstance(operations, str):
+        if not isinstance(operations, Operations):
             return operations
-        rounds.append(operations)
+        rounds.append(operations.by_kind)
     options = section.options
     try:
-        stream, size = _asked(path, options)
+        excluded, stream, size = _asked(path, options)
         clones = values.integer(fio.Setting("numjobs", options.get("numjobs", "1"), str(path)), 1)
     except BadInput as error:
         return _refusal(error)
-    if isinstance(stream, str):
-        return stream
+    if excluded is not None:
+        return excluded
     for jobs in section.rounds:
         if len(jobs) > clones:
-            return f"{len(jobs)} jobs of this name ran at once, and numjobs is {clones}"
+            return reason("clones_mismatch", shown=len(jobs), clones=clones)
         if 1 < len(jobs) < clones:
-            return f"{len(jobs)} of {clones} clones are told"
+            return reason("clones_missing", shown=len(jobs), clones=clones)
         if len(jobs) == 1 and (count := in_one_entry(jobs[0], options)) > clones:
-            return f"group_reporting tells {count} jobs as this one, and numjobs is {clones}"
+            return reason("clones_grouped", shown=count, clones=clones)
     found = _averaged(rounds)
     # Of O_DSYNC, a word and no table, the writes themselves take the time.
     if isinstance(stream.get("sync"), dict) and "write" in found and SYNC not in found:
-        return NO_SYNCS
+        return reason("no_syncs")
     return Cell(section.name, {**stream, "jobs": clones}, size, found)
 
 
-def _refusal(error: BadInput) -> str:
-    """Why what was asked of a job can't be read: key, message, what was found and is accepted."""
-    found = f"found {error.found}" if error.found else ""
-    accepted = f"accepted: {listed(error.accepted)}" if error.accepted else ""
-    facts = "; ".join(filter(None, (found, accepted)))
-    message = f"{error.message} ({facts})" if facts else error.message
-    return ": ".join(filter(None, (error.key, message)))
+def _refusal(error: BadInput) -> Reason:
+    """Return why a job's options can't be read."""
+    if not error.found or not error.accepted:
+        return quoted(": ".join(filter(None, (error.key, error.message))))
+    return reason(
+        "invalid_option",
+        key=error.key,
+        message=error.message,
+        found=error.found,
+        accepted=listed(error.accepted),
+    )
 
 
-def _failure(jobs: Sequence[Place]) -> str:
-    """What fio tells of a job that failed; empty of one that did not."""
+def _failure(jobs: Sequence[Place]) -> Reason | None:
+    """Return fio's error of a job that failed; None if none did."""
     for job in jobs:
         if number := int(job.number("error", 0.0)):
-            known = os.strerror(number) if number in errno.errorcode else "which is none of Linux"
-            return f"it failed, fio says: error {number}, {known}"
-    return ""
+            known = os.strerror(number) if number in errno.errorcode else "unknown to Linux"
+            return reason("fio_failed", number=number, words=known)
+    return None
 
 
-def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str, int]:
-    """The stream that one clone was, or why it is none that can be fitted; and the file's size."""
+def _asked(path: Path, options: Mapping[str, str]) -> tuple[Reason | None, dict[str, Any], int]:
+    """Why a clone's stream can't be fitted, if so; else the stream, and the file's size."""
     wanted = {key: value for key, value in options.items() if key not in OF_THE_RUN}
     lines = [f"{key}={value}" if value != "" else key for key, value in wanted.items()]
     text = "\n".join(["[job]", "filename=calibrated", *lines]) + "\n"
@@ -107,15 +117,15 @@ def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str
     translated = fio.translate([fio.read_job(parsed)], "fio", "null")
     run = plan(StudyFile("fio", path, translated.study), "measured", quick=False).runs[0]
     phase = run.phases[0]
-    if reason := unusable(phase):
-        return reason, 0
+    if excluded := unusable(phase):
+        return excluded, {}, 0
     stream = phase.streams[0].stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
     for key in ("storage", "amount", "delay", "duration"):
         stream.pop(key, None)
-    return stream, compiled.size_bytes(str(run.storage[phase.streams[0].storage].size))
+    return None, stream, compiled.size_bytes(str(run.storage[phase.streams[0].storage].size))
 
 
-def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
+def _operations(jobs: Sequence[Place]) -> Operations | Reason:
     """What clones did together, or why it can't be used."""
     operations: dict[str, Figures] = {}
     for kind in KINDS:
@@ -123,12 +133,12 @@ def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
         each = [figures_of(side) for side in sides]
         known = [figures for figures in each if figures]
         if len(known) < len(each):
-            return NO_LATENCIES
+            return reason("no_latencies")
         if known:
             operations[kind] = _summed(known)
     if not operations:
-        return "it shows no read and no write"
-    return {**operations, **_synced(jobs[0], operations.get("write"))}
+        return reason("no_operations")
+    return Operations({**operations, **_synced(jobs[0], operations.get("write"))})
 
 
 def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:

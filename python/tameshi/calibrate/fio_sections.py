@@ -10,6 +10,7 @@ from typing import Any
 
 from tameshi.calibrate.fio_figures import Place
 from tameshi.core.errors import BadInput
+from tameshi.core.reasons import Reason, reason
 
 OPTION = re.compile(r"[A-Za-z0-9_-]+")
 OF_ALL = "All clients"
@@ -31,12 +32,11 @@ class Section:
     """Other sections of its group, which fio starts together."""
 
     @property
-    def at_once(self) -> str:
-        """Why other streams may have run beside it; empty where none has."""
+    def at_once(self) -> Reason | None:
+        """Why other streams may have run at the same time; None if none did."""
         if not self.beside:
-            return ""
-        others = _told(self.beside)
-        return f"several streams may have run at once: it shares its group with {others}"
+            return None
+        return reason("shared_group", sections=_told(self.beside))
 
 
 def sections_of(whole: Place) -> list[Section]:

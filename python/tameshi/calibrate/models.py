@@ -21,6 +21,7 @@ from tameshi.calibrate.parameters import (
 from tameshi.calibrate.volumes import shape_of, volumes
 from tameshi.core import compiled
 from tameshi.core.data import PROFILES
+from tameshi.core.reasons import reason
 from tameshi.study.file import read_text
 
 # Drives whose insides are modelled: a profile of the project gives what no load tells.
@@ -108,12 +109,11 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
         return table
 
     untold = (
-        "over_provisioning, cleaning and erase_time: garbage collection shows only after about "
-        "twice the capacity has been written at random",
-        "the number of channels, dies and planes apart from their times: only their products show",
-        "endurance_cycles, read retry, power and heat: nothing here wears or weighs the drive",
-        "the slot's lanes and generation: the link's rates are all that shows",
-        "power_loss_protection: that needs power cuts",
+        reason("needs_overwriting", "over_provisioning, cleaning, erase_time"),
+        reason("only_products", "channels, dies, planes"),
+        reason("no_wear", "endurance_cycles, read_retry, power, thermal"),
+        reason("only_link_rates", "lanes, generation"),
+        reason("needs_power_cuts", "power_loss_protection"),
         *whole.untold,
     )
     sources = {"capacity": whole.source, "pages_per_block": PAGES.format(template=template)}
@@ -166,8 +166,8 @@ def hard_disk(
         return table
 
     untold = (
-        "seek_min, cylinders and zones: the cells lie on one stretch of the disk",
-        "queue_depth and age_limit: they show in the longest latencies only",
+        reason("one_stretch", "seek_min, cylinders, zones"),
+        reason("only_tail", "queue_depth, age_limit"),
         *whole.untold,
     )
     name = f"hdd at {60_000 / revolution_ms:.0f}/min"

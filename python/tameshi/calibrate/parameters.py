@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tameshi.core.reasons import Reason, reason
+
 NS = 1_000_000_000
 Values = Mapping[str, float]
 Leaf = tuple[Any, str]
@@ -45,7 +47,7 @@ class Model:
     parameters: Sequence[Parameter]
     build: Callable[[Values], dict[str, Any]]
     """The model's table for given parameters: values as `Leaf`, at their keys."""
-    untold: Sequence[str] = field(default_factory=tuple)
+    untold: Sequence[Reason] = field(default_factory=tuple)
     """What these cells cannot tell, whatever the fit."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where values come from that no parameter sets, by key; of others, from outside."""
@@ -56,7 +58,7 @@ class Model:
 
 
 KNOWN_CAPACITY = "the size of what was measured"
-UNKNOWN_CAPACITY = "capacity: how large the device is was not known; --size gives it"
+UNKNOWN_CAPACITY = reason("capacity_unknown", "capacity")
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Capacity:
 
     size_bytes: int
     source: str
-    untold: tuple[str, ...] = ()
+    untold: tuple[Reason, ...] = ()
 
 
 def capacity_of(known: int | None, used: int, template: tuple[str, int] | None = None) -> Capacity:

@@ -14,8 +14,10 @@ from tameshi.analysis.stats.estimates import of_phase
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
+from tameshi.core.reasons import Reason, about, reason
 from tameshi.core.spec_types import PhaseSpec
 from tameshi.record.store import SealedRun
+from tameshi.report.words.text import Text
 from tameshi.workflow import study_folder
 
 COMMIT = "commit"
@@ -31,8 +33,8 @@ class Recorded:
 
     cells: list[Cell]
     environment: Mapping[str, Any]
-    left_out: list[str] = field(default_factory=list)
-    """Cells that can't be used, each with the reason."""
+    left_out: list[Reason] = field(default_factory=list)
+    """Reasons why cells can't be used; the subject is the cell."""
     capacity: int | None = None
     """Bytes of the device, where they are known."""
 
@@ -60,18 +62,18 @@ def read_recorded(path: Path) -> Recorded:
     devices: dict[str, str] = {}
     for cell in found["cells"]:
         of = _runs_of(cell, usable)
-        reason = unusable(of[0][1]) if of else "no run shows it"
+        excluded = unusable(of[0][1]) if of else reason("no_run")
         name = name_of(cell)
-        made = None if reason else _cell(name, cell, of, latencies)
+        made = None if excluded else _cell(name, cell, of, latencies)
         if made is None:
-            recorded.left_out.append(f"{name}: {reason or 'too little was done in it'}")
+            recorded.left_out.append(about(name, excluded or reason("too_few_operations")))
         else:
             recorded.cells.append(made)
             devices.setdefault(_device_of(of[0]), name)
     if len(devices) > 1:
         raise _several(path, devices)
     if not recorded.cells:
-        reasons = "; ".join(recorded.left_out[:3]) or "no run is complete"
+        reasons = in_words(recorded.left_out[:3]) or "no run is complete"
         raise BadInput("no cell of this can be fitted", where=str(path), found=reasons)
     return recorded
 
@@ -133,18 +135,23 @@ def _runs_of(
     ]
 
 
-def unusable(phase: PhaseSpec) -> str:
-    """Why a phase is no cell of one plain stream in closed loop; empty if it is."""
+def in_words(left_out: Sequence[Reason]) -> str:
+    """Return excluded cells with their reasons, in English."""
+    return "; ".join(f"{each['subject']}: {Text().reason(each)}" for each in left_out)
+
+
+def unusable(phase: PhaseSpec) -> Reason | None:
+    """Return why a phase is no cell of one plain stream in closed loop; None if it is one."""
     if len(phase.streams) != 1:
-        return "several streams ran at once"
+        return reason("concurrent_streams")
     spec = phase.streams[0].stream
     if spec.arrivals not in (None, "closed"):
-        return "an open loop has the rate it was given"
+        return reason("open_loop")
     if spec.access is not None and spec.access.value == "buffered":
-        return "it went through the page cache"
+        return reason("page_cache")
     if spec.think_time not in (None, "0 ns", "0 s") or spec.duty is not None:
-        return "the stream pauses"
-    return ""
+        return reason("paused")
+    return None
 
 
 def _cell(

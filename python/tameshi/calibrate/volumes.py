@@ -22,6 +22,7 @@ from tameshi.calibrate.parameters import (
     rate_text,
     time_text,
 )
+from tameshi.core.reasons import Reason, reason
 
 SHARES = (
     *(0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95),
@@ -110,19 +111,17 @@ def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
     return found
 
 
-def _untold(cells: Sequence[Cell], told: Told) -> list[str]:
-    untold = [f"parallel: more than {told.depth} requests at a time were not asked for"]
-    untold += [
-        f"{kind}: the cells hold none alone" for kind in told.shapes if kind not in told.known
-    ]
+def _untold(cells: Sequence[Cell], told: Told) -> list[Reason]:
+    untold: list[Reason] = [reason("untested_depth", "parallel", depth=told.depth)]
+    untold += [reason("never_alone", kind) for kind in told.shapes if kind not in told.known]
     for kind in told.known:
         depths, lengths = _varied(cells, kind)
-        untold += [] if depths else [f"{kind}.command_time: all cells have one depth"]
-        untold += [] if lengths else [f"{kind}.transfer_rate: all requests have one length"]
+        untold += [] if depths else [reason("one_depth", f"{kind}.command_time")]
+        untold += [] if lengths else [reason("one_length", f"{kind}.transfer_rate")]
     if not told.flush:
-        untold.append("flush: no write was followed by a sync")
+        untold.append(reason("never_synced", "flush"))
     untold += told.capacity.untold
-    return [*untold, "anything that depends on the place or the age of the data, or on credits"]
+    return [*untold, reason("data_placement")]
 
 
 ROUNDS, LIMITS, AFTER_FLUSH = "in rounds", "with limits", "slower after a flush"

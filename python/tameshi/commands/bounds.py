@@ -5,7 +5,7 @@ from __future__ import annotations
 from tameshi.commands.consoles import OUT
 from tameshi.core.errors import counted
 from tameshi.core.spec_types import Plan, World
-from tameshi.run.display import volume
+from tameshi.core.units import format_value
 from tameshi.study.file import refusals
 
 
@@ -40,7 +40,7 @@ def written(world: World, planned: Plan) -> str:
             return "writes nothing but its record"
         if planned.bytes_written_at_most is None:
             return "writes to its models without limit, and nothing else but its record"
-        amount = volume(planned.bytes_written_at_most)
+        amount = format_value("capacity", planned.bytes_written_at_most)
         return f"writes at most {amount} to its models, and nothing else but its record"
     if any(run.database for run in planned.runs):
         return "loads its data sets, copies one for each run, and writes without limit"

@@ -1,4 +1,4 @@
-"""`tameshi compare A B`: is B the same as A, better or worse, and may the two be compared at all.
+"""Comparison of two results: better, worse or same, and whether they are comparable.
 
 A comparison is plain data (`Comparison.as_json()`); `tameshi.report.comparison` puts it in words.
 """

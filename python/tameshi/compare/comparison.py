@@ -1,4 +1,4 @@
-"""Two sides held together: which cells, whether they may be compared, and how they compare."""
+"""Comparison of two sides: common cells, comparability, and judgements."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ COMPARISON_VERSION = 1
 """Form of `--format json`; history: 1, the first."""
 WORLDS = ("simulated", "emulated", "measured")
 INCOMPARABLE = 3
-"""Exit status of a comparison that may not be made."""
+"""Exit status of an impossible comparison."""
 Level = Literal["comparable", "differences", "incomparable"]
 Runs = Mapping[int, tuple[SealedRun, int]]
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to compare.
+    """Options of a comparison.
 
-    `world`: `measured`, or `simulated:measured` to hold A's one world against B's other; by default
-    every world that both have. `within`: the relative difference that counts as the same. `every`:
-    all metrics, not the primary ones. `changed`: what was changed on purpose.
+    `world`: `measured`, or `simulated:measured` to compare A's world with B's other one; by default
+    every common world. `within`: relative difference that counts as same. `every`: all metrics, not
+    only primary ones. `changed`: intended changes.
     """
 
     world: str = ""
@@ -41,7 +41,7 @@ class Options:
 
 @dataclass(frozen=True)
 class CellPair:
-    """One cell on both sides."""
+    """Cell that both sides have."""
 
     phase: str
     levels: Mapping[str, str]
@@ -50,7 +50,7 @@ class CellPair:
     judgements: tuple[Judgement, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The form that `--format json` prints."""
+        """Return the form that `--format json` prints; see docs/compare.md."""
         return {
             "phase": self.phase,
             "levels": dict(self.levels),
@@ -62,14 +62,14 @@ class CellPair:
 
 @dataclass(frozen=True)
 class Spread:
-    """A difference and in how many of the common cells it stands."""
+    """Difference, and the number of common cells that have it."""
 
     difference: Difference
     cells: int
     of: int
 
     def as_json(self) -> dict[str, Any]:
-        """The form that `--format json` prints."""
+        """Return the form that `--format json` prints; see docs/compare.md."""
         d = self.difference
         found = {"fact": d.key, "subject": d.subject, "effect": d.effect, "a": d.a, "b": d.b}
         return {**found, "cells": self.cells, "of": self.of}
@@ -77,7 +77,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that can be said of two sides."""
+    """Result of comparing two sides."""
 
     paths: tuple[str, str]
     names: tuple[str, str]
@@ -92,11 +92,11 @@ class Comparison:
 
     @property
     def judgements(self) -> list[Judgement]:
-        """Of all cells."""
+        """Judgements of all cells."""
         return [judgement for cell in self.cells for judgement in cell.judgements]
 
     def as_json(self) -> dict[str, Any]:
-        """The form that `--format json` prints; docs/compare.md describes it."""
+        """Return the form that `--format json` prints; see docs/compare.md."""
         sides = zip(self.paths, self.names, strict=True)
         outcomes = [judgement.outcome for judgement in self.judgements]
         return {
@@ -118,7 +118,7 @@ class Comparison:
         }
 
     def _chance(self) -> dict[str, Any]:
-        """How many differences to expect where there are none, how many there are and remain."""
+        """Return the expected number of false differences, and the number found and confirmed."""
         tested = sum(judgement.chance is not None for judgement in self.judgements)
         differ = [j for j in self.judgements if j.outcome in ("better", "worse")]
         return {
@@ -132,7 +132,7 @@ class Comparison:
 
 
 def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
-    """B beside A, cell by cell; raises `BadInput` for options that can't be."""
+    """Compare B with A, cell by cell; raises `BadInput` for impossible options."""
     options = options or Options()
     _check(options)
     worlds = _worlds(a, b, options.world)
@@ -150,10 +150,10 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
         for key, cell in cells[0].items():
             if key in cells[1]:
                 runs = a.runs_of(left, *key), b.runs_of(right, *key)
-                told, known = _differences(runs, (left, right), options.changed)
-                found.append(told)
+                cell_differences, known = _differences(runs, (left, right), options.changed)
+                found.append(cell_differences)
                 facts.append(known)
-                pairs.append(_pair((cell, cells[1][key]), runs, told, better, options))
+                pairs.append(_pair((cell, cells[1][key]), runs, cell_differences, better, options))
     pairs = _corrected(pairs)
     spread = _spread(found)
     differing = {s.difference.key for s in spread}
@@ -175,9 +175,11 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
 
 
 def exit_status(comparison: Comparison, fail_on: str) -> int:
-    """3 where the two are incomparable; with `fail_on` worse, 1 where something surely is.
+    """Return 3 if the two are incomparable; with `fail_on` worse, 1 if something is certainly
+    worse.
 
-    Then 3 also stands for a part that was not judged: a gate does not open for what it did not see.
+    With `fail_on`, 3 also stands for a partly judged comparison: a gate must not pass what it did
+    not see.
     """
     if comparison.level == "incomparable":
         return INCOMPARABLE
@@ -213,7 +215,7 @@ def _check(options: Options) -> None:
 
 
 def _worlds(a: Side, b: Side, asked: str) -> list[tuple[str, str]]:
-    """Pairs of a world of A and one of B."""
+    """Return pairs of a world of A and one of B."""
     if asked:
         left, _, right = asked.partition(":")
         for side, world in ((a, left), (b, right or left)):
@@ -230,7 +232,7 @@ def _worlds(a: Side, b: Side, asked: str) -> list[tuple[str, str]]:
 def _differences(
     runs: tuple[Runs, Runs], worlds: tuple[str, str], asked: Sequence[str]
 ) -> tuple[list[Difference], set[str]]:
-    """Of one cell, and the keys of the facts known on both sides."""
+    """Return the differences of one cell, and the keys of the facts known on both sides."""
     across = worlds[0] != worlds[1]
     if not runs[0] or not runs[1]:
         texts = ["known" if side else None for side in runs]
@@ -238,36 +240,36 @@ def _differences(
     changed = frozenset(asked) | ({"world"} if across else set())
     left, right = (facts_of(side.values()) for side in runs)
     modelled = worlds[0] in MODELLED
-    told = differences(left, right, modelled=modelled, across=across, changed=changed)
+    differing = differences(left, right, modelled=modelled, across=across, changed=changed)
     known = {key[0] for key, value in left.items() if value is not None and key in right}
-    return told, known
+    return differing, known
 
 
 def _pair(
     cells: tuple[Mapping[str, Any], Mapping[str, Any]],
     runs: tuple[Runs, Runs],
-    told: Iterable[Difference],
+    differing: Iterable[Difference],
     better: Mapping[str, str],
     options: Options,
 ) -> CellPair:
     levels = [cell["verdict"]["level"] for cell in cells]
-    barred = "incomparable" if any(d.effect == "breaks" for d in told) else ""
+    barred = "incomparable" if any(d.effect == "breaks" for d in differing) else ""
     if not barred and "invalid" in levels:
         barred = "invalid"
     real = any(cell["world"] != "simulated" for cell in cells)
-    grounds = Grounds(barred, *_kinship(cells, runs, told), real)
-    found = judgements(*cells, grounds, better, within=options.within, every=options.every)
+    grounds = Grounds(barred, *_kinship(cells, runs, differing), real)
+    judged_metrics = judgements(*cells, grounds, better, within=options.within, every=options.every)
     worlds = (cells[0]["world"], cells[1]["world"])
     verdicts = (levels[0], levels[1])
-    return CellPair(cells[0]["phase"], cells[0]["levels"], worlds, verdicts, tuple(found))
+    return CellPair(cells[0]["phase"], cells[0]["levels"], worlds, verdicts, tuple(judged_metrics))
 
 
 def _kinship(
     cells: tuple[Mapping[str, Any], Mapping[str, Any]],
     runs: tuple[Runs, Runs],
-    told: Iterable[Difference],
+    differing: Iterable[Difference],
 ) -> tuple[bool, bool]:
-    """Whether the two are identical, and whether their repetitions share their chance."""
+    """Return whether the two are identical, and whether their repetitions share their seeds."""
     a, b = runs
     modelled = {cell["world"] for cell in cells} == {"simulated"}
     if not modelled or not a or a.keys() != b.keys():
@@ -275,22 +277,23 @@ def _kinship(
     digests = [(a[n][0].outcome["digest"], b[n][0].outcome["digest"]) for n in a]
     identical = all(left == right and left for left, right in digests)
     seeds = all(a[n][0].spec.seed == b[n][0].spec.seed for n in a)
-    return identical, seeds and not any(d.key in ("work", "storage_size") for d in told)
+    return identical, seeds and not any(d.key in ("work", "storage_size") for d in differing)
 
 
 def _corrected(pairs: Sequence[CellPair]) -> list[CellPair]:
-    """The cells with each difference marked that remains over all comparisons."""
+    """Return the cells with each difference marked that remains after correction over all
+    comparisons."""
     marked = iter(with_firmness([j for pair in pairs for j in pair.judgements]))
     return [replace(p, judgements=tuple(next(marked) for _ in p.judgements)) for p in pairs]
 
 
-def _spread(found: Sequence[Sequence[Difference]]) -> list[Spread]:
-    """Each difference once, the gravest first, with the number of cells that have it."""
+def _spread(by_cell: Sequence[Sequence[Difference]]) -> list[Spread]:
+    """Return each difference once, most serious first, with its number of cells."""
     counts: dict[Difference, int] = {}
-    for differences_of_cell in found:
+    for differences_of_cell in by_cell:
         for difference in differences_of_cell:
             counts[difference] = counts.get(difference, 0) + 1
-    spread = [Spread(difference, cells, len(found)) for difference, cells in counts.items()]
+    spread = [Spread(difference, cells, len(by_cell)) for difference, cells in counts.items()]
     order = {rule.key: place for place, rule in enumerate(RULES)}
     return sorted(
         spread, key=lambda s: (EFFECTS.index(s.difference.effect), order[s.difference.key])
@@ -298,20 +301,20 @@ def _spread(found: Sequence[Sequence[Difference]]) -> list[Spread]:
 
 
 def _verdict(
-    a: Side, b: Side, options: Options, found: Sequence[Sequence[Difference]]
+    a: Side, b: Side, options: Options, by_cell: Sequence[Sequence[Difference]]
 ) -> tuple[Level, str]:
-    """The level and its code: incomparable only where no common cell may be judged."""
-    if not found:
+    """Return the level and its code: incomparable only if no common cell may be judged."""
+    if not by_cell:
         shared = options.world or set(a.worlds()) & set(b.worlds())
         return "incomparable", "no_cells" if shared else "no_world"
-    broken = [any(d.effect == "breaks" for d in cell) for cell in found]
+    broken = [any(d.effect == "breaks" for d in cell) for cell in by_cell]
     if all(broken):
         return "incomparable", "facts"
     if any(broken):
         return "differences", "some_cells"
-    effects = {d.effect for cell in found for d in cell}
+    effects = {d.effect for cell in by_cell for d in cell}
     if "may" in effects:
-        unknown = all(d.key == "unknown" for cell in found for d in cell if d.effect == "may")
+        unknown = all(d.key == "unknown" for cell in by_cell for d in cell if d.effect == "may")
         return "differences", "unknown" if unknown else "facts"
     return "comparable", "asked" if "question" in effects else "nothing"
 

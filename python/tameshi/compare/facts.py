@@ -1,4 +1,4 @@
-"""What a run was and what it stood on, as facts that can be held against another run's."""
+"""Facts about a run and its environment that a comparison checks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tameshi.core import compiled
 from tameshi.record.store import SealedRun
 
 Key = tuple[str, str]
-"""A rule's key, and what it is about: a storage, a stream's setting."""
+"""Key of a rule, and its subject: a storage, a stream's setting."""
 Facts = Mapping[Key, Any]
 
 MODELLED = ("simulated", "emulated")
-# Parts of a RunSpec that have rules of their own; all others are the work.
+# Parts of a RunSpec with rules of their own; all others are the workload.
 _NOT_WORK = {
     "schema_version",
     "study",
@@ -32,13 +32,13 @@ _NOT_WORK = {
 _NOT_FACTS = {"identity", "world", "findings", "model", "machine", "targets", "storages"}
 _DIGITS = 8
 NO = "no"
-# Where an examined device has none of these, that is a fact and not a gap.
+# If an examined device has none of these, that is a fact, not a gap.
 _MAY_BE_NONE = ("device.virtual", "device.members", "device.backing_file")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A fact that differs, with what that does to the comparison; None is not known."""
+    """Fact that differs, with its effect on the comparison; None is unknown."""
 
     key: str
     subject: str
@@ -50,44 +50,44 @@ class Difference:
 def differences(
     a: Facts, b: Facts, *, modelled: bool, across: bool, changed: frozenset[str]
 ) -> list[Difference]:
-    """Every fact that is not the same on both sides, in the order of the rules.
+    """Return every fact that differs between the sides, in the order of the rules.
 
-    `across`: two worlds are compared on purpose; then only what was asked for is held together.
+    `across`: two different worlds on purpose; then only the workload is compared.
     """
-    found = []
+    differing = []
     rank = {rule.key: place for place, rule in enumerate(RULES)}
     for key, subject in sorted({*a, *b}, key=lambda k: (rank[k[0]], k[1])):
         rule = BY_KEY[key]
         if across and (rule.of != "spec" or key == "model"):
             continue
-        # Where one side has no disk, `device` says so once and for all.
+        # If one side has no disk, `device` alone says so.
         if rule.of == "device" and not ((key, subject) in a and (key, subject) in b):
             continue
         left, right = a.get((key, subject)), b.get((key, subject))
         if left == right:
             continue
-        # A setting that the other's spec has not is a difference; an unread fact proves none.
+        # A setting missing from the other's spec is a difference; an unread fact is none.
         one_sided = rule.of != "spec" and (left is None or right is None)
-        told = effect(rule, modelled=modelled, one_sided=one_sided, changed=changed)
-        found.append(Difference(key, subject, told, left, right))
-    return found
+        consequence = effect(rule, modelled=modelled, one_sided=one_sided, changed=changed)
+        differing.append(Difference(key, subject, consequence, left, right))
+    return differing
 
 
 def facts_of(runs: Iterable[tuple[SealedRun, int]]) -> dict[Key, str | None]:
-    """Of one cell's runs; values that vary among them are listed."""
+    """Return the facts of one cell's runs; values that vary among them are listed."""
     seen: dict[Key, list[str]] = {}
     for number, (run, index) in enumerate(runs):
         for key, value in _facts(run, index):
-            # Repetitions differ in their seeds by design: the first stands for all.
+            # Repetitions differ in their seeds by design; the first represents all.
             if number and key[0] == "seed":
                 continue
             values = seen.setdefault(key, [])
-            if value is not None and _said(value) not in values:
-                values.append(_said(value))
+            if value is not None and _plain(value) not in values:
+                values.append(_plain(value))
     return {key: ", ".join(sorted(values)) or None for key, values in seen.items()}
 
 
-def _said(value: Any) -> str:
+def _plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
     return str(value)
@@ -117,7 +117,7 @@ def _facts(run: SealedRun, index: int) -> Iterator[tuple[Key, Any]]:
 
 
 def _history(phases: Sequence[Mapping[str, Any]]) -> str:
-    """The phases before, which leave the device in some state."""
+    """Return the preceding phases, which determine the device's state."""
     return f"{len(phases)} ({_digest(phases)})" if phases else "0"
 
 
@@ -145,7 +145,7 @@ def _environment(environment: Mapping[str, Any], storages: Sequence[str]) -> Ite
 
 
 def _others(environment: Mapping[str, Any], machine: Mapping[str, Any]) -> Iterator[Any]:
-    """What newer environments tell and no rule names."""
+    """Return facts of newer environments without a rule."""
     known = {rule.name for rule in RULES if rule.of == "environment"} | _NOT_FACTS
     for name, value in flat({k: v for k, v in environment.items() if k not in known}):
         yield ("other", name), value
@@ -155,7 +155,7 @@ def _others(environment: Mapping[str, Any], machine: Mapping[str, Any]) -> Itera
 
 
 def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as dotted names and plain values."""
+    """Return nested tables as dotted names and plain values."""
     for name, inner in value.items():
         if isinstance(inner, Mapping) and inner:
             yield from flat(inner, f"{prefix}{name}.")
@@ -165,7 +165,7 @@ def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def model_name(model: Mapping[str, Any]) -> str:
-    """The profiles behind a storage, and a digest of their values: sources may be reworded."""
+    """Return the profiles of a storage, and a digest of their values without sources."""
     names = dict.fromkeys(_profiles(model))
     return f"{', '.join(names) or '?'} ({_digest(_without_sources(model))})"
 

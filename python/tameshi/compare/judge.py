@@ -1,4 +1,4 @@
-"""One metric of one cell on both sides: the ratio B / A, and what its interval allows to say."""
+"""Judgement of one metric of one cell: the ratio B / A and its interval."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ OUTCOMES: tuple[Outcome, ...] = ("better", "same", "worse", "undecided", "not_ju
 NORMAL_95 = 1.959963984540054
 
 LARGE_TRANSFER = 128 * 1024 - 0.5
-"""Bytes an operation from which on bandwidth is the natural rate, as in the report."""
+"""Bytes per operation from which bandwidth is the natural rate, as in the report."""
 SAME_DIGEST = "same_digest"
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A metric on both sides. `ratio` is B / A; `why` says what an outcome rests on.
+    """Judgement of a metric. `ratio` is B / A; `why` is the basis of the outcome.
 
-    `chance`: of a difference at least as great where there is none. `lone`: it rests on one run a
-    side, which does not tell how real runs differ from one another. `firm`: a difference that
-    remains when corrected for the number of comparisons (Holm), and is not lone.
+    `chance`: probability of a difference at least as great without a real one. `lone`: it rests on
+    a single run per side, which excludes variation between runs. `firm`: it remains after
+    correction for multiple comparisons (Holm), and is not lone.
     """
 
     metric: str
@@ -45,7 +45,7 @@ class Judgement:
     lone: bool = False
     firm: bool = False
     models: Mapping[str, Any] | None = None
-    """How far the models of databases may be off: of `a`, of `b` and of their `ratio`."""
+    """Model errors of databases: of `a`, of `b` and of their `ratio`."""
 
     def as_json(self) -> dict[str, Any]:
         """The form that `--format json` prints."""
@@ -69,11 +69,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Grounds:
-    """How the two sides of a cell stand to each other.
+    """Relation of a cell's two sides.
 
-    `barred`: why nothing may be judged, or empty; `identical`: the same digests; `paired`: each
-    repetition had the same seed in the same modelled world, so that its chance cancels out;
-    `real`: a run meets a real machine, whose next run differs.
+    `barred`: reason against judging, or empty; `identical`: same digests; `paired`: each repetition
+    has the same seed in the same modelled world, so that sampling error cancels; `real`: a run used
+    a real machine, whose next run differs.
     """
 
     barred: str
@@ -91,30 +91,31 @@ def judgements(
     within: float,
     every: bool,
 ) -> list[Judgement]:
-    """Of the metrics that both cells have; `better` is the registry's direction by metric."""
+    """Return judgements of the metrics that both cells have; `better` is the registry's direction
+    by metric."""
     below = {(e["subject"], e["metric"]): e for e in _steady(a)}
-    found = []
+    judged_metrics = []
     for above in chosen(list(_steady(b)), better, every=every):
         other = below.get((above["subject"], above["metric"]))
         if other is not None:
             direction = better[above["metric"]]
-            found.append(_judged(other, above, grounds, direction, within))
-    return found
+            judged_metrics.append(_judged(other, above, grounds, direction, within))
+    return judged_metrics
 
 
 def chosen(
     estimates: Sequence[Mapping[str, Any]], better: Mapping[str, str], *, every: bool
 ) -> list[Mapping[str, Any]]:
-    """The estimates to judge: `every` one with a direction, or the primary ones.
+    """Return the estimates to judge: `every` one with a direction, or the primary ones.
 
-    Primary are a stream's natural rate, mean latency and p99: of commits where it commits.
+    Primary are a stream's natural rate, mean latency and p99; of commits, if it commits.
     """
     directed = [e for e in estimates if better.get(e["metric"]) in ("higher", "lower")]
     if every:
         return directed
     committing = {e["subject"] for e in directed if e["metric"] == "commit.rate"}
     values = {(e["subject"], e["metric"]): e["value"] for e in directed}
-    found = []
+    picked = []
     for estimate in directed:
         subject, (operation, _, measure) = estimate["subject"], estimate["metric"].partition(".")
         rate = values.get((subject, f"{operation}.iops")) or 0
@@ -122,14 +123,14 @@ def chosen(
         if subject in committing and operation != "commit":
             continue
         natural = ("bandwidth" if wide else "iops", "rate", "latency.mean", "latency.p99")
-        # A sync is part of its write's stream; without commits it has no figure of its own.
+        # A sync belongs to its write's stream; without commits it has no figure of its own.
         if measure in natural and operation != "sync":
-            found.append(estimate)
-    return found
+            picked.append(estimate)
+    return picked
 
 
 def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Estimates over the phase's own window that have a value."""
+    """Return estimates over the phase's own window that have a value."""
     return (e for e in of_phase(cell) if e["value"] is not None)
 
 
@@ -158,8 +159,8 @@ def _judged(
 
 
 def _models(a: Mapping[str, Any], b: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    of = ratios.models_of(b, a)
-    return {"a": a.get("model"), "b": b.get("model"), "ratio": of} if of else None
+    ratio_model = ratios.models_of(b, a)
+    return {"a": a.get("model"), "b": b.get("model"), "ratio": ratio_model} if ratio_model else None
 
 
 def _ratio(
@@ -171,7 +172,7 @@ def _ratio(
         value = b["value"] / a["value"] if a["value"] > 0 else None
         return value, none("extreme", int(b["sampling"]["runs"] or 0))
     rough = RESOLUTION if ".latency.p" in b["metric"] else 0.0
-    return ratios.of(_side(b), _side(a), paired=grounds.paired, resolution=rough)
+    return ratios.ratio(_side(b), _side(a), paired=grounds.paired, resolution=rough)
 
 
 def _side(estimate: Mapping[str, Any]) -> ratios.Side:
@@ -190,10 +191,10 @@ def _side(estimate: Mapping[str, Any]) -> ratios.Side:
 def judged(
     ratio: float | None, sampling: Interval, better: str, within: float
 ) -> tuple[Outcome, str]:
-    """What a ratio's interval allows to say.
+    """Return the outcome that a ratio's interval allows.
 
-    `same`: the whole interval lies between 1 / (1 + within) and 1 + within, whether it holds 1 or
-    not. `better`, `worse`: it does not hold 1. Else nothing is decided: too wide, or no interval.
+    `same`: the whole interval lies between 1 / (1 + within) and 1 + within, even if it excludes 1.
+    `better`, `worse`: it excludes 1. Otherwise undecided: too wide, or no interval.
     """
     if ratio is None or sampling.low is None or sampling.high is None:
         return "undecided", "no_interval"
@@ -208,9 +209,9 @@ def judged(
 
 
 def chance(ratio: float | None, sampling: Interval) -> float | None:
-    """Of a ratio at least as far from 1, if nothing differed.
+    """Return the probability of a ratio at least as far from 1 without a real difference.
 
-    None without an interval, and where no chance is at work.
+    None without an interval, and without chance.
     """
     if sampling.method == SAME_DIGEST:
         return None
@@ -226,9 +227,12 @@ def chance(ratio: float | None, sampling: Interval) -> float | None:
     return 2 * float(ndtr(-distance / half * NORMAL_95))
 
 
-def with_firmness(found: Sequence[Judgement]) -> list[Judgement]:
-    """Marks the differences that remain when corrected for how many were looked at (Holm)."""
-    ranked = sorted((j.chance, place) for place, j in enumerate(found) if j.chance is not None)
+def with_firmness(judged_metrics: Sequence[Judgement]) -> list[Judgement]:
+    """Return the judgements with those marked that remain after correction for multiple comparisons
+    (Holm)."""
+    ranked = sorted(
+        (j.chance, place) for place, j in enumerate(judged_metrics) if j.chance is not None
+    )
     firm = set()
     for rank, (value, place) in enumerate(ranked):
         if value > (1 - CONFIDENCE) / (len(ranked) - rank):
@@ -237,5 +241,5 @@ def with_firmness(found: Sequence[Judgement]) -> list[Judgement]:
     differ = ("better", "worse")
     return [
         replace(j, firm=place in firm and j.outcome in differ and not j.lone)
-        for place, j in enumerate(found)
+        for place, j in enumerate(judged_metrics)
     ]

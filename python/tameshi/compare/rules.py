@@ -1,7 +1,7 @@
-"""tidy: table. What a difference between two runs means for comparing them, rule by rule.
+"""tidy: table. Effect of differences between two runs on their comparison, rule by rule.
 
-`docs/compare-rules.md` shows this table; a test keeps the two alike. The words that a reader
-sees stand with the report's strings, under `fact.KEY`.
+`docs/compare-rules.md` shows this table with reasons; a test keeps the two equal. The report's
+strings hold the labels, under `fact.KEY`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ Weight = Literal["breaks", "confounds", "minor", "harmless"]
 Effect = Literal["breaks", "question", "may", "none"]
 
 CHANGEABLE = ("work", "device", "machine", "software", "settings")
-"""What `--changed` may name as the thing that was changed on purpose."""
+"""Groups that `--changed` accepts as an intended change."""
 EFFECTS: tuple[Effect, ...] = ("breaks", "question", "may", "none")
-"""The gravest first."""
+"""Effects, most serious first."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One kind of fact. `weight`: what a difference in it means; `modelled`: in a modelled world.
+    """Rule for one kind of fact. `weight`: effect of a difference; `modelled`: in a modelled world.
 
-    `of`: where it stands. A key is its name in environment.json, there within the machine's or a
-    target's part; that of a target's device begins with `device.`.
+    `of`: its place. A key is its name in environment.json, within the machine's or a target's part;
+    keys of a target's device begin with `device.`.
     """
 
     key: str
@@ -35,12 +35,12 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """The fact's name where it stands."""
+        """Name of the fact at its place."""
         return self.key.removeprefix("device.")
 
 
 RULES = (
-    # what was asked for
+    # workload
     Rule("world", "world", "breaks", of="spec"),
     Rule("work", "work", "breaks", of="spec"),
     Rule("storage_size", "work", "breaks", of="spec"),
@@ -51,7 +51,7 @@ RULES = (
     Rule("model", "device", "confounds", of="spec"),
     Rule("seed", "record", "harmless", of="spec"),
     Rule("interval", "record", "harmless", of="spec"),
-    # what it ran on
+    # environment
     Rule("core", "software", "minor", modelled="confounds"),
     Rule("tameshi", "software", "minor"),
     Rule("python", "software", "harmless"),
@@ -85,18 +85,18 @@ RULES = (
     Rule("device.requests", "settings", "confounds", of="device"),
     Rule("device.nomerges", "settings", "confounds", of="device"),
     Rule("device.iostats", "record", "harmless", of="device"),
-    # whatever else an environment tells, by its own name
+    # other facts of an environment, by their own names
     Rule("other", "settings", "minor"),
 )
 BY_KEY = {rule.key: rule for rule in RULES}
 
 
 def effect(rule: Rule, *, modelled: bool, one_sided: bool, changed: frozenset[str]) -> Effect:
-    """What a difference does to a comparison.
+    """Return the effect of a difference on a comparison.
 
-    `changed`: the groups changed on purpose. With any, a difference elsewhere that alone could
-    explain the result makes the two incomparable; without, it is only told. `one_sided`: the fact
-    is known on one side alone, which proves no difference.
+    `changed`: groups of intended changes. With any, a difference elsewhere that could explain the
+    result makes the two incomparable; without, it is reported only. `one_sided`: one side alone
+    knows the fact, which proves no difference.
     """
     weight = rule.modelled if modelled and rule.modelled else rule.weight
     if weight == "harmless":

@@ -1,4 +1,4 @@
-"""What stands on one side of a comparison: a study folder, or a results.json alone."""
+"""Side of a comparison: a study folder, or a results.json alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tameshi.record import store
 from tameshi.record.store import DamagedRun, SealedRun
 
 READABLE = (1, 2)
-"""Forms of results.json that can be compared."""
+"""Versions of results.json that can be compared."""
 ACCEPTED = ("a folder that `tameshi run` made", "a results.json")
 
 Levels = tuple[tuple[str, str], ...]
@@ -22,14 +22,14 @@ Levels = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Side:
-    """Results, and the runs behind them where they are at hand."""
+    """Results, with their runs if available."""
 
     path: str
     results: Mapping[str, Any]
     runs: Sequence[SealedRun]
 
     def cells(self, world: str) -> dict[tuple[str, Levels], Mapping[str, Any]]:
-        """The cells of one world by phase and levels."""
+        """Return the cells of one world by phase and levels."""
         return {
             (cell["phase"], in_order(cell["levels"])): cell
             for cell in self.results["cells"]
@@ -37,39 +37,39 @@ class Side:
         }
 
     def worlds(self) -> list[str]:
-        """The worlds it has cells of, in its order."""
+        """Return the side's worlds in order."""
         return list(dict.fromkeys(cell["world"] for cell in self.results["cells"]))
 
     def runs_of(self, world: str, phase: str, levels: Levels) -> dict[int, tuple[SealedRun, int]]:
-        """By repetition, the runs of a cell and the place of the cell's phase in each."""
-        found = {}
+        """Return by repetition the runs of a cell and the index of its phase in each."""
+        by_repetition = {}
         for run in self.runs:
             for index, spec in enumerate(run.spec.phases):
                 same = run.spec.world.value == world and spec.name == phase
                 if same and in_order({**run.spec.cell, **spec.levels}) == levels:
-                    found[run.spec.repetition] = (run, index)
-        return found
+                    by_repetition[run.spec.repetition] = (run, index)
+        return by_repetition
 
 
 def in_order(levels: Mapping[str, Any]) -> Levels:
-    """Levels as a value that equals another's whatever the order of the axes."""
+    """Return levels as a value independent of the order of the axes."""
     return tuple(sorted((str(axis), str(label)) for axis, label in levels.items()))
 
 
 def read_side(path: Path) -> Side:
-    """Read one side; raises `BadInput` for what is no result of a study."""
+    """Read one side; raises `BadInput` if it is no result of a study."""
     file = path / "results.json" if path.is_dir() else path
-    found = _read_json(file, path)
-    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+    results = _read_json(file, path)
+    if not isinstance(results, dict) or not isinstance(results.get("cells"), list):
         raise BadInput("this holds no results of a study", where=str(file), accepted=ACCEPTED)
-    if found.get("schema_version") not in READABLE:
+    if results.get("schema_version") not in READABLE:
         raise BadInput(
             "these results have a form that is not known",
             where=str(file),
-            found=f"version {found.get('schema_version')}",
+            found=f"version {results.get('schema_version')}",
             accepted=[f"version {version}" for version in READABLE],
         )
-    return Side(str(path), found, _read_runs(file.parent))
+    return Side(str(path), results, _read_runs(file.parent))
 
 
 def _read_json(file: Path, given: Path) -> Any:
@@ -83,15 +83,15 @@ def _read_json(file: Path, given: Path) -> Any:
 
 
 def _read_runs(folder: Path) -> list[SealedRun]:
-    """The runs beside a results.json; none where it stands alone."""
+    """Return the runs of a results.json; empty if it is alone."""
     try:
         order = json.loads((folder / "order.json").read_bytes())
     except (OSError, ValueError):
         return []
-    found = []
+    runs = []
     for identity in order:
-        # A damaged run has no facts to compare; results.json says that it is left out.
+        # A damaged run has no facts; results.json lists it as excluded.
         with suppress(DamagedRun):
             run = store.read_run(store.run_folder(folder, str(identity)))
-            found += [run] if run else []
-    return found
+            runs += [run] if run else []
+    return runs

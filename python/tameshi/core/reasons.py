@@ -23,6 +23,11 @@ def reason(code: str, subject: str = "", **values: Any) -> dict[str, Any]:
     return {"code": code, "subject": subject, "values": values}
 
 
+def about(subject: str, of: Reason) -> dict[str, Any]:
+    """Return a reason with another subject."""
+    return {**of, "subject": subject}
+
+
 def quoted(text: str) -> dict[str, Any]:
     """Return a reason in the words of the user, a server or the system."""
     return reason("quoted", text=text)

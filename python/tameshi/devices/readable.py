@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from tameshi.core import compiled
+from tameshi.core.units import format_si
 from tameshi.devices.values import Value
 
-DIGITS = 4
 COMMANDS = re.compile(r"(.*\.)?(controller\.(read|write)_rate|command_rate)")
 """Keys of rates that count commands; others count bytes."""
 UNITS = {
@@ -17,7 +17,6 @@ UNITS = {
     "_mj_per_k": (1e-3, "J/K"),
 }
 """Ends of keys whose values are plain numbers: the unit's size, and the unit."""
-PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 MINUTE_NS = 60e9
 WHOLE_NS = 1000
 """From so many ns on a time is told in a larger unit."""
@@ -28,21 +27,15 @@ def readable(value: Value) -> str:
     last = value.key.rpartition(".")[2]
     if rate := re.fullmatch(r"(\d+) /s", value.value):
         commands = COMMANDS.fullmatch(value.key)
-        return _with_prefix(float(rate[1]), "/s" if commands else "B/s")
+        return format_si(float(rate[1]), "/s" if commands else "B/s")
     if last == "rate" and value.value.endswith("B"):
         return f"{value.value}/s"
     if last == "revolution":
         ns = compiled.nanoseconds(value.value)
-        return f"{_with_prefix(ns / 1e9, 's')} ({MINUTE_NS / ns:.0f}/min)"
+        return f"{format_si(ns / 1e9, 's')} ({MINUTE_NS / ns:.0f}/min)"
     if (time := re.fullmatch(r"(\d+) ns", value.value)) and int(time[1]) >= WHOLE_NS:
-        return _with_prefix(int(time[1]) / 1e9, "s")
+        return format_si(int(time[1]) / 1e9, "s")
     for end, (size, unit) in UNITS.items():
         if last.endswith(end) and value.value.isdigit():
-            return _with_prefix(int(value.value) * size, unit)
+            return format_si(int(value.value) * size, unit)
     return value.value
-
-
-def _with_prefix(number: float, unit: str) -> str:
-    size, prefix = next((p for p in PREFIXES if round(number / p[0], DIGITS) >= 1), PREFIXES[3])
-    gap = "" if unit == "/s" and not prefix else " "
-    return f"{number / size:.{DIGITS}g}{gap}{prefix}{unit}"

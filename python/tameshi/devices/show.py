@@ -11,13 +11,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tameshi.core.units import format_value
 from tameshi.devices.behaviour import Behaviour, Measured
 from tameshi.devices.depths import ByDepth
 from tameshi.devices.readable import readable
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
 from tameshi.report.view.scales import SHOWN_SCALE
-from tameshi.report.words.text import format_value
 
 SCHEMA_VERSION = 1
 ROWS, BLOCKS = 8, " ▁▂▃▄▅▆▇█"

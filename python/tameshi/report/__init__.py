@@ -1,5 +1,5 @@
-"""The report of a study: `report.html`, Markdown and the terminal, and comparisons.
+"""Report of a study: `report.html`, Markdown and the terminal, and comparisons.
 
-Everything here is a function of its inputs: the same results give the same bytes. Nothing is
-imported here, for whoever formats a value needs no plots.
+Reports are pure functions: the same results give the same bytes. This package imports nothing, so
+that formatting a value loads no plots.
 """

@@ -1,4 +1,4 @@
-"""A comparison of two studies in words and tables, from the plain data of `tameshi.compare`."""
+"""Comparison of two studies in words and tables, from the plain data of `tameshi.compare`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
+from tameshi.core.units import format_value
 from tameshi.report.render.markdown import heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
-from tameshi.report.sections.modelled import with_models
+from tameshi.report.sections.model_error import with_models
 from tameshi.report.view.points import family_of, freeze, kind_of, unique
 from tameshi.report.view.tables import Column, Row, Table, level_name, with_marks
-from tameshi.report.words.text import Shown, Text, format_value, modelled
+from tameshi.report.words.text import Shown, Text, modelled
 
 Data = Mapping[str, Any]
 
@@ -26,12 +27,12 @@ _UNSURE = "*"
 # Facts named in the verdict's line; the table below has them all.
 _NAMED = 4
 _CHANGES = 5
-# What stands in an interval's place.
+# Reasons shown in place of an interval.
 _REASONS = ("invalid", "incomparable", "identical")
 
 
 def comparison_terminal(comparison: Data, lang: str = "en") -> RenderableType:
-    """The verdict, what it means, and the tables, for a `rich` console."""
+    """Return verdict, explanation and tables for a `rich` console."""
     text = Text(lang)
     level = comparison["verdict"]["level"]
     parts: list[RenderableType] = [RichText(line) for line in sides(comparison, text)]
@@ -43,7 +44,7 @@ def comparison_terminal(comparison: Data, lang: str = "en") -> RenderableType:
 
 
 def comparison_markdown(comparison: Data, lang: str = "en") -> str:
-    """The same as a Markdown page."""
+    """Return the same as a Markdown page."""
     text = Text(lang)
     title = text("compare.title")
     parts = [f"# {title}", *(markdown_text(line) for line in sides(comparison, text))]
@@ -56,12 +57,12 @@ def comparison_markdown(comparison: Data, lang: str = "en") -> str:
 
 
 def _styles(text: Text) -> dict[str, str]:
-    """Colours by the word that a cell begins with; a colour never stands alone."""
+    """Return colours by a cell's first word; colour is never the only sign."""
     return {f"{_SIGNS[o]} {text(f'outcome.{o}')}": style for o, style in _STYLES.items()}
 
 
 def sides(comparison: Data, text: Text) -> list[str]:
-    """What A and B are."""
+    """Return the paths and studies of A and B."""
     return [
         text(
             "compare.side",
@@ -74,7 +75,7 @@ def sides(comparison: Data, text: Text) -> list[str]:
 
 
 def verdict(comparison: Data, text: Text) -> str:
-    """May the two be compared, in one sentence."""
+    """Return in one sentence whether the two are comparable."""
     level, because = comparison["verdict"]["level"], comparison["verdict"]["because"]
     key = because
     if because == "facts" and level == "incomparable":
@@ -86,8 +87,8 @@ def verdict(comparison: Data, text: Text) -> str:
         "broken": str(sum(_barred(cell) for cell in comparison["cells"])),
         "of": str(len(comparison["cells"])),
     }
-    said = text(f"because.{key}", **fields)
-    return text("compare.verdict", level=text(f"level.{level}"), because=said)
+    sentence = text(f"because.{key}", **fields)
+    return text("compare.verdict", level=text(f"level.{level}"), because=sentence)
 
 
 def _barred(cell: Data) -> bool:
@@ -95,74 +96,79 @@ def _barred(cell: Data) -> bool:
 
 
 def _facts(comparison: Data, text: Text, effect: str) -> str:
-    """The facts of one effect as a list in prose; several subjects of one fact stand together."""
+    """Return the facts of one effect as a list in prose; subjects of one fact are grouped."""
     subjects: dict[str, dict[str, None]] = {}
-    for found in comparison["differences"]:
-        if found["effect"] == effect:
-            subjects.setdefault(found["fact"], {})[found["subject"]] = None
-    said = []
+    for difference in comparison["differences"]:
+        if difference["effect"] == effect:
+            subjects.setdefault(difference["fact"], {})[difference["subject"]] = None
+    labels = []
     for fact, about in subjects.items():
         named = [subject for subject in about if subject]
         label = text.fact(fact)
         if named:
             some = text("list.short").join([*named[:_NAMED], *(["…"] if named[_NAMED:] else [])])
             label = text("compare.by_subject", facts=label, subject=some)
-        said.append(label)
-    return text("list.short").join([*said[:_NAMED], *(["…"] if said[_NAMED:] else [])])
+        labels.append(label)
+    return text("list.short").join([*labels[:_NAMED], *(["…"] if labels[_NAMED:] else [])])
 
 
 def sentences(comparison: Data, text: Text) -> list[str]:
-    """How many are better, same and worse; how far chance goes; what is the same."""
+    """Return counts of outcomes, false positives to expect, and cells on one side only."""
     counts, chance = comparison["counts"], comparison["chance"]
     within = 1 + comparison["options"]["within"]
-    found = []
+    lines = []
     if comparison["cells"]:
         if comparison["verdict"]["level"] == "incomparable":
-            found.append(text("compare.not_decided"))
+            lines.append(text("compare.not_decided"))
         else:
-            found.append(text("compare.counts", total=sum(counts.values()), **counts))
+            lines.append(text("compare.counts", total=sum(counts.values()), **counts))
             bounds = {"low": f"{1 / within:.3g}", "high": f"{within:.3g}"}
-            found.append(text("compare.rule", **bounds))
+            lines.append(text("compare.rule", **bounds))
     if chance["tested"]:
         expected = f"{chance['expected']:.1f}".removesuffix(".0")
-        found.append(text("compare.chance", **(dict(chance) | {"expected": expected})))
+        lines.append(text("compare.chance", **(dict(chance) | {"expected": expected})))
     if chance["lone"]:
-        found.append(text("compare.lone", lone=chance["lone"]))
+        lines.append(text("compare.lone", lone=chance["lone"]))
     alone = {side: len(cells) for side, cells in comparison["only"].items()}
     if any(alone.values()):
-        found.append(text("compare.only", **alone))
-    return found
+        lines.append(text("compare.only", **alone))
+    return lines
 
 
 def _equal(comparison: Data, text: Text) -> list[str]:
-    """What could have differed, and does not."""
+    """Return the facts that are equal on both sides."""
     facts = text("list.short").join(text.fact(key) for key in comparison["equal"])
     return [text("compare.equal", facts=facts)] if facts else []
 
 
 def tables(comparison: Data, text: Text) -> list[Table]:
-    """The greatest changes, all cells, and what differs; those that would be empty are left out."""
-    found = [
+    """Return the largest changes, all cells, and the differences, without empty tables."""
+    filled = [
         _changes(comparison, text),
         _ratios(comparison, text),
         _differences(comparison, text),
     ]
-    return with_models((table for table in found if table.rows), text)
+    return with_models((table for table in filled if table.rows), text)
 
 
 def _differences(comparison: Data, text: Text) -> Table:
     rows = []
-    for found in comparison["differences"]:
-        values = (text.fact_value(found["fact"], found[side]) for side in ("a", "b"))
+    for difference in comparison["differences"]:
+        values = (text.fact_value(difference["fact"], difference[side]) for side in ("a", "b"))
         a, b = (value or text("cell.unknown") for value in values)
-        total = found["of"]
+        total = difference["of"]
         cells = (
             text("cell.all", count=total)
-            if found["cells"] == total
-            else text("cell.some", count=found["cells"], total=total)
+            if difference["cells"] == total
+            else text("cell.some", count=difference["cells"], total=total)
         )
-        told = (text(f"effect.{found['effect']}"), a, b, cells)
-        rows.append(Row(text.fact(found["fact"], found["subject"]), tuple(Shown(c) for c in told)))
+        values_shown = (text(f"effect.{difference['effect']}"), a, b, cells)
+        rows.append(
+            Row(
+                text.fact(difference["fact"], difference["subject"]),
+                tuple(Shown(c) for c in values_shown),
+            )
+        )
     names = ("fact", "effect")
     columns = [Column(text(f"column.{name}")) for name in names]
     columns += [Column("A"), Column("B"), Column(text("column.cells"))]
@@ -170,7 +176,7 @@ def _differences(comparison: Data, text: Text) -> Table:
 
 
 def _changes(comparison: Data, text: Text) -> Table:
-    """The differences farthest from 1, the sure ones first, with both values."""
+    """Return the differences farthest from 1, certain ones first, with both values."""
     differ = [
         (cell, judgement)
         for cell in comparison["cells"]
@@ -185,9 +191,9 @@ def _changes(comparison: Data, text: Text) -> Table:
         kind = kind_of(measure)
         where = (_group(comparison, cell, text), names[_key(cell, judgement)])
         values = (_modelled(judgement, side, kind, judgement[side]) for side in ("a", "b"))
-        told = [Shown(text.measure(measure)), *values]
-        told += [_ratio(text, judgement), Shown(_outcome(text, judgement))]
-        rows.append(Row(" · ".join(part for part in where if part), tuple(told)))
+        cells = [Shown(text.measure(measure)), *values]
+        cells += [_ratio(text, judgement), Shown(_outcome(text, judgement))]
+        rows.append(Row(" · ".join(part for part in where if part), tuple(cells)))
     keys = ("cell", "metric", "a", "b", "b_to_a", "outcome")
     columns = tuple(Column(k.upper() if len(k) == 1 else text(f"column.{k}")) for k in keys)
     marked, note = with_marks(rows)
@@ -195,7 +201,7 @@ def _changes(comparison: Data, text: Text) -> Table:
 
 
 def _ratios(comparison: Data, text: Text) -> Table:
-    """Cells down, in a group for each phase; measures across."""
+    """Return the table of all cells: cells down, grouped by phase; measures across."""
     names = _series(comparison, text)
     rows: dict[tuple[str, ...], dict[str, Shown]] = {}
     heads: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -203,9 +209,9 @@ def _ratios(comparison: Data, text: Text) -> Table:
         for judgement in cell["judgements"]:
             place = _key(cell, judgement)
             measure = family_of(judgement["metric"].partition(".")[2])
-            # A stream's rate is one column, whether operations or bytes are its natural figure.
+            # A stream's rate is one column, in operations or bytes.
             column = "rate" if _primary(comparison) and measure == "bandwidth" else measure
-            rows.setdefault(place, {})[column] = _told(text, judgement)
+            rows.setdefault(place, {})[column] = _judged(text, judgement)
             heads[place] = (names[place], _group(comparison, cell, text))
     columns = unique(column for row in rows.values() for column in row)
     none = Shown(text("cell.none"))
@@ -218,20 +224,20 @@ def _ratios(comparison: Data, text: Text) -> Table:
         for column in columns
     ]
     header = (Column(text("column.cell")), *labels)
-    told, note = with_marks(_folded(shown, text))
-    return Table("ratios", text("table.ratios"), header, told, note, numeric=True)
+    marked, note = with_marks(_folded(shown, text))
+    return Table("ratios", text("table.ratios"), header, marked, note, numeric=True)
 
 
 def _folded(rows: Sequence[Row], text: Text) -> list[Row]:
-    """Phases of which every run is identical take one row."""
+    """Return the rows with phases of identical runs folded into one row."""
     identical = text("why.identical")
-    found = []
+    folded = []
     for group in unique(row.group for row in rows):
         members = [row for row in rows if row.group == group]
         if len(members) > 1 and all(c.note == identical for row in members for c in row.cells):
             members = [replace(members[0], head=text("cell.all", count=len(members)))]
-        found += members
-    return found
+        folded += members
+    return folded
 
 
 def _primary(comparison: Data) -> bool:
@@ -245,7 +251,7 @@ def _key(cell: Data, judgement: Data) -> tuple[str, ...]:
 
 
 def _group(comparison: Data, cell: Data, text: Text) -> str:
-    """The phase, and the worlds where the comparison has several or two different ones."""
+    """Return the phase, with the worlds if there are several or two different ones."""
     phase, (a, b) = text.name(cell["phase"]), (cell["world"]["a"], cell["world"]["b"])
     if a != b:
         return f"{text('column.ratio', top=text.world(b), bottom=text.world(a))} · {phase}"
@@ -254,8 +260,8 @@ def _group(comparison: Data, cell: Data, text: Text) -> str:
 
 
 def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
-    """The shortest names within each phase: levels, then stream and operation where several."""
-    found = {}
+    """Return the shortest unique names within each phase: levels, then stream and operation."""
+    names = {}
     for phase in unique(cell["phase"] for cell in comparison["cells"]):
         cells = [cell for cell in comparison["cells"] if cell["phase"] == phase]
         keys = {_key(c, j): c for c in cells for j in c["judgements"]}
@@ -265,12 +271,12 @@ def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
             parts = [level_name(text, *pair) for pair in freeze(cell["levels"])]
             parts += [text.name(key[4])] if len(streams) > 1 else []
             parts += [text.name(key[5])] if len(twins) > 1 or not parts else []
-            found[key] = text("list.short").join(parts)
-    return found
+            names[key] = text("list.short").join(parts)
+    return names
 
 
-def _told(text: Text, judgement: Data) -> Shown:
-    """`▲ better 1.14 × (1.05–1.24)`."""
+def _judged(text: Text, judgement: Data) -> Shown:
+    """Return a judgement such as `▲ better 1.14 × (1.05–1.24)`."""
     ratio = _ratio(text, judgement)
     return replace(ratio, value=f"{_outcome(text, judgement)} {ratio.value}")
 
@@ -293,11 +299,11 @@ def _ratio(text: Text, judgement: Data) -> Shown:
     return replace(shown, model=off.model, beyond=off.beyond)
 
 
-def _modelled(judgement: Data, of: str, kind: str, value: float) -> Shown:
-    """A value with how far the model of a database may be off; the sign stands at its figures."""
-    told = Shown(format_value(kind, value))
-    model = (judgement.get("models") or {}).get(of)
+def _modelled(judgement: Data, part: str, kind: str, value: float) -> Shown:
+    """Return a value with its model error, marked outside the validated range."""
+    value_shown = Shown(format_value(kind, value))
+    model = (judgement.get("models") or {}).get(part)
     if not model:
-        return told
+        return value_shown
     beyond = model.get("inside_range") is False
-    return modelled(told, kind, value, (model["low"], model["high"]), beyond=beyond)
+    return modelled(value_shown, kind, value, (model["low"], model["high"]), beyond=beyond)

@@ -1,26 +1,28 @@
-"""How well a calibrated profile fits: cell by cell, what was told and what was not."""
+"""Report of a calibrated profile: goodness of fit by cell, parameters, models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
+from tameshi.core.reasons import completed
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.render.html import asset, template
 from tameshi.report.render.markdown import markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Shown, Text, format_interval, format_value
+from tameshi.report.words.text import Shown, Text
 
 Document = Mapping[str, Any]
 _KINDS = {"time": "latency", "rate": "rate", "factor": "ratio"}
 
 
 def fit_terminal(document: Document, lang: str = "en") -> RenderableType:
-    """For a `rich` console: every table, then what could not be told, then the answer."""
+    """Return tables, undetermined parameters and the answer for a `rich` console."""
     text = Text(lang)
     parts: list[RenderableType] = [rich_table(table) for table in tables(document, text)]
     for heading, lines in lists(document, text):
@@ -31,7 +33,7 @@ def fit_terminal(document: Document, lang: str = "en") -> RenderableType:
 
 
 def fit_markdown(document: Document, lang: str = "en") -> str:
-    """The same in Markdown."""
+    """Return the same in Markdown."""
     text = Text(lang)
     parts = [f"# {text('fit.title', name=document['name'])}"]
     parts += [markdown_text(line) for line in answer(document, text)]
@@ -43,7 +45,7 @@ def fit_markdown(document: Document, lang: str = "en") -> str:
 
 
 def fit_page(document: Document, lang: str = "en") -> str:
-    """The same as one HTML file that needs nothing else."""
+    """Return the same as one self-contained HTML file."""
     text = Text(lang)
     return template("fit.html").render(
         t=text,
@@ -57,7 +59,7 @@ def fit_page(document: Document, lang: str = "en") -> str:
 
 
 def answer(document: Document, text: Text) -> list[str]:
-    """What was fitted, and how near it comes in cells it was fitted on and in others."""
+    """Return the fit's errors in fitted and held-out cells, as sentences."""
     lines = [text("fit.model", model=document["considered"][0]["model"], basis=document["basis"])]
     lines += _unpredicted(document["summary"]["held_out"], text)
     lines += _nearer(document["considered"], text)
@@ -82,13 +84,13 @@ def answer(document: Document, text: Text) -> list[str]:
 
 
 def _unpredicted(summary: Document, text: Text) -> list[str]:
-    """A warning where most of the rates that it was not fitted on are far off."""
+    """Return a warning if most held-out rates are far off."""
     far, cells = summary.get("beyond_25", 0), summary["cells"]
     return [text("fit.answer.unpredicted", far=far, cells=cells)] if 2 * far > cells else []
 
 
 def _not_tried(document: Document, text: Text) -> list[str]:
-    """The models that so few cells cannot tell, each with how many parameters it has."""
+    """Return the models with too many parameters for the cells."""
     models = [
         text("fit.with_parameters", model=each["model"], parameters=each["parameters"])
         for each in document.get("not_tried", ())
@@ -99,25 +101,25 @@ def _not_tried(document: Document, text: Text) -> list[str]:
 
 
 def _nearer(considered: Sequence[Document], text: Text) -> list[str]:
-    """Why a model was not chosen that comes nearer to the rates, of several the nearest."""
+    """Return why the model with the best fit of the rates was not chosen."""
     chosen = considered[0]
     nearest = min(considered, key=lambda each: float(each["error"]))
     if "penalty" not in chosen or nearest["error"] >= chosen["error"]:
         return []
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for side, each in (("", chosen), ("_other", nearest)):
         misfit = each["score"] - each["penalty"]
-        told |= {
+        fields |= {
             f"model{side}": each["model"],
             f"error{side}": _percent(each["error"]),
             **{f"{key}{side}": f"{each[key]:.1f}" for key in ("score", "penalty")},
             f"misfit{side}": f"{misfit:.1f}",
         }
-    return [text("fit.answer.nearer", **told)]
+    return [text("fit.answer.nearer", **fields)]
 
 
 def tables(document: Document, text: Text) -> Iterator[Table]:
-    """Cells, parameters, and the models that were considered."""
+    """Yield cells, parameters, and the considered models."""
     yield _cells(document, text)
     yield _parameters(document, text)
     yield Table(
@@ -134,20 +136,27 @@ def tables(document: Document, text: Text) -> Iterator[Table]:
 
 
 def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
-    """What could not be told, and what was left out."""
+    """Headings with undetermined parameters, cells under suspicion, and excluded cells."""
     unsure = [each["key"] for each in document["parameters"] if not each["told"]]
-    told = [text("fit.unsure", parameter=key) for key in unsure]
-    yield text("fit.untold"), [*told, *map(text.said, document["untold"])]
+    lines = [text("fit.unsure", parameter=key) for key in unsure]
+    yield text("fit.undetermined"), [*lines, *_reasons(document["untold"], text)]
     findings = [
-        f"{row['cell']}: {text.reason(reason)}"
+        f"{row['cell']}: {text.reason(finding)}"
         for row in document["cells"]
-        for reason in row["findings"]
+        for finding in row["findings"]
     ]
     if findings:
         yield text("fit.findings"), findings
     if document["left_out"]:
-        named = (line.partition(": ") for line in document["left_out"])
-        yield text("fit.left_out"), [f"{name}: {text.said(reason)}" for name, _, reason in named]
+        yield text("fit.left_out"), _reasons(document["left_out"], text)
+
+
+def _reasons(reasons: Iterable[Any], text: Text) -> list[str]:
+    """Reasons after their subjects."""
+    return [
+        f"{subject}: {text.reason(each)}" if (subject := each["subject"]) else text.reason(each)
+        for each in map(completed, reasons)
+    ]
 
 
 def _cells(document: Document, text: Text) -> Table:
@@ -183,7 +192,7 @@ def _parameters(document: Document, text: Text) -> Table:
     rows = []
     for each in document["parameters"]:
         value = format_value(_KINDS[each["unit"]], each["value"])
-        sure = text("fit.told" if each["told"] else "fit.not_told")
+        sure = text("fit.determined" if each["told"] else "fit.not_determined")
         error = f"± {100 * each['error']:.2g} %" if each["error"] < 1 else "> 100 %"
         rows.append(Row(each["key"], (Shown(value), Shown(error), Shown(sure))))
     columns = tuple(

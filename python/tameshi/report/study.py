@@ -16,9 +16,9 @@ from tameshi.report.render.draw import draw
 from tameshi.report.render.html import as_json, asset, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
-from tameshi.report.sections import asked, standing
-from tameshi.report.sections.event_words import missing
+from tameshi.report.sections import asked, validity
 from tameshi.report.sections.registry import filled
+from tameshi.report.sections.timeline import missing
 from tameshi.report.view.figures import Figure
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, at_worst, read_results
@@ -36,7 +36,7 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         for each in filled(made)
     ]
     labels = (
-        standing.model_label(world, inputs.environments.get(world, {}), text)
+        validity.model_label(world, inputs.environments.get(world, {}), text)
         for world in view.worlds
     )
     scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
@@ -77,7 +77,7 @@ def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
     """Return the verdict of a study that is not valid, and published figures without match."""
     view, text = read_results(inputs.results), Text(lang)
-    unmatched = standing.unmatched(view, text)
+    unmatched = validity.unmatched(view, text)
     if view.verdict["level"] == "valid":
         return unmatched
     verdict, *reasons = _verdict(view, text)
@@ -110,8 +110,8 @@ def markdown(inputs: ReportInputs, lang: str = "en") -> str:
             parts.append(answer_list(each.answers, text))
         parts += [markdown_table(table) for table in each.tables]
         if each.lines:
-            begin, said = ("    ", str) if each.section.code else ("- ", markdown_text)
-            parts.append("\n".join(f"{begin}{said(line)}" for line in each.lines))
+            begin, escape = ("    ", str) if each.section.code else ("- ", markdown_text)
+            parts.append("\n".join(f"{begin}{escape(line)}" for line in each.lines))
     return "\n\n".join(parts) + "\n"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import guard
-from tameshi.analysis.stats.order import randomised
+from tameshi.analysis.stats.run_order import randomised
 from tameshi.core import compiled
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import Access, RunSpec, Start, World

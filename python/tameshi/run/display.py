@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from tameshi.core.errors import counted
+from tameshi.core.units import format_value, format_wait
 
 PLAIN_SECONDS = 10.0
 MOST_ROWS = 16
@@ -38,26 +39,18 @@ class Display(Protocol):
         """The study has ended or was interrupted."""
 
 
-def duration(ns: float) -> str:
-    """A latency as a person reads it, to three digits."""
-    for unit, worth in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if ns >= worth:
-            value = ns / worth
-            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
-    return f"{ns:.0f} ns"
-
-
 def slowest(slow: Mapping[str, Any] | None) -> str:
     """The slowest operation of a run or stream so far: how long, what, when and where."""
     if not slow:
         return ""
     where = "" if slow["operation"] == "sync" else f" at offset {slow['offset']:,}"
-    return f"{duration(slow['latency_ns'])} {slow['operation']}{where}, {slow['t_ns'] / 1e9:.2f} s"
+    latency = format_value("latency", slow["latency_ns"])
+    return f"{latency} {slow['operation']}{where}, {slow['t_ns'] / 1e9:.2f} s"
 
 
 def cells(stream: Mapping[str, Any]) -> Sequence[str]:
     """A stream's row: its rates and latencies in the last interval, its slowest so far."""
-    latencies = [duration(stream[key]) for key in ("p50_ns", "p99_ns", "p999_ns")]
+    latencies = [format_value("latency", stream[key]) for key in ("p50_ns", "p99_ns", "p999_ns")]
     return (
         stream["name"],
         f"{stream['operations_per_second']:,}",
@@ -181,28 +174,12 @@ def in_phase(progress: Mapping[str, Any]) -> list[str]:
     done, total = progress["phase_bytes"], doing["total_bytes"]
     left = [doing["total_ns"] - spent] if doing["total_ns"] is not None else []
     if total is not None:
-        told.append(f"{volume(done)} of {volume(total)}")
+        told.append(f"{format_value('capacity', done)} of {format_value('capacity', total)}")
         if done > 0:
             left.append(spent * max(total - done, 0) / done)
     if left and min(left) >= 0:
-        told.append(f"{span(min(left))} of it left")
+        told.append(f"{format_wait(min(left))} of it left")
     return told
-
-
-def volume(size_bytes: float) -> str:
-    """An amount of data in decimal units."""
-    for unit, worth in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size_bytes >= worth:
-            return f"{size_bytes / worth:.2f} {unit}"
-    return f"{size_bytes / 1e3:.1f} kB"
-
-
-def span(ns: float) -> str:
-    """A time to wait, to the second or the minute."""
-    seconds = ns / 1e9
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 class LiveDisplay(_Common):

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from tameshi import guard
-from tameshi.analysis import searches
+from tameshi.analysis import load_search
 from tameshi.analysis.results import results
 from tameshi.core.errors import BadInput
 from tameshi.record import store
@@ -69,7 +69,7 @@ def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
     for world, planned in prepared.plans.items():
         mine = [run for run in runs if run.spec.world is world]
         cells = results(planned.study, mine)["cells"] if planned.study.search else ()
-        found = searches.next_rates(planned.study, cells, planned.runs)
+        found = load_search.next_rates(planned.study, cells, planned.runs)
         before = prepared.rates.get(world, {})
         rates[world] = {cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()}
     if all(rates.get(world, {}) == prepared.rates.get(world, {}) for world in prepared.plans):

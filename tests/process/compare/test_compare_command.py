@@ -32,7 +32,7 @@ repetitions = 2
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The study, itself again, on twice the span, and with other seeds."""
+    """Return the study, itself again, on twice the span, and with other seeds."""
     home = tmp_path_factory.mktemp("studies")
     made = {}
     for name, text in {
@@ -50,7 +50,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-def test_the_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None:
+def test_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["again"], "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
@@ -67,23 +67,23 @@ def test_the_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None
     assert tameshi("compare", folders["first"], folders["again"], "--fail-on", "worse")
 
 
-def test_another_size_is_incomparable_and_says_so(folders: dict[str, Path]) -> None:
+def test_changed_size_is_incomparable(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["wider"])
     assert done.returncode == 3
-    assert "Incomparable: size of the storage (disk) differ." in done.stdout
+    assert "Incomparable: storage size (disk) differ." in done.stdout
     named = tameshi("compare", folders["first"], folders["wider"], "--changed", "work")
     assert named.returncode == 0
-    assert "only what was changed on purpose differs" in named.stdout
+    assert "only the intended change differs" in named.stdout
 
 
-def test_other_seeds_do_not_matter(folders: dict[str, Path]) -> None:
+def test_changed_seeds_have_no_effect(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["seeds"], "--format", "md")
     assert done.returncode == 0
-    assert done.stdout.startswith("# B beside A\n")
-    assert "| seed | does not matter |" in done.stdout
+    assert done.stdout.startswith("# Comparison of A and B\n")
+    assert "| seed | no effect |" in done.stdout
 
 
-def test_a_results_file_alone_tells_no_environment(folders: dict[str, Path], tmp_path) -> None:
+def test_results_file_alone_has_no_environment(folders: dict[str, Path], tmp_path) -> None:
     shutil.copy(folders["first"] / "results.json", tmp_path / "kept.json")
     done = tameshi("compare", tmp_path / "kept.json", folders["again"], "--lang", "ja")
     assert done.returncode == 0
@@ -106,7 +106,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_told_and_ends_with_2(case: str, folders, tmp_path) -> None:
+def test_bad_input_exits_with_2(case: str, folders, tmp_path) -> None:
     (tmp_path / "not.json").write_text("{")
     (tmp_path / "other.json").write_text("[]")
     (tmp_path / "newer.json").write_text('{"schema_version": 99, "cells": []}')
@@ -120,12 +120,12 @@ def test_bad_input_is_told_and_ends_with_2(case: str, folders, tmp_path) -> None
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_the_report_is_also_words(folders: dict[str, Path], lang: str) -> None:
+def test_report_command_prints_text(folders: dict[str, Path], lang: str) -> None:
     folder = folders["first"]
     page = tameshi("report", folder, "--format", "md", "--lang", lang)
     assert page.returncode == 0 and page.stdout.startswith("# Does it run?\n")
     told = tameshi("report", folder, "--format", "terminal", "--lang", lang)
     assert told.returncode == 0 and "Does it run?" in told.stdout
-    heading = "How to reproduce" if lang == "en" else "再現手順"
+    heading = "Steps to reproduce" if lang == "en" else "再現手順"
     assert heading in page.stdout and heading in told.stdout
     assert tameshi("report", folder, "--format", "pdf").returncode == 2

@@ -1,4 +1,4 @@
-"""The page in headless Chromium: offline, silent, drawn, and usable by keyboard."""
+"""Page in headless Chromium: offline, silent, drawn, and usable by keyboard."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import first_look
-import offers
 import pytest
+import storage_results
 
 from tameshi.report.study import render
 from tameshi.report.view.inputs import ReportInputs
@@ -44,7 +44,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 
 def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
-    """Opens a fresh report and returns every address that was asked for."""
+    """Open a fresh report and return every requested address."""
     path.write_text(render(first_look.inputs(first_look.blemished()), lang), encoding="utf-8")
     browser.get_log("browser")
     browser.get_log("performance")
@@ -59,9 +59,7 @@ def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
 
 @pytest.mark.slow("Chromium draws a whole report")
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_the_page_draws_itself_without_network(
-    browser: webdriver.Chrome, tmp_path: Path, lang: str
-) -> None:
+def test_page_draws_without_network(browser: webdriver.Chrome, tmp_path: Path, lang: str) -> None:
     path = tmp_path / f"{lang}.html"
     asked = open_page(browser, path, lang)
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
@@ -81,9 +79,7 @@ def test_the_page_draws_itself_without_network(
 
 
 @pytest.mark.slow("Chromium follows each key")
-def test_keyboard_alone_reaches_the_results_and_the_theme(
-    browser: webdriver.Chrome, tmp_path: Path
-) -> None:
+def test_keyboard_reaches_results_and_theme(browser: webdriver.Chrome, tmp_path: Path) -> None:
     open_page(browser, tmp_path / "keys.html", "en")
     focused = "return document.activeElement.textContent"
     background = "return getComputedStyle(document.documentElement).backgroundColor"
@@ -108,7 +104,7 @@ def test_keyboard_alone_reaches_the_results_and_the_theme(
 
 
 @pytest.mark.slow("Chromium prints a report")
-def test_paper_is_light_and_whole(browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_print_layout_is_light_and_complete(browser: webdriver.Chrome, tmp_path: Path) -> None:
     open_page(browser, tmp_path / "print.html", "en")
     browser.execute_script("document.getElementById('theme').click()")
     browser.execute_script(
@@ -122,7 +118,7 @@ def test_paper_is_light_and_whole(browser: webdriver.Chrome, tmp_path: Path) -> 
     assert browser.execute_script("return document.documentElement.dataset.theme") == "dark"
 
 
-def test_the_tables_are_there_without_scripts(browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_tables_are_present_without_scripts(browser: webdriver.Chrome, tmp_path: Path) -> None:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         open_page(browser, tmp_path / "still.html", "en")
@@ -134,10 +130,10 @@ def test_the_tables_are_there_without_scripts(browser: webdriver.Chrome, tmp_pat
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_table_of_storages_with_four_quantities_fits_a_window(
+def test_table_of_four_quantities_fits_a_window(
     browser: webdriver.Chrome, tmp_path: Path, lang: str
 ) -> None:
-    found = offers.results()
+    found = storage_results.results()
     found["cells"] += [
         cell | {"phase": "more", "windows": {"more": 1.0}}
         for cell in copy.deepcopy(found["cells"])
@@ -150,13 +146,13 @@ def test_a_table_of_storages_with_four_quantities_fits_a_window(
     for phase, metric in (("small", "read.iops"), ("large", "read.bandwidth")):
         told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
         found["published"].append(found["published"][0] | told)
-    path = tmp_path / "offers.html"
+    path = tmp_path / "comparison.html"
     path.write_text(render(ReportInputs(results=found), lang), encoding="utf-8")
     width = browser.get_window_size()["width"]
     browser.set_window_size(1400, 900)
     browser.get(path.as_uri())
     shown = browser.execute_script(
-        "const table = document.getElementById('table-offers');"
+        "const table = document.getElementById('table-comparison');"
         "return [table.parentElement.scrollWidth - table.parentElement.clientWidth,"
         " table.querySelectorAll('tbody tr:first-child td').length]"
     )

@@ -64,7 +64,7 @@ def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
     assert again["happened"][0]["scale"] == 256
     page = (out / "report.html").read_text()
     assert over["from_ns"] == over["to_ns"] >= 20_000_000_000
-    assert "member 1 of array is rebuilt" in page and "256 times as long" in page
+    assert "rebuild of member 1 of array completes" in page and "256 times as long" in page
 
 
 def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(
@@ -77,10 +77,10 @@ def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(
         "needless",
     }
     assert results(out)["verdict"]["level"] == "warning"
-    said = "`needless` did not happen: member 1 is alive; only a dead one can be replaced"
+    said = "`needless` did not happen: member 1 works; only a failed member can be replaced"
     assert said in terminal
     page = (out / "report.html").read_text()
-    assert "the event&#39;s phase, ended before" in page and "only a dead one" in page
+    assert "the event&#39;s phase, ended first" in page and "only a failed member" in page
 
 
 BROKEN = (
@@ -108,7 +108,7 @@ def test_a_mirror_that_lost_all_its_members_is_told_before_its_rate(tmp_path: Pa
     (cell,) = results(out)["cells"]
     (found,) = (found for found in cell["findings"] if found["code"] == "dead")
     assert found["subject"] == "array" and found["figures"] == {"failed_ns": 2_000_000_000.0}
-    assert "Storage array has failed at 2.00 s, and nothing was served from then on." in said
+    assert "Storage array failed at 2.00 s and served nothing after that." in said
     assert "a mean over an outage is no rate: array" in said
 
 
@@ -139,5 +139,5 @@ def test_a_phase_in_which_nothing_was_completed_is_a_warning_and_a_pause_is_none
         "long": "valid",
     }
     page = tameshi("report", str(out), "--format", "md").stdout
-    assert "nothing was completed: reads" in page
+    assert "nothing completed: reads" in page
     assert page.count("No result: ") == 1

@@ -62,10 +62,10 @@ def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_pat
     assert sorted(o["digest"] for o in outcomes(out)) == before, "nothing is run twice"
     assert results(out) == found
     report = (out / "report.html").read_text()
-    assert "How much load it bears" in report
+    assert "Sustainable load" in report
     assert axis["offered"] is True
     said = next(line for line in done.stdout.splitlines() if "Simulated: " in line)
-    assert said.startswith("Load under the limit") and "latency p99 below 25.0 ms" in said
+    assert said.startswith("Sustainable load") and "latency p99 below 25.0 ms" in said
 
 
 @pytest.mark.slow("a run of 21 s at each rate")

@@ -196,8 +196,8 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
     assert check["ledger"]["acknowledged"] > 100
     assert (check["ledger"]["lost"], check["holds"]) == (0, True)
     shown = (out / "report.html").read_text()
-    told_of = ("killed (kill -9)", "power cut at", "pages were read", "first error at")
-    for said in (*told_of, "nine tenths of the rate", "not validated"):
+    told_of = ("killed (kill -9)", "power cut at", "pages read", "first error at")
+    for said in (*told_of, "90 % of the previous rate", "not validated"):
         assert said in shown, said
 
 
@@ -222,7 +222,7 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
     assert next(h["kind"] for s in cell["timeline"] for h in s["happened"]) == "restart"
     shown = (out / "report.html").read_text()
     assert restart["model"].keys() == {"shutdown_ns", "away_ns", "recovery_ns"}
-    for said in ("shut down at", "pages listed were read back", "first error at", "not validated"):
+    for said in ("shutdown at", "listed pages reloaded", "first error at", "not validated"):
         assert said in shown, said
 
 

@@ -156,8 +156,10 @@ def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
         side = told[name]["write" if "write" in name else "read"]
         assert cell["rate"] == pytest.approx(side["iops"], rel=1e-6)
         assert cell["p99"] == side["clat_ns"]["percentile"]["99.000000"]
-    assert document["left_out"] == ["two-files-at-once: an open loop has the rate it was given"]
-    assert "# Profile fio: how well it fits" in done.stdout
+    assert document["left_out"] == [
+        {"code": "open_loop", "subject": "two-files-at-once", "values": {}}
+    ]
+    assert "# Profile fio: goodness of fit" in done.stdout
 
 
 @pytest.mark.parametrize(

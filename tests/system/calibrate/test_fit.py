@@ -13,6 +13,7 @@ from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.volumes import AFTER_FLUSH, ALONE, VARIANTS
 from tameshi.core import compiled
 from tameshi.core.data import PROFILES
+from tameshi.core.reasons import reason
 
 IN_ROUNDS = "volume in rounds"
 KNOWN = {
@@ -35,7 +36,7 @@ def fitted(cells, only="volume", capacity=CAPACITY, names=None):
 @pytest.mark.parametrize("rounds", [True, False])
 def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(rounds):
     cells = answered(volume(rounds=rounds), GRID)
-    assert [each.distrust for each in cells] == [""] * len(cells)
+    assert [each.distrust for each in cells] == [None] * len(cells)
     best, *others = fitted(cells, names=("volume", "volume in rounds"))
     assert best.model.name == ("volume in rounds" if rounds else "volume")
     assert best.score < others[0].score / 1.5
@@ -161,16 +162,15 @@ def test_what_no_cell_tells_is_said():
     told = {each.parameter.key: each.told for each in best.estimates}
     assert told["read.latency"]
     assert "read.transfer_rate" not in told
-    untold = " ".join(best.model.untold)
-    for word in (
-        "write: the cells hold none",
-        "read.transfer_rate: all requests have one length",
-        "flush: no write was followed",
-        "more than 16",
+    for untold in (
+        reason("never_alone", "write"),
+        reason("one_length", "read.transfer_rate"),
+        reason("never_synced", "flush"),
+        reason("untested_depth", "parallel", depth=16),
     ):
-        assert word in untold
+        assert untold in best.model.untold
     flash = next(m for m in candidates(cells, CAPACITY, "flash") if m.kind == "flash")
-    assert "twice the capacity" in " ".join(flash.untold)
+    assert "needs_overwriting" in [each["code"] for each in flash.untold]
 
 
 def test_what_is_held_out_moves_no_parameter():

@@ -16,7 +16,10 @@ def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
     out = tmp_path / "out"
     done = tameshi(*QUESTION, "--no-sensitivity", "--out", out)
     assert done.returncode == 0, done.stderr
-    assert "The smallest that reaches 2.00 k statements a second is es3000-1-2t" in done.stdout
+    assert (
+        "The smallest configuration that reaches 2.00 k statements per second is es3000-1-2t"
+        in done.stdout
+    )
     asked = json.loads((out / "asked.json").read_text())
     assert asked["best"]["buffer_pool"] == "8 MiB"
     assert asked["best"]["qps"]["model"]["low"] < asked["best"]["qps"]["value"]

@@ -19,7 +19,7 @@ def test_what_disturbs_a_commit_stands_in_the_report_of_the_interference_study(q
     alone, beside = tails(found, "log")["log"], tails(found, "log-compaction")["log"]
     assert beside > 1.5 * alone, "compaction delays commits"
     report = tameshi("report", folder, "--format", "md").stdout
-    matrix = report.split("## Who disturbs whom")[1].split("## ")[0]
+    matrix = report.split("## Interference")[1].split("## ")[0]
     (row,) = (line for line in matrix.splitlines() if line.startswith("| log · commit |"))
     assert row.count("|") == 9
     assert f"({beside / alone:.3g}"[:4] in row

@@ -36,9 +36,9 @@ def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, quick_s
 VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
 FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
 TIME = r"[\d.]+ [mµ]s"
-MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
+MAKES = f"makes {VALUE} transactions per second, {FACTOR} the {VALUE} of"
 AWAY = (
-    r"ha: the service is away for 2\.\d\d s \(model [\d.–]+ s\) and at nine tenths of its rate "
+    r"ha: service stops for 2\.\d\d s \(model [\d.–]+ s\) and reaches 90 % of its rate of its rate "
     r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
 )
 YEARS = r"[\d.]+ \(model [\d.–]+\)"
@@ -70,7 +70,7 @@ FIRST = {
         ),
         r"threads 32 makes [\d.]+ × the transactions of 2",
         *(
-            rf"documents · card {card} takes {TIME} for a read or write, {FACTOR} the {TIME}"
+            rf"documents · card {card} takes {TIME} per read or write, {FACTOR} the {TIME}"
             for card in ("es3000-1.2t", "p320h-700g")
         ),
     ],
@@ -79,7 +79,7 @@ FIRST = {
 
 def first_sentence_says(patterns, shown):
     """The first line of the answer tells each."""
-    (first,) = [line for line in shown.splitlines() if line.startswith("What each change does")]
+    (first,) = [line for line in shown.splitlines() if line.startswith("Effect of each change")]
     for pattern in patterns:
         assert re.search(pattern, first), (pattern, first)
 

@@ -1,4 +1,4 @@
-"""The studies that the comparison with a real MariaDB runs, and the rows that it makes."""
+"""Studies of the comparison with a real MariaDB, and its rows."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ EXTRA = {
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_one_study_runs_in_both_worlds_with_the_machines_own_host_and_disk(size):
+def test_study_runs_in_both_worlds_with_the_machines_host_and_disk(size):
     study = StudyFile("s", Path("nowhere/s.toml"), study_text(SIZES[size]), EXTRA)
     planned = plan(study, "simulated", quick=False)
     assert planned.refusals == []
@@ -45,7 +45,7 @@ def test_one_study_runs_in_both_worlds_with_the_machines_own_host_and_disk(size)
     assert plan(study, "measured", quick=False).runs
 
 
-def test_the_published_cells_are_calibration_figures_and_run_simulated():
+def test_published_cells_are_calibration_figures_and_run_simulated():
     study = StudyFile("s", Path("nowhere/s.toml"), short_text())
     planned = plan(study, "simulated", quick=False)
     runs = planned.runs
@@ -54,7 +54,7 @@ def test_the_published_cells_are_calibration_figures_and_run_simulated():
     assert planned.refusals == []
 
 
-def test_what_was_measured_stays_when_only_the_simulated_side_is_made_anew():
+def test_measured_rows_survive_a_new_simulation():
     rows = [
         {"source": "S2-0025", "metric": "statement.rate", "reference": "46353", "ours": "1"},
         {"source": "MariaDB: oltp, 16 MiB", "metric": "m", "reference": "7", "ours": "2"},
@@ -63,7 +63,7 @@ def test_what_was_measured_stays_when_only_the_simulated_side_is_made_anew():
     assert list(renewed(rows, {"MariaDB: oltp, 16 MiB": cell})) == [{**rows[1], "ours": "3.5"}]
 
 
-def test_the_profiles_of_what_was_measured_on_lie_beside_the_table():
+def test_profiles_of_the_measured_machine_are_next_to_the_table():
     extra = {
         plural: [(name, one, path.read_text(encoding="utf-8"))]
         for plural, one, name, path in zip(
@@ -76,7 +76,7 @@ def test_the_profiles_of_what_was_measured_on_lie_beside_the_table():
     assert measured == {f"MariaDB: {cell}" for cell in cells}
 
 
-def test_a_row_says_what_it_is_about():
+def test_row_names_its_subject():
     facts = Facts("mariadb-10.11", "tpcc", "volume", 4, 10**9, 10**8)
     made = row("MariaDB: tpcc, 16 MiB", facts, "statement.rate", (10.0, 12.5), "1/s", "")
     assert (made["reference"], made["ours"], made["pool_bytes"]) == ("10", "12.5", 10**8)

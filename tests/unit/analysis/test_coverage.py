@@ -1,4 +1,4 @@
-"""The intervals cover as often as they claim, and a wrong one would be found out."""
+"""Coverage of intervals, and detection of wrong ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tameshi.analysis.stats.intervals import Interval
 
 TRIALS = 1000
 NOMINAL = (92.5, 97.5)
-"""Of 1000 intervals that cover 95 %, chance takes fewer than one in a thousand outside."""
+"""Of 1000 intervals that cover 95 %, fewer than one in a thousand times more miss by chance."""
 CASES = {case.name: case for case in covering.cases()}
 HEADING = "## Observed coverage"
 
@@ -61,7 +61,7 @@ def test_intervals_cover_as_often_as_they_claim(name: str) -> None:
         ("within/p99, ρ = 0.6/100", 90.0),
     ],
 )
-def test_intervals_within_a_run_hold_up_against_correlation(name: str, least: float) -> None:
+def test_intervals_within_a_run_survive_correlation(name: str, least: float) -> None:
     assert share(name, 500) >= least
 
 
@@ -82,13 +82,13 @@ def blind_to_correlation(residuals: list[float]) -> tuple[float, float]:
         ("within/rate, ρ = 0.6/100", "error_of_sum", blind_to_correlation),
     ],
 )
-def test_a_wrong_interval_is_found_out(monkeypatch, name, part, wrong) -> None:
+def test_wrong_interval_is_detected(monkeypatch, name, part, wrong) -> None:
     monkeypatch.setattr(intervals, part, wrong)
     assert share(name) < NOMINAL[0]
 
 
 def table_cells(text: str) -> dict[str, str]:
-    """`table/row/column` and what stands there, of every Markdown table."""
+    """Yield `table/row/column` with the content of every Markdown table."""
     cells, head = {}, []
     for line in text.splitlines():
         parts = [part.strip() for part in line.strip("|").split("|")]
@@ -102,7 +102,7 @@ def table_cells(text: str) -> dict[str, str]:
     return cells
 
 
-def test_the_page_has_every_case_and_no_other(root) -> None:
+def test_page_has_every_case_and_no_other(root) -> None:
     page = root / "docs" / "validation" / "coverage.md"
     text = page.read_text(encoding="utf-8").partition(HEADING)[2]
     assert table_cells(text).keys() == CASES.keys()
@@ -110,7 +110,7 @@ def test_the_page_has_every_case_and_no_other(root) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_the_page_tells_what_is_observed(root) -> None:
+def test_page_states_the_observed_coverage(root) -> None:
     """The whole grid anew: within one in a hundred of what the page says."""
     page = root / "docs" / "validation" / "coverage.md"
     text = page.read_text(encoding="utf-8").partition(HEADING)[2]

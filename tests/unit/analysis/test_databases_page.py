@@ -1,4 +1,4 @@
-"""The page of simulated databases: what is known beside ours, good and bad."""
+"""Page of simulated databases: our figures next to known ones, good and bad."""
 
 import csv
 import math
@@ -31,14 +31,14 @@ ROWS = [
 ]
 
 
-def test_errors_are_told_where_they_are_bad_too():
+def test_bad_errors_are_shown():
     told = page(ROWS, [], [])
     assert "| S2-0023 |" in told and "+292.1%" in told
     assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%, 1 beyond 25%" in told
     assert "+1.00 points" in told and BAD in told
 
 
-def test_an_invalid_measurement_stands_in_brackets_and_is_not_counted():
+def test_invalid_measurement_is_bracketed_and_not_counted():
     worst = row("MariaDB: oltp, 8 MiB", "statement.rate", 1000, 9000)
     told = page([*ROWS, replace(worst, invalid="not warm")], [], [])
     assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%" in told
@@ -46,13 +46,13 @@ def test_an_invalid_measurement_stands_in_brackets_and_is_not_counted():
     assert "MariaDB: oltp, 8 MiB, whose measurement is invalid: not warm." in told
 
 
-def test_cells_of_whole_studies_stand_with_the_reason_of_their_error():
+def test_cells_of_whole_studies_show_the_reason_of_their_error():
     known = {"id": "S2-0023", "published": "10915", "unit": "query/s", "ours": "42000"}
     told = page([], [{**known, "deviation_percent": "+284.8", "reason": "not known"}], [])
     assert "10,915 query/s | 42,000 | +284.8 % |  | not known" in told
 
 
-def test_a_reason_that_several_figures_share_is_told_once():
+def test_shared_reason_is_shown_once():
     known = {"published": "1", "unit": "s", "ours": "2", "deviation_percent": "+100.0"}
     why = ["shared", "own", "", "shared", ""]
     rows = [{**known, "id": f"S2-{i}", "reason": reason} for i, reason in enumerate(why)]
@@ -63,7 +63,7 @@ def test_a_reason_that_several_figures_share_is_told_once():
     assert told.count("shared") == 1 and "\n\n(a) shared\n" in told
 
 
-def test_predictions_stand_with_their_bounds_and_without_a_score():
+def test_predictions_have_bounds_and_no_score():
     blind = Prediction("S2-0033", "40000", "30000", "50000", "mysql-disk-or-flash", "a=b", "d")
     told = page([], [], [blind])
     assert "| S2-0033 | query/s | 40000 | 30000 | 50000 | as first |  |  | a=b |" in told
@@ -71,7 +71,7 @@ def test_predictions_stand_with_their_bounds_and_without_a_score():
     assert "Nothing has been measured" in told
 
 
-def test_the_latest_prediction_stands_beside_the_first_and_those_outside_are_counted(tmp_path):
+def test_latest_prediction_stands_next_to_the_first(tmp_path):
     head = "id,predicted,low,high,study,cell,digest\n"
     rows = {
         "predictions.csv": (("S2-0033", 40), ("S2-0035", 40), ("S2-0037", 40), ("S2-0039", 40)),
@@ -92,7 +92,7 @@ def test_the_latest_prediction_stands_beside_the_first_and_those_outside_are_cou
         assert line in told
 
 
-def test_a_figure_that_set_parameters_says_which_and_all_of_them_stand_in_a_table():
+def test_figure_with_fitted_parameters_names_them():
     known = {"published": "1", "unit": "s", "ours": "2", "deviation_percent": "+1.0", "reason": ""}
     rows = [{**known, "id": name} for name in ("S2-0023", "S2-0025")]
     parameters = [
@@ -106,7 +106,7 @@ def test_a_figure_that_set_parameters_says_which_and_all_of_them_stand_in_a_tabl
     assert "| a-study | `redo_log` | 56 MiB | S2-0023 |" in told
 
 
-def test_a_figure_that_is_listed_twice_set_parameters_under_both_ids_and_is_one_number():
+def test_figure_listed_twice_fits_parameters_under_both_ids():
     with (PUBLISHED / "calibration.csv").open(newline="", encoding="utf-8") as file:
         known = {row["id"]: float(row["value"]) for row in csv.DictReader(file) if row["id"] in IDS}
     for one, twin in TWICE.items():
@@ -115,7 +115,7 @@ def test_a_figure_that_is_listed_twice_set_parameters_under_both_ids_and_is_one_
             assert (one in each.figures) == (twin in each.figures), each
 
 
-def test_every_fitted_value_of_engines_hosts_and_studies_stands_in_the_table():
+def test_table_has_every_fitted_value_of_engines_hosts_and_studies():
     found = fitted()
     for kind in KINDS:
         for path in (PROFILES / kind).glob("*.toml"):
@@ -136,7 +136,7 @@ def test_every_row_has_as_many_cells_as_its_head():
         assert len({line.count("|") for line in table.splitlines()}) == 1
 
 
-def test_the_page_of_this_project_is_that_of_its_lists(tmp_path):
+def test_page_of_this_project_matches_its_lists(tmp_path):
     for path in [PAGES / "calibration.csv", *PAGES.glob("predictions*.csv")]:
         if path.exists():
             (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -146,6 +146,6 @@ def test_the_page_of_this_project_is_that_of_its_lists(tmp_path):
     assert (PAGES / PAGE).read_text() == made, why
 
 
-def test_an_error_of_a_share_is_one_of_its_odds():
+def test_error_of_a_share_is_that_of_its_odds():
     found = row("a", "server.hit_ratio", 0.5, 0.75).off
     assert math.isclose(found, math.log(3))

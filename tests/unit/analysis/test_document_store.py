@@ -1,4 +1,4 @@
-"""A document store's figures say how far its model may be off, and that nothing validates it."""
+"""Model error of document stores, which have no validation."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ SECOND = 10**9
 
 
 def documents(text: str = STUDY.text):
-    """A run of the document store, and its phase."""
+    """Return a run of the document store, and its phase."""
     study = StudyFile(STUDY.name, Path(STUDY.path), text)
     runs = plan(study, "simulated", quick=False).runs
     run = next(run for run in runs if run.cell["test"] == "documents")
@@ -33,7 +33,7 @@ def window(**counts: float) -> WindowData:
     return WindowData(SECOND, [SECOND], counters, {})
 
 
-def test_a_phase_with_a_merge_tree_is_a_document_store_and_others_are_none():
+def test_phase_with_a_merge_tree_is_a_document_store():
     run, phase = documents()
     facts = facts_of_store(run, phase, "card")
     assert (facts.workload, facts.storage, facts.clients) == (DOCUMENTS, "flash", 4 * 16)
@@ -43,7 +43,7 @@ def test_a_phase_with_a_merge_tree_is_a_document_store_and_others_are_none():
     assert facts_of_store(run, alone, "card") is None
 
 
-def test_nothing_validates_it_but_the_mean_that_it_was_fitted_on():
+def test_store_is_validated_only_by_its_fitted_mean():
     metrics = ("read.latency.mean", "read.latency.p99", "commit.rate", "commit.latency.mean")
     mean, tail, rate, commit = (interval(metric, 100.0, CARD) for metric in metrics)
     assert (mean.inside_range, mean.fitted_on) == (True, "S1-0110")
@@ -54,14 +54,14 @@ def test_nothing_validates_it_but_the_mean_that_it_was_fitted_on():
     assert not interval("read.latency.mean", 100.0, disk).inside_range
 
 
-def test_what_is_known_of_servers_says_nothing_of_it_and_the_other_way_round():
+def test_figures_of_servers_and_stores_do_not_validate_each_other():
     assert model_error.comparable(DOCUMENTS, CARD) == []
     server = Facts("mysql-8.0", "tpcc tpcc-mysql", "flash", 64, 1, 1)
     assert all(row.facts.workload != DOCUMENTS for row in model_error.comparable("rate", server))
     assert model_error.family_of("drive.life_years", DOCUMENTS) == "life"
 
 
-def test_no_more_documents_commit_than_arrive_and_no_more_queries_are_read():
+def test_commits_and_reads_do_not_exceed_arrivals():
     _, phase = documents()
     stored, asked = phase.streams
     of = arrives(stored, [window(commit=3900, write=9000, read=50)])
@@ -74,7 +74,7 @@ def test_no_more_documents_commit_than_arrive_and_no_more_queries_are_read():
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_the_report_says_where_nothing_is_known(lang):
+def test_report_shows_missing_evidence(lang):
     text = Text(lang)
     estimates = [
         {"metric": metric, "subject": "s", "model": interval(metric, 9.0, CARD).as_json()}

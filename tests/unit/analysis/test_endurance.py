@@ -1,4 +1,4 @@
-"""What a load does to flash, from the counts and states of the record."""
+"""Flash wear from the counters and states of the record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATES = {
 
 
 def window(host: float, moved: float, life: float, share: float = 1) -> WindowData:
-    """One second in two intervals; the host wrote a share of what was programmed for it."""
+    """Return one second in two intervals; the host wrote a share of the programmed bytes."""
     counts = {
         "flash.written_bytes": [0, host * share],
         "flash.host_bytes": [host, 0],
@@ -31,7 +31,7 @@ def window(host: float, moved: float, life: float, share: float = 1) -> WindowDa
     )
 
 
-def test_amplification_spare_and_life_follow_from_their_definitions() -> None:
+def test_amplification_spare_and_life_follow_their_definitions() -> None:
     found = endurance("storage.d", [window(100, 150, 1e9), window(300, 250, 1e9)])
     assert found is not None
     assert (found["host_bytes"], found["moved_bytes"], found["padded_bytes"]) == (400, 400, 0)
@@ -42,7 +42,7 @@ def test_amplification_spare_and_life_follow_from_their_definitions() -> None:
     assert found["life_years"] == pytest.approx(1e9 / (400 * SECONDS_PER_YEAR), rel=1e-5)
 
 
-def test_a_write_smaller_than_a_mapping_unit_costs_all_of_it() -> None:
+def test_write_below_a_mapping_unit_costs_a_whole_unit() -> None:
     (whole, quarter) = (
         endurance("storage.d", [window(400, 400, 1e9, share)]) for share in (1, 0.25)
     )
@@ -53,7 +53,7 @@ def test_a_write_smaller_than_a_mapping_unit_costs_all_of_it() -> None:
     assert quarter["life_years"] == whole["life_years"]
 
 
-def test_read_retry_adds_to_life_what_it_lets_the_cells_take_beyond_their_endurance() -> None:
+def test_read_retry_extends_life_beyond_endurance() -> None:
     run = window(400, 400, 1e9)
     more = {**run.counters, "flash.retry_life_bytes": [6.4e8] * 2}
     (rated, retried) = (
@@ -67,7 +67,7 @@ def test_read_retry_adds_to_life_what_it_lets_the_cells_take_beyond_their_endura
     assert retried["life_years_retried"] == pytest.approx(1.64 * rated["life_years"], rel=1e-5)
 
 
-def test_what_streams_wrote_is_told_beside_what_an_array_made_of_it() -> None:
+def test_stream_writes_stand_next_to_the_arrays_writes() -> None:
     runs = [window(100, 0, 1e9), window(300, 0, 1e9)]
     streams = [
         [WindowData(SECOND, [SECOND], {"write.bytes": [written]}, {}) for written in both]
@@ -81,13 +81,13 @@ def test_what_streams_wrote_is_told_beside_what_an_array_made_of_it() -> None:
     assert found["stream_written_bytes"] is None
 
 
-def test_nothing_written_has_no_amplification_and_lasts() -> None:
+def test_idle_flash_has_no_amplification_and_lasts() -> None:
     found = endurance("storage.d", [window(0, 0, 1e9)])
     assert found is not None
     assert (found["write_amplification"], found["life_years"]) == (None, None)
 
 
-def test_what_is_left_of_an_earlier_phases_writes_is_counted_and_extrapolated_to_nothing() -> None:
+def test_earlier_phases_writes_count_but_are_not_extrapolated() -> None:
     found = endurance("storage.d", [window(400, 400, 1e9)], retried=True, is_written=False)
     assert found is not None
     assert (found["host_bytes"], found["moved_bytes"]) == (400, 400)
@@ -95,19 +95,19 @@ def test_what_is_left_of_an_earlier_phases_writes_is_counted_and_extrapolated_to
     assert list(told) == [None, None, None]
 
 
-def test_a_storage_without_flash_has_none() -> None:
+def test_storage_without_flash_has_no_endurance() -> None:
     assert (
         endurance("storage.d", [WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})]) is None
     )
 
 
-def test_life_with_repeated_reads_that_is_over_is_nothing_left_and_not_unknown() -> None:
+def test_exhausted_life_with_read_retry_is_zero() -> None:
     over = endurance("storage.d", [window(400, 400, 0)], retried=True)
     assert over is not None
     assert (over["life_years"], over["life_years_retried"]) == (0, 0)
 
 
-def test_flash_is_readable_up_to_its_endurance_and_what_repeated_reads_add() -> None:
+def test_flash_is_readable_up_to_endurance_plus_read_retry() -> None:
     retry = {"worn": {"value": "20 %"}, "extra_life": {"value": "64 %"}}
     for percent, flash, told, readable in [
         (None, {}, Worn(0.0, None), True),
@@ -125,7 +125,7 @@ def test_flash_is_readable_up_to_its_endurance_and_what_repeated_reads_add() -> 
     assert worn({"device": {"profile": "p", "device": {"hdd": {}}}}) is None
 
 
-def test_a_rebuild_wears_the_flash_in_a_phase_that_writes_nothing_itself() -> None:
+def test_rebuild_wears_flash_in_an_idle_phase() -> None:
     run = window(400, 200, 1e9)
     rebuilt = WindowData(SECOND, run.lengths_ns, {**run.counters, "rebuild.bytes": [400, 0]}, {})
     found = endurance("storage.d", [rebuilt], is_written=False)
@@ -142,7 +142,7 @@ def test_a_rebuild_wears_the_flash_in_a_phase_that_writes_nothing_itself() -> No
     assert found["life_years"] == pytest.approx(1e9 / (200 * SECONDS_PER_YEAR), rel=1e-5)
 
 
-def test_a_drive_without_effective_spare_has_none_to_the_last_digit() -> None:
+def test_drive_without_effective_spare_has_exactly_none() -> None:
     mapped, erased = [4 << 12, 3 << 12, 4 << 12], [84 << 12, 70 << 12, 2 << 12]
 
     def effective(more: int) -> float:

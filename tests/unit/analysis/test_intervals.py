@@ -1,4 +1,4 @@
-"""Intervals: known answers, edges, and what they say where there are none."""
+"""Intervals: known answers, edge cases, and reasons for absence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POSITIVE = st.floats(1e-3, 1e12)
 
 
 @given(st.lists(POSITIVE, min_size=2, max_size=12))
-def test_over_runs_is_students_t_on_logarithms(values: list[float]) -> None:
+def test_interval_over_runs_is_students_t_on_logarithms(values: list[float]) -> None:
     found = of_runs(values)
     logs = [math.log(value) for value in values]
     assert found.low is not None and found.high is not None
@@ -31,20 +31,20 @@ def test_over_runs_is_students_t_on_logarithms(values: list[float]) -> None:
             assert math.log(found.high) == pytest.approx(known.high, abs=1e-6)
 
 
-def test_runs_with_a_zero_are_taken_plainly_and_never_below_zero() -> None:
+def test_runs_with_a_zero_use_the_plain_mean_and_stay_positive() -> None:
     found = of_runs([0.0, 1.0, 2.0])
     assert (found.low, found.method) == (0.0, intervals.OVER_RUNS_PLAIN)
     assert centre([0.0, 1.0, 2.0]) == 1.0
 
 
-def test_equal_runs_are_as_sure_as_their_record_can_tell() -> None:
+def test_equal_runs_are_limited_by_the_records_resolution() -> None:
     exact, rough = of_runs([5.0, 5.0, 5.0]), of_runs([5.0, 5.0, 5.0], 0.001)
     assert (exact.low, exact.high) == (5.0, 5.0)
     assert (rough.low, rough.high) == pytest.approx((4.995, 5.005), abs=1e-5)
 
 
 @given(st.lists(st.floats(0, 1e9), max_size=60), st.floats(1e-3, 1e3))
-def test_within_a_run_never_fails_and_scales_with_its_unit(tops: list[float], unit: float) -> None:
+def test_interval_within_a_run_scales_with_its_unit(tops: list[float], unit: float) -> None:
     total = math.fsum(tops)
     found = within(tops, [1.0] * len(tops), total / max(len(tops), 1))
     if len(tops) < intervals.FEWEST_INTERVALS or total == 0:
@@ -68,7 +68,7 @@ def test_correlation_widens_an_interval() -> None:
     assert wide.high - wide.low > 4 * (narrow.high - narrow.low)
 
 
-def test_a_short_run_that_climbs_without_end_gets_no_interval_rather_than_an_absurd_one() -> None:
+def test_short_rising_run_has_no_interval() -> None:
     climbing = [float(2**place) for place in range(24)]
     found = within(climbing, [1.0] * 24, sum(climbing) / 24)
     assert (found.low, found.high, found.method) == (None, None, intervals.TOO_UNEVEN)
@@ -76,7 +76,7 @@ def test_a_short_run_that_climbs_without_end_gets_no_interval_rather_than_an_abs
     assert steady.low and steady.high and steady.high / steady.low < 1.1
 
 
-def test_percentiles_of_few_operations_get_none() -> None:
+def test_percentiles_of_few_operations_have_no_interval() -> None:
     assert of_quantile(0.99, [10.0] * 30, [10.0] * 30, lambda share: share).low is None
     assert of_quantile(0.99, [99.0] * 10, [100.0] * 10, lambda share: share).low is None
 
@@ -87,7 +87,7 @@ def test_results_do_not_depend_on_the_last_digits() -> None:
     assert intervals.digits(123456789.123456) == 123456789.123
 
 
-def test_every_estimate_has_an_interval_or_says_why_not() -> None:
+def test_every_estimate_has_an_interval_or_a_reason() -> None:
     for runs in ([window(0)], [window(0), window(1)], [window(n, writes=n) for n in range(3)]):
         found = estimates("s", runs)
         assert found
@@ -97,7 +97,7 @@ def test_every_estimate_has_an_interval_or_says_why_not() -> None:
             assert one.model is None
 
 
-def test_deviations_and_maxima_say_over_how_many_operations_they_were_taken() -> None:
+def test_deviations_and_maxima_state_their_operations() -> None:
     for runs in ([window(0)], [window(0), window(1)]):
         counted = int(sum(sum(run.counters["read.count"]) for run in runs))
         by_metric = {e.metric: e.operations for e in estimates("s", runs)}
@@ -105,7 +105,7 @@ def test_deviations_and_maxima_say_over_how_many_operations_they_were_taken() ->
         assert by_metric["read.latency.p99"] is None and by_metric["read.iops"] is None
 
 
-def test_an_operation_that_a_run_lacks_counts_as_a_rate_of_zero() -> None:
+def test_missing_operation_counts_as_a_rate_of_zero() -> None:
     by_metric = {e.metric: e for e in estimates("s", [window(0, writes=2), window(1)])}
     assert by_metric["write.iops"].by_repetition == {0: 2.0, 1: 0.0}
     assert by_metric["write.iops"].value == 1.0
@@ -122,7 +122,7 @@ def test_windows_without_histograms_have_no_percentiles() -> None:
     }
 
 
-def test_percentiles_of_one_run_take_what_the_record_tells() -> None:
+def test_percentiles_of_one_run_use_its_recorded_intervals() -> None:
     whole = window(0)
     series = {"below": [990.0 + (-1) ** n for n in range(24)], "counts": [1000.0] * 24}
     curve = [[0.9, 2e6], [0.985, 2.8e6], [0.99, 3e6], [0.995, 3.3e6], [1.0, 9e6]]
@@ -134,7 +134,7 @@ def test_percentiles_of_one_run_take_what_the_record_tells() -> None:
     assert by_metric["read.latency.p50"].low is None
 
 
-def test_a_models_interval_stands_apart() -> None:
+def test_model_interval_is_separate_from_sampling() -> None:
     model = ModelInterval(0.9, 1.1, "a drive", True)
     assert model.as_json() == {
         "low": 0.9,

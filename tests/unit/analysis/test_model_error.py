@@ -1,4 +1,4 @@
-"""How far a simulated database may be off: from what was validated, and what is left open."""
+"""Model error of simulated databases, from validated figures and parameter uncertainty."""
 
 import math
 from dataclasses import replace
@@ -44,7 +44,7 @@ def changed(facts: Facts, **of: object) -> Facts:
     return Facts(**{**facts.__dict__, **of})
 
 
-def test_the_interval_joins_the_error_of_what_is_like_it_with_what_parameters_leave_open():
+def test_interval_joins_comparable_errors_and_parameter_uncertainty():
     found = interval(QPS, 1000.0, LARGE)
     width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
     assert found.low == pytest.approx(1000 * math.exp(-width))
@@ -52,12 +52,12 @@ def test_the_interval_joins_the_error_of_what_is_like_it_with_what_parameters_le
     assert (found.validated_on, found.inside_range) == ("S2-0025", True)
 
 
-def test_where_a_figure_is_known_to_be_far_off_the_interval_holds_the_truth():
+def test_interval_holds_the_truth_for_known_large_errors():
     found = interval(QPS, 40_000.0, SMALL)
     assert found.low < 10_000 and found.validated_on == "S2-0023"
 
 
-def test_what_the_model_was_fitted_on_is_no_evidence(monkeypatch):
+def test_fitted_figures_are_no_evidence(monkeypatch):
     rows = [
         Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
         Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
@@ -68,7 +68,7 @@ def test_what_the_model_was_fitted_on_is_no_evidence(monkeypatch):
     assert "S2-0023" not in found.validated_on
 
 
-def test_an_invalid_measurement_is_no_evidence(monkeypatch):
+def test_invalid_measurement_is_no_evidence(monkeypatch):
     sound = Validated("cell", LARGE, QPS, 46_000.0, 45_000.0, "1/s", "")
     invalid = replace(sound, ours=100_000.0, invalid="the start was not warm")
     alone = interval(QPS, 10_000.0, LARGE)
@@ -76,7 +76,7 @@ def test_an_invalid_measurement_is_no_evidence(monkeypatch):
     assert interval(QPS, 10_000.0, LARGE) == replace(alone, validated_on="cell")
 
 
-def test_where_the_model_was_fitted_a_question_lies_inside_and_is_told_so(monkeypatch):
+def test_fitted_point_lies_inside_the_validated_range(monkeypatch):
     rows = [
         Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
         Validated("S2-0024", SMALL, LATENCY + "mean", 5.0, 5.0, "ms", "", "the cost of a look"),
@@ -100,7 +100,7 @@ def test_where_the_model_was_fitted_a_question_lies_inside_and_is_told_so(monkey
     assert "fitted_on" not in interval(QPS, 1.0, LARGE).as_json()
 
 
-def test_every_cell_with_a_known_figure_lies_inside_or_where_the_model_was_fitted(monkeypatch):
+def test_known_cells_lie_inside_or_at_fitted_points(monkeypatch):
     monkeypatch.undo()
     for row in model_error.validated():
         found = interval(row.metric, row.ours, row.facts)
@@ -108,7 +108,7 @@ def test_every_cell_with_a_known_figure_lies_inside_or_where_the_model_was_fitte
             assert found.inside_range, row.source
 
 
-def test_outside_of_what_was_validated_it_is_wider_and_says_so():
+def test_interval_outside_the_validated_range_is_wider():
     inside = interval(QPS, 1000.0, LARGE)
     others = (
         {"profile": "mysql-8.0"},
@@ -125,11 +125,11 @@ def test_outside_of_what_was_validated_it_is_wider_and_says_so():
     assert not interval(QPS, 1000.0, between).inside_range
 
 
-def test_a_pool_beyond_the_data_is_like_one_that_just_holds_them():
+def test_pool_beyond_the_data_equals_one_that_just_holds_them():
     assert interval(QPS, 1000.0, changed(LARGE, pool_bytes=8 * GB)) == interval(QPS, 1000.0, LARGE)
 
 
-def test_shares_stay_shares():
+def test_shares_stay_between_zero_and_one():
     for value in (0.5, 0.99, 0.99999):
         found = interval(HITS, value, SMALL)
         assert 0 < found.low < value < found.high < 1
@@ -137,7 +137,7 @@ def test_shares_stay_shares():
     assert interval(QPS, 0.0, SMALL) is None
 
 
-def test_every_figure_gets_one_and_sampling_is_left_alone():
+def test_every_figure_has_a_model_interval_next_to_sampling():
     given = [Estimate(QPS, "tpcc", 5.0, "1/s", none("one run")) for _ in range(2)]
     found = with_model(given, LARGE)
     assert all(each.model for each in found)
@@ -145,7 +145,7 @@ def test_every_figure_gets_one_and_sampling_is_left_alone():
     assert with_model(given, None) == given
 
 
-def test_no_rate_may_be_off_beyond_what_arrives_and_latencies_may() -> None:
+def test_model_rates_do_not_exceed_arrivals() -> None:
     metrics = ("transaction.rate", "statement.rate", "transaction.latency.p99")
     given = [Estimate(metric, "tpcc", 100.0, "", none("one run")) for metric in metrics]
     limited = [replace(each, at_most=102.0) for each in given[:2]] + given[2:]
@@ -155,7 +155,7 @@ def test_no_rate_may_be_off_beyond_what_arrives_and_latencies_may() -> None:
     assert most[2].model == closed[2].model and closed[0].model.high > 102
 
 
-def test_every_metric_of_a_database_has_a_family_and_each_is_left_something_open():
+def test_every_database_metric_has_a_family_with_uncertainty():
     metrics = [QPS, HITS, "transaction.latency.p99", "server.time_log", "server.read_rate"]
     metrics += ["server.page_write_rate", "server.dirty_bytes", "transaction.tpmc"]
     families = [model_error.family_of(metric) for metric in metrics]
@@ -165,7 +165,7 @@ def test_every_metric_of_a_database_has_a_family_and_each_is_left_something_open
     ]
 
 
-def test_what_the_project_states_is_whole(monkeypatch):
+def test_evidence_files_are_complete(monkeypatch):
     monkeypatch.undo()
     told = model_error.left_open()
     assert set(told) == set(model_error.FAMILIES)
@@ -181,7 +181,7 @@ OUTAGE = {
 }
 
 
-def test_how_long_a_server_is_away_and_a_drive_lasts_is_not_validated_by_rates():
+def test_rates_do_not_validate_outages_or_drive_life():
     found = of_event(AWAY, LARGE)
     assert {key: found[key] for key in AWAY} == AWAY
     width = math.exp(QUANTILE * math.hypot(0.2, 0.5))
@@ -195,21 +195,21 @@ def test_how_long_a_server_is_away_and_a_drive_lasts_is_not_validated_by_rates()
     assert life["life_years"]["high"] == pytest.approx(3 * width, rel=1e-4)
 
 
-def test_an_outage_may_be_off_from_its_begin_on_and_what_never_came_has_no_interval():
+def test_outage_error_starts_at_its_begin():
     model = of_event(OUTAGE, LARGE)["model"]
     assert model.keys() == {"first_success_ns"}
     assert model["first_success_ns"]["low"] < 2e9 < model["first_success_ns"]["high"]
 
 
 def staged(**events: object) -> SimpleNamespace:
-    """A run's spec of which only its events matter."""
+    """Return a run's spec with these events only."""
     usual = {"kill": None, "restart": None, "failover": None}
     return SimpleNamespace(
         events={name: SimpleNamespace(**{**usual, **of}) for name, of in events.items()}
     )
 
 
-def test_the_time_down_that_a_study_sets_is_sure_and_only_the_rest_of_an_outage_is_scaled():
+def test_planned_downtime_has_no_model_error():
     spec = staged(cut={"failover": SimpleNamespace(down="30 s")})
     crash = {"kind": "crash", "event": "cut", "t_ns": 10**9, "away_ns": 32e9, "recovery_ns": 2e9}
     times = {"first_error_ns": 10**9, "first_success_ns": 33 * 10**9, "recovered_ns": 35 * 10**9}
@@ -227,7 +227,7 @@ def test_the_time_down_that_a_study_sets_is_sure_and_only_the_rest_of_an_outage_
     assert model["recovery_ns"]["low"] == pytest.approx(2e9 / width)
 
 
-def test_a_restart_that_is_cut_short_was_never_down_for_the_time_that_it_sets():
+def test_restart_cut_short_has_no_planned_downtime():
     spec = staged(again={"restart": SimpleNamespace(down="30 s")}, off={"kill": None})
     restart = {"kind": "restart", "event": "again", "t_ns": 0, "back": False}
     assert down_ns(restart, spec, []) == 0
@@ -235,13 +235,13 @@ def test_a_restart_that_is_cut_short_was_never_down_for_the_time_that_it_sets():
     assert down_ns({"kind": "crash", "event": "off", "t_ns": 0}, spec, []) == 0
 
 
-def test_an_end_that_something_else_follows_before_the_server_answers_has_no_interval():
+def test_end_before_the_server_answers_has_no_interval():
     cut = {**AWAY, "back": False, "t_ns": 0, "down_ns": 2 * 10**9}
     assert of_event(cut, LARGE) == cut
     assert "model" in of_event({**cut, "back": True}, LARGE, 2 * 10**9)
 
 
-def test_an_outage_is_away_for_as_long_as_nobody_started_the_server_in_all_its_blows():
+def test_outage_includes_planned_downtime_of_all_its_events():
     spec = staged(down={"kill": SimpleNamespace(down="5 s")})
     first = {"kind": "crash", "event": "down", "t_ns": 3 * 10**9, "back": False}
     then = {"kind": "crash", "event": "cut", "t_ns": 5 * 10**9, "back": True}
@@ -250,7 +250,7 @@ def test_an_outage_is_away_for_as_long_as_nobody_started_the_server_in_all_its_b
     assert down_ns({"kind": "outage", "outage": ends}, spec, blows) == 5 * 10**9
 
 
-def test_what_is_measured_and_what_tells_no_time_stays_as_it_is():
+def test_measured_and_timeless_events_stay_unchanged():
     assert of_event(AWAY, None) == AWAY
     assert of_life({"life_years": 3.0}, None) == {"life_years": 3.0}
     check = {"kind": "check", "conditions": []}

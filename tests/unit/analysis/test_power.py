@@ -1,4 +1,4 @@
-"""What a load costs in power, from the energy in the record."""
+"""Power and performance per watt, from the energy in the record."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def served(reads: float, writes: float) -> WindowData:
     return WindowData(SECOND, [SECOND], counters, {})
 
 
-def test_watts_are_joules_by_seconds_and_a_watt_brings_what_was_done_by_joules() -> None:
+def test_watts_and_performance_per_watt_follow_from_energy() -> None:
     found = power("storage.d", [drawn(30.0), drawn(50.0)], [[served(1000, 600)], [served(0, 400)]])
     assert found == {
         "subject": "storage.d",
@@ -44,13 +44,13 @@ def test_watts_are_joules_by_seconds_and_a_watt_brings_what_was_done_by_joules()
     }
 
 
-def test_an_idle_drive_draws_power_for_nothing() -> None:
+def test_idle_drive_has_power_and_no_performance() -> None:
     found = power("storage.d", [drawn(10.0)], [])
     assert found is not None
     assert (found["watts"], found["iops_per_watt"], found["bandwidth_per_watt"]) == (5, None, None)
 
 
-def test_the_warmest_drive_and_the_share_of_throttled_time_are_told() -> None:
+def test_warmest_drive_and_throttled_share_are_reported() -> None:
     told = drawn(10.0)
     heat = {
         "thermal.millidegrees": [40_000, 60_000],
@@ -63,12 +63,12 @@ def test_the_warmest_drive_and_the_share_of_throttled_time_are_told() -> None:
     assert (found["celsius_mean"], found["celsius_max"], found["throttled"]) == (50, 60, 0.25)
 
 
-def test_what_does_not_say_what_it_draws_has_no_power() -> None:
+def test_storage_without_power_model_has_no_power() -> None:
     silent = WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})
     assert power("storage.d", [silent], [[served(10, 10)]]) is None
 
 
-def test_a_stack_holds_what_its_redundancy_and_spare_leave() -> None:
+def test_stack_capacity_excludes_redundancy_and_spare() -> None:
     simulated = {"scale": 128, "written": "steady"}
     flash = {"capacity": {"value": "1200 GB"}, "simulated": simulated}
     drive = {"device": {"profile": "p", "device": {"flash": flash}}}
@@ -87,20 +87,20 @@ def test_a_stack_holds_what_its_redundancy_and_spare_leave() -> None:
         assert usable_bytes(stack) == gigabytes * 10**9, stack
 
 
-def test_what_a_study_uses_of_a_storage_is_told_where_it_is_a_part() -> None:
+def test_partly_used_storage_reports_its_used_bytes() -> None:
     disk = {"device": {"device": {"hdd": {"capacity": {"value": "300 GB"}}}}}
     whole = {"capacity_bytes": 300 * 10**9}
     assert held(disk, [(disk, SimpleNamespace(size="98 GB", scale=None))]) == {
         **whole,
         "used_bytes": 98 * 10**9,
     }
-    # A simulated drive's size is of its part.
+    # A simulated drive's size is scaled.
     assert held(disk, [(disk, SimpleNamespace(size="150 GB", scale=2))]) == whole
     assert held(disk, [(disk, SimpleNamespace())]) == whole
 
 
 class Model:
-    """A storage's tree of devices, as a run's request holds it."""
+    """Device tree of a storage, as in a run's request."""
 
     def __init__(self, tree: dict[str, Any]) -> None:
         self.tree = tree
@@ -121,7 +121,7 @@ class Model:
         (["1 GB", None], None, {"capacity_bytes": 200 * 10**9, "used_bytes": 64 * 10**9}),
     ],
 )
-def test_what_is_used_of_a_shared_drive_is_what_all_its_functions_use(sizes, drive, told) -> None:
+def test_shared_drive_reports_the_use_of_all_its_functions(sizes, drive, told) -> None:
     flash = {"capacity": {"value": "800 GB"}, "simulated": {"scale": 64}}
     function = {"functions": 4, "drive": drive}
     tree = {"of": {"device": {"device": {"flash": flash}}}, "function": function}

@@ -1,4 +1,4 @@
-"""Published figures beside ours: units, figures of several cells, and how far we may be off."""
+"""Published figures next to ours: units, derived figures, model error."""
 
 import math
 import tomllib
@@ -62,27 +62,27 @@ def ours(monkeypatch):
     return of
 
 
-def test_a_figure_is_given_in_the_unit_of_the_list(ours):
+def test_figure_has_the_unit_of_the_list(ours):
     place = {"drives": "one", "jobs": "1"}
     (row,) = ours({"id": "slow", "cell": place, "metric": "read.latency.mean"})
     assert (row["predicted"], row["unit"], row["published"]) == (1.0, "ms", None)
 
 
-def test_a_figure_that_no_list_has_or_no_cell_shows_says_so(ours):
+def test_figure_without_list_or_cell_is_missing(ours):
     place = {"drives": "one", "jobs": "1"}
     rows = ours(
         {"id": "asked", "cell": place},
-        {"id": "nobody", "cell": place},
+        {"id": "unlisted", "cell": place},
         {"id": "asked", "cell": place, "metric": "trim.iops"},
         {"id": "asked", "cell": place, "per": "trim.iops"},
-        {"id": "nobody", "cell": place, "window": "elsewhere"},
+        {"id": "unlisted", "cell": place, "window": "elsewhere"},
         {"id": "asked", "cell": {"drives": "not run"}, "metric": "trim.iops"},
     )
     told = [row["missing"] for row in rows]
     assert told == [[], ["list"], ["value"], ["value"], ["list", "value"], []]
 
 
-def test_what_the_quick_part_finds_is_no_prediction(ours):
+def test_quick_part_predicts_nothing(ours):
     figures = [{"id": i, "cell": {"drives": "two", "jobs": "2"}} for i in ("known", "asked")]
     bounded, plain = (ours(*figures, quick=quick)[1] for quick in (False, True))
     assert (bounded["because"], plain["because"]) == ("why", None)
@@ -90,12 +90,12 @@ def test_what_the_quick_part_finds_is_no_prediction(ours):
     assert (plain["low"], plain["high"]) == (None, None)
 
 
-def test_reads_and_writes_together(ours):
+def test_reads_and_writes_are_combined(ours):
     (row,) = ours({"id": "slow", "cell": {"drives": "one", "jobs": "4"}, "metric": "all.iops"})
     assert row["predicted"] * 1e6 == 31_000
 
 
-def test_streams_of_a_cell_are_taken_together_by_their_rates(ours, monkeypatch):
+def test_streams_are_weighted_by_their_rates(ours, monkeypatch):
     told = cell("one", "1", **{"read.iops": 3e3, "read.latency.mean": 1e6})
     other = cell("one", "1", **{"write.iops": 1e3, "write.latency.mean": 5e6})["estimates"]
     told["estimates"] = [{**e, "subject": "a"} for e in told["estimates"]]
@@ -105,12 +105,12 @@ def test_streams_of_a_cell_are_taken_together_by_their_rates(ours, monkeypatch):
     assert row["predicted"] == pytest.approx(2.0)
 
 
-def test_one_metric_of_a_cell_is_divided_by_another(ours):
+def test_metric_per_another_is_their_quotient(ours):
     (row,) = ours({"id": "known", "cell": {"drives": "one", "jobs": "2"}, "per": "write.iops"})
     assert row["predicted"] == 20
 
 
-def test_of_several_subjects_the_one_that_is_named_is_taken(ours, monkeypatch):
+def test_named_subject_is_chosen_among_several(ours, monkeypatch):
     told = cell("one", "1", **{"transaction.rate": 1.0})
     told["estimates"] += [
         {**told["estimates"][0], "subject": name, "value": value}
@@ -123,7 +123,7 @@ def test_of_several_subjects_the_one_that_is_named_is_taken(ours, monkeypatch):
     assert [row["predicted"] for row in ours({**of, "subject": "tpcc.ordering"})] == [None]
 
 
-def test_a_mean_with_the_ramp_included_is_by_what_was_counted_after_it(ours, monkeypatch):
+def test_ramp_included_mean_is_weighted_by_counts(ours, monkeypatch):
     mean, rate = "transaction.latency.mean", "transaction.rate"
     told = cell("one", "1", **{mean: 2e6, rate: 100.0})
     ramped = cell("one", "1", **{mean: 3e6, rate: 90.0})["estimates"]
@@ -136,7 +136,7 @@ def test_a_mean_with_the_ramp_included_is_by_what_was_counted_after_it(ours, mon
     assert [row["predicted"] for row in ours(of)] == [None]
 
 
-def test_what_several_cells_make(ours):
+def test_derived_figures_follow_their_definitions(ours):
     apart = {"axis": "jobs", "whatever": "drives"}
     rows = ours(
         {"id": "known", "cell": {"drives": "two"}, "derived": "most"},
@@ -161,7 +161,7 @@ def test_what_several_cells_make(ours):
     assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 40 / 30 - 1, 2, 4]
 
 
-def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_leave_open(ours):
+def test_interval_adds_comparable_errors_and_parameter_uncertainty(ours):
     known, asked = ours(
         {"id": "known", "cell": {"drives": "one", "jobs": "2"}},
         {"id": "asked", "cell": {"drives": "two", "jobs": "4"}},
@@ -183,7 +183,7 @@ def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_lea
         ({"at_most": {"other": 42_000}}, None, None),
     ],
 )
-def test_no_interval_goes_beyond_what_its_figure_cannot(ours, monkeypatch, limit, low, high):
+def test_interval_respects_the_upper_bound_of_its_figure(ours, monkeypatch, limit, low, high):
     kinds = {"asked": Uncertainty([], 0.1, "why", **limit)}
     monkeypatch.setattr(published, "uncertainties", lambda: kinds)
     _, row = ours(
@@ -194,7 +194,7 @@ def test_no_interval_goes_beyond_what_its_figure_cannot(ours, monkeypatch, limit
     assert row["high"] == pytest.approx(high or 40_000 * math.exp(0.1645))
 
 
-def test_a_figure_relative_to_a_known_one_is_that_one_times_our_proportion(ours, monkeypatch):
+def test_relative_figure_scales_a_known_one(ours, monkeypatch):
     kinds = {"asked": Uncertainty([], 0.1, "why", {"asked": "known"})}
     monkeypatch.setattr(published, "uncertainties", lambda: kinds)
     asked = {"id": "asked", "cell": {"drives": "two", "jobs": "4"}}
@@ -205,7 +205,7 @@ def test_a_figure_relative_to_a_known_one_is_that_one_times_our_proportion(ours,
     assert alone["predicted"] is None and alone["low"] is None
 
 
-def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_known_ones():
+def test_predicted_figures_have_one_class_and_known_comparisons():
     lists = published.listed()
     seen = published.uncertainties()
     assert seen
@@ -219,17 +219,17 @@ def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_
         assert 0 < of.parameters <= 1
 
 
-def test_ends_of_one_band_that_are_predicted_alike_say_why() -> None:
+def test_equal_predictions_of_one_band_have_a_reason() -> None:
     known = published.uncertainties()
     ends = [known[figure] for figure in ("S1-0145", "S1-0146")]
     assert all("predicted alike" in of.because for of in ends)
-    # The mean of the same cell is a figure of its own.
+    # The mean of the same cell is another figure.
     assert "predicted alike" not in known["S1-0174"].because
     assert known["S1-0174"].parameters == ends[0].parameters == ends[1].parameters
 
 
 @pytest.mark.parametrize("pair", [("S1-0220", "S1-0238"), ("S1-0223", "S1-0241")])
-def test_figures_of_one_cell_in_two_experiments_say_why_they_are_predicted_alike(pair) -> None:
+def test_equal_predictions_of_one_cell_have_a_reason(pair) -> None:
     study = tomllib.loads((STUDIES / "flash-card-review.toml").read_text())
     asked = [figure for figure in study["published"] if figure["id"] in pair]
     one, other = ({**figure, "id": ""} for figure in asked)

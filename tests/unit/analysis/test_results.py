@@ -1,4 +1,4 @@
-"""results.json as a function of the records: estimates, ratios, flags, and what they hang on."""
+"""results.json as a function of the records: estimates, ratios, flags and their reasons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STUDY = SimpleNamespace(
 
 @dataclass(frozen=True)
 class Run:
-    """A sealed run as the statistics see it: `rates` per phase are operations in each second."""
+    """Sealed run as statistics read it: `rates` per phase are operations in each second."""
 
     folder: Path
     spec: Any
@@ -76,8 +76,8 @@ def run(
     world: World = World.measured,
     cell: dict[str, str] | None = None,
 ) -> Run:
-    """A complete run with a phase for each list of rates: `alone`, then `beside`."""
-    names = ("alone", "beside")[: len(rates)]
+    """Return a complete run with a phase per list of rates: `alone`, then `beside`."""
+    names = ("alone", "with")[: len(rates)]
     streams = [SimpleNamespace(name="reader", storage="disk", stream=StreamSpec())]
     windows = [
         {
@@ -170,20 +170,20 @@ def test_failed_repetition_leaves_the_numbers_of_the_others() -> None:
     assert iops["by_repetition"] == {"0": 100.0, "2": 400.0}
 
 
-def test_phases_of_a_stream_are_compared_and_paired_by_repetition() -> None:
+def test_phases_of_a_stream_are_paired_by_repetition() -> None:
     noisy = (1.0, 1.3, 0.8)
     found = found_in([run(n, [steady(100 * f), steady(50 * f)]) for n, f in enumerate(noisy)])
-    entry = ratio(found, "read.iops", phase="beside")
-    assert entry["phase"] == "beside"
+    entry = ratio(found, "read.iops", phase="with")
+    assert entry["phase"] == "with"
     assert entry["denominator"] == {"world": "measured", "phase": "alone", "levels": {}}
     assert entry["value"] == pytest.approx(0.5)
     assert entry["sampling"]["method"] == PAIRED
     assert entry["sampling"]["high"] - entry["sampling"]["low"] < 1e-6
-    tail = ratio(found, "read.latency.p99", phase="beside")["sampling"]
+    tail = ratio(found, "read.latency.p99", phase="with")["sampling"]
     assert tail["high"] / tail["low"] == pytest.approx(math.exp(0.002), abs=1e-4)
 
 
-def test_levels_are_compared_with_the_first_and_worlds_not_paired() -> None:
+def test_levels_compare_with_the_first_and_worlds_unpaired() -> None:
     axis = SimpleNamespace(
         name="pool", varies=SimpleNamespace(value="across"), levels=["small", "large"]
     )
@@ -223,13 +223,13 @@ def test_drift_makes_a_warning_and_leaves_every_run_in() -> None:
     assert cell["estimates"][0]["sampling"]["runs"] == 2
 
 
-def test_repetitions_in_order_matter_where_there_is_time() -> None:
+def test_order_of_repetitions_matters_in_real_time() -> None:
     for world, level in ((World.measured, "warning"), (World.simulated, "valid")):
         runs = [run(n, [steady(100 * 1.04**n)], world) for n in range(6)]
         assert found_in(runs)["verdict"]["level"] == level
 
 
-def test_an_outlier_is_named_and_stays_in() -> None:
+def test_outlier_is_named_and_stays_in() -> None:
     levels = (100, 101, 99, 100.5, 99.5, 150)
     (cell,) = found_in([run(n, [steady(v)]) for n, v in enumerate(levels)])["cells"]
     flags = [(f["code"], f["repetition"]) for f in cell["flags"] if f["metric"] == "read.iops"]
@@ -243,15 +243,15 @@ def test_steady_runs_are_valid_and_have_no_flags() -> None:
     assert found["cells"][0]["flags"] == []
 
 
-def test_short_runs_say_why_they_have_no_interval() -> None:
+def test_short_runs_give_a_reason_for_missing_intervals() -> None:
     (cell,) = found_in([run(0, [steady(100, 8)])])["cells"]
     reasons = {e["metric"]: e["sampling"]["method"] for e in cell["estimates"]}
     assert reasons["read.iops"] == "few_intervals"
     assert reasons["read.latency.p99"] == "one_percentile"
 
 
-def test_what_is_held_against_the_clients_count_holds_nothing_of_the_next_phase() -> None:
-    """The third look begins in a phase of scans and ends among a thousand others' statements."""
+def test_server_counts_exclude_the_next_phase() -> None:
+    """The third sample begins in a phase of scans and ends among another phase's statements."""
     times, counts = [500, 750, 1000], [10, 12, 900]
     looks = pl.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""What a server's profile tells of its scans: the simulated one's, and estimates from either."""
+"""Profiles of scans: the simulated server's, and estimates from either."""
 
 import pytest
 
@@ -18,26 +18,26 @@ def scans(count: int, each: float) -> WindowData:
     return window(90, **counted)
 
 
-def test_a_simulated_scan_is_profiled_by_what_was_done_while_scans_ran():
+def test_simulated_scan_profile_covers_the_time_of_scans():
     host = window(90, process__cpu_user_ns=[45.0, 36.0], process__cpu_system_ns=[9.0, 9.0])
     server = window(90, server__read_bytes=[512 * 900.0, 512 * 900.0])
     found = programs.scan_profile(scans(2, 40), server, host)
     assert found is not None
     (stage,) = found["stages"]
-    # Eight ninths of the window went with the scans that ended in it.
+    # Finished scans took eight ninths of the window.
     assert (found["statements"], stage["ns"]) == (2, 80 * SECOND)
     assert (stage["cpu_user_ns"], stage["cpu_system_ns"]) == pytest.approx((72, 16))
     assert stage["blocks_in"] == pytest.approx(1600)
     assert "major_faults" not in stage
 
 
-def test_nothing_is_profiled_where_no_scan_ended_or_no_host_is_simulated():
+def test_profile_needs_a_finished_scan_and_a_simulated_host():
     host = window(90, process__cpu_user_ns=[1.0], process__cpu_system_ns=[1.0])
     assert programs.scan_profile(scans(0, 0), window(90), host) is None
     assert programs.scan_profile(scans(2, 40), window(90), window(90)) is None
 
 
-def test_a_mean_statement_is_told_over_the_stages_of_each_repetition():
+def test_mean_statement_covers_the_stages_of_each_repetition():
     def profile(statements: int, *user: float) -> dict[str, object]:
         stages = [{"cpu_user_ns": ns, "cpu_system_ns": 0.0, "blocks_in": 8.0} for ns in user]
         return {"statements": statements, "stages": stages}

@@ -1,4 +1,4 @@
-"""Whose limit it was: the tool's, the machine's or the disk's. Figures as measured on two cores."""
+"""Limit of a measurement: load generator, machine or disk. Figures as measured on two cores."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ QUIET = Machine(processors=2.0, idle=0.7, own=0.3, device_ns=0.8 * SECOND, devic
 
 
 def closed(**fields: Any) -> Load:
-    """A closed loop at depth 1 that waits for its disk nearly all the time."""
+    """Return a closed loop at depth 1 that waits for its disk nearly all the time."""
     usual = Load("s", 1, 1, False, SECOND, 0.26 * SECOND, 0.01 * SECOND, service_ns=SECOND)
     return replace(usual, latency_ns=SECOND, **fields)
 
 
 def scheduled(**fields: Any) -> Load:
-    """An open loop of 1000 requests of 100 µs each, started on time."""
+    """Return an open loop of 1000 requests of 100 µs each, started on time."""
     usual = Load("s", 1, 64, True, SECOND, 0.07 * SECOND, 0.01 * SECOND, started=1000.0)
     return replace(usual, **{"latency_ns": 0.1 * SECOND, "service_ns": 0.1 * SECOND} | fields)
 
 
 def fallen_behind(started: float, **fields: Any) -> Load:
-    """An open loop whose every request waited half a second for its turn."""
+    """Return an open loop whose requests each waited half a second."""
     waited = {"late": started, "latency_ns": 0.5 * SECOND * started, "service_ns": SECOND}
     return scheduled(started=started, **waited, **fields)
 
@@ -42,13 +42,13 @@ def codes(load: Load, machine: Machine | None = QUIET) -> list[str]:
     return [finding.code for finding in judge([load], machine)]
 
 
-def test_a_generator_that_waits_for_the_disk_is_no_limit() -> None:
+def test_generator_waiting_for_the_disk_is_no_limit() -> None:
     assert codes(closed()) == []
     assert codes(scheduled(), replace(QUIET, device_ns=0.08 * SECOND)) == []
 
 
-def test_a_closed_loop_that_never_waits_makes_its_figures_invalid() -> None:
-    """Measured: reading what the page cache holds, 0.97 of its time on the processor."""
+def test_closed_loop_without_waits_is_invalid() -> None:
+    """Measured: reads from the page cache, 97 % of the time on the processor."""
     null = replace(QUIET, idle=0.49, own=1.0, device_ns=0.01 * SECOND)
     (limit, *rest) = judge([closed(cpu_ns=0.97 * SECOND)], null)
     assert (limit.code, limit.level) == ("generator", "invalid")
@@ -56,32 +56,32 @@ def test_a_closed_loop_that_never_waits_makes_its_figures_invalid() -> None:
     assert [finding.code for finding in rest] == ["memory"]
 
 
-def test_a_busy_generator_is_excused_where_the_disk_did_its_part() -> None:
+def test_busy_generator_is_excused_by_a_busy_disk() -> None:
     (limit,) = judge([closed(cpu_ns=0.97 * SECOND)], QUIET)
     assert (limit.code, limit.level) == ("close", "warning")
 
 
-def test_kernel_threads_that_work_for_the_generator_count_as_its_own() -> None:
-    """Measured on tmpfs at depth 1: the thread 0.45, the kernel's threads the rest."""
+def test_kernel_threads_of_the_generator_count_as_its_own() -> None:
+    """Measured on tmpfs at depth 1: the thread 45 %, kernel threads the rest."""
     memory = Machine(processors=2.0, idle=0.5, own=0.97, device_ns=None)
     assert codes(closed(cpu_ns=0.45 * SECOND), memory) == ["processors", "unseen"]
     assert codes(closed(cpu_ns=0.45 * SECOND), replace(memory, own=0.6)) == ["unseen"]
 
 
 @pytest.mark.parametrize(("own", "code"), [(1.8, "processors"), (0.3, "others")])
-def test_saturated_processors_are_told_with_whose_work_it_was(own: float, code: str) -> None:
+def test_saturated_processors_name_their_load(own: float, code: str) -> None:
     full = Machine(processors=2.0, idle=0.01, own=own, device_ns=0.2 * SECOND)
     assert codes(closed(), full) == [code]
     assert codes(closed(), replace(full, device_ns=0.8 * SECOND)) == ["close"]
 
 
-def test_an_open_loop_that_spins_on_time_is_no_limit() -> None:
-    """Measured at 300 000 /s from the page cache: 0.99 on the processor, 0.08 of it at work."""
+def test_open_loop_spinning_on_time_is_no_limit() -> None:
+    """Measured at 300 000 /s from the page cache: 99 % on the processor, 8 % of it at work."""
     spinning = scheduled(cpu_ns=0.99 * SECOND, away_ns=0.08 * SECOND, started=300_000.0, late=5600)
     assert codes(spinning, replace(QUIET, idle=0.45, own=1.0, device_ns=0.08 * SECOND)) == []
 
 
-def test_a_rate_that_the_generator_cannot_issue_makes_the_figures_invalid() -> None:
+def test_rate_beyond_the_generator_is_invalid() -> None:
     """Measured at 3 million /s from the page cache."""
     own = {"cpu_ns": 0.98 * SECOND, "away_ns": 0.94 * SECOND, "slip_ns": 0.5 * SECOND * 859_408}
     behind = fallen_behind(859_408.0, unserved=2_573_165.0, **own)
@@ -90,17 +90,15 @@ def test_a_rate_that_the_generator_cannot_issue_makes_the_figures_invalid() -> N
 
 
 @pytest.mark.parametrize(("own", "code"), [(1.2, "processors"), (0.8, "others")])
-def test_a_rate_that_nobody_kept_is_not_the_disks_fault_where_memory_answered(
-    own: float, code: str
-) -> None:
-    """At 20 million /s from the page cache CI once saw 97 % unserved and 2 % at the disk."""
+def test_rate_missed_from_memory_does_not_blame_the_disk(own: float, code: str) -> None:
+    """At 20 million /s from the page cache, CI once measured 97 % unserved and 2 % at the disk."""
     times = {"cpu_ns": 0.8 * SECOND, "away_ns": 0.79 * SECOND}
     behind = fallen_behind(660_000.0, unserved=19_340_000.0, **times)
     machine = replace(QUIET, idle=0.08, own=own, device_ns=0.017 * SECOND)
     assert codes(behind, machine) == [code, "memory"]
 
 
-def test_a_rate_that_the_disk_cannot_serve_is_a_warning() -> None:
+def test_rate_beyond_the_disk_is_a_warning() -> None:
     """Measured at 100 000 /s on a disk that serves 88 000: the generator waits for free slots."""
     slow = scheduled(
         cpu_ns=0.29 * SECOND,
@@ -120,13 +118,13 @@ def test_a_rate_that_the_disk_cannot_serve_is_a_warning() -> None:
     assert codes(in_virtual_time, None) == ["unserved"]
 
 
-def test_what_was_under_way_at_the_end_is_not_unserved() -> None:
+def test_requests_in_flight_at_the_end_are_not_unserved() -> None:
     assert codes(scheduled(unserved=60.0), None) == []
     assert codes(scheduled(unserved=66.0), None) == ["unserved"]
 
 
 def recorded(came: Sequence[float], ended: Sequence[float], **more: float) -> WindowData:
-    """A window by what started and what was read in each interval; `more` is told at its end."""
+    """Return a window by starts and reads per interval; `more` is recorded at its end."""
     counters = {"load.started": list(came), "read.count": list(ended)}
     for name, value in more.items():
         counters[f"load.{name}"] = [0.0] * (len(came) - 1) + [value]
@@ -136,14 +134,15 @@ def recorded(came: Sequence[float], ended: Sequence[float], **more: float) -> Wi
 def grown(
     data: WindowData, spec: Mapping[str, Any] = MappingProxyType({}), spans: int = 1
 ) -> float:
-    """By how much the queue of a stream grows, of windows of so many stretches."""
+    """Return the growth of a stream's queue, over windows of several stretches."""
     stream = StreamSpec.model_validate({"queue_depth": 4096, **spec})
     phase_stream = PhaseStream(name="s", storage="disk", stream=stream)
     return load_of(phase_stream, data, whole=spans == 1).grown
 
 
-def test_a_queue_that_grows_all_the_time_is_told_although_its_slots_take_all_of_it() -> None:
-    """A disk of 480 reads a second at 500: once valid, its latency only the length of the run."""
+def test_growing_queue_is_reported_even_with_full_slots() -> None:
+    """Regression: a disk of 480 reads/s at 500 /s passed as valid, with a latency set by the run's
+    length."""
     data = recorded([500.0] * 60, [480.0] * 60)
     assert grown(data) == 1200
     (found,) = judge([scheduled(subject="s", started=30_000.0, grown=grown(data))], None)
@@ -154,7 +153,7 @@ def test_a_queue_that_grows_all_the_time_is_told_although_its_slots_take_all_of_
     assert grown(data, spans=2) == 0, "between two stretches a queue empties unseen"
 
 
-def test_a_queue_that_only_fills_or_swings_or_fails_does_not_grow() -> None:
+def test_filling_swinging_or_failing_queue_does_not_grow() -> None:
     assert grown(recorded([900.0] + [500.0] * 9, [500.0] * 10)) == 0
     assert grown(recorded([0.0, 1000.0] * 10, [1000.0, 0.0] * 10)) == 0
     assert grown(recorded([1000.0, 0.0] * 9 + [1000.0], [0.0, 1000.0] * 9 + [0.0])) == 0
@@ -162,7 +161,7 @@ def test_a_queue_that_only_fills_or_swings_or_fails_does_not_grow() -> None:
     assert grown(recorded([], [])) == 0
 
 
-def test_of_commits_that_share_writes_each_ends_one_start() -> None:
+def test_group_commits_each_end_one_start() -> None:
     commits = {"sync": {"group_commit": {"committers": 16}}}
     counters = {"load.started": [500.0] * 10, "write.count": [50.0] * 10}
     both = {**counters, "commit.count": [500.0] * 10, "sync.count": [50.0] * 10}
@@ -173,8 +172,8 @@ def test_of_commits_that_share_writes_each_ends_one_start() -> None:
 
 
 @pytest.mark.parametrize("requests", [200, 2000, 20_000])
-def test_a_queue_at_nine_tenths_of_its_server_seldom_seems_to_grow(requests: int) -> None:
-    """M/M/1 from empty, at random times: it waits for ten services in the mean."""
+def test_queue_at_90_percent_load_seldom_seems_to_grow(requests: int) -> None:
+    """M/M/1 from empty, at random times: a mean wait of ten services."""
     random, told = np.random.default_rng(requests), 0
     for _ in range(300):
         arrives = np.cumsum(random.exponential(1 / 0.9, requests))
@@ -186,7 +185,7 @@ def test_a_queue_at_nine_tenths_of_its_server_seldom_seems_to_grow(requests: int
     assert told <= 3
 
 
-def test_transactions_that_no_client_ever_began_are_told_and_how_many_of_all_that_arrived() -> None:
+def test_unbegun_transactions_are_reported_with_their_share() -> None:
     def overloaded(unserved: float) -> list[validity.Finding]:
         counters = {"load.started": [40.0, 60.0], "load.unserved": [0.0, unserved]}
         data = WindowData(2 * SECOND, [SECOND, SECOND], counters, {})
@@ -198,7 +197,7 @@ def test_transactions_that_no_client_ever_began_are_told_and_how_many_of_all_tha
     assert overloaded(16.0) == [] and len(overloaded(17.0)) == 1
 
 
-def test_starts_that_wait_for_a_slot_are_told_although_all_are_served() -> None:
+def test_starts_waiting_for_a_slot_are_reported() -> None:
     assert codes(scheduled(late=80.0, slip_ns=0.05 * SECOND), None) == ["waited"]
     late_by_itself = scheduled(late=80.0, slip_ns=0.05 * SECOND, lag_ns=0.05 * SECOND)
     assert codes(late_by_itself, None) == ["own_latency"]
@@ -207,34 +206,34 @@ def test_starts_that_wait_for_a_slot_are_told_although_all_are_served() -> None:
 @pytest.mark.parametrize(
     ("share", "expected"), [(0.09, []), (0.12, ["own_part"]), (0.34, ["own_latency"])]
 )
-def test_the_generators_own_lateness_is_weighed_against_the_latency(
+def test_generators_own_delay_is_weighed_against_the_latency(
     share: float, expected: list[str]
 ) -> None:
-    """0.12 was measured at 1000 /s on tmpfs, 0.34 on a disk beside a compiler on every core."""
+    """Measured: 0.12 at 1000 /s on tmpfs, 0.34 on a disk next to a compiler on every core."""
     lagging = scheduled(lag_ns=share * 0.1 * SECOND, slip_ns=share * 0.1 * SECOND)
     assert codes(lagging, None) == expected
 
 
-def test_own_lateness_in_the_tail_is_told_too() -> None:
+def test_own_delay_in_the_tail_is_reported() -> None:
     assert codes(scheduled(tails={0.99: (10.0, 900.0), 0.999: (300.0, 1200.0)}), None) == [
         "own_part"
     ]
     assert codes(scheduled(tails={0.99: (10.0, 900.0), 0.999: (30.0, 1200.0)}), None) == []
 
 
-def test_a_submission_that_blocks_is_told() -> None:
-    """Measured at twice the depth that the disk's queue takes: 0.99 away, 0.15 on a processor."""
+def test_blocking_submission_is_reported() -> None:
+    """Measured at twice the depth of the disk's queue: 99 % away, 15 % on a processor."""
     assert codes(closed(away_ns=0.99 * SECOND, cpu_ns=0.15 * SECOND)) == ["queue_full"]
 
 
-def test_others_on_the_disk_are_told_where_what_we_move_is_known() -> None:
+def test_foreign_disk_traffic_is_reported_if_ours_is_known() -> None:
     busy = replace(QUIET, device_bytes=200e6)
     assert codes(closed(bytes=100e6, plain=True), busy) == ["shared"]
     assert codes(closed(bytes=190e6, plain=True), busy) == []
     assert codes(closed(bytes=100e6, plain=False), busy) == []
 
 
-def test_streams_that_run_at_once_share_the_disk_and_are_judged_together() -> None:
+def test_concurrent_streams_share_the_disk_and_its_verdict() -> None:
     both = [closed(subject="a"), scheduled(subject="b")]
     machine = replace(QUIET, device_ns=1.1 * 0.5 * SECOND)
     assert judge(both, machine) == []
@@ -250,7 +249,7 @@ def test_finding_has_a_verdict_and_a_form() -> None:
     assert form["figures"]["cpu"] == pytest.approx(0.97)
 
 
-def test_samples_that_overlap_the_window_in_part_count_in_part() -> None:
+def test_partly_overlapping_samples_count_in_part() -> None:
     ms = 1_000_000
     rows = [
         (100 * ms, 100 * ms, "machine", "machine.cpu_user_ns", 100.0 * ms),
@@ -271,7 +270,7 @@ def test_samples_that_overlap_the_window_in_part_count_in_part() -> None:
     assert machine_of([], [(0, 100)]) is None
 
 
-def test_a_window_of_the_record_becomes_a_load() -> None:
+def test_window_of_the_record_becomes_a_load() -> None:
     counters = {
         "load.cpu_ns": [10.0, 20.0],
         "load.started": [5.0, 5.0],
@@ -295,7 +294,7 @@ def test_a_window_of_the_record_becomes_a_load() -> None:
 
 
 def clients(cpu_ns: float = 0.0, **counters: float) -> WindowData:
-    """A second of two clients of a program."""
+    """Return a second of two clients of a program."""
     told = {"load.cpu_ns": [cpu_ns], **{k.replace("_", ".", 1): [v] for k, v in counters.items()}}
     return WindowData(SECOND, [SECOND], told, {}, 0)
 
@@ -305,13 +304,13 @@ def client_codes(data: WindowData, machine: Machine, **rates: float) -> list[str
     return [finding.code for finding in found]
 
 
-def test_clients_that_never_wait_for_the_database_make_its_figures_invalid() -> None:
+def test_clients_that_never_wait_are_invalid() -> None:
     assert client_codes(clients(1.0 * SECOND), QUIET) == []
     (limit,) = validity.client_findings("oltp", 2, clients(1.82 * SECOND), QUIET)
     assert (limit.code, limit.level) == ("client", "invalid")
 
 
-def test_clients_that_take_half_of_a_full_machine_make_its_figures_invalid() -> None:
+def test_clients_on_half_of_a_full_machine_are_invalid() -> None:
     full = replace(QUIET, idle=0.02, own=1.1)
     assert client_codes(clients(1.1 * SECOND), full) == ["client"]
     assert client_codes(clients(0.5 * SECOND), replace(full, own=0.5)) == []
@@ -343,7 +342,7 @@ def test_database_on_no_disk_is_invalid() -> None:
     assert program_codes(1000, 0, None) == []
 
 
-def test_counts_of_client_and_server_are_held_against_each_other() -> None:
+def test_counts_of_client_and_server_must_match() -> None:
     data = clients(statement_count=1000.0, statement_ended=200.0)
     assert client_codes(data, QUIET, server_statements=1080.0) == []
     assert client_codes(data, QUIET, server_statements=1200.0) == ["counts"]
@@ -351,7 +350,7 @@ def test_counts_of_client_and_server_are_held_against_each_other() -> None:
     assert client_codes(data, QUIET, server_transactions=150.0) == ["transactions"]
 
 
-def test_postgresqls_transactions_are_compared_over_windows_that_outlast_their_delay() -> None:
+def test_postgresql_transactions_compare_over_long_windows_only() -> None:
     told = {"server.commits": [4000.0], "server.rollbacks": [100.0]}
     long = WindowData(20 * SECOND, [20 * SECOND], told, {}, 0)
     assert programs.counted(long) == (None, 205.0)

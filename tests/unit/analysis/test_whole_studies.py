@@ -1,4 +1,4 @@
-"""Rows of databases.csv that whole studies give."""
+"""Rows of databases.csv from whole studies."""
 
 import csv
 
@@ -14,14 +14,14 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def test_rows_of_whole_studies_are_those_of_the_calibration_list():
+def test_rows_of_whole_studies_match_the_calibration_list():
     known = {(row["id"], row["study"]): row for row in read(PAGES / "calibration.csv")}
     told = [row for row in read(TABLE) if row["note"] == WHOLE_STUDY]
     made = [row for name in whole_studies.NAMES for row in whole_studies.rows(name, known)]
     assert told == [{key: str(value) for key, value in row.items()} for row in made]
 
 
-def test_a_row_tells_what_the_cell_was_and_what_was_fitted_on_it():
+def test_row_states_its_cell_and_fitted_parameters():
     (row,) = [row for row in read(TABLE) if row["source"] == "S0-0414"]
     assert (row["profile"], row["workload"], row["storage"]) == (
         *("mysql-5.7", "tpcc tpcc-mysql", "flash"),
@@ -30,7 +30,7 @@ def test_a_row_tells_what_the_cell_was_and_what_was_fitted_on_it():
     assert "cpu.statement" in row["fitted"] and row["unit"] == "tpmC"
 
 
-def test_writing_anew_keeps_the_other_rows_and_no_figure_stands_twice(tmp_path):
+def test_rewrite_keeps_other_rows_without_duplicates(tmp_path):
     kept = tmp_path / TABLE.name
     kept.write_bytes(before := TABLE.read_bytes())
     count = whole_studies.write(PAGES, kept)
@@ -39,12 +39,12 @@ def test_writing_anew_keeps_the_other_rows_and_no_figure_stands_twice(tmp_path):
     assert len(set(places)) == len(places) and count > 0
 
 
-def test_where_there_is_no_table_nothing_is_written(tmp_path):
+def test_missing_table_stays_missing(tmp_path):
     assert whole_studies.write(PAGES, tmp_path / TABLE.name) == 0 and not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("name", whole_studies.NAMES)
-def test_figures_of_several_cells_are_left_out(name):
+def test_figures_of_several_cells_are_excluded(name):
     known = {(row["id"], row["study"]): row for row in read(PAGES / "calibration.csv")}
     listed = plan(read_study(whole_studies.STUDIES / f"{name}.toml"), "simulated", quick=False)
     rows = list(whole_studies.rows(name, known))

@@ -37,7 +37,7 @@ def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
     assert (one["storage"], one["level"]) == ("sata-ssd-480gb", None)
     (lacking,) = one["reasons"]
     said = Text().reason(lacking)
-    assert said.startswith("it holds 480 GB, and 400 GB of data, ") and "2.15 GB of log" in said
+    assert said.startswith("capacity 480 GB; 400 GB of data, ") and "2.15 GB of log" in said
 
 
 def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
@@ -122,7 +122,7 @@ def test_no_storage_is_outgrown_by_being_fast_and_none_is_given_more_than_it_hol
     small = question(database_bytes=GB // 2, pools=(GB // 2, GB // 2))
     asked, left = fitting(small, OUT)
     room, lasts = room_of_question(asked), lasts_of(asked, scale_of(asked)) / 1e9
-    # 26 to 30 bytes a statement are what simulated TPC-C adds, at a million statements a second.
+    # 26 to 30 bytes a statement are what simulated TPC-C adds, at a million statements per second.
     assert left == [] and room.most - room.data - room.log > 1e6 * 30 * lasts > room.growth
     table = tomllib.loads(asked_study(asked, [GB // 2], OUT).study.text)
     for storage in asked.storages:

@@ -13,7 +13,6 @@ from tameshi.ask.written import (
     asked_study,
     drives,
     lasts_of,
-    pool_label,
     ramp_of,
     refuse_too_small,
     rounded_bytes,
@@ -24,6 +23,7 @@ from tameshi.ask.written import (
 from tameshi.core import compiled
 from tameshi.core.data import PROFILES
 from tameshi.core.errors import BadInput
+from tameshi.core.units import format_exact_bytes
 from tameshi.study.file import plan
 
 OUT = Path("nowhere")
@@ -171,9 +171,9 @@ def test_a_storage_of_the_catalog_that_names_no_drive_is_refused_by_its_key(stac
 
 
 def test_labels_of_pools():
-    assert pool_label(8 * GB) == "8 GB"
-    assert pool_label(11 * (1 << 30) + (256 << 20)) == "11.25 GiB"
-    assert pool_label(48 << 20) == "48 MiB"
+    assert format_exact_bytes(8 * GB) == "8 GB"
+    assert format_exact_bytes(11 * (1 << 30) + (256 << 20)) == "11.25 GiB"
+    assert format_exact_bytes(48 << 20) == "48 MiB"
 
 
 def test_drives_of_a_stack_are_counted_through_it():

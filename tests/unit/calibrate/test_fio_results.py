@@ -15,6 +15,7 @@ from tameshi.calibrate.command import trusted as without_doubtful
 from tameshi.calibrate.fio_results import read_fio
 from tameshi.calibrate.models import candidates
 from tameshi.core.errors import BadInput
+from tameshi.core.reasons import reason
 from tameshi.report.words.text import Text
 
 FILE = Path("fio.json")
@@ -101,7 +102,7 @@ def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
     for name in ("lat_ns", "clat_ns"):
         document["jobs"][0]["read"][name] = {"min": 0, "max": 0, "mean": 0.0}
     found = read_fio(FILE, document)
-    assert found.left_out == ["randread-4k-1: no latencies were recorded"]
+    assert found.left_out == [reason("no_latencies", "randread-4k-1")]
     assert len(found.cells) == 5
 
 
@@ -115,7 +116,8 @@ def test_an_option_is_one_line_of_a_job_file(option):
 
 def test_a_job_that_failed_is_left_out_by_name_with_its_error():
     found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
-    assert found.left_out == ["randread-4k-1: it failed, fio says: error 5, Input/output error"]
+    failed = reason("fio_failed", "randread-4k-1", number=5, words="Input/output error")
+    assert found.left_out == [failed]
     assert found.cells[0].name == "randread-4k-4"
 
 
@@ -139,11 +141,8 @@ def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(
     if trusted:
         assert not found.left_out
         return
-    (told,) = found.left_out
-    assert told.startswith("randread-4k-1: not to be trusted, by Little's law")
-    assert f"is {times:.3g} outstanding, and 1 were asked for" in told
-    reason = told.partition(": ")[2]
-    assert Text("ja").said(reason) != reason
+    broken = reason("littles_law", "randread-4k-1", outstanding=f"{times:.3g}", depth=1)
+    assert found.left_out == [broken]
 
 
 @pytest.mark.parametrize("counted_as", ["fsync", "fdatasync"])
@@ -171,10 +170,7 @@ def test_a_job_whose_syncs_are_not_told_is_left_out_by_name(asked, used, told):
     found = read_fio(FILE, results(job("randread", 1, 1e4), durable))
     assert len(found.cells) == 1 + used
     if not used:
-        (line,) = found.left_out
-        name, _, reason = line.partition(": ")
-        assert name == "randwrite-4k-1" and "fio tells of no sync" in reason
-        assert Text("ja").said(reason) != reason
+        assert found.left_out == [reason("no_syncs", "randwrite-4k-1")]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +278,6 @@ def test_percentiles_may_lie_as_far_outside_as_fios_classes_are_wide():
 def test_what_was_asked_and_cannot_be_is_left_out_with_what_was_found_and_is_accepted(asked, told):
     document = copy.deepcopy(drive())
     document["jobs"][0]["job options"] |= asked
-    (line,) = read_fio(FILE, document).left_out
-    reason = line.partition(": ")[2]
-    assert reason.startswith(told)
-    assert Text("ja").said(reason) != reason
+    (excluded,) = read_fio(FILE, document).left_out
+    assert Text().reason(excluded).startswith(told)
+    assert Text("ja").reason(excluded) != Text().reason(excluded)

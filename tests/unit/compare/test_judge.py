@@ -1,4 +1,4 @@
-"""What an interval allows to say, and how far chance goes."""
+"""Outcomes that an interval allows, and false positives."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def interval(low: float | None, high: float | None) -> Interval:
         (None, None, "higher", ("undecided", "no_interval")),
     ],
 )
-def test_an_interval_decides_or_does_not(low, high, better, outcome) -> None:
+def test_interval_decides_the_outcome(low, high, better, outcome) -> None:
     assert judged(1.0, interval(low, high), better, 0.05) == outcome
 
 
-def test_sides_exchanged_say_the_opposite() -> None:
+def test_exchanged_sides_reverse_the_outcome() -> None:
     turned = {"better": "worse", "worse": "better"}
     for low, high in [(1.01, 1.2), (0.953, 1.04), (0.9, 1.2), (0.7, 0.8)]:
         there, _ = judged(1.0, interval(low, high), "higher", 0.05)
@@ -60,7 +60,7 @@ def test_sides_exchanged_say_the_opposite() -> None:
         assert back == turned.get(there, there)
 
 
-def test_chance_is_one_in_twenty_where_the_interval_ends_at_one() -> None:
+def test_chance_is_5_percent_at_an_interval_ending_at_one() -> None:
     for degrees in (2.0, 5.0, 50.0):
         touching = around(1.2, math.log(1.2) / quantile(degrees), degrees, 0.0, 3, "t")
         assert touching.low == pytest.approx(1.0)
@@ -70,7 +70,7 @@ def test_chance_is_one_in_twenty_where_the_interval_ends_at_one() -> None:
     assert chance(1.2, interval(None, None)) is None
 
 
-def test_primary_metrics_are_the_natural_rate_the_mean_and_p99() -> None:
+def test_primary_metrics_are_the_natural_rate_mean_and_p99() -> None:
     def named(*metrics: str, size: int = 4096) -> list[str]:
         estimates = [
             {"subject": "s", "metric": m, "value": size * 9.0 if "band" in m else 9.0}
@@ -87,7 +87,7 @@ def test_primary_metrics_are_the_natural_rate_the_mean_and_p99() -> None:
     assert len(chosen(estimates, BETTER, every=True)) == len(BETTER) - 1
 
 
-def test_nothing_but_chance_is_rarely_called_a_difference() -> None:
+def test_chance_alone_is_rarely_a_difference() -> None:
     """Without a difference, about 1 interval in 20 excludes 1, and Holm leaves almost none."""
     draw = random.Random(7)
 
@@ -104,7 +104,7 @@ def test_nothing_but_chance_is_rarely_called_a_difference() -> None:
     assert sum(j.firm for j in with_firmness(judgements)) <= 1
 
 
-def test_a_true_difference_stays_when_corrected() -> None:
+def test_true_difference_survives_correction() -> None:
     slower = [0.8 * rate for rate in made.RATES]
     comparison = compare(made.side(), made.side(slower))
     assert [(j.metric, j.outcome, j.firm) for j in comparison.judgements] == [
@@ -118,7 +118,7 @@ def test_a_true_difference_stays_when_corrected() -> None:
     assert exit_status(compare(made.side(slower), made.side()), "worse") == 0
 
 
-def test_one_run_of_a_real_machine_is_never_certain() -> None:
+def test_single_run_of_a_real_machine_is_never_certain() -> None:
     a, b = made.side((1000.0,)), made.side((500.0,))
     for found, low, high in ((a, 990.0, 1010.0), (b, 495.0, 505.0)):
         for estimate in found.results["cells"][0]["estimates"]:
@@ -130,14 +130,14 @@ def test_one_run_of_a_real_machine_is_never_certain() -> None:
     assert exit_status(comparison, "worse") == 0
 
 
-def test_an_invalid_cell_is_not_judged_and_opens_no_gate() -> None:
+def test_invalid_cell_is_not_judged_and_opens_no_gate() -> None:
     comparison = compare(made.side(), made.side(level="invalid"))
     assert {(j.outcome, j.why) for j in comparison.judgements} == {("not_judged", "invalid")}
     assert exit_status(comparison, "worse") == 3
     assert exit_status(comparison, "never") == 0
 
 
-def test_equal_digests_are_the_same_whatever_an_interval_would_say() -> None:
+def test_equal_digests_are_the_same_despite_intervals() -> None:
     wild = (100.0, 900.0, 300.0, 5000.0)
     kept = made.simulated(), made.SIMULATED_ENVIRONMENT
     comparison = compare(
@@ -149,8 +149,8 @@ def test_equal_digests_are_the_same_whatever_an_interval_would_say() -> None:
     assert len(comparison.judgements) == 5
 
 
-def test_the_same_seeds_of_one_model_cancel_their_chance() -> None:
-    """A core that is 1 % slower: as certain as can be by pairs, invisible without them."""
+def test_shared_seeds_of_one_model_cancel_sampling() -> None:
+    """A core that is 1 % slower: certain by pairs, invisible without them."""
     wild = (100.0, 900.0, 300.0, 5000.0)
     slower = [0.9 * rate for rate in wild]
     environment = made.SIMULATED_ENVIRONMENT

@@ -1,4 +1,4 @@
-"""Which differences make two runs incomparable: every rule, one by one."""
+"""Comparability of two runs: every rule, one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tameshi.compare.rules import Rule, effect
 from tameshi.report.words.strings import TEXT
 
 TARGET = "targets//mnt/x/disk"
-# Where each rule's fact stands, and another value for it.
+# Place of each rule's fact, and another value for it.
 IN_SPEC: dict[str, tuple[str, Any]] = {
     "storage_size": ("storage/disk/size", "16 MiB"),
     "duration": ("phases/1/until", {"time": "8 s"}),
@@ -40,7 +40,7 @@ VALUES: dict[str, Any] = {
 
 
 def with_environment(rule: Rule, value: Any) -> Side:
-    """A measured side on which one fact is another."""
+    """Return a measured side with one changed fact."""
     environment = made.changed(made.ENVIRONMENT, "kernel", made.ENVIRONMENT["kernel"])
     target = environment["targets"]["/mnt/x/disk"]
     place = {"environment": environment, "machine": environment["machine"], "target": target}
@@ -50,7 +50,7 @@ def with_environment(rule: Rule, value: Any) -> Side:
 
 
 def changed_side(rule: Rule) -> Side:
-    """A side that differs from `made.side()` in this rule's fact alone."""
+    """Return a side that differs from `made.side()` in this rule's fact alone."""
     if rule.key in IN_SPEC:
         return made.side(spec=made.changed(made.SPEC, *IN_SPEC[rule.key]))
     if rule.key == "unknown":
@@ -67,7 +67,7 @@ LEVELS = {"breaks": "incomparable", "confounds": "differences", "minor": "differ
 
 
 @pytest.mark.parametrize("rule", MEASURED, ids=lambda rule: rule.key)
-def test_each_rule_is_found_and_means_what_the_table_says(rule: Rule) -> None:
+def test_each_rule_has_the_effect_of_its_table(rule: Rule) -> None:
     comparison = compare(made.side(), changed_side(rule))
     found = {s.difference.key: s.difference.effect for s in comparison.differences}
     assert found == {rule.key: effect(rule, modelled=False, one_sided=False, changed=frozenset())}
@@ -80,7 +80,7 @@ def test_each_rule_is_found_and_means_what_the_table_says(rule: Rule) -> None:
 @pytest.mark.parametrize(
     "rule", [rule for rule in MEASURED if rule.key != "unknown"], ids=lambda rule: rule.key
 )
-def test_what_was_changed_on_purpose_excludes_what_could_explain_it_too(rule: Rule) -> None:
+def test_intended_change_excludes_other_explanations(rule: Rule) -> None:
     for name in CHANGEABLE:
         comparison = compare(made.side(), changed_side(rule), Options(changed=[name]))
         found = [s.difference.effect for s in comparison.differences]
@@ -93,7 +93,7 @@ def test_what_was_changed_on_purpose_excludes_what_could_explain_it_too(rule: Ru
         assert found == [expected], name
 
 
-def test_the_same_runs_have_no_difference() -> None:
+def test_same_runs_have_no_difference() -> None:
     comparison = compare(made.side(), made.side())
     assert (comparison.level, comparison.because) == ("comparable", "nothing")
     assert comparison.differences == ()
@@ -101,13 +101,13 @@ def test_the_same_runs_have_no_difference() -> None:
     assert "seed" not in comparison.equal
 
 
-def test_a_fact_that_one_side_does_not_tell_proves_nothing() -> None:
+def test_fact_of_one_side_alone_proves_nothing() -> None:
     kernel = next(rule for rule in RULES if rule.key == "kernel")
     comparison = compare(made.side(), with_environment(kernel, None), Options(changed=["device"]))
     assert [s.difference.effect for s in comparison.differences] == ["may"]
 
 
-def test_another_setting_of_a_stream_is_other_work() -> None:
+def test_changed_stream_setting_is_another_workload() -> None:
     spec = made.changed(made.SPEC, "phases/1/streams/0/stream/block_size", "8 KiB")
     stream = {**made.STREAM, "stream": {**made.STREAM["stream"], "block_size": "8 KiB"}}
     spec = made.changed(made.SPEC, "phases/1/streams", [stream])
@@ -118,7 +118,7 @@ def test_another_setting_of_a_stream_is_other_work() -> None:
     assert comparison.level == "incomparable"
 
 
-def test_only_the_cells_with_other_work_are_not_judged() -> None:
+def test_only_cells_with_another_workload_are_not_judged() -> None:
     second = made.cell() | {"phase": "q"}
     for one in second["estimates"]:
         one["window"] = "q"
@@ -134,7 +134,7 @@ def test_only_the_cells_with_other_work_are_not_judged() -> None:
     assert outcomes == {("p", "same"), ("q", "not_judged")}
 
 
-def test_another_model_or_core_may_matter_in_simulation() -> None:
+def test_changed_model_or_core_may_matter_in_simulation() -> None:
     kept = made.SIMULATED_ENVIRONMENT
     a = made.side(made.RATES, made.simulated(), kept)
     device = {"null": {"capacity": {"value": "2 GiB", "source": "x"}}}
@@ -152,7 +152,7 @@ def test_another_model_or_core_may_matter_in_simulation() -> None:
     assert compare(a, made.side(made.RATES, same, kept)).differences == ()
 
 
-def test_worlds_are_compared_only_when_asked() -> None:
+def test_worlds_are_compared_only_on_request() -> None:
     a = made.side(made.RATES, made.simulated(), made.SIMULATED_ENVIRONMENT)
     b = made.side()
     apart = compare(a, b)
@@ -163,7 +163,7 @@ def test_worlds_are_compared_only_when_asked() -> None:
     assert {j.outcome for j in asked.judgements} == {"same"}
 
 
-def test_cells_of_one_side_alone_are_told() -> None:
+def test_cells_of_one_side_alone_are_counted() -> None:
     other = made.cell() | {"levels": {"size": "large"}}
     a, b = made.side(), Side("B", made.results(made.cell(), other), made.runs())
     comparison = compare(a, b)

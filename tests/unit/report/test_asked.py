@@ -1,4 +1,4 @@
-"""What `tameshi ask` answers, as sentences, tables and the tornado."""
+"""Answer of `tameshi ask` as sentences, tables and the tornado plot."""
 
 from __future__ import annotations
 
@@ -82,67 +82,70 @@ def sentences(found: Any, lang: str = "en") -> list[str]:
     return [line.clauses[0].sentence for line in answers(found, Text(lang))]
 
 
-def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
+def test_first_sentence_has_both_intervals_separately() -> None:
     said = sentences(view())
-    assert said[0].startswith("The cheapest that reaches 20.0 k statements a second is card")
-    assert (
-        "25.0 k (24.5–25.5) statements a second, p99 of New-Order, the slowest, 4.00 ms" in said[0]
+    assert said[0].startswith(
+        "The cheapest configuration that reaches 20.0 k statements per second is card"
     )
-    both = "12.5 k–50.0 k statements a second, p99 2.00 ms–8.00 ms (90 %), which lies on either"
+    assert (
+        "25.0 k (24.5–25.5) statements per second, p99 of New-Order, the slowest type, 4.00 ms"
+        in said[0]
+    )
+    both = "12.5 k–50.0 k statements per second, p99 2.00 ms–8.00 ms (90 %). The interval contains"
     assert both in said[1]
-    assert "outside what was validated (S2-0025)" in said[1] and "1/4 of the size" in said[1]
-    assert said[2].startswith("Redo log does most: 15.0 k (14.7–15.3; model 7.5–30.0) statements")
-    assert said[2].endswith("It misses the target with redo log 1 GiB.")
+    assert "outside the validated range (S2-0025)" in said[1] and "1/4 of the size" in said[1]
+    assert said[2].startswith(
+        "Redo log matters most: 15.0 k (14.7–15.3; model 7.5–30.0) statements"
+    )
+    assert said[2].endswith("With redo log 1 GiB it misses the target.")
 
 
-def test_a_question_where_the_model_was_fitted_says_so_in_either_language() -> None:
+def test_fitted_question_says_so_in_both_languages() -> None:
     asked = document()
     asked["best"]["qps"]["model"] = {**off(25_000, True), "fitted_on": "S2-0041"}
     found = read_results({**first_look.results(), "asked": asked})
     said = sentences(found)[1]
-    assert "where the model was fitted on a known figure (S2-0041)" in said
-    assert "comes from other figures (S2-0025)" in said and "validated" not in said
-    assert "適合させた所にある（S2-0041）" in sentences(found, "ja")[1]
+    assert "The model was fitted to known figures at this point (S2-0041)" in said
+    assert "estimated from other figures (S2-0025)" in said and "validated" not in said
+    assert "適合させている（S2-0041）" in sentences(found, "ja")[1]
 
 
-def test_a_program_of_one_kind_of_transaction_has_no_slowest() -> None:
+def test_program_with_one_transaction_type_has_no_slowest() -> None:
     asked = document()
     asked["best"]["p99_of"] = "oltp"
     said = sentences(read_results({**first_look.results(), "asked": asked}))
-    assert "statements a second, p99 4.00 ms (3.92–4.08)." in said[0]
+    assert "statements per second, p99 4.00 ms (3.92–4.08)." in said[0]
 
 
 @pytest.mark.parametrize(
     ("target", "limit_ms", "unsure"), [(20_000, None, True), (12_000, 9, False), (12_000, 5, True)]
 )
-def test_a_target_between_the_models_bounds_of_either_figure_is_told(
+def test_target_within_the_model_interval_is_reported(
     target: float, limit_ms: float | None, unsure: bool
 ) -> None:
     asked = document()
     limit = None if limit_ms is None else limit_ms * 1e6
     asked["target"] = {"qps": float(target), "p99_ns": limit}
     found = read_results({**first_look.results(), "asked": asked})
-    assert ("either side of the target" in sentences(found)[1]) == unsure
+    assert ("contains the target" in sentences(found)[1]) == unsure
 
 
-@pytest.mark.parametrize(("lang", "missed"), [("en", "in any case"), ("ja", "いずれにしても")])
-def test_a_target_that_one_figure_misses_for_certain_is_on_neither_side(
-    lang: str, missed: str
-) -> None:
+@pytest.mark.parametrize(
+    ("lang", "missed"), [("en", "whole interval misses"), ("ja", "区間全体が目標に届かない")]
+)
+def test_target_certainly_missed_by_one_figure_is_not_uncertain(lang: str, missed: str) -> None:
     asked = document(False)
     asked["target"] = {"qps": 20_000.0, "p99_ns": 1_000_000}
     asked["nearest"]["qps"]["sampling"] = {"low": 15e3, "high": 40e3, "runs": 1}
     chance, model, *_ = sentences(read_results({**first_look.results(), "asked": asked}), lang)
     assert missed in model
     for said in (chance, model):
-        assert "either side" not in said and "両側" not in said
+        assert "contains the target" not in said and "両側" not in said
 
 
 @pytest.mark.parametrize("meets", [True, False])
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_target_between_the_bounds_of_chance_is_told_with_the_answer(
-    lang: str, meets: bool
-) -> None:
+def test_target_within_the_sampling_interval_is_reported(lang: str, meets: bool) -> None:
     asked = document(meets)
     asked["nearest"]["qps"]["sampling"] = {"low": 15e3, "high": 40e3, "runs": 1}
     asked["target"] = {"qps": 20_000.0, "p99_ns": 4_050_000}
@@ -151,44 +154,46 @@ def test_a_target_between_the_bounds_of_chance_is_told_with_the_answer(
     tail = Text(lang)("asked.chance_tail", tail="3.92 ms–4.08 ms")
     assert rate in said and tail in said
     if lang == "en":
-        assert "40.0 k statements a second (95 %), which lies on either side of the target." in said
+        assert "40.0 k statements per second, contains the target." in said
 
 
 @pytest.mark.parametrize("low", [24_500, None])
-def test_chance_that_leaves_the_target_to_one_side_is_not_told_again(low: float | None) -> None:
+def test_target_outside_the_sampling_interval_is_not_reported(low: float | None) -> None:
     asked = document()
     asked["nearest"]["qps"]["sampling"] |= {"low": low, "high": low and 25_500}
     said = sentences(read_results({**first_look.results(), "asked": asked}))[0]
-    assert "either side" not in said
+    assert "contains the target" not in said
 
 
-def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None:
-    assert sentences(view(cost=None))[0].startswith("The smallest that reaches")
+def test_unpriced_answer_is_the_smallest_or_the_fastest() -> None:
+    assert sentences(view(cost=None))[0].startswith("The smallest configuration that reaches")
     none = sentences(view(meets=False))
-    assert none[0].startswith("None that was simulated reaches 20.0 k statements a second. The")
-    assert none[2].endswith("It reaches the target with redo log 4 GiB.")
+    assert none[0].startswith(
+        "No simulated configuration reaches 20.0 k statements per second. The"
+    )
+    assert none[2].endswith("With redo log 4 GiB it reaches the target.")
 
 
 @pytest.mark.parametrize(
     ("lang", "words"), [("en", "16 GiB does not."), ("ja", "16 GiBは届かない")]
 )
-def test_a_larger_pool_that_misses_the_target_is_told(lang: str, words: str) -> None:
+def test_larger_pool_that_misses_the_target_is_reported(lang: str, words: str) -> None:
     fall = {"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}
     found = read_results({**first_look.results(), "asked": {**document(), "falls": [fall]}})
     assert words in sentences(found, lang)[0]
     assert words not in sentences(view(), lang)[0]
 
 
-def test_an_interrupted_question_says_so_and_claims_nothing() -> None:
+def test_interrupted_question_claims_nothing() -> None:
     asked = {**document(), "interrupted": True}
     found = read_results({**first_look.results(), "asked": asked})
-    assert sentences(found)[0].endswith("Interrupted: not every configuration was simulated.")
+    assert sentences(found)[0].endswith("Interrupted: some configurations were not simulated.")
     asked |= {"best": None, "nearest": None, "sensitivity": [], "configurations": []}
     found = read_results({**first_look.results(), "asked": asked})
-    assert sentences(found)[0] == "Interrupted before any configuration was simulated."
+    assert sentences(found)[0] == "Interrupted before the first configuration was simulated."
 
 
-def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
+def test_tornado_runs_from_the_answer_to_either_end() -> None:
     (tornado,) = figures(view())
     drawn = draw(tornado, Text())
     bars = [bar for bar in drawn["data"] if bar["type"] == "bar"]
@@ -202,7 +207,7 @@ def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
     assert low < 7_500 and high > 56_000
 
 
-def test_where_the_latency_decides_the_tornado_is_of_it() -> None:
+def test_tornado_shows_latency_if_it_decides() -> None:
     asked = document()
     asked["target"]["p99_ns"], asked["decides"] = 4_500_000, "p99"
     found = read_results({**first_look.results(), "asked": asked})
@@ -216,11 +221,11 @@ def test_where_the_latency_decides_the_tornado_is_of_it() -> None:
     assert low < 2.5e6 and high > 10e6, "with what the model leaves open"
     assert "4 ms" in drawn["layout"]["xaxis"]["ticktext"]
     said = sentences(found)[2]
-    assert said.startswith("Redo log does most: a p99 of 5.00 ms (4.90–5.10; model 2.50–10.00)")
+    assert said.startswith("Redo log matters most: p99 5.00 ms (4.90–5.10; model 2.50–10.00)")
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
+def test_section_appears_in_every_form_of_the_report(lang: str) -> None:
     inputs = first_look.inputs({**first_look.results(), "asked": document()})
     page, plain = render(inputs, lang), markdown(inputs, lang)
     heading = Text(lang)("section.asked")
@@ -236,7 +241,7 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
+def test_excluded_configurations_have_reasons(lang: str) -> None:
     asked = document()
     sizes = {"held": 1, "data": 2, "growth": 3, "log": 4, "whole": 9}
     lacking = reason("no_room", "", **{f"{key}_capacity": n * 1e9 for key, n in sizes.items()})
@@ -254,7 +259,7 @@ def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_data_set_in_whole_warehouses_is_told_where_it_is_another(lang: str) -> None:
+def test_rounded_data_set_of_whole_warehouses_is_reported(lang: str) -> None:
     sizes = {"database_bytes": 150 << 20, "simulated_bytes": 96 << 20, "rounded": True}
     found = read_results({**first_look.results(), "asked": document() | sizes})
     (told,) = [s for s in sentences(found, lang) if "96.0 MiB" in s]
@@ -266,7 +271,7 @@ def test_a_data_set_in_whole_warehouses_is_told_where_it_is_another(lang: str) -
         assert both in worded(found, Text(lang)).question
 
 
-def test_the_question_is_asked_in_the_language_of_the_report() -> None:
+def test_question_is_in_the_language_of_the_report() -> None:
     found = view()
     assert worded(found, Text("en")) == found
     asked = worded(found, Text("ja"))
@@ -275,6 +280,6 @@ def test_the_question_is_asked_in_the_language_of_the_report() -> None:
     assert worded(own, Text("ja")) == own
 
 
-def test_nothing_asked_shows_nothing() -> None:
+def test_section_is_empty_without_a_question() -> None:
     found = read_results(first_look.results())
     assert tables(found, Text()) == [] and figures(found) == []

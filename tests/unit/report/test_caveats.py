@@ -1,4 +1,4 @@
-"""Why estimates lack intervals, and how those were found, as the report says it."""
+"""Caveats on missing intervals, their methods, and capacity scales."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import first_look
 import pytest
 
 from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
-from tameshi.report.sections.standing import caveats
+from tameshi.report.sections.validity import caveats
 from tameshi.report.view.points import read_results
 from tameshi.report.words.text import Text
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_maxima_are_counted_apart_and_each_method_is_told_once(lang: str) -> None:
+def test_maxima_count_separately_and_methods_once(lang: str) -> None:
     found = first_look.results(("measured",))
     estimates = [one for cell in found["cells"] for one in cell["estimates"]]
     for place, one in enumerate(estimates):
@@ -32,7 +32,7 @@ def test_maxima_are_counted_apart_and_each_method_is_told_once(lang: str) -> Non
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_capacity_scales_are_told_once_with_the_levels_that_they_are_of(lang: str) -> None:
+def test_capacity_scales_appear_once_with_their_levels(lang: str) -> None:
     def cell(phase: str, drive: str, scale: int) -> dict[str, Any]:
         estimate = {"metric": "read.iops", "subject": "s", "window": phase, "value": 1.0}
         return {

@@ -1,4 +1,4 @@
-"""Figure data with known answers, and what drawing makes of it."""
+"""Figure data with known answers, and their drawing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 import first_look
 import pytest
 
+from tameshi.core.units import format_tick
 from tameshi.report.render.draw import (
     binary_log_ticks,
     binary_ticks,
@@ -19,7 +20,7 @@ from tameshi.report.render.draw import (
 )
 from tameshi.report.view.figures import Figure, Scale, Series, figures
 from tameshi.report.view.points import read_results
-from tameshi.report.words.text import Phrase, Text, format_tick
+from tameshi.report.words.text import Phrase, Text
 
 
 def all_figures() -> dict[str, Figure]:
@@ -28,7 +29,7 @@ def all_figures() -> dict[str, Figure]:
     return {f.id: f for f in figures(view, inputs.percentiles, inputs.series)}
 
 
-def test_the_study_gets_its_figures_in_order() -> None:
+def test_study_has_its_figures_in_order() -> None:
     assert list(all_figures()) == [
         "rate-sweep",
         "latency-sweep",
@@ -57,7 +58,7 @@ def test_sweep_has_a_panel_per_world_and_a_line_per_pattern() -> None:
     assert figure.x.log and figure.y.log
 
 
-def test_latency_sweep_tells_p50_and_p99_apart_by_dash() -> None:
+def test_latency_sweep_separates_p50_and_p99_by_dash() -> None:
     series = all_figures()["latency-sweep"].panels[0].series
     assert [(s.name, s.style, s.dash) for s in series[:2]] == [
         (("random_read", "p50"), 0, 0),
@@ -100,7 +101,7 @@ def test_intervals_are_drawn_as_distances_from_the_value() -> None:
     )
 
 
-def test_without_intervals_there_are_no_whiskers() -> None:
+def test_values_without_intervals_have_no_whiskers() -> None:
     view = read_results(first_look.without_intervals(first_look.results()))
     drawn = draw(figures(view)[0], Text())
     assert all(trace.get("error_y") is None for trace in drawn["data"])
@@ -114,7 +115,7 @@ def test_figures_are_plain_json(lang: str) -> None:
 
 
 @pytest.mark.parametrize("level", [8.2e6, 9.9e6, 1.01e7, 3.16e5])
-def test_a_flat_curve_has_a_tick_beside_it(level: float) -> None:
+def test_flat_curve_has_a_tick(level: float) -> None:
     figure = all_figures()["percentiles-plain"]
     (panel, *_) = figure.panels
     flat = replace(panel.series[0], y=tuple(level for _ in panel.series[0].y), low=(), high=())
@@ -140,7 +141,7 @@ def test_ticks() -> None:
 
 
 def searched() -> dict:
-    """A curve of four rates, whose limit lies between the last two."""
+    """Return a curve of four rates, whose limit lies between the last two."""
 
     def estimate(metric: str, value: float) -> dict:
         sampling = {"low": value * 0.9, "high": value * 1.1, "runs": 1, "method": "series"}
@@ -174,7 +175,7 @@ def searched() -> dict:
         ("ja", "屈曲点", "上限未満で8.50 k、信頼度95%", "上限 1.00 ms"),
     ],
 )
-def test_the_load_latency_curve_shows_knee_limit_and_the_highest_rate_under_it(
+def test_load_latency_curve_shows_knee_limit_and_highest_rate(
     lang: str, knee: str, highest: str, limit: str
 ) -> None:
     found = {f.id: f for f in figures(read_results(searched()))}
@@ -200,7 +201,7 @@ def test_other_sweeps_carry_no_marks_of_a_search() -> None:
 
 @pytest.mark.parametrize("width", [60, 120, 240, 480])
 @pytest.mark.parametrize(("low", "high"), [(3e6, 2e8), (1e3, 9e9), (4.1e7, 4.4e7)])
-def test_labels_below_a_plot_of_a_grid_do_not_run_into_each_other(
+def test_labels_below_a_plot_of_a_grid_do_not_overlap(
     low: float, high: float, width: float
 ) -> None:
     for log, ticks in ((True, log_ticks(low, high)), (False, linear_ticks(high))):
@@ -215,14 +216,14 @@ def test_labels_below_a_plot_of_a_grid_do_not_run_into_each_other(
             assert places[i] - places[i - 1] > halves[i] + halves[i - 1] + 5
 
 
-def test_powers_of_ten_go_first_where_labels_are_too_many() -> None:
+def test_powers_of_ten_go_first_if_labels_are_too_many() -> None:
     scale = Scale(Phrase("axis.statements"), "latency", log=True)
     ticks = [5e6, 1e7, 2e7, 5e7, 1e8]
     assert fitting_ticks(ticks, scale, [6.5, 8.3], 240) == [1e7, 1e8]
     assert fitting_ticks(ticks, scale, [6.5, 8.3], 2400) == ticks
 
 
-def test_distributions_have_panels_only_where_there_are_some_and_say_what_is_left_out() -> None:
+def test_distributions_state_omitted_panels() -> None:
     inputs = first_look.inputs()
     view = read_results(inputs.results)
     one = [
@@ -240,7 +241,7 @@ def test_distributions_have_panels_only_where_there_are_some_and_say_what_is_lef
     assert not all_figures()["percentiles-sweep"].notes
 
 
-def test_a_plot_over_time_of_one_cell_of_several_names_it() -> None:
+def test_plot_over_time_names_its_cell_of_several() -> None:
     view = read_results(first_look.results())
     entry = next(first_look.series()) | {
         "name": "sweep",
@@ -253,7 +254,7 @@ def test_a_plot_over_time_of_one_cell_of_several_names_it() -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_plot_speaks_of_whiskers_only_where_a_point_has_some(lang: str) -> None:
+def test_whiskers_are_explained_only_if_present(lang: str) -> None:
     text = Text(lang)
     with_some = [f for f in all_figures().values() if f.whiskers]
     assert {f.kind for f in with_some} == {"line", "bar", "dot"}

@@ -1,4 +1,4 @@
-"""Why a calibrated model was chosen, as the answer of its report says it."""
+"""Choice of a calibrated model, as its report explains it."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ NEARER = {"model": "a volume with limits", "score": 40.0, "penalty": 12.0, "erro
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_model_that_comes_nearer_and_is_not_chosen_is_told_with_both_scores(lang: str) -> None:
+def test_better_fitting_model_not_chosen_shows_both_scores(lang: str) -> None:
     (_, said) = answer(document(CHOSEN, NEARER), Text(lang))
     parts = ("26.0", "28.0", "4.0", "12.0", "30.0", "40.0", "12.0 %", "5.0 %")
     assert all(part in said for part in (*parts, CHOSEN["model"], NEARER["model"]))
 
 
-def test_nothing_is_said_where_the_chosen_model_is_the_nearest() -> None:
+def test_best_fitting_chosen_model_needs_no_sentence() -> None:
     assert len(answer(document(CHOSEN, {**NEARER, "error": 0.2}), Text("en"))) == 1
 
 
 def held_out(cells: int, far: int) -> dict[str, Any]:
-    """A fit's summary of the cells that it was not fitted on."""
+    """Return a fit's summary of the held-out cells."""
     errors = {"median_error": 0.3, "worst_error": 1.0, "within_10": 0, "within_10_p50": 0}
     return {"cells": cells, "beyond_25": far, "repeated": 0, **errors}
 
 
 @pytest.mark.parametrize(("lang", "word"), [("en", "Warning: "), ("ja", "警告: ")])
 @pytest.mark.parametrize(("cells", "far", "warns"), [(5, 3, True), (4, 2, False), (0, 0, False)])
-def test_a_profile_that_misses_most_of_what_it_was_not_fitted_on_is_told_with_a_warning(
+def test_profile_with_bad_predictions_has_a_warning(
     lang: str, word: str, cells: int, far: int, warns: bool
 ) -> None:
     of = document(CHOSEN)
@@ -53,7 +53,7 @@ def test_a_profile_that_misses_most_of_what_it_was_not_fitted_on_is_told_with_a_
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_models_that_were_not_tried_are_named_with_their_parameters(lang: str) -> None:
+def test_untried_models_are_named_with_their_parameters(lang: str) -> None:
     not_tried = [{"model": "a volume in rounds", "parameters": 7}, {"model": "f", "parameters": 8}]
     (_, said) = answer({**document(CHOSEN), "not_tried": not_tried}, Text(lang))
     assert all(part in said for part in ("a volume in rounds", "7", "8"))

@@ -22,7 +22,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"'"
 
 
 def visible(page: str) -> str:
-    """What a reader can see or hear: text and labels, without scripts and styles."""
+    """Return visible and audible content: text and labels, without scripts and styles."""
     body = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.S)
     labels = re.findall(r'(?:aria-label|data-to-dark|data-to-light)="([^"]*)"', body)
     plots = re.findall(r'<script type="application/json".*?</script>', page, flags=re.S)
@@ -43,7 +43,7 @@ def test_hostile_names_stay_text() -> None:
     assert "&lt;/script&gt;" in page
 
 
-def test_no_english_of_the_table_is_left_in_japanese() -> None:
+def test_japanese_page_has_no_english_of_the_table() -> None:
     seen = visible(render(first_look.inputs(first_look.blemished()), "ja"))
     seen = seen.replace(first_look.blemished()["study"]["question"], "")
     left = []
@@ -66,7 +66,7 @@ def test_assets_hold_no_words_of_their_own(asset: str) -> None:
     assert re.findall(r"[A-Za-z]{2,}", bare) == []
 
 
-def test_headings_captions_and_scopes() -> None:
+def test_tables_have_headings_captions_and_scopes() -> None:
     page = render(first_look.inputs())
     assert page.count("<h1>") == 1
     assert page.count("<table") == page.count("<caption")
@@ -74,7 +74,7 @@ def test_headings_captions_and_scopes() -> None:
     assert '<html lang="en">' in page and '<html lang="ja">' in render(first_look.inputs(), "ja")
 
 
-def test_the_same_inputs_give_the_same_page() -> None:
+def test_same_inputs_give_the_same_page() -> None:
     assert render(first_look.inputs()) == render(first_look.inputs())
 
 

@@ -1,4 +1,4 @@
-"""The matrix of who disturbs whom: which phases make one, and what stands in it."""
+"""Interference matrix: its phases, and its content."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tameshi.report.words.text import Text
 
 
 def cell(phase: str, tails: dict[str, float], operation: str = "read") -> dict[str, Any]:
-    """A cell whose streams have these p99.9 latencies in ns."""
+    """Return a cell whose streams have these p99.9 latencies in ns."""
     metric = f"{operation}.latency.p999"
     sampling = {"low": None, "high": None, "runs": 1, "method": ""}
     estimates = [
@@ -42,8 +42,8 @@ def test_loads_alone_pairs_and_all_make_a_matrix():
     assert matrix.together == "all"
 
 
-def test_a_cell_holds_the_tail_in_company_and_times_how_much_that_is():
-    for lang, alone, beside in [("en", "alone", "beside"), ("ja", "単独", "同居の相手")]:
+def test_cell_holds_the_tail_and_its_ratio_to_the_tail_alone():
+    for lang, alone, beside in [("en", "alone", "with"), ("ja", "単独", "同時に動作")]:
         (table,) = interference.tables(read_results(WHOLE), Text(lang))
         assert [column.label for column in table.columns][1] == alone
         assert [column.group for column in table.columns][2:5] == [beside] * 3
@@ -60,7 +60,7 @@ def test_a_cell_holds_the_tail_in_company_and_times_how_much_that_is():
         assert "8.00" in log[2].split("(")[1]
 
 
-def test_two_phases_side_by_side_make_no_matrix():
+def test_two_phases_make_no_matrix():
     few = study(
         cell("alone", {"reader": 1e6}),
         cell("under_writes", {"reader": 2e6, "writer": 1e6}),
@@ -69,6 +69,6 @@ def test_two_phases_side_by_side_make_no_matrix():
     assert interference.tables(read_results(few), Text("en")) == []
 
 
-def test_phases_that_an_axis_varies_are_no_loads():
+def test_phases_varied_by_an_axis_are_no_loads():
     cells = [{**c, "levels": {"depth": "1"}} for c in WHOLE["cells"]]
     assert interference.matrix_of(read_results(study(*cells))) is None

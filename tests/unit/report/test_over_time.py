@@ -1,4 +1,4 @@
-"""A database over time: what a line shows of several runs."""
+"""Databases over time: lines of several runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tameshi.report.render.draw import draw
-from tameshi.report.sections.modelled import banded, figures
+from tameshi.report.sections.model_error import banded, figures
 from tameshi.report.sections.over_time import RunWindow, database_series, over_written
 from tameshi.report.view.figures import MODELS, over_time
 from tameshi.report.view.figures import figures as plots
@@ -21,20 +21,20 @@ WINDOW = {"name": "run", "phase_begin_ns": SECOND // 2, "end_ns": SECOND * 7 // 
 
 
 def run_of(rates: list[float], cell: str = "small", late_ns: int = 0) -> RunWindow:
-    """A run of a second each, whose intervals end a little later than in other runs."""
+    """Return a run of a second each, whose intervals end a little later than in other runs."""
     ends = [SECOND // 2 + SECOND * (place + 1) + late_ns for place in range(len(rates))]
     rows: list[tuple[Any, ...]] = [
         ("load", end, SECOND, "oltp", "statement.count", rate)
         for end, rate in zip(ends, rates, strict=True)
     ]
-    # What is left of an interval at the end says nothing.
+    # A partial interval at the end does not count.
     rows.append(("load", ends[-1] + SECOND // 10, SECOND // 10, "oltp", "statement.count", 1.0))
     columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
     series = pl.DataFrame(rows, schema=columns, orient="row")
     return RunWindow("measured", [cell], WINDOW, 1.0, series)
 
 
-def test_a_line_is_the_mean_of_all_runs_between_the_least_and_the_greatest() -> None:
+def test_line_is_the_mean_of_all_runs_within_their_range() -> None:
     runs = [
         run_of([100.0, 200.0, 300.0]),
         run_of([140.0, 220.0, 120.0], late_ns=4_000_000),
@@ -50,7 +50,7 @@ def test_a_line_is_the_mean_of_all_runs_between_the_least_and_the_greatest() -> 
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_dirty_pages_and_the_checkpoint_age_are_shown_as_they_stood_at_each_look(lang: str) -> None:
+def test_dirty_pages_and_checkpoint_age_are_shown_as_sampled(lang: str) -> None:
     run = run_of([100.0, 200.0])
     looks = [
         ("server", end * SECOND + SECOND // 2, SECOND, "server", metric, end * size)
@@ -76,12 +76,12 @@ def test_dirty_pages_and_the_checkpoint_age_are_shown_as_they_stood_at_each_look
     assert "2 GiB" in ticks["ticktext"]
 
 
-def test_intervals_that_end_halfway_between_two_stay_apart() -> None:
+def test_intervals_ending_between_two_stay_separate() -> None:
     (entry,) = database_series([run_of([1.0, 2.0, 3.0], late_ns=SECOND // 2)])
     assert list(entry["values"].values()) == [[1.0, 2.0, 3.0]]
 
 
-def test_several_runs_are_drawn_as_a_line_in_a_band_and_the_hint_says_how_many() -> None:
+def test_several_runs_are_a_line_in_a_band_with_a_hint() -> None:
     several = list(database_series([run_of([100.0, 200.0]), run_of([140.0, 220.0])]))
     nothing = {"axes": (), "worlds": ("measured",), "phases": ("run",), "points": (), "cells": ()}
     told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
@@ -95,7 +95,7 @@ def test_several_runs_are_drawn_as_a_line_in_a_band_and_the_hint_says_how_many()
     assert len(draw(alone, text)["data"]) == 1
 
 
-def test_a_drive_that_fills_is_shown_against_the_bytes_written_since_its_phase_began() -> None:
+def test_filling_drive_is_shown_over_bytes_written() -> None:
     columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
     rows = [
         ("load", end * SECOND, SECOND, stream, metric, value)
@@ -128,7 +128,7 @@ def point(block: str, measure: str, value: float) -> Point:
     return Point("measured", "cell", measure=measure, value=value, **of, **told, **rest)
 
 
-def test_requests_of_128_kib_are_told_by_bandwidth_however_the_quotient_is_rounded() -> None:
+def test_requests_of_128_kib_are_shown_by_bandwidth() -> None:
     points = [
         *(point("128 KiB", "iops", 3890.48666667), point("128 KiB", "bandwidth", 509933868.0)),
         *(point("127 KiB", "iops", 4000.0), point("127 KiB", "bandwidth", 4000.0 * 127 * 1024)),
@@ -153,7 +153,7 @@ def view_of(*cells: dict[str, Any]) -> View:
     return View(name="s", title="S", question="?", cells=cells, **nothing, **told)
 
 
-def test_lines_of_a_simulated_database_stand_in_a_band_as_wide_as_the_model_may_be_off() -> None:
+def test_simulated_database_lines_have_a_band_of_model_error() -> None:
     several = [
         replace(run_of([100.0, 200.0]), world="simulated"),
         replace(run_of([140.0, 220.0]), world="simulated"),
@@ -164,11 +164,11 @@ def test_lines_of_a_simulated_database_stand_in_a_band_as_wide_as_the_model_may_
     assert list(least["y"]) == [100.0, 100.0, 200.0] and list(most["y"]) == [140.0, 140.0, 220.0]
     assert list(low["y"]) == [60.0, 60.0, 105.0] and list(high["y"]) == [240.0, 240.0, 420.0]
     assert list(line["y"]) == [120.0, 120.0, 210.0]
-    # What chance does and what the model may be off are told apart.
+    # Sampling error and model error are separate.
     assert most["fillcolor"] != high["fillcolor"] and figure.modelled
 
 
-def test_a_hit_ratio_in_its_band_stays_between_none_and_all() -> None:
+def test_hit_ratio_band_stays_between_zero_and_one() -> None:
     entry = {
         **{"world": "simulated", "name": "run, hit_ratio", "quantity": "hit_ratio"},
         **{"unit_key": "share", "t_s": [1.0, 2.0], "runs": 1},
@@ -183,7 +183,7 @@ def test_a_hit_ratio_in_its_band_stays_between_none_and_all() -> None:
     assert lowest / (1 - lowest) == pytest.approx((0.8 / 0.2) / (0.9 / 0.1))
 
 
-def test_many_lines_are_split_so_that_bands_do_not_hide_each_other() -> None:
+def test_many_lines_are_split_into_plots() -> None:
     cells = [modelled(str(n), "statement.rate", 100.0, 50.0, 200.0) for n in range(9)]
     runs = [replace(run_of([100.0], str(n)), world="simulated") for n in range(9)]
     parts = banded(view_of(*cells), list(database_series(runs)))
@@ -194,7 +194,7 @@ def test_many_lines_are_split_so_that_bands_do_not_hide_each_other() -> None:
     assert len({line.style for panel in figure.panels for line in panel.series}) == 9
 
 
-def test_of_two_levels_the_first_tells_the_plots_apart_and_the_second_the_lines() -> None:
+def test_first_of_two_levels_splits_plots_and_second_lines() -> None:
     names = [(storage, pool) for storage in ("disk", "flash") for pool in "abcd"]
     cells = []
     for storage, pool in names:
@@ -214,7 +214,7 @@ def test_of_two_levels_the_first_tells_the_plots_apart_and_the_second_the_lines(
         ]
 
 
-def test_what_was_measured_has_no_band() -> None:
+def test_measured_lines_have_no_model_band() -> None:
     measured = list(database_series([run_of([100.0], "0")]))
     (told,) = banded(view_of(modelled("0", "statement.rate", 100.0, 50.0, 200.0)), measured)
     assert told[MODELS] == {}
@@ -224,7 +224,7 @@ def cells_of(*cells: dict[str, Any]) -> View:
     return read_results({"study": {"name": "s"}, "axes": [], "cells": list(cells)})
 
 
-def test_each_simulated_cell_is_a_point_in_both_of_its_intervals() -> None:
+def test_simulated_cells_are_points_with_both_intervals() -> None:
     one = modelled("small", "statement.rate", 100.0, 50.0, 200.0)
     other = modelled("large", "statement.rate", 1000.0, 700.0, 1500.0)
     one["estimates"][0]["sampling"] = {"low": 95.0, "high": 110.0, "runs": 1}
@@ -244,7 +244,7 @@ def test_each_simulated_cell_is_a_point_in_both_of_its_intervals() -> None:
     assert figures(cells_of(unknown)) == []
 
 
-def test_curves_of_a_simulated_database_are_off_by_one_factor() -> None:
+def test_simulated_database_curves_are_off_by_one_factor() -> None:
     cell = modelled("small", "transaction.latency.p99", 4e6, 2e6, 8e6)
     place = {key: cell[key] for key in ("world", "phase", "levels")}
     curve = {**place, "stream": "oltp", "operation": "transaction"}

@@ -1,4 +1,4 @@
-"""The answer, the tables and what qualifies them."""
+"""Answer, tables and caveats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import first_look
 import pytest
 from rich.console import Console
 
-from tameshi.report.sections import standing
+from tameshi.report.sections import validity
 from tameshi.report.sections.answer import answers, overview
 from tameshi.report.sections.matrices import matrices
 from tameshi.report.study import (
@@ -22,9 +22,9 @@ from tameshi.report.study import (
     terminal_doubts,
     terminal_summary,
 )
-from tameshi.report.view.facts import ratio_of
 from tameshi.report.view.figures import figures
 from tameshi.report.view.inputs import ReportInputs
+from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import read_results
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
@@ -41,19 +41,19 @@ def test_five_lines_answer_the_study() -> None:
         "Peak rate",
         "Latency at depth 1",
         "Throughput",
-        "Commit",
-        "Beside other work",
+        "Commits",
+        "Interference",
     ]
     assert "Simulated: Random read reaches 427 IOPS (419–438)" in lines[0]
     assert "each at depth 64." in lines[0]
     assert "and 15.2 ms (14.5–16.1) at p99" in lines[1]
-    assert "Read runs at 187 MB/s (183–191); write at 184 MB/s (180–188)." in lines[2]
+    assert "Read: 187 MB/s (183–191); write: 184 MB/s (180–188)." in lines[2]
     assert "takes 4.10 ms (3.99–4.23) on average and 9.84 ms (9.35–10.43) at p99" in lines[3]
     assert "14.4 ms (13.7–15.3) in “alone” to 34.6 ms (32.8–36.6) in “under writes”" in lines[4]
     assert lines[4].endswith("2.40 × (2.22–2.59).")
 
 
-def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
+def test_single_run_is_noted_once_per_sentence() -> None:
     found = first_look.without_intervals(first_look.results(("simulated",)))
     for line in terminal_summary(ReportInputs(found)):
         assert line.count("(one run each, no interval)") == 1
@@ -61,7 +61,7 @@ def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
     assert table.note == "one run, no interval"
 
 
-def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_simulated() -> None:
+def test_figures_that_depend_on_the_drives_size_are_marked() -> None:
     found = first_look.results(("simulated",))
     for cell, scale in zip(found["cells"], (1, 64), strict=False):
         for of in cell["estimates"]:
@@ -77,25 +77,25 @@ def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_
     assert len(told) == 2
     assert "†" not in told[0] and "†" in told[1]
     notes = " ".join(table.note for table in matrices(read_results(found), TEXT))
-    assert "a part of its capacity" in notes
+    assert "reduced capacity" in notes
 
 
-def test_a_single_bare_value_among_others_is_marked() -> None:
+def test_single_bare_value_among_others_is_marked() -> None:
     found = first_look.results(("simulated",))
     commit = next(c for c in found["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
     commits = terminal_summary(ReportInputs(found))[3]
-    assert "244 (one run, no interval) commits a second" in commits
+    assert "244 (one run, no interval) commits per second" in commits
 
 
 @pytest.mark.parametrize(
     ("lang", "topics", "left"),
     [
-        ("en", ["Peak rate in “{}”", "Latency at depth 1 in “{}”"], "What 1 more would say stands"),
-        ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目の内容は"),
+        ("en", ["Peak rate in “{}”", "Latency at depth 1 in “{}”"], "See the report's tables"),
+        ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目は"),
     ],
 )
-def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
+def test_lines_on_several_phases_name_theirs_and_count_the_rest(
     lang: str, topics: list[str], left: str
 ) -> None:
     def study(*phases: str) -> ReportInputs:
@@ -121,13 +121,13 @@ def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
     assert f"<dd>{left}" in html.unescape(render(three, lang))
 
 
-def test_nothing_finished_yet() -> None:
+def test_unfinished_study_has_no_answer() -> None:
     found = first_look.results() | {"cells": []}
     assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]
     assert markdown(ReportInputs(found))
 
 
-def test_a_study_without_numeric_axis_or_company() -> None:
+def test_study_without_numeric_axis_compares_its_levels() -> None:
     levels = [(s, p) for s in ("disk", "flash") for p in ("small", "large")]
     cells = [
         first_look.cell(
@@ -147,18 +147,18 @@ def test_a_study_without_numeric_axis_or_company() -> None:
     ]
     view = read_results(first_look.results() | {"axes": axes, "cells": cells})
     lines = answers(view, TEXT)
-    topics = ["What each change does", "Throughput", "Tail latency"]
+    topics = ["Effect of each change", "Throughput", "Tail latency"]
     assert [line.topic for line in lines] == topics
     # Disk 1000 and 2000, flash 3000 and 4000: the mean of 3 and 2, and of 2 and 4/3.
     assert lines.pop(0).clauses[0].sentence == (
-        "Storage flash makes 2.45 × the operations of disk (2.00 × to 3.00 ×, depending on the "
-        "rest); pool large makes 1.63 × the operations of small (1.33 × to 2.00 ×, depending on "
-        "the rest)."
+        "Storage flash yields 2.45 × the operations of disk (2.00 × to 3.00 ×, depending on the "
+        "other axes); pool large yields 1.63 × the operations of small (1.33 × to 2.00 ×, "
+        "depending on the other axes)."
     )
-    assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k IOPS")
+    assert lines[0].clauses[0].sentence.startswith("Disk · small: 1.00 k IOPS")
 
 
-def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> None:
+def test_many_series_show_the_extremes() -> None:
     def loaded(phase: str, levels: dict[str, str], rate: float, size: int) -> dict[str, Any]:
         load = first_look.load("read", "s", rate, 1e9 / rate, size)
         return first_look.cell("simulated", phase, levels, load)
@@ -178,14 +178,15 @@ def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> N
     view = read_results(first_look.results() | {"axes": axes, "cells": cells})
     told = {line.topic: line.clauses[0].sentence for line in answers(view, TEXT)}
     assert told["Peak rate"] == (
-        "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 lie between, each at depth 2."
+        "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 "
+        "lie between them, each at depth 2."
     )
     most, fill = told["Throughput"].split("; ")
-    assert most.startswith("P6 · read at 1.01 k") and "at the most, p0 · read at 1.00 k" in most
-    assert fill.startswith("fill · read at 524 MB/s")
+    assert most.startswith("Maximum p6 · read: 1.01 k") and "minimum p0 · read: 1.00 k" in most
+    assert fill.startswith("fill · read: 524 MB/s")
 
 
-def test_the_overview_sets_worlds_beside_each_other() -> None:
+def test_overview_shows_worlds_side_by_side() -> None:
     table = overview(read_results(first_look.results()), TEXT)
     assert [c.label for c in table.columns] == [
         "Quantity",
@@ -201,7 +202,7 @@ def test_the_overview_sets_worlds_beside_each_other() -> None:
     ]
 
 
-def test_the_studys_own_ratio_goes_before_ours() -> None:
+def test_studys_own_ratio_goes_before_ours() -> None:
     found = first_look.results()
     found["ratios"] = [
         {
@@ -233,7 +234,7 @@ def test_mover_is_symmetric_and_wider_than_either_side() -> None:
     assert ratio.low / ratio.value < a.low / a.value
 
 
-def test_matrix_of_a_sweep() -> None:
+def test_sweep_makes_a_matrix() -> None:
     table = next(
         t for t in matrices(read_results(first_look.results()), TEXT) if t.id == "matrix-sweep-rate"
     )
@@ -244,7 +245,7 @@ def test_matrix_of_a_sweep() -> None:
     ]
 
 
-def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_together() -> None:
+def test_two_named_axes_make_a_matrix_of_reads_and_writes() -> None:
     blocks, mixes = ("64 KiB", "4 KiB", "512 B"), {"100/0": (10.0, 0), "50/50": (4.0, 3.0)}
 
     def cell(mix: str, block: str) -> dict[str, Any]:
@@ -263,8 +264,8 @@ def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_togeth
     assert "reads and writes together" in total.caption
 
 
-def test_verdicts_name_what_is_not_valid_first() -> None:
-    table = standing.verdicts(read_results(first_look.blemished()), TEXT)
+def test_verdicts_list_invalid_cells_first() -> None:
+    table = validity.verdicts(read_results(first_look.blemished()), TEXT)
     assert [row.mark for row in table.rows] == ["invalid", "warning", "valid", "valid"]
     assert [c.value for c in table.rows[0].cells] == [
         "Measured",
@@ -278,114 +279,114 @@ def test_verdicts_name_what_is_not_valid_first() -> None:
 
 def test_caveats_list_failed_and_partial_cells_and_the_model() -> None:
     inputs = first_look.inputs(first_look.blemished())
-    found = standing.caveats(read_results(inputs.results), inputs.environments, TEXT)
+    found = validity.caveats(read_results(inputs.results), inputs.environments, TEXT)
     assert "Failed: Measured · sweep · random read, depth 256 (3 of 3 runs)." in found
     assert any("Partial: Measured · sweep · sequential write, depth 128" in c for c in found)
     assert any("15k rpm hard disk, 146 GB" in c for c in found)
 
 
-def test_a_missing_model_name_still_says_model() -> None:
-    assert standing.model_label("simulated", {}, TEXT) == "a model, not a measurement"
-    assert standing.model_label("measured", {"model": "x"}, TEXT) == ""
+def test_missing_model_name_still_says_model() -> None:
+    assert validity.model_label("simulated", {}, TEXT) == "a model, not a measurement"
+    assert validity.model_label("measured", {"model": "x"}, TEXT) == ""
 
 
 @pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
-def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
+def test_scale_and_range_are_caveats(change: dict[str, Any]) -> None:
     found = first_look.results(("simulated",))
     found["cells"][0]["estimates"][0] |= change
-    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    told = " ".join(validity.caveats(read_results(found), {}, TEXT))
     assert ("part of their capacity: 1/128" in told) or ("not validated for sweep" in told)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
+def test_scale_is_judged_by_its_validation(lang: str) -> None:
     page = (ROOT / "docs" / "validation" / "capacity-scale.md").read_text(encoding="utf-8")
-    most = standing.SHOWN_SCALE
+    most = validity.SHOWN_SCALE
     assert f"at any n up to {most}:" in page
     largest = [line.split("|")[2] for line in page.splitlines() if line.startswith(SHOWN_ROWS)]
     assert len(largest) == 3
-    assert max(float(told.split("%")[0]) for told in largest) == standing.SHOWN_CHANGE
+    assert max(float(told.split("%")[0]) for told in largest) == validity.SHOWN_CHANGE
     for scale, is_shown in ((most, True), (2 * most, False)):
         found = first_look.results(("simulated",))
         found["cells"][0]["estimates"][0]["scale"] = scale
-        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
-        assert f"1/{scale}" in told and (f"{standing.SHOWN_CHANGE} %" in told) == is_shown
+        told = " ".join(validity.caveats(read_results(found), {}, Text(lang)))
+        assert f"1/{scale}" in told and (f"{validity.SHOWN_CHANGE} %" in told) == is_shown
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_fast_mode_leaves_out_is_told_with_how_far_it_was_off(lang: str) -> None:
+def test_extrapolation_of_fast_mode_is_a_caveat_with_its_error(lang: str) -> None:
     pages = (ROOT / "docs" / "validation").glob("database-modes*.md")
     rows = [line.split("|") for page in pages for line in page.read_text("utf-8").splitlines()]
-    # The third column of the first table: `+1.2 %`; that of the second has a request's.
+    # Third column of the first table: `+1.2 %`; that of the second is a request's.
     rates = [float(row[3].split("%")[0]) for row in rows if len(row) == 10 and "%" in row[3]]
-    assert len(rates) >= 20 and max(map(abs, rates)) <= standing.FAST_CHANGE
+    assert len(rates) >= 20 and max(map(abs, rates)) <= validity.FAST_CHANGE
     for simulated, is_told in ((3e9, True), (9e9, False)):
         found = first_look.results(("simulated",))
         event = {"kind": "simulated", "mode": "fast", "simulated_ns": simulated, "whole_ns": 9e9}
         found["cells"][0]["database"] = [event]
-        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
-        assert ("database-modes.md" in told and f"{standing.FAST_CHANGE} %" in told) == is_told
+        told = " ".join(validity.caveats(read_results(found), {}, Text(lang)))
+        assert ("database-modes.md" in told and f"{validity.FAST_CHANGE} %" in told) == is_told
 
 
 def test_published_figures() -> None:
-    table = standing.published(read_results(first_look.blemished()), TEXT)
+    table = validity.published(read_results(first_look.blemished()), TEXT)
     assert table is not None
     assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
     assert [str(c) for c in table.rows[1].cells[2:]] == ["not known", "187 MB/s", "not known"]
     assert "90 %" in table.note
 
 
-def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> None:
+def test_published_figures_of_a_quick_study_have_no_ratio() -> None:
     found = first_look.blemished()
     found["study"]["quick"] = True
     for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
-        table = standing.published(read_results(found), Text(lang))
+        table = validity.published(read_results(found), Text(lang))
         assert table is not None and sign in table.caption and table.note
         assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
         assert len(table.columns) == len(table.rows[0].cells) + 1
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_figures_that_stand_beside_nothing_are_told_in_the_caveats_and_on_the_terminal(
+def test_unmatched_figures_are_caveats_and_on_the_terminal(
     lang: str,
 ) -> None:
     found = first_look.results(("simulated",))
     of = {"metric": "read.iops", "cell": {}}
     missing = {"S1-1": [], "S1-2": ["list"], "S1-3": ["list", "value"]}
     found["published"] = [{**of, "id": name, "missing": why} for name, why in missing.items()]
-    told = standing.unmatched(read_results(found), Text(lang))
+    told = validity.unmatched(read_results(found), Text(lang))
     assert [[name in line for name in missing] for line in told] == [
         [False, True, True],
         [False, False, True],
     ]
-    assert set(told) <= set(standing.caveats(read_results(found), {}, Text(lang)))
+    assert set(told) <= set(validity.caveats(read_results(found), {}, Text(lang)))
     assert terminal_doubts(ReportInputs(found), lang) == told
 
 
-def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:
+def test_published_figure_names_its_phase_and_operation() -> None:
     of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
     entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}
-    table = standing.published(read_results({"published": [entry]}), TEXT)
+    table = validity.published(read_results({"published": [entry]}), TEXT)
     assert table is not None and table.note == ""
     assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
+def test_derived_figure_is_no_metric_of_one_cell(lang: str) -> None:
     kinds = ["most", "ramp_included", "more_than", "ratio_to", "gain_over"]
     kinds += ["same_up_to", "apart_from"]
     entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
     found = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
-    table = standing.published(read_results(found), Text(lang))
+    table = validity.published(read_results(found), Text(lang))
     assert table is not None
     told = [str(row.cells[1]) for row in table.rows]
     assert len(set(told)) == len(told) and all("IOPS" in each for each in told)
 
 
-def test_a_number_of_threads_is_told_as_a_level() -> None:
+def test_number_of_threads_is_shown_as_a_level() -> None:
     entry = {"id": "S4-1", "metric": "read.iops", "derived": "same_up_to", "unit": "threads"}
     bounds = {"predicted": 16.0, "low": 7.6, "high": 33.6}
-    table = standing.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
+    table = validity.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
     assert table is not None and str(table.rows[0].cells[3]) == "16.0 (7.6–33.6)"
 
 
@@ -398,15 +399,15 @@ def test_a_number_of_threads_is_told_as_a_level() -> None:
         ("server.write_bandwidth", "MB/s", 91.87, "91.9 MB/s"),
     ],
 )
-def test_a_published_comparison_is_told_as_one_whatever_it_compares(
+def test_published_comparison_is_formatted_as_one(
     metric: str, unit: str, predicted: float, told: str
 ) -> None:
     entry = {"id": "S1-1", "metric": metric, "unit": unit, "predicted": predicted}
-    table = standing.published(read_results({"published": [entry]}), TEXT)
+    table = validity.published(read_results({"published": [entry]}), TEXT)
     assert table is not None and str(table.rows[0].cells[3]) == told
 
 
-def test_many_series_of_few_levels_stand_below_each_other() -> None:
+def test_many_series_of_few_levels_are_rows() -> None:
     names = [f"drive {letter}" for letter in "abcdefghi"]
     cells = [
         first_look.cell(
@@ -457,7 +458,7 @@ def test_terminal_and_markdown_hold_every_table_of_the_page() -> None:
         assert heading == "Plots" or (f"## {heading}" in told and heading in drawn)
 
 
-def test_one_missing_interval_among_others_gets_a_mark_that_is_explained() -> None:
+def test_missing_interval_among_others_has_an_explained_mark() -> None:
     found = first_look.results(("simulated",))
     commit = next(c for c in found["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
@@ -468,22 +469,22 @@ def test_one_missing_interval_among_others_gets_a_mark_that_is_explained() -> No
     assert not table.bare
 
 
-def test_an_interval_from_one_measured_run_is_told_for_what_it_is() -> None:
+def test_interval_from_one_measured_run_is_a_caveat() -> None:
     found = first_look.results()
     for cell in found["cells"]:
         for estimate in cell["estimates"]:
             estimate["sampling"]["runs"] = 1
-    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    told = " ".join(validity.caveats(read_results(found), {}, TEXT))
     assert "come from a single run of a real machine" in told
 
 
-def test_the_environment_has_a_group_for_each_target() -> None:
+def test_environment_has_a_group_for_each_target() -> None:
     environment = {
         "kernel": "6.1",
         "machine": {"cpu_model": "A CPU", "memory_bytes": 2**34, "governor": None},
         "targets": {"/mnt/x": {"file_system": "ext4", "device": {"name": "sda", "members": []}}},
     }
-    (table,) = standing.environments({"measured": environment}, TEXT)
+    (table,) = validity.environments({"measured": environment}, TEXT)
     assert [(row.group, row.head, row.cells[0].value) for row in table.rows] == [
         ("", "kernel", "6.1"),
         ("", "CPU", "A CPU"),
@@ -494,7 +495,7 @@ def test_the_environment_has_a_group_for_each_target() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_verdict(
+def test_unserved_arrivals_are_counted_over_the_runs(
     lang: str,
 ) -> None:
     found = first_look.results(("simulated",))
@@ -508,7 +509,7 @@ def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_ver
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_names(
+def test_phase_without_figures_stands_in_the_answer(
     lang: str,
 ) -> None:
     def phase(name: str, **more: Any) -> dict[str, Any]:
@@ -526,12 +527,11 @@ def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_
     assert told[1].startswith("A · ")
     if lang == "en":
         assert told[0] == (
-            "In b all 1,600 commands failed; in idle nothing was completed; at 2.00 s d fails as a "
-            "whole."
+            "In b all 1,600 commands failed; in idle nothing completed; at 2.00 s all of d fails."
         )
 
 
-def test_a_pause_is_not_said_to_be_without_figures_whatever_happens_in_it() -> None:
+def test_pause_is_no_phase_without_figures() -> None:
     replaced = {"kind": "replace", "storage": "d", "member": 1}
     stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1e9, "happened": [replaced]}
     missed = {"code": "missed", "subject": "late", "figures": {}}
@@ -545,5 +545,5 @@ def test_a_pause_is_not_said_to_be_without_figures_whatever_happens_in_it() -> N
 
     works = first_look.cell("simulated", "a", {}, load)
     assert said(works) == said(works, idle)
-    assert "in idle nothing was completed" in said(works, idle | {"pause": False}).lower()
-    assert "In idle nothing was completed" in said(idle), "nothing else has figures"
+    assert "in idle nothing completed" in said(works, idle | {"pause": False}).lower()
+    assert "In idle nothing completed" in said(idle), "nothing else has figures"

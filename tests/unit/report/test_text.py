@@ -1,4 +1,4 @@
-"""The table of strings and the formatting of values."""
+"""Texts in both languages, and formatted values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tameshi.analysis.stats import validity
 from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN, WITHIN, WITHIN_QUANTILE
 from tameshi.analysis.stats.ratios import MOVER, PAIRED, WELCH
 from tameshi.core.reasons import Reason, completed, quoted, reason
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.words.reason_words import METHODS, REASONS
-from tameshi.report.words.strings import SAID
-from tameshi.report.words.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
+from tameshi.report.words.text import LANGUAGES, TEXT, Phrase, Text
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -51,13 +51,13 @@ def test_values(kind: str, value: float, expected: str) -> None:
     assert format_value(kind, value) == expected
 
 
-def test_an_interval_shares_scale_and_decimals_with_its_value() -> None:
+def test_interval_shares_scale_and_decimals_with_its_value() -> None:
     assert format_interval("rate", 12_300, 11_900, 12_800) == "11.9–12.8"
     assert format_interval("latency", 1.02e6, 0.98e6, 1.07e6) == "0.98–1.07"
     assert str(Text().shown("rate", 12_300, 11_900, 12_800, 3)) == "12.3 k (11.9–12.8)"
 
 
-def test_a_value_without_interval_says_so() -> None:
+def test_value_without_interval_says_so() -> None:
     assert str(Text().shown("latency", 85_100, None, None, 1)) == "85.1 µs (one run, no interval)"
     assert str(Text("ja").shown("latency", 85_100, None, None, 4)) == "85.1 µs (区間なし)"
 
@@ -100,10 +100,10 @@ def test_unknown_names_are_prose_and_known_ones_are_translated() -> None:
         Text("fr")
 
 
-def test_reasons_are_said_in_each_language() -> None:
+def test_reasons_have_words_in_each_language() -> None:
     text = Text("ja")
     drift = reason("drift_within", "small", operation="read")
-    assert text.reason(drift) == "1回の実行内で変化傾向：small 読み出し"
+    assert text.reason(drift) == "実行内でドリフト：small 読み出し"
     disk = reason("shared_disk", names=["hdd", "ssd"], disk="sda")
     assert text.reason(disk) == "ストレージhdd、ssdは同じ物理ディスク（sda）"
     assert text.reason(quoted("an unforeseen message")) == "an unforeseen message"
@@ -115,7 +115,7 @@ def test_reasons_are_said_in_each_language() -> None:
     assert Text().reason(failing).startswith("25% of the transactions failed")
 
 
-def test_reason_of_several_subjects_is_said_once() -> None:
+def test_reason_of_several_subjects_appears_once() -> None:
     found = [reason("memory", "a"), reason("stopped"), reason("memory", "b"), reason("memory", "a")]
     said = Text().reasons(found)
     assert said == [f"{Text().reason(reason('memory', ''))}a, b", "stopped before its end"]
@@ -137,12 +137,10 @@ def test_every_code_in_the_sources_has_words() -> None:
 def test_words_of_a_reason_have_the_same_fields_in_each_language() -> None:
     for code, (english, japanese) in REASONS.items():
         assert placeholders(english) == placeholders(japanese), code
-    for english, japanese in SAID.items():
-        assert placeholders(english) == placeholders(japanese), english
 
 
-def test_no_source_compares_or_takes_apart_sentences_of_reasons() -> None:
-    """Findings travel as codes: no text of the table stands anywhere else in the sources."""
+def test_no_source_compares_or_splits_sentences_of_reasons() -> None:
+    """Findings travel as codes: no other source contains a text of the table."""
     phrases = [max(re.split(r"\{\w+\}", english), key=len) for english, _ in REASONS.values()]
     telling = [phrase.strip(" :;") for phrase in phrases if len(phrase.split()) > 3]
     assert len(telling) > 40
@@ -155,7 +153,7 @@ def test_no_source_compares_or_takes_apart_sentences_of_reasons() -> None:
     assert found == []
 
 
-def test_facts_of_an_environment_read_as_people_say_them() -> None:
+def test_facts_of_an_environment_are_readable() -> None:
     text = Text()
     assert text.fact("device.scheduler", "disk") == "I/O scheduler: disk"
     assert text.fact("machine.new_fact") == "machine.new_fact"
@@ -178,7 +176,7 @@ def test_findings_of_several_operations_stay_apart() -> None:
     found = [drift("rows", "read"), drift("index", "read"), drift("journal", "sync")]
     said = Text().reasons(found)
     assert said == ["drift within a run: rows, index read", "drift within a run: journal sync"]
-    assert Text("ja").reasons(found)[0] == "1回の実行内で変化傾向：rows、index 読み出し"
+    assert Text("ja").reasons(found)[0] == "実行内でドリフト：rows、index 読み出し"
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -190,14 +188,9 @@ def test_findings_of_several_operations_stay_apart() -> None:
         "`fsync`, goes through the page cache, and how much memory the host has is not known",
     ],
 )
-def test_words_of_another_program_stay_as_they_are(words: str, lang: str) -> None:
+def test_words_of_another_program_stay_unchanged(words: str, lang: str) -> None:
     assert Text(lang).reasons([quoted(words), quoted(words)]) == [words]
 
 
-def test_words_of_another_tool_are_no_list_of_names() -> None:
-    told = Text("ja").said("it failed, fio says: error 5, read and write")
-    assert told == "fioによれば失敗。エラー5（read and write）"
-
-
-def test_a_number_in_a_name_belongs_to_the_word_before_it_even_where_it_comes_twice() -> None:
+def test_number_in_a_name_belongs_to_the_word_before_it() -> None:
     assert Text("en").names(("drives", "4", "jobs", "4")) == "drives 4 · jobs 4"

@@ -1,4 +1,4 @@
-"""What happened in a phase and the service between: from events and intervals to the report."""
+"""Events of a phase and the service between, from the record to the report."""
 
 import json
 from dataclasses import replace
@@ -14,8 +14,7 @@ from tameshi.analysis.results import Cell, _timeline
 from tameshi.analysis.series import Frames
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.timeline import failed_around, rebuild, service, stretches
-from tameshi.report.sections.event_words import happening
-from tameshi.report.sections.timeline import tables
+from tameshi.report.sections.timeline import describe, tables
 from tameshi.report.study import markdown, render
 from tameshi.report.view.points import read_results
 from tameshi.report.words.text import Text
@@ -24,11 +23,11 @@ SECOND = 1_000_000_000
 
 
 def event(kind: str, t_ns: int, **more) -> dict:
-    """As a line of events.jsonl."""
+    """Return an event as in events.jsonl."""
     return {"t_ns": t_ns, "source": "load", "kind": kind, **more}
 
 
-def test_a_phase_is_cut_at_its_events_and_only_at_those():
+def test_phase_is_cut_at_its_events_and_only_at_those():
     events = [
         event("fail", 2, storage="a"),
         event("phase_begin", 5, phase=1),
@@ -47,7 +46,7 @@ def test_a_phase_is_cut_at_its_events_and_only_at_those():
     assert stretches(events, 3, 5) == []
 
 
-def test_what_did_not_happen_before_the_phase_ended_is_told_at_its_end():
+def test_missed_event_stands_at_the_end_of_its_phase():
     events = [event("fail", 7, storage="a"), event("missed", 12, event="late", why="over")]
     assert stretches(events, 5, 10)[-1] == (
         10,
@@ -56,7 +55,7 @@ def test_what_did_not_happen_before_the_phase_ended_is_told_at_its_end():
     )
 
 
-def test_service_is_over_the_whole_intervals_of_a_stretch():
+def test_service_covers_the_whole_intervals_of_a_stretch():
     counters = {"read.count": [10.0, 30.0], "read.latency_sum": [1000.0, 3000.0]}
     data = WindowData(5 * SECOND, [SECOND, SECOND], counters | {"load.failed": [0.0, 4.0]}, {})
     assert service("mix", data) == {
@@ -72,7 +71,7 @@ def test_service_is_over_the_whole_intervals_of_a_stretch():
 
 
 class Sealed:
-    """A run of one second in intervals of 100 ms, in which 16 commands fail around 250 ms."""
+    """Run of one second in intervals of 100 ms, with 16 failed commands around 250 ms."""
 
     def __init__(self, folder: Path, cuts: list[int]) -> None:
         self.folder = folder
@@ -106,14 +105,14 @@ class Sealed:
         ([150, 250, 950], [0, 0, 21, 0]),
     ],
 )
-def test_no_failed_command_is_lost_with_the_interval_of_the_event(tmp_path, cuts, failed):
+def test_failed_commands_of_an_events_interval_are_kept(tmp_path, cuts, failed):
     run: Any = Sealed(tmp_path, [at * SECOND // 1000 for at in cuts])
     phase: Any = SimpleNamespace(streams=[SimpleNamespace(name="mix")], programs=())
     cell = Cell("simulated", "p", {}, 0, phase, [run])
     told = _timeline(cell, {tmp_path: Frames(run)}, [run])["timeline"]
     assert [part["streams"][0]["failed"] for part in told] == failed
     last = told[-1]["streams"][0]
-    # Rates are over whole intervals all the same.
+    # Rates still cover whole intervals.
     assert last["seconds"] == (SECOND - cuts[-1] * 10**6) // 10**8 / 10
 
 
@@ -128,15 +127,13 @@ def test_no_failed_command_is_lost_with_the_interval_of_the_event(tmp_path, cuts
         ([("fail", 5), ("rebuilt", 20)], [0, 0, 0]),
     ],
 )
-def test_what_fails_in_an_interval_that_events_cut_counts_to_the_fault_and_not_to_what_follows(
-    events, failed
-):
+def test_failures_of_a_split_interval_count_for_the_fault(events, failed):
     parts = stretches([event(kind, at) for kind, at in events], 0, 30)
     assert failed_around(parts, [(0, 30)], [(10, 20, 400.0)]) == failed
     assert not any(failed_around(parts, [(11, 30)], [(10, 20, 400.0)])), "another phase's work"
 
 
-def test_a_stretch_without_a_whole_interval_does_not_claim_that_nothing_failed():
+def test_stretch_without_a_whole_interval_claims_no_failures():
     happens = stretch(0, [{"kind": "missed", "event": "f", "why": "too late"}], None)
     happens["streams"][0]["seconds"] = 0
     found = with_timeline()
@@ -146,7 +143,7 @@ def test_a_stretch_without_a_whole_interval_does_not_claim_that_nothing_failed()
 
 
 def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 0) -> dict:
-    """One of a cell's timeline, a second long."""
+    """Return a stretch of a cell's timeline, a second long."""
     operations = {"read": {"rate": rate, "latency_ns_mean": 50_000.0}} if rate else {}
     stream = {"subject": "mix", "seconds": 1.0, "operations": operations, "failed": failed}
     times = {"from_ns": begin * SECOND, "to_ns": (begin + 1) * SECOND}
@@ -154,7 +151,7 @@ def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 
 
 
 def told() -> list[dict]:
-    """A member dies and is rebuilt, everything dies, power is cut."""
+    """Return a timeline: a member fails and is rebuilt, everything fails, power is cut."""
     member = {"storage": "array", "member": 1}
     rebuilt = {"kind": "rebuilt", **member, "bytes": 4 << 30, "for_ns": 20 * SECOND}
     cut = {"kind": "power_cut", "storage": "array", "outstanding": 8, "lost_writes": 3}
@@ -169,17 +166,17 @@ def told() -> list[dict]:
 
 
 def with_timeline() -> dict:
-    """First look's results with a cell in which things happen."""
+    """Return the first look's results with a cell that has events."""
     results = first_look.inputs().results
     first, *others = results["cells"]
     return {**results, "cells": [{**first, "timeline": told()}, *others]}
 
 
-def test_each_stretch_tells_what_happened_and_the_service_after_it():
+def test_stretch_shows_its_events_and_the_service_after_them():
     (table,) = tables(read_results(with_timeline()), Text("en"))
     first, dies, replaced, cut, all_dead, _ = table.rows
     assert [c.label for c in table.columns[-3:]] == [
-        "Per second",
+        "Operations per second",
         "Mean latency",
         "Failed commands",
     ]
@@ -188,17 +185,19 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     assert "64 times as long" in str(replaced.cells[0])
     assert "3 acknowledged writes lost (12.0 KiB)" in str(cut.cells[0])
     assert "64 times" not in str(cut.cells[0])
-    assert [str(cell) for cell in all_dead.cells] == ["array fails as a whole", "0", "–", "77"]
+    assert [str(cell) for cell in all_dead.cells] == ["all of array fails", "0", "–", "77"]
 
 
-def test_what_only_a_near_side_held_is_told_as_lost_with_it():
+def test_unreplicated_writes_are_lost_with_the_near_side():
     near = {"kind": "fail", "storage": "array", "member": 0}
-    said = happening(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
-    assert said.startswith("member 0 of array fails, and with it 3 acknowledged writes (12.0 KiB)")
-    assert happening(near, Text("en")) == "member 0 of array fails"
+    said = describe(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
+    assert said.startswith(
+        "member 0 of array fails; 3 acknowledged writes (12.0 KiB) not yet replicated are lost"
+    )
+    assert describe(near, Text("en")) == "member 0 of array fails"
 
 
-def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
+def test_simulated_database_service_has_its_model_error():
     found = with_timeline()
     model = {"low": 500.0, "high": 2000.0, "validated_on": "x", "inside_range": True}
     rate = {"subject": "mix", "metric": "read.rate", "value": 1000.0, "model": model}
@@ -214,7 +213,11 @@ def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
     [
         ({"kind": "fail", "survived": True}, "rebuild begins", "リビルド開始"),
         ({"kind": "fail", "survived": False}, "the drive with it", "ドライブも故障"),
-        ({"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND}, "4.00 GiB in", "リビルド完了"),
+        (
+            {"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND},
+            "4.00 GiB left by garbage collection",
+            "リビルド完了",
+        ),
         (
             {"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND, "scale": 64},
             "64 times as long",
@@ -222,18 +225,18 @@ def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
         ),
     ],
 )
-def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
+def test_failed_channel_and_its_rebuild_are_described(event, en, ja):
     place = {"storage": "card", "member": 0, "channel": 12}
     for lang, said in (("en", en), ("ja", ja)):
-        told = happening(event | place, Text(lang))
+        told = describe(event | place, Text(lang))
         assert said in told and "12" in told and "card" in told
 
 
-def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
+def test_resync_shows_its_bytes_at_any_scale():
     event = {"kind": "rebuilt", "storage": "pair", "member": 1, "resync": True, "scale": 64}
     event |= {"bytes": 3 << 20, "for_ns": SECOND}
-    for lang, said in (("en", "under way to it"), ("ja", "再同期完了")):
-        told = happening(event, Text(lang))
+    for lang, said in (("en", "in flight"), ("ja", "再同期完了")):
+        told = describe(event, Text(lang))
         assert said in told and "3.00 MiB" in told and "pair" in told and "64" not in told
 
 
@@ -241,25 +244,25 @@ def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
     ("event", "en", "ja"),
     [
         ({"kind": "crash", "back": True, "away_ns": SECOND}, "answers again", "後に応答"),
-        ({"kind": "crash", "back": False, "away_ns": SECOND}, "has not answered", "応答しないまま"),
+        ({"kind": "crash", "back": False, "away_ns": SECOND}, "before it answers", "応答再開前"),
         ({"kind": "restart", "back": True, "away_ns": SECOND}, "answers again", "正常停止"),
-        ({"kind": "restart", "back": False, "away_ns": SECOND}, "as in a crash", "異常終了"),
+        ({"kind": "restart", "back": False, "away_ns": SECOND}, "and crashes after", "異常終了"),
         ({"kind": "pool_loaded", "pages": 1234, "for_ns": SECOND, "whole": True}, "1,234", "1,234"),
         (
             {"kind": "pool_loaded", "pages": 7, "for_ns": SECOND, "whole": False},
-            "no more",
+            "the rest skipped",
             "打ち切り",
         ),
     ],
 )
-def test_a_restart_and_what_comes_back_are_told(event, en, ja):
+def test_restart_and_pool_load_are_described(event, en, ja):
     for lang, said in (("en", en), ("ja", ja)):
-        told = happening({"event": "upgrade"} | event, Text(lang))
+        told = describe({"event": "upgrade"} | event, Text(lang))
         assert said in told and "upgrade" in told
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "is rebuilt"), ("ja", "リビルド完了")])
-def test_every_form_of_the_report_shows_it(lang, said):
+@pytest.mark.parametrize(("lang", "said"), [("en", "rebuild of member"), ("ja", "リビルド完了")])
+def test_section_appears_in_every_form_of_the_report(lang, said):
     marks = [{"t_s": 0.5, "kind": kind} for kind in ("fail", "replace", "rebuilt", "power_cut")]
     entry = {"world": "simulated", "name": "steady", "unit_key": "iops", "t_s": [1.0, 2.0]}
     series = [{**entry, "values": {"mix read": [1.0, 2.0]}, "marks": marks}]

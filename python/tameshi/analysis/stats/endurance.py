@@ -1,6 +1,6 @@
-"""What a load does to flash: amplification of writes, effective spare, and how long the cells last.
+"""Flash wear under a load: write amplification, effective spare area and life.
 
-Judged per cell over the steady window, from what each storage's flash drives wrote and erased.
+Judged per cell over the steady window, from writes and erases of each storage's flash drives.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from tameshi.analysis.stats.intervals import digits
 
 SECONDS_PER_YEAR = 365.25 * 86400
 COUNTED = ("host", "moved", "padded")
-"""What is programmed: for the host in whole mapping units, by garbage collection, and left empty by
-flushes; bytes."""
+"""Counters of programmed bytes: host writes in mapping units, garbage collection, and padding by
+flushes."""
 
 
 @dataclass(frozen=True)
 class Worn:
-    """How much of its endurance a drive's flash has behind it, and up to where it can be read."""
+    """Consumed endurance of a drive's flash, and its limit of readability."""
 
     behind: float
     extra: float | None
-    """What repeated reads add to the endurance, as a share of it; None where they add nothing."""
+    """Endurance gained by read retry, as a share; None without gain."""
 
     @property
     def is_readable(self) -> bool:
-        """Whether the profile says that flash so worn holds what is written."""
+        """True if, by the profile, flash at this wear holds its data."""
         return self.behind <= 1 + (self.extra or 0.0)
 
 
 def worn(model: Mapping[str, Any]) -> Worn | None:
-    """Of the flash drive that a simulated storage is made of; None of another drive."""
+    """Return the wear of a simulated storage's flash drive; None for other drives."""
     ((kind, node),) = model.items()
     if kind != "device":
         return worn(node["of"])
@@ -58,18 +58,18 @@ def endurance(
     retried: bool = False,
     is_written: bool = True,
 ) -> dict[str, Any] | None:
-    """What a storage's flash went through over all windows of all runs together.
+    """Return the flash wear of a storage over all windows of all runs.
 
-    `written_bytes` is what all its drives took, an array's copies, parity and rebuilds with it, and
-    `stream_written_bytes` what `streams` wrote to the storage, None where none is told.
-    `over_provisioning` is spare as a share of the capacity: nominal as built, effective as garbage
-    collection finds it (erased flash holds nothing to reclaim, what is not mapped is spare), mean
-    of the intervals. `life_years` is how long the programs that are left last at this rate, on the
-    whole drive; `life_years_retried` how long with what repeated reads add, None where the profile
-    doesn't say that they add something (`retried`). What drives end of an earlier phase's writes is
-    no rate of this one's: where nothing `is_written` and nothing is rebuilt, there are neither
-    lives nor amplification; and no amplification where nothing comes from outside of the drives,
-    as of a channel that a drive rebuilds by itself. None where no flash is.
+    `written_bytes` counts writes to all drives, including an array's copies, parity and rebuilds.
+    `stream_written_bytes` counts writes of `streams` to the storage; None if they are not recorded.
+    `over_provisioning` is the spare area as a share of the capacity, mean over the intervals:
+    nominal as built, effective as garbage collection finds it (erased flash has nothing to reclaim;
+    unmapped flash is spare). `life_years` is the remaining life of the whole drive at this program
+    rate; `life_years_retried` adds read retry and is None if the profile names no gain (`retried`).
+    Writes that finish an earlier phase are no rate of this one: unless the phase writes
+    (`is_written`) or rebuilds, there is no life and no amplification. There is no amplification if
+    no write comes from outside the drives, as in a drive's internal channel rebuild. None without
+    flash.
     """
     physical = _mean(runs, "flash.physical_bytes")
     if not physical:
@@ -103,15 +103,15 @@ def endurance(
 
 
 def _effective(runs: Sequence[WindowData]) -> float | None:
-    """Spare as garbage collection finds it, as a share of what is mapped."""
+    """Return the effective spare area, as a share of the mapped flash."""
 
-    def whole(part: str) -> int:
-        # Of whole numbers nothing is left where there is no spare.
+    def total(part: str) -> int:
+        # Integer counts leave no rounding error if there is no spare area.
         values = (run.counters.get(f"flash.{part}_bytes", ()) for run in runs)
         return sum(int(value) for of_run in values for value in of_run)
 
-    mapped = whole("mapped")
-    spare = whole("physical") - whole("given_up") - whole("erased") - mapped
+    mapped = total("mapped")
+    spare = total("physical") - total("given_up") - total("erased") - mapped
     return spare / mapped if mapped else None
 
 
@@ -125,11 +125,11 @@ def _total(run: WindowData, metric: str) -> float:
 
 
 def _mean(runs: Sequence[WindowData], metric: str) -> float:
-    """A state at the ends of intervals, in the mean over them."""
+    """Return the mean of a state at interval ends."""
     values = [float(value) for run in runs for value in run.counters.get(metric, ())]
     return sum(values) / len(values) if values else 0.0
 
 
 def _last(runs: Sequence[WindowData], metric: str) -> float:
-    """The most that a growing state came to in any run."""
+    """Return the maximum of a growing state over the runs."""
     return max((float(value) for run in runs for value in run.counters.get(metric, ())), default=0)

@@ -14,20 +14,20 @@ MOVING = ("read", "write", "trim")
 PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 NANOSECONDS = 1e9
 RESOLUTION = 0.001
-"""Relative, of a latency in a histogram of three digits: no percentile's interval is narrower."""
+"""Relative resolution of a three-digit histogram: the least width of a percentile's interval."""
 ONE_DEVIATION = "one_deviation"
 ONE_PERCENTILE = "one_percentile"
 
 
 @dataclass(frozen=True)
 class WindowData:
-    """One run's window of one stream.
+    """Window of one stream in one run.
 
-    `counters[metric]` holds one value for each recorded interval, `lengths_ns` their lengths in the
-    same order; `latencies[operation]` the window's latency statistics in ns, empty where the
-    histograms were not cut for this window. Where the record tells them, these also hold
-    `intervals`: per quantile (as text) `{below: [..], counts: [..]}` of every recorded interval,
-    and `curve`: `[[share, latency], ..]`, the shares ascending.
+    `counters[metric]` holds one value per recorded interval, `lengths_ns` the lengths in the same
+    order. `latencies[operation]` holds the window's latency statistics in ns; it is empty without
+    histograms for this window. If recorded, it includes `intervals` (per quantile as text, `{below:
+    [..], counts: [..]}` of every interval) and `curve` (`[[share, latency], ..]`, shares
+    ascending).
     """
 
     length_ns: int
@@ -39,9 +39,9 @@ class WindowData:
 
 @dataclass(frozen=True)
 class ModelInterval:
-    """How far a model may be off: what a validation found, apart from what repetitions vary by.
+    """Model error of a figure, apart from the variation between repetitions.
 
-    `fitted_on`: where it is inside for figures alone that the model was fitted on, which.
+    `fitted_on`: figures the model was fitted to, if they alone put it inside the validated range.
     """
 
     low: float
@@ -51,7 +51,7 @@ class ModelInterval:
     fitted_on: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The form of results.json."""
+        """Return the form of results.json."""
         return {
             "low": digits(self.low),
             "high": digits(self.high),
@@ -63,12 +63,11 @@ class ModelInterval:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and how sure it is.
+    """Value with its uncertainty.
 
-    `sampling`: what chance and repetition do to it; `model`: how far the model may be off.
-    `operations`: of a standard deviation or a maximum, over how many it was taken: more of them, or
-    a drive of another size, and it is another.
-    `at_most`: of a rate in open loop, what arrives: its intervals end there.
+    `sampling`: sampling error; `model`: model error. `operations`: number of operations behind a
+    standard deviation or maximum, which depend on it and on the drive's size. `at_most`: arrival
+    rate in open loop, the upper end of its intervals.
     """
 
     metric: str
@@ -83,7 +82,7 @@ class Estimate:
 
 
 def of_phase(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A cell's estimates over its phase's own window: those over others answer other questions."""
+    """Return a cell's estimates over its phase's own window."""
     own = cell.get("phase")
     return [each for each in cell.get("estimates", ()) if each.get("window", own) == own]
 
@@ -91,47 +90,47 @@ def of_phase(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def estimates(
     subject: str, runs: Sequence[WindowData], asked: Iterable[str] = ()
 ) -> list[Estimate]:
-    """Every metric that the stream `subject` shows in these runs of one cell.
+    """Return every metric of the stream `subject` in these runs of one cell.
 
-    A rate counts runs that show none of the operation as zero; a latency is over those that do.
-    Percentiles that are `asked` for, such as `p95` or `p9999`, come beside the usual ones.
+    A rate counts runs without the operation as zero; a latency leaves them out. Percentiles `asked`
+    for, such as `p95` or `p9999`, complement the usual ones.
     """
-    found = []
+    metrics = []
     percentiles = PERCENTILES | {name: level_of(name) for name in asked}
     for operation in OPERATIONS:
         showing = present(operation, runs)
         if not showing:
             continue
         for counter in ("count", "bytes") if operation in MOVING else ("count",):
-            found.append(_rate(subject, operation, counter, runs))
-        found.append(_mean_latency(subject, operation, showing))
-        told = [run for run in showing if operation in run.latencies]
-        if told:
+            metrics.append(_rate(subject, operation, counter, runs))
+        metrics.append(_mean_latency(subject, operation, showing))
+        timed = [run for run in showing if operation in run.latencies]
+        if timed:
             for name, level in percentiles.items():
-                found.append(_percentile(subject, operation, name, level, told))
-            found.append(_deviation(subject, operation, told))
-            found.append(_longest(subject, operation, told))
-    return found
+                metrics.append(_percentile(subject, operation, name, level, timed))
+            metrics.append(_deviation(subject, operation, timed))
+            metrics.append(_longest(subject, operation, timed))
+    return metrics
 
 
 def level_of(name: str) -> float:
-    """The share that a percentile's name stands for: two digits, and those behind the point."""
+    """Return the share of a percentile's name: two digits before the decimal point."""
     return float(f"{name[1:3]}.{name[3:] or 0}") / 100
 
 
 def present(operation: str, runs: Sequence[WindowData]) -> list[WindowData]:
-    """The runs in which the operation completed at least once."""
+    """Return the runs that completed the operation at least once."""
     return [run for run in runs if sum(run.counters.get(f"{operation}.count", ())) > 0]
 
 
 def rate_of(run: WindowData, key: str) -> float:
-    """A counter per second over the window."""
+    """Return a counter per second over the window."""
     count = sum(run.counters.get(key, ()))
     return count / run.length_ns * NANOSECONDS if count else 0.0
 
 
 def rate_name(operation: str, counter: str) -> tuple[str, str]:
-    """Metric and unit of a counter's rate."""
+    """Return metric and unit of a counter's rate."""
     if counter == "bytes":
         return f"{operation}.bandwidth", "B/s"
     return (f"{operation}.iops" if operation in MOVING else f"{operation}.rate"), "1/s"
@@ -182,21 +181,21 @@ def _percentile_within(latencies: Mapping[str, Any], level: float) -> Interval:
     def value_at(share: float) -> float:
         return float(next((value for reached, value in curve if reached >= share), curve[-1][1]))
 
-    found = intervals.of_quantile(level, series["below"], series["counts"], value_at)
-    if found.low is None or found.high is None:
-        return found
+    interval = intervals.of_quantile(level, series["below"], series["counts"], value_at)
+    if interval.low is None or interval.high is None:
+        return interval
     value = _quantile(latencies, level)
     low, high = value * (1 - RESOLUTION), value * (1 + RESOLUTION)
-    return replace(found, low=min(found.low, low), high=max(found.high, high))
+    return replace(interval, low=min(interval.low, low), high=max(interval.high, high))
 
 
 def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
-    """How far single latencies lie from their mean; not how sure the mean is."""
+    """Return the standard deviation of single latencies, which is no error of their mean."""
     metric = f"{operation}.latency.stddev"
     values = {r.repetition: float(r.latencies[operation]["standard_deviation"]) for r in runs}
     if len(runs) > 1:
-        found = _over_runs(metric, subject, "ns", values, RESOLUTION)
-        return replace(found, operations=_counted(operation, runs))
+        estimate = _over_runs(metric, subject, "ns", values, RESOLUTION)
+        return replace(estimate, operations=_counted(operation, runs))
     (value,) = values.values()
     sampling, count = intervals.none(ONE_DEVIATION), _counted(operation, runs)
     return Estimate(metric, subject, value, "ns", sampling, values, operations=count)
@@ -211,7 +210,7 @@ def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estima
 
 
 def _counted(operation: str, runs: Sequence[WindowData]) -> int:
-    """Operations in the windows of all runs together."""
+    """Return operations in the windows of all runs."""
     return int(sum(sum(run.counters[f"{operation}.count"]) for run in runs))
 
 
@@ -225,8 +224,8 @@ def _over_runs(
 
 def _quantile(latencies: Mapping[str, Any], level: float) -> float:
     listed = (value for reached, value in latencies["quantiles"] if reached == level)
-    found = next(listed, None)
-    if found is None:
+    latency = next(listed, None)
+    if latency is None:
         curve = latencies["curve"]
-        found = next((value for reached, value in curve if reached >= level), curve[-1][1])
-    return float(found)
+        latency = next((value for reached, value in curve if reached >= level), curve[-1][1])
+    return float(latency)

@@ -1,8 +1,7 @@
 """95 % intervals of a mean over runs, and of a ratio or a quantile within one run.
 
-Rates and latencies are positive, and what acts on them acts by a factor: wherever it can be, an
-interval is taken on the logarithm. docs/statistics.md explains each method and shows how often its
-intervals cover.
+Rates and latencies are positive and effects on them multiply, so intervals are on the logarithm if
+possible. See docs/statistics.md for each method and its measured coverage.
 """
 
 from __future__ import annotations
@@ -19,18 +18,19 @@ from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 FEWEST_INTERVALS = 12
-"""Of a run that an interval is taken within: in fewer, serial correlation looks like chance."""
+"""Least recorded intervals for an interval within a run; with fewer, serial correlation looks like
+chance."""
 MOST_WAVES = 6
-"""Degrees of freedom within a run. More narrow it a little, and miss what changes slowly."""
+"""Degrees of freedom within a run. More narrow the interval a little, and miss slow changes."""
 WAVES_PER_INTERVALS = 0.4
 FEWEST_FOR_QUANTILE = 20
 FEWEST_BEYOND = 20
-"""Operations on either side of a percentile that an interval within one run takes."""
+"""Least operations on either side of a percentile for an interval within one run."""
 GREATEST_CORRELATION = 0.95
 LEAST_CORRELATION = -0.5
 WIDEST_WITHIN = math.log(10)
-"""Greatest half-width on the logarithm within one run. An error as large as the value itself is no
-longer known from a few cosine waves, and what is put around it spans everything."""
+"""Greatest half-width on the logarithm within one run. A few cosine waves cannot determine an error
+as large as the value itself."""
 WIDEST = 300.0
 """Greatest half-width on the logarithm: keeps exp() finite."""
 
@@ -44,10 +44,10 @@ TOO_FEW, TOO_UNEVEN, NOTHING_TO_DIVIDE = "few_intervals", "uneven", "nothing"
 
 @dataclass(frozen=True)
 class Interval:
-    """Bounds of a 95 % interval, and how they were found or why there are none.
+    """Bounds of a 95 % interval with their method, or the code of the reason for their absence.
 
-    `degrees`: degrees of freedom of the t distribution behind bounds that are symmetric on the
-    logarithm; None for others.
+    `degrees`: degrees of freedom of the t distribution of bounds symmetric on the logarithm; None
+    for others.
     """
 
     low: float | None
@@ -68,22 +68,22 @@ class Interval:
 
 
 def none(reason: str, runs: int = 1) -> Interval:
-    """No interval; `reason` is a code of docs/statistics.md."""
+    """Return no interval; `reason` is a code of docs/statistics.md."""
     return Interval(None, None, runs, reason)
 
 
 def digits(value: float | None) -> float | None:
-    """To twelve digits: the last ones of exp() and log() differ from machine to machine."""
+    """Round to twelve digits: the last ones of exp() and log() differ between machines."""
     return None if value is None else float(f"{value:.12g}")
 
 
 def quantile(degrees: float) -> float:
-    """Of Student's t: the half-width of an interval in standard errors."""
+    """Return the half-width of a Student t interval in standard errors."""
     return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
 
 
 def centre(values: Sequence[float]) -> float:
-    """The typical run: the geometric mean, or the mean where a value is not positive."""
+    """Return the typical run: the geometric mean, or the mean if a value is not positive."""
     if min(values) <= 0:
         return fmean(values)
     if min(values) == max(values):
@@ -92,9 +92,9 @@ def centre(values: Sequence[float]) -> float:
 
 
 def of_runs(values: Sequence[float], resolution: float = 0.0) -> Interval:
-    """Of the typical run over independent runs.
+    """Return the interval of the typical run over independent runs.
 
-    `resolution`: what the record can't tell apart, relative; the interval is no narrower.
+    `resolution`: relative resolution of the record, the least width of the interval.
     """
     count = len(values)
     if count < 2:
@@ -111,28 +111,28 @@ def of_runs(values: Sequence[float], resolution: float = 0.0) -> Interval:
 def around(
     value: float, error: float, degrees: float, resolution: float, runs: int, method: str
 ) -> Interval:
-    """Around a positive value whose logarithm has a standard error."""
+    """Return the interval around a positive value from the standard error of its logarithm."""
     half = min(max(quantile(degrees) * error, resolution), WIDEST)
     return Interval(value * math.exp(-half), value * math.exp(half), runs, method, degrees)
 
 
 def within(tops: Sequence[float], bottoms: Sequence[float], value: float) -> Interval:
-    """Of sum(tops) / sum(bottoms) within one run, from both of every recorded interval.
+    """Return the interval of sum(tops) / sum(bottoms) within one run, from every recorded interval.
 
-    A rate is operations over time, a mean latency is time over operations. `value` is what the
-    interval is put around. There is none where it would reach further than a factor of ten.
+    A rate is operations over time, a mean latency is time over operations. `value` is the centre.
+    None if the interval exceeds a factor of ten.
     """
     if len(tops) < FEWEST_INTERVALS:
         return Interval(None, None, 1, TOO_FEW)
-    whole, parts = math.fsum(tops), math.fsum(bottoms)
-    if whole <= 0 or parts <= 0 or value <= 0:
+    total, parts = math.fsum(tops), math.fsum(bottoms)
+    if total <= 0 or parts <= 0 or value <= 0:
         return Interval(None, None, 1, NOTHING_TO_DIVIDE)
-    ratio = whole / parts
+    ratio = total / parts
     residuals = [top - ratio * bottom for top, bottom in zip(tops, bottoms, strict=True)]
     error, degrees = error_of_sum(residuals)
-    if quantile(degrees) * error / whole > WIDEST_WITHIN:
+    if quantile(degrees) * error / total > WIDEST_WITHIN:
         return Interval(None, None, 1, TOO_UNEVEN)
-    return around(value, error / whole, degrees, 0.0, 1, WITHIN)
+    return around(value, error / total, degrees, 0.0, 1, WITHIN)
 
 
 def of_quantile(
@@ -141,34 +141,34 @@ def of_quantile(
     counts: Sequence[float],
     value_at: Callable[[float], float],
 ) -> Interval:
-    """Of a quantile within one run (Woodruff's way).
+    """Return the interval of a quantile within one run (Woodruff).
 
-    Of each recorded interval, `below` says how many operations took no longer than the run's
-    quantile, `counts` how many there were: that share has an error, serial correlation included.
-    `value_at` gives the run's quantile at the bounds of the share.
+    Per recorded interval, `below` counts operations at most as long as the run's quantile, `counts`
+    all operations. Their share has an error, including serial correlation. `value_at` returns the
+    run's quantile at the bounds of the share.
     """
     if len(counts) < FEWEST_FOR_QUANTILE:
         return none(TOO_FEW)
-    whole = math.fsum(counts)
-    if min(level, 1 - level) * whole < FEWEST_BEYOND:
+    total = math.fsum(counts)
+    if min(level, 1 - level) * total < FEWEST_BEYOND:
         return none("few_operations")
     residuals = [part - level * count for part, count in zip(below, counts, strict=True)]
     error, degrees = error_of_sum(residuals)
-    half = quantile(degrees) * error / whole / (level * (1 - level))
+    half = quantile(degrees) * error / total / (level * (1 - level))
     low, high = _shifted(level, -half), _shifted(level, half)
-    if min(low, 1 - high) * whole < 1:
+    if min(low, 1 - high) * total < 1:
         return none("few_operations")
     return Interval(value_at(low), value_at(high), 1, WITHIN_QUANTILE)
 
 
 def _shifted(share: float, by: float) -> float:
-    """The share whose odds are exp(by) times those of `share`."""
+    """Return the share whose odds are exp(by) times those of `share`."""
     odds = share / (1 - share) * math.exp(min(max(by, -WIDEST), WIDEST))
     return odds / (1 + odds)
 
 
 def error_of_sum(residuals: Sequence[float]) -> tuple[float, float]:
-    """Standard error of the sum of a serially correlated series, and its degrees of freedom.
+    """Return the standard error of a serially correlated series' sum, and its degrees of freedom.
 
     Long-run variance by an equal-weighted cosine series (Müller 2007; Lazarus, Lewis, Stock and
     Watson 2018) after prewhitening by a first-order autoregression (Andrews and Monahan 1992).
@@ -185,9 +185,9 @@ def error_of_sum(residuals: Sequence[float]) -> tuple[float, float]:
 
 
 def first_correlation(series: Sequence[float], fitted: int) -> float:
-    """Correlation of neighbours in a series with mean zero, mended for its bias in short series.
+    """Return the lag-1 correlation of a zero-mean series, corrected for its bias in short series.
 
-    `fitted` is how many parameters were fitted to make it what it is: 1 for a mean, 2 for a line.
+    `fitted` is the number of parameters fitted to make the mean zero: 1 for a mean, 2 for a line.
     """
     count, square = len(series), math.fsum(value * value for value in series)
     if square <= 0:
@@ -205,7 +205,7 @@ def _strength(series: Sequence[float], wave: Sequence[float]) -> float:
 
 @lru_cache(maxsize=64)
 def _waves(count: int, number: int) -> tuple[tuple[float, ...], ...]:
-    """Half a cosine wave over the series, two halves, three .."""
+    """Yield half a cosine wave over the series, then two halves, three …"""
     return tuple(
         tuple(math.cos(math.pi * wave * (place + 0.5) / count) for place in range(count))
         for wave in range(1, number + 1)

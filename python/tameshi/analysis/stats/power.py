@@ -1,6 +1,6 @@
-"""What a load costs in power, what each watt brings, how warm that makes drives, what they hold.
+"""Power of a load: watts, performance per watt, drive temperature, and capacity.
 
-Judged per cell over the steady window, from the energy that the drives of a simulated storage drew.
+Judged per cell over the steady window, from the energy of a simulated storage's drives.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ THROTTLED = "thermal.throttled_ns"
 DRIVES = "thermal.drives"
 NANO = 1e9
 MOSTLY = 0.95
-"""A storage of which so much is used is used as a whole."""
+"""Least used share of a storage that counts as the whole."""
 
 
 def power(
     subject: str, runs: Sequence[WindowData], streams: Sequence[Sequence[WindowData]]
 ) -> dict[str, Any] | None:
-    """Mean power over all windows of all runs together, and what `streams` did with it.
+    """Return mean power over all windows of all runs, and the performance of `streams` per watt.
 
-    `watts`; `iops_per_watt` and `bandwidth_per_watt` (B/s per W) of reads, writes and trims; the
-    latter two None where nothing was done. None where a drive does not say what it draws. Where one
-    says how warm that makes it, also what `_heat` tells.
+    `watts`; `iops_per_watt` and `bandwidth_per_watt` (B/s per W) of reads, writes and trims, the
+    latter two None without operations. None if a drive has no power model. With a thermal model,
+    also the keys of `_heat`.
     """
-    told = [run for run in runs if run.counters.get(ENERGY)]
-    seconds = sum(sum(run.lengths_ns) for run in told) / NANO
-    joules = sum(sum(run.counters[ENERGY]) for run in told) / NANO
-    if not told or not seconds or not joules:
+    metered = [run for run in runs if run.counters.get(ENERGY)]
+    seconds = sum(sum(run.lengths_ns) for run in metered) / NANO
+    joules = sum(sum(run.counters[ENERGY]) for run in metered) / NANO
+    if not metered or not seconds or not joules:
         return None
     done = {
         kind: sum(
@@ -49,16 +49,17 @@ def power(
         "watts": digits(joules / seconds),
         "iops_per_watt": digits(done["count"] / joules) if done["count"] else None,
         "bandwidth_per_watt": digits(done["bytes"] / joules) if done["bytes"] else None,
-        **_heat(told),
+        **_heat(metered),
     }
 
 
 def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
-    """Of the warmest drive `celsius_mean` and `celsius_max`, as at the intervals' ends.
+    """Return `celsius_mean` and `celsius_max` of the warmest drive at interval ends, and
+    `throttled`.
 
-    And `throttled`, the share of the time of all drives that heat held them back.
+    `throttled` is the share of all drives' time with thermal throttling.
     """
-    told = [
+    temperatures = [
         (degrees / 1e3, length)
         for run in runs
         for degrees, length in zip(run.counters.get(DEGREES, ()), run.lengths_ns, strict=False)
@@ -68,13 +69,15 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
         for run in runs
         for drives, length in zip(run.counters.get(DRIVES, ()), run.lengths_ns, strict=False)
     )
-    if not told or not could_be:
+    if not temperatures or not could_be:
         return {}
-    mean = sum(degrees * length for degrees, length in told) / sum(length for _, length in told)
+    mean = sum(degrees * length for degrees, length in temperatures) / sum(
+        length for _, length in temperatures
+    )
     throttled = sum(sum(run.counters.get(THROTTLED, ())) for run in runs)
     return {
         "celsius_mean": digits(mean),
-        "celsius_max": digits(max(degrees for degrees, _ in told)),
+        "celsius_max": digits(max(degrees for degrees, _ in temperatures)),
         "throttled": digits(throttled / could_be),
     }
 
@@ -82,17 +85,21 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
 def held(
     model: Mapping[str, Any], storages: Sequence[tuple[Mapping[str, Any], Any]]
 ) -> dict[str, int]:
-    """What `model` holds, and what of it the storages on it use where that is a part.
+    """Return the capacity of `model`, and the part that the storages on it use.
 
-    `storages`: each with its own model: those that share a drive use it together.
+    `storages`: each with its own model; those on a shared drive use it together.
     """
-    whole = usable_bytes(model)
+    capacity = usable_bytes(model)
     used = sum(_used_bytes(own, storage) for own, storage in storages)
-    return {"capacity_bytes": whole, **({"used_bytes": used} if used < MOSTLY * whole else {})}
+    return {
+        "capacity_bytes": capacity,
+        **({"used_bytes": used} if used < MOSTLY * capacity else {}),
+    }
 
 
 def _used_bytes(model: Mapping[str, Any], storage: Any) -> int:
-    """By a study's `size`, at the storage's real size; without one, all that it holds."""
+    """Return the used bytes by a study's `size`, at the storage's real size; without one, all of
+    it."""
     size, scale = getattr(storage, "size", None), getattr(storage, "scale", None)
     if not size:
         return usable_bytes(model)
@@ -100,19 +107,20 @@ def _used_bytes(model: Mapping[str, Any], storage: Any) -> int:
 
 
 def usable_bytes(model: Mapping[str, Any]) -> int:
-    """What a simulated storage holds for its host, at its real size whatever its capacity scale.
+    """Return the host-visible bytes of a simulated storage at its real size, whatever its capacity
+    scale.
 
-    What a stripe cuts off at the end of a member, less than a chunk, is counted in.
+    Includes the remainder that a stripe cuts off at the end of a member, less than a chunk.
     """
     ((kind, node),) = model.items()
     if kind == "device":
         ((_, drive),) = node["device"].items()
         return compiled.size_bytes(drive["capacity"]["value"])
-    whole = usable_bytes(node["of"])
+    below = usable_bytes(node["of"])
     if kind == "over_provisioned":
-        return int(whole * float(str(node["visible"]).removesuffix("%")) / 100)
+        return int(below * float(str(node["visible"]).removesuffix("%")) / 100)
     if kind == "partition":
-        return int(whole // node["function"]["functions"])
+        return int(below // node["function"]["functions"])
     members = int(node.get("members", 1))
     data = {"raid0": members, "raid10": members // 2, "raid5": members - 1}
-    return whole * data.get(kind, 1)
+    return below * data.get(kind, 1)

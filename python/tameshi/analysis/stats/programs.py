@@ -1,4 +1,4 @@
-"""Estimates of a database and what drives it: statements, hit ratio, reads and writes, TpmC."""
+"""Estimates of a database and its clients: statements, hit ratio, reads and writes, TpmC."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tameshi.analysis.stats import intervals
 from tameshi.analysis.stats.estimates import NANOSECONDS, Estimate, WindowData, of_phase
 
 SERVER, CLIENT, DISK = "server", "client", "disk"
-"""Subjects besides the program and its kinds of transactions."""
+"""Subjects besides the program and its transaction types."""
 
 MINUTE_SECONDS = 60.0
 TOLD_LATE_NS = 20_000_000_000
-"""From this length of a window on, a count told a second late is a twentieth off at most."""
+"""Least window in which a count reported a second late is at most 5 % off."""
 
 CLIENT_RATES = {
     "statement.count": ("statement.rate", "1/s"),
@@ -21,7 +21,7 @@ CLIENT_RATES = {
     "transaction.failed": ("transaction.failure_rate", "1/s"),
     "transaction.ambiguous": ("transaction.ambiguous_rate", "1/s"),
 }
-"""What the clients counted, by the counter: metric and unit."""
+"""Counters of the clients: metric and unit."""
 SERVER_RATES = {
     "server.statements": ("server.statement_rate", "1/s"),
     "server.selects": ("server.select_rate", "1/s"),
@@ -40,19 +40,19 @@ SERVER_RATES = {
     "server.log_bytes": ("server.log_bandwidth", "B/s"),
     "server.lock_waits": ("server.lock_wait_rate", "1/s"),
 }
-"""What the server counted."""
+"""Counters of the server."""
 PROCESS_RATES = {
     "process.read_bytes": ("process.read_bandwidth", "B/s"),
     "process.written_bytes": ("process.write_bandwidth", "B/s"),
 }
-"""What the kernel counted of a process; its processor time is apart."""
+"""Kernel counters of a process, without processor time."""
 DISK_RATES = {
     "disk.reads": ("disk.read_rate", "1/s"),
     "disk.read_bytes": ("disk.read_bandwidth", "B/s"),
     "disk.writes": ("disk.write_rate", "1/s"),
     "disk.written_bytes": ("disk.write_bandwidth", "B/s"),
 }
-"""What the kernel counted of the disks."""
+"""Kernel counters of the disks."""
 CLIENT_TIMES = (
     "processor",
     "page_reads",
@@ -66,9 +66,9 @@ CLIENT_TIMES = (
     "outage",
     "thinking",
 )
-"""What the clients of a simulated server wait for: shares of all their time."""
+"""Activities of a simulated server's clients: shares of their time."""
 TIME_SHARE = "server.time_"
-"""How the metric of each of those shares begins."""
+"""Metric prefix of these shares."""
 GAUGES = ("server.dirty_bytes", "server.checkpoint_age_bytes", "server.threads_running")
 
 
@@ -76,27 +76,28 @@ NEW_ORDER = ".new_order"
 
 
 def chief(rates: Mapping[str, float], default: str) -> str:
-    """The kind of transaction that a program counts: TPC-C's New-Order, else the most frequent."""
+    """Return the transaction type that stands for a program: TPC-C's New-Order, else the most
+    frequent."""
     named = (kind for kind in rates if kind.endswith(NEW_ORDER))
     return next(named, max(rates, key=lambda kind: rates[kind], default=default))
 
 
 def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
-    """Statements and what went wrong, of a whole program or of one kind of transaction."""
-    found = _rates(subject, CLIENT_RATES, runs)
+    """Yield statements and errors of a whole program or of one transaction type."""
+    metrics = _rates(subject, CLIENT_RATES, runs)
     if subject.endswith(NEW_ORDER) and runs:
-        found.append(_tpmc(subject, runs))
-    return found
+        metrics.append(_tpmc(subject, runs))
+    return metrics
 
 
 def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
-    """The server's own counters, its hit ratio, and mean states."""
-    found = _rates(SERVER, SERVER_RATES, runs)
+    """Yield the server's counters, its hit ratio, and mean states."""
+    metrics = _rates(SERVER, SERVER_RATES, runs)
     requests, misses = "server.page_requests", "server.page_misses"
     asked = [run for run in runs if sum(run.counters.get(requests, ())) > 0]
     if asked:
-        found.append(_share_left("server.hit_ratio", requests, misses, asked))
-    found += _shares_of_time(runs)
+        metrics.append(_share_left("server.hit_ratio", requests, misses, asked))
+    metrics += _shares_of_time(runs)
     for gauge in GAUGES:
         means = {
             run.repetition: sum(values) / len(values)
@@ -105,15 +106,15 @@ def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
         }
         if means:
             unit = "B" if gauge.endswith("_bytes") else "1"
-            found.append(_plain(gauge, SERVER, unit, means))
-    return found
+            metrics.append(_plain(gauge, SERVER, unit, means))
+    return metrics
 
 
 def counted(server: WindowData) -> tuple[float | None, float | None]:
-    """Statements and transactions a second by the server's own count; None where it has none.
+    """Return statements and transactions per second as the server counts them; None if it does not.
 
-    A server that counts statements counts no transaction of a statement on its own. PostgreSQL's
-    processes tell their transactions up to a second late, so that short windows say nothing.
+    A server that counts statements counts no transaction for a lone statement. PostgreSQL's
+    processes report transactions up to a second late, so short windows are excluded.
     """
     statements = server.counters.get("server.statements")
     if statements:
@@ -125,28 +126,28 @@ def counted(server: WindowData) -> tuple[float | None, float | None]:
 
 
 def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
-    """Which mechanism limits: what share of the clients' time each takes."""
+    """Yield each activity's share of the clients' time."""
     spent = {
         run.repetition: {
             name: sum(run.counters.get(f"server.time_{name}_ns", ())) for name in CLIENT_TIMES
         }
         for run in runs
     }
-    told = {run: times for run, times in spent.items() if sum(times.values()) > 0}
+    timed = {run: times for run, times in spent.items() if sum(times.values()) > 0}
     return [
         _plain(
             f"{TIME_SHARE}{name}",
             SERVER,
             "1",
-            {run: times[name] / sum(times.values()) for run, times in told.items()},
+            {run: times[name] / sum(times.values()) for run, times in timed.items()},
         )
         for name in CLIENT_TIMES
-        if any(times[name] > 0 for times in told.values())
+        if any(times[name] > 0 for times in timed.values())
     ]
 
 
 def time_shares(cell: Mapping[str, Any]) -> dict[str, float]:
-    """What a cell of results.json tells of those shares, by mechanism; empty where it has none."""
+    """Return a cell's shares of client time by activity; empty without any."""
     return {
         estimate["metric"].removeprefix(TIME_SHARE): estimate["value"]
         for estimate in of_phase(cell)
@@ -155,15 +156,15 @@ def time_shares(cell: Mapping[str, Any]) -> dict[str, float]:
 
 
 def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
-    """Processors that a process kept busy, and bytes it had read and written."""
-    found = _rates(subject, PROCESS_RATES, runs)
+    """Yield busy processors of a process, and bytes read and written."""
+    metrics = _rates(subject, PROCESS_RATES, runs)
     kinds = ("process.cpu_user_ns", "process.cpu_system_ns")
     busy = {
         run.repetition: sum(sum(run.counters.get(kind, ())) for kind in kinds) / run.length_ns
         for run in runs
         if any(kind in run.counters for kind in kinds) and run.length_ns
     }
-    return [*found, _plain("process.processors", subject, "1", busy)] if busy else found
+    return [*metrics, _plain("process.processors", subject, "1", busy)] if busy else metrics
 
 
 PROFILED = {
@@ -171,40 +172,41 @@ PROFILED = {
     "cpu_system_ns": ("statement.cpu_system", "ns"),
     "blocks_in": ("statement.blocks_in", "1"),
 }
-"""What is told of a mean statement, by what profiles tell of its stages."""
+"""Figures of a mean statement, by the profile's columns."""
 BLOCK_BYTES = 512
 SCANNING = "Sending data"
-"""The stage of a scan in which MySQL up to 5.7 and MariaDB read and send its rows."""
+"""Stage of a scan in which MySQL up to 5.7 and MariaDB read and send rows."""
 
 
 def scan_profile(scans: WindowData, server: WindowData, host: WindowData) -> dict[str, Any] | None:
-    """What a server's own profile of scans would tell, from the counters of one run's window.
+    """Return the profile that a server would report for scans, from the counters of one run's
+    window.
 
-    As there a statement has the whole process's times while it ran: of the window the part in
-    which scans ran that ended in it. Page faults are not known.
+    As in a real profile, a statement has the whole process's times while it ran: those of the scans
+    that ended in the window. Page faults are unknown.
     """
     statements = round(sum(scans.counters.get("transaction.count", ())))
     ns = sum(scans.counters.get("transaction.latency_sum", ()))
     if not statements or not host.counters:
         return None
     part = ns / scans.length_ns
-    told = {"stage": SCANNING, "ns": ns}
+    stage = {"stage": SCANNING, "ns": ns}
     for kind in ("cpu_user_ns", "cpu_system_ns"):
-        told[kind] = part * sum(host.counters.get(f"process.{kind}", ()))
-    told["blocks_in"] = part * sum(server.counters.get("server.read_bytes", ())) / BLOCK_BYTES
-    return {"statements": statements, "stages": [told]}
+        stage[kind] = part * sum(host.counters.get(f"process.{kind}", ()))
+    stage["blocks_in"] = part * sum(server.counters.get("server.read_bytes", ())) / BLOCK_BYTES
+    return {"statements": statements, "stages": [stage]}
 
 
 def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list[Estimate]:
-    """Processor times and blocks of a mean statement, from the profiles by repetition."""
+    """Yield processor times and blocks of a mean statement, from the profiles by repetition."""
     return [
         _plain(
             metric,
             subject,
             unit,
             {
-                repetition: sum(stage[key] for stage in told["stages"]) / told["statements"]
-                for repetition, told in profiles.items()
+                repetition: sum(stage[key] for stage in profile["stages"]) / profile["statements"]
+                for repetition, profile in profiles.items()
             },
         )
         for key, (metric, unit) in PROFILED.items()
@@ -213,14 +215,14 @@ def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list
 
 
 def of_disk(runs: Sequence[WindowData]) -> list[Estimate]:
-    """What the disks under the database did."""
+    """Yield figures of the disks under the database."""
     return _rates(DISK, DISK_RATES, runs)
 
 
 def _rates(
     subject: str, table: dict[str, tuple[str, str]], runs: Sequence[WindowData]
 ) -> list[Estimate]:
-    """Rates of the counters that any run shows; one that shows none counts as zero."""
+    """Yield rates of the counters that any run has; a missing counter is zero."""
     return [
         _rate(metric, subject, unit, counter, runs)
         for counter, (metric, unit) in table.items()
@@ -246,15 +248,15 @@ def _rate(
 
 
 def _tpmc(subject: str, runs: Sequence[WindowData]) -> Estimate:
-    """New-Order transactions a minute, those that were meant to be rolled back included."""
+    """Return New-Order transactions per minute, intended rollbacks included."""
     by_second = _rate("", subject, "", "transaction.count", runs)
     values = {run: value * MINUTE_SECONDS for run, value in by_second.by_repetition.items()}
     return _plain("transaction.tpmc", subject, "1/min", values)
 
 
-def _share_left(metric: str, whole: str, part: str, runs: Sequence[WindowData]) -> Estimate:
+def _share_left(metric: str, total: str, part: str, runs: Sequence[WindowData]) -> Estimate:
     values = {
-        run.repetition: max(0.0, 1 - sum(run.counters.get(part, ())) / sum(run.counters[whole]))
+        run.repetition: max(0.0, 1 - sum(run.counters.get(part, ())) / sum(run.counters[total]))
         for run in runs
     }
     return _plain(metric, SERVER, "1", values)

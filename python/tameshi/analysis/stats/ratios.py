@@ -9,20 +9,20 @@ from statistics import stdev
 from typing import Any
 
 from tameshi.analysis.stats.intervals import Interval, around, digits, none, quantile
-from tameshi.analysis.stats.offered import kept
+from tameshi.analysis.stats.offered_load import kept
 
 PAIRED = "t_paired_log"
 WELCH = "welch_log"
 MOVER = "mover_log"
 Modelled = tuple[float, tuple[float, float] | None]
-"""A value, and how far its model may be off; None where it was measured."""
+"""Value with its model error; None if it was measured."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """An estimate that stands above or below; `by_repetition` may be left out where unknown.
+    """Numerator or denominator of a ratio; `by_repetition` may be empty.
 
-    `at_most`: of a rate in open loop, what arrives.
+    `at_most`: arrival rate in open loop.
     """
 
     value: float
@@ -31,13 +31,13 @@ class Side:
     at_most: float | None = None
 
 
-def of(
+def ratio(
     top: Side, bottom: Side, *, paired: bool, resolution: float = 0.0
 ) -> tuple[float | None, Interval]:
-    """The ratio (None to zero) and its interval.
+    """Return the ratio (None if the denominator is zero) and its interval.
 
-    `paired`: the two were made side by side in each repetition (in the same run, with the same
-    seed, or one soon after the other on the same machine), so that what they share cancels out.
+    `paired`: both were made side by side in each repetition (same run, same seed, or one after the
+    other on the same machine), so that shared variation cancels.
     """
     runs = min(top.sampling.runs, bottom.sampling.runs)
     if bottom.value <= 0 or top.value <= 0:
@@ -49,16 +49,16 @@ def of(
     return ratio, _reachable(of_intervals(top, bottom), top, bottom)
 
 
-def _reachable(found: Interval, top: Side, bottom: Side) -> Interval:
-    """A ratio's interval without what would take more than arrives on a side of it."""
+def _reachable(interval: Interval, top: Side, bottom: Side) -> Interval:
+    """Return a ratio's interval without values beyond the arrival rate of a side."""
     least, floor = bottom.sampling.low, top.sampling.low
     high = top.at_most / least if top.at_most and least else math.inf
     low = floor / bottom.at_most if bottom.at_most and floor else 0.0
-    return kept(found, low=low, high=high)
+    return kept(interval, low=low, high=high)
 
 
 def _matched(top: Side, bottom: Side) -> bool:
-    """Whether both have the same repetitions, two or more, and every value has a logarithm."""
+    """Return whether both have the same repetitions, two or more, with positive values."""
     values = [*top.by_repetition.values(), *bottom.by_repetition.values()]
     same = top.by_repetition.keys() == bottom.by_repetition.keys()
     return same and len(top.by_repetition) > 1 and min(values) > 0
@@ -71,7 +71,7 @@ def _paired(ratio: float, top: Side, bottom: Side, resolution: float) -> Interva
 
 
 def of_intervals(top: Side, bottom: Side) -> Interval:
-    """Of the ratio of two independent estimates, from their intervals alone."""
+    """Return the interval of a ratio of two independent estimates, from their intervals alone."""
     runs = min(top.sampling.runs, bottom.sampling.runs)
     sides = (top, bottom)
     if any(side.sampling.low is None or side.sampling.high is None for side in sides):
@@ -85,7 +85,7 @@ def of_intervals(top: Side, bottom: Side) -> Interval:
 
 
 def _welch(top: Side, bottom: Side, runs: int) -> Interval:
-    """Errors in quadrature, with the degrees of freedom of Welch and Satterthwaite."""
+    """Return errors in quadrature, with the degrees of freedom of Welch and Satterthwaite."""
     ratio, variances, weights = top.value / bottom.value, [], []
     for sampling in (top.sampling, bottom.sampling):
         assert sampling.low and sampling.high and sampling.degrees
@@ -100,11 +100,10 @@ def _welch(top: Side, bottom: Side, runs: int) -> Interval:
 
 
 def of_models(top: Modelled, bottom: Modelled) -> tuple[float, float] | None:
-    """How far a ratio may be off: as far as that of its sides that may be off furthest.
+    """Return the model error of a ratio: that of the less certain side.
 
-    Each side moves it as far as the side itself may be off in that direction: where no more can
-    arrive above, the ratio is not larger for it. None where no model made either side, and where
-    one is not above zero.
+    Each side moves the ratio as far as the side's own error; the arrival rate limits the numerator.
+    None if no side is modelled, or if one is not positive.
     """
     if top[0] <= 0 or bottom[0] <= 0:
         return None
@@ -116,18 +115,18 @@ def of_models(top: Modelled, bottom: Modelled) -> tuple[float, float] | None:
 
 
 def models_of(above: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The same of two figures of results.json, in its form."""
+    """Return the same for two figures of results.json, in its form."""
 
     def side(figure: Mapping[str, Any]) -> Modelled:
         model = figure.get("model")
         return figure["value"], (model["low"], model["high"]) if model else None
 
-    found = of_models(side(above), side(other))
-    return found and {"low": digits(found[0]), "high": digits(found[1])}
+    error = of_models(side(above), side(other))
+    return error and {"low": digits(error[0]), "high": digits(error[1])}
 
 
 def mover(top: Side, bottom: Side) -> tuple[float, float]:
-    """Bounds of a ratio from any bounds of its two sides (Donner and Zou 2012), all positive."""
+    """Return bounds of a ratio from bounds of its two sides (Donner and Zou 2012), all positive."""
     (a_low, a, a_high), (b_low, b, b_high) = (
         [math.log(bound or 0.0) for bound in (side.sampling.low, side.value, side.sampling.high)]
         for side in (top, bottom)

@@ -1,4 +1,4 @@
-"""The stretches between a phase's events: what happened, and the service after it."""
+"""Stretches between a phase's events: the events, and the service after each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tameshi.analysis.stats.estimates import OPERATIONS, WindowData
 from tameshi.analysis.stats.intervals import digits
 
 Part = tuple[int, int, list[dict[str, Any]]]
-"""A stretch: its begin, its end, what happened at its begin."""
+"""Stretch: its start, its end, and the events at its start."""
 MISSED = "missed"
 FAILED = "load.failed"
 KINDS = (
@@ -25,31 +25,30 @@ KINDS = (
     "hook_begin",
     "hook_end",
 )
-"""Kinds of events that a timeline tells."""
+"""Kinds of events in a timeline."""
 FAULTS = {"fail", "power_cut", "failover", "crash", "restart", "hook_begin"}
-"""Kinds by which commands may fail that would not have failed before."""
+"""Kinds of events that make commands fail."""
 PARTICULARS = ("t_ns", "source", "kind", "command")
-"""Fields of an event that its entry in a timeline does not repeat."""
+"""Fields of an event that its timeline entry omits."""
 
 
 def stretches(events: Sequence[Mapping[str, Any]], begin_ns: int, end_ns: int) -> list[Part]:
-    """The phase from `begin_ns` to `end_ns` cut at each event.
+    """Return the phase from `begin_ns` to `end_ns`, cut at each event.
 
-    What did not happen although the phase is over has a stretch without length at its end. Empty
-    where nothing happened in it.
+    An event that did not happen gets a stretch without length at the end. Empty without events.
     """
-    told = [
+    dated = [
         (min(int(event["t_ns"]), end_ns), event)
         for event in events
         if event["kind"] in KINDS and begin_ns <= event["t_ns"]
         if event["t_ns"] < end_ns or event["kind"] == MISSED
     ]
-    cuts = sorted({begin_ns, *(at for at, _ in told)})
+    cuts = sorted({begin_ns, *(at for at, _ in dated)})
     ends = [*cuts[1:], end_ns]
     return [
-        (first, last, [_happened(event) for at, event in told if at == first])
+        (first, last, [_happened(event) for at, event in dated if at == first])
         for first, last in zip(cuts, ends, strict=True)
-        if told
+        if dated
     ]
 
 
@@ -63,14 +62,13 @@ def failed_around(
     visits: Iterable[Sequence[int]],
     counted: Iterable[tuple[int, int, float]],
 ) -> list[float]:
-    """Commands that failed in intervals which events cut in two, by the stretch that they count to.
+    """Return failed commands of intervals that events split, by the stretch that they count for.
 
-    That is the one of the first fault that the interval holds, for what fails there follows from
-    it. Where it holds none, what fails began to before: then it is the one that it begins in.
-    `counted`: begin and end of intervals, and commands that failed; what began outside of the
-    phase's visits is another phase's work.
+    They count for the first fault in the interval, or for the stretch in which the interval starts.
+    `counted`: start, end and failed commands of intervals; those that start outside the phase
+    belong to another phase.
     """
-    found = [0.0] * len(parts)
+    failures = [0.0] * len(parts)
     spans = list(visits)
     for begin, end, failed in counted:
         last = next((min(end, over) for came, over in spans if came <= begin < over), begin)
@@ -78,8 +76,8 @@ def failed_around(
         cuts = [place for place in held if parts[place][0] > begin]
         if cuts:
             faults = (place for place in held if _is_fault(parts[place]))
-            found[next(faults, cuts[0] - 1)] += failed
-    return found
+            failures[next(faults, cuts[0] - 1)] += failed
+    return failures
 
 
 def _is_fault(part: Part) -> bool:
@@ -87,10 +85,10 @@ def _is_fault(part: Part) -> bool:
 
 
 def service(subject: str, data: WindowData, failed_around: float = 0.0) -> dict[str, Any]:
-    """Rate and mean latency of each operation of a stream in a stretch, and failed commands.
+    """Return rate and mean latency of each operation of a stream in a stretch, and failed commands.
 
-    Over the intervals that lie in it whole; without any, `seconds` is zero. `failed_around`: what
-    failed in intervals that the stretch has but a part of, and counts to it.
+    Covers the intervals that lie entirely in it; without any, `seconds` is zero. `failed_around`:
+    failures of split intervals that count for it.
     """
     seconds = sum(data.lengths_ns) / 1e9
     operations = {}
@@ -102,12 +100,13 @@ def service(subject: str, data: WindowData, failed_around: float = 0.0) -> dict[
                 "latency_ns_mean": digits(_total(data, f"{operation}.latency_sum") / count),
             }
     failed = int(_total(data, FAILED) + failed_around)
-    told = {"subject": subject, "seconds": digits(seconds), "operations": operations}
-    return {**told, "failed": failed}
+    entry = {"subject": subject, "seconds": digits(seconds), "operations": operations}
+    return {**entry, "failed": failed}
 
 
 def rebuild(subject: str, data: WindowData) -> dict[str, Any] | None:
-    """Bytes a second that rebuilds wrote to a storage in a stretch; None where they did nothing."""
+    """Return bytes per second that rebuilds wrote to a storage in a stretch; None if they wrote
+    nothing."""
     written, seconds = _total(data, "rebuild.bytes"), sum(data.lengths_ns) / 1e9
     return {"subject": subject, "bandwidth": digits(written / seconds)} if written else None
 

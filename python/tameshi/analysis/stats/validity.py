@@ -1,6 +1,6 @@
-"""Was it the disk that set the limit, or the tool? `docs/generator-validity.md` tells how and why.
+"""Limit of a measurement: the disk or the load generator; rules in docs/generator-validity.md.
 
-Judged per run, phase and stream over the steady window, from what load and sampler recorded.
+Judged per run, phase and stream over the steady window, from the records of load and sampler.
 """
 
 from __future__ import annotations
@@ -12,53 +12,53 @@ from typing import Any
 
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.intervals import digits
-from tameshi.analysis.stats.offered import BY_CHANCE
+from tameshi.analysis.stats.offered_load import BY_CHANCE
 from tameshi.core.reasons import Reason, reason, verdict
 from tameshi.core.spec_types import Access, PhaseSpec, PhaseStream, StreamSpec
 
 BUSY = 0.9
-"""Share of its time from which on a thread, or all processors, count as saturated."""
+"""Least utilisation of a saturated thread, or of all processors."""
 MACHINE_IDLE = 0.05
 """Idle share of the machine below which its processors count as saturated."""
 AT_DEVICE = 0.5
-"""Share of the requests' time at the device from which on it is the device that they waited for."""
+"""Least share of the requests' time at the device for the device to be the limit."""
 FROM_MEMORY = 0.1
 """Share of the requests' time at the device below which something else answered."""
 OWN_LATENCY = 0.25
-"""Share of the latency from which on the generator's own lateness makes it worthless."""
+"""Share of the latency from which the generator's own delay invalidates it."""
 OWN_PART = 0.1
-"""Share of the latency from which on its own lateness is worth knowing."""
+"""Share of the latency from which the generator's own delay is reported."""
 OWN_TAIL = 0.2
-"""The same of the latency at a percentile."""
+"""The same share at a percentile of the latency."""
 TAILS = (0.99, 0.999)
 FEWEST_IN_TAIL = 10
-"""Requests beyond a percentile without which it is not judged."""
+"""Least requests beyond a percentile to judge it."""
 FOREIGN = 0.2
-"""Bytes that others may move, as a share of ours."""
+"""Bytes that other programs may move, as a share of ours."""
 FOREIGN_BYTES = 8 << 20
 LATE = 0.05
-"""Share of scheduled starts that may be late."""
+"""Tolerated share of late starts."""
 UNSERVED = 0.001
-"""Share of scheduled starts that may not come; as many as there are slots never count."""
+"""Tolerated share of missing starts; as many as there are slots never count."""
 GROWTH = 0.01
-"""Share of what arrives by which a queue may grow in a window."""
+"""Tolerated growth of a queue in a window, as a share of the arrivals."""
 
 Row = tuple[int, int, str, str, float]
 """A row of a series: t_ns, dt_ns, subject, metric, value."""
 
 INVALID = ("generator", "processors", "others", "own_latency", "client", "failing", "no_disk")
 WITH_SHARE = ("failing", "not_reclaiming", "not_overwritten")
-"""Codes whose words name the share."""
+"""Codes whose words include the share."""
 FAILING = 0.01
-"""Share of failed transactions from which on the others are not representative."""
+"""Share of failed transactions from which the others are not representative."""
 COUNTS_APART = 0.1
-"""Relative difference of the client's and the server's count of statements worth knowing: a window
-cuts the two at slightly different moments."""
+"""Tolerated relative difference between the statement counts of client and server, whose windows
+differ slightly."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about the generator to know before believing a figure of its stream."""
+    """Validity finding about a stream's load generator."""
 
     code: str
     subject: str
@@ -66,17 +66,17 @@ class Finding:
 
     @property
     def level(self) -> str:
-        """Of the verdict that it makes."""
+        """Level of the resulting verdict."""
         return "invalid" if self.code in INVALID else "warning"
 
     @property
     def reason(self) -> Reason:
-        """As a reason of a verdict; figures of one run alone would keep cells from grouping."""
+        """Reason for the verdict, without figures of single runs, so that cells can be grouped."""
         shares = {"share": round(self.figures["share"], 2)} if self.code in WITH_SHARE else {}
         return reason(self.code, self.subject, **shares)
 
     def verdict(self) -> dict[str, Any]:
-        """Level and reason, as verdicts are joined."""
+        """Level and reason as a verdict."""
         return verdict(self.level, self.reason)
 
     def as_json(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Load:
-    """What a stream's generator did in a window; times are sums over its jobs, in ns."""
+    """Work of a stream's generator in a window; times are sums over its jobs, in ns."""
 
     subject: str
     jobs: int
@@ -96,12 +96,12 @@ class Load:
     length_ns: int
     cpu_ns: float | None
     away_ns: float = 0.0
-    """Handling completions and submitting, between waits."""
+    """Time for completions and submissions, between waits."""
     started: float = 0.0
     late: float = 0.0
     unserved: float = 0.0
     grown: float = 0.0
-    """Requests by which the queue grew from begin to end, if it grew throughout; else zero."""
+    """Requests by which the queue grew throughout the window; else zero."""
     failed: float = 0.0
     slip_ns: float = 0.0
     lag_ns: float = 0.0
@@ -110,9 +110,10 @@ class Load:
     """Sum of the requests' time from submission to completion."""
     bytes: float = 0.0
     plain: bool = False
-    """Past the page cache and without syncs: what the disk moves is what the stream asks for."""
+    """True if the stream bypasses the page cache without syncs, so that disk traffic equals its
+    own."""
     tails: Mapping[float, tuple[float, float]] | None = None
-    """Per quantile the generator's lateness and the least latency of an operation."""
+    """By quantile, the generator's delay and the least latency of an operation."""
 
     @property
     def cpu(self) -> float:
@@ -127,12 +128,12 @@ class Load:
 
 @dataclass(frozen=True)
 class Machine:
-    """What the sampler saw in a window, in processors and shares; None where it saw nothing."""
+    """Sampler data of a window, in processors and shares; None without samples."""
 
     processors: float
     idle: float
     own: float
-    """Processors that the worker kept busy, the kernel's threads for it included."""
+    """Processors that the worker kept busy, including kernel threads on its behalf."""
     device_ns: float | None
     """Time that requests spent at the disks, summed over requests."""
     device_bytes: float = 0.0
@@ -144,10 +145,10 @@ def findings(
     samples: Iterable[Row],
     spans: Sequence[tuple[int, int]],
 ) -> list[Finding]:
-    """All there is to say about one run's phase.
+    """Return all findings about one phase of a run.
 
-    `windows` holds the steady window of each of its streams, `samples` the sampler's rows, of
-    which those count that overlap the window's `spans` (begin and end in ns from t0).
+    `windows` holds the steady window of each stream, `samples` the sampler's rows, of which those
+    that overlap the window's `spans` (start and end in ns from t0) count.
     """
     loads = [
         load_of(stream, windows[stream.name], whole=len(spans) == 1)
@@ -165,20 +166,21 @@ def client_findings(
     server_statements: float | None = None,
     server_transactions: float | None = None,
 ) -> list[Finding]:
-    """Whether the clients of a program were the limit, and count what the server counts.
+    """Return whether a program's clients were the limit, and whether their counts match the
+    server's.
 
-    `data` is the program's window, `server_statements` and `server_transactions` a second are the
-    server's own counts, where it has them. A thread that is always busy never waits for an answer;
-    clients that take half of a machine without idle time leave too little to the server. Not for a
-    database that lives in its client.
+    `data` is the program's window; `server_statements` and `server_transactions` per second are the
+    server's own counts, if any. A thread that is always busy never waits for an answer; clients
+    that take half of a machine without idle time leave too little to the server. Does not apply to
+    an embedded database.
     """
-    found: list[Finding] = []
+    results: list[Finding] = []
     cpu = sum(data.counters.get("load.cpu_ns", ())) / (threads * data.length_ns or 1)
     starved = machine is not None and machine.idle <= MACHINE_IDLE
     half = machine is not None and machine.own >= machine.processors / 2
     if cpu >= BUSY or (starved and half):
         figures = {"cpu": cpu, "idle": machine.idle if machine else 1.0}
-        found.append(Finding("client", subject, figures))
+        results.append(Finding("client", subject, figures))
     for code, counters, of_server in (
         ("counts", ("statement.count", "statement.ledger"), server_statements),
         ("transactions", ("statement.ended",), server_transactions),
@@ -188,17 +190,17 @@ def client_findings(
         if of_server and counted:
             apart = abs(of_server - counted) / counted
             if apart > COUNTS_APART:
-                found.append(Finding(code, subject, {"apart": apart}))
-    return found
+                results.append(Finding(code, subject, {"apart": apart}))
+    return results
 
 
 def program_findings(
     subject: str, completed: float, failed: float, machine: Machine | None, *, own_server: bool
 ) -> Iterator[Finding]:
-    """Findings about a program's transactions and the disk of its database.
+    """Return findings about a program's transactions and the disk of its database.
 
     `completed` and `failed` count transactions in the window; `machine` is None in virtual time;
-    `own_server`: the user runs the server, maybe on another machine.
+    `own_server`: the user runs the server, perhaps on another machine.
     """
     if not completed and not failed:
         yield Finding("nothing", subject, {})
@@ -211,24 +213,25 @@ def program_findings(
 
 
 def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:
-    """Findings about streams that ran at once; `machine` is None in virtual time."""
+    """Return findings about streams that ran at once; `machine` is None in virtual time."""
     at_device = _at_device(loads, machine)
-    found: list[Finding] = []
+    results: list[Finding] = []
     for load in loads:
         if load.failed:
-            found.append(Finding("failed", load.subject, {"count": load.failed}))
+            results.append(Finding("failed", load.subject, {"count": load.failed}))
         limit = list(_limit(load, loads, machine, at_device)) if machine else []
-        found += limit
+        results += limit
         if load.open_loop:
             blamed = any(finding.level == "invalid" for finding in limit)
-            found += _schedule(load, blamed)
+            results += _schedule(load, blamed)
         if machine:
-            found += _disk(load, loads, machine, at_device)
-    return found
+            results += _disk(load, loads, machine, at_device)
+    return results
 
 
 def _at_device(loads: Sequence[Load], machine: Machine | None) -> float | None:
-    """Share of the time between submission and completion that requests spent at a disk."""
+    """Return the share of the time between submission and completion that requests spent at a
+    disk."""
     if machine is None or machine.device_ns is None:
         return None
     under_way = sum(load.service_ns for load in loads)
@@ -238,7 +241,7 @@ def _at_device(loads: Sequence[Load], machine: Machine | None) -> float | None:
 def _limit(
     load: Load, loads: Sequence[Load], machine: Machine, at_device: float | None
 ) -> Iterator[Finding]:
-    """What else than the disk set the limit; if the disk did its part, it was merely close."""
+    """Return a limit other than the disk; if the disk was busy too, the two are close."""
     figures = {"cpu": load.cpu, "away": load.away, "idle": machine.idle, "own": machine.own}
     if at_device is not None:
         figures["at_device"] = at_device
@@ -248,7 +251,7 @@ def _limit(
     elif machine.idle <= MACHINE_IDLE or _kept_from_running(load, at_device):
         code = "processors" if machine.own >= machine.processors / 2 else "others"
     elif not any(other.open_loop for other in loads):
-        # In closed loop nobody spins: slots that each keep a processor busy wait for no disk.
+        # A closed loop never spins: slots that each keep a processor busy wait for no disk.
         possible = min(float(sum(other.slots for other in loads)), machine.processors)
         code = "processors" if machine.own >= BUSY * possible else None
     if code:
@@ -261,12 +264,13 @@ def _thread_is_busy(load: Load) -> bool:
         return False
     if not load.open_loop:
         return True
-    # An open loop spins before each arrival: only one that is behind is short of time.
+    # An open loop spins before each arrival, so only a late one lacks processor time.
     return _is_behind(load) and load.away >= BUSY / 2
 
 
 def _kept_from_running(load: Load, at_device: float | None) -> bool:
-    """Behind its schedule though no disk kept its requests: the machine had other work then."""
+    """Return whether a stream fell behind its schedule because other programs used the
+    processors."""
     answered = at_device is not None and at_device < FROM_MEMORY
     return load.open_loop and answered and _is_behind(load)
 
@@ -280,7 +284,7 @@ def _tolerated(load: Load) -> float:
 
 
 def _schedule(load: Load, blamed: bool) -> Iterator[Finding]:
-    """How the schedule of an open loop was kept; `blamed`: why it was not is known already."""
+    """Yield findings about the schedule of an open loop; `blamed`: the cause is already known."""
     own = load.lag_ns / load.latency_ns if load.latency_ns > 0 else 0.0
     shares = [lag / latency for lag, latency in (load.tails or {}).values() if latency > 0]
     tail = max(shares, default=0.0)
@@ -306,8 +310,10 @@ def _unserved(load: Load) -> Finding:
 
 
 def program_unserved(subject: str, clients: int, data: WindowData) -> Iterator[Finding]:
-    """Transactions of a program in open loop that arrived and that no client ever began."""
-    started, unserved = (sum(data.counters.get(f"load.{of}", ())) for of in ("started", "unserved"))
+    """Yield transactions of an open-loop program that arrived and that no client began."""
+    started, unserved = (
+        sum(data.counters.get(f"load.{metric}", ())) for metric in ("started", "unserved")
+    )
     load = Load(subject, 1, clients, True, data.length_ns, None, started=started, unserved=unserved)
     if unserved > _tolerated(load):
         yield _unserved(load)
@@ -316,7 +322,8 @@ def program_unserved(subject: str, clients: int, data: WindowData) -> Iterator[F
 def _disk(
     load: Load, loads: Sequence[Load], machine: Machine, at_device: float | None
 ) -> Iterator[Finding]:
-    """Whether it was the disk that answered, took what was submitted, and served nobody else."""
+    """Yield findings about the disk: whether it answered, accepted all requests, and served only
+    us."""
     if load.away >= BUSY and load.cpu < AT_DEVICE and machine.idle > MACHINE_IDLE:
         yield Finding("queue_full", load.subject, {"away": load.away, "cpu": load.cpu})
     if at_device is None:
@@ -330,9 +337,9 @@ def _disk(
 
 
 def load_of(stream: PhaseStream, data: WindowData, *, whole: bool = True) -> Load:
-    """What the record of a window tells about its stream's generator.
+    """Return the work of a stream's generator from the record of a window.
 
-    `whole`: the window is one stretch of time. Between several its queue empties unseen.
+    `whole`: the window is one stretch; between several stretches its queue empties unobserved.
     """
 
     def total(metric: str) -> float:
@@ -365,27 +372,27 @@ def load_of(stream: PhaseStream, data: WindowData, *, whole: bool = True) -> Loa
 
 
 def _committers(spec: StreamSpec) -> int | None:
-    """Committers of each job, of a stream whose commits share flushes."""
+    """Return the committers per job of a stream with group commit."""
     group = getattr(spec.sync, "group_commit", None)
     return group.committers if group else None
 
 
 def _started(spec: StreamSpec) -> Sequence[str]:
-    """The operations whose latencies are those of what a schedule starts."""
-    whole = _committers(spec) or spec.page_flush
-    return ("commit",) if whole else ("read", "write", "sync", "trim")
+    """Return the operations whose latencies are those of scheduled starts."""
+    is_joint = _committers(spec) or spec.page_flush
+    return ("commit",) if is_joint else ("read", "write", "sync", "trim")
 
 
 def _ended(spec: StreamSpec) -> Sequence[str]:
-    """The operations of which each ends one scheduled start: a sync belongs to its writes."""
+    """Return the operations that each end one scheduled start: a sync belongs to its writes."""
     return [operation for operation in _started(spec) if operation != "sync"]
 
 
 def _grown(data: WindowData, ended: Sequence[str]) -> float:
-    """Requests by which the queue of an open loop grew in a window, or zero.
+    """Return the requests by which an open loop's queue grew in a window, or zero.
 
-    More came than ended, by more than chance makes and `GROWTH`, and so in each half of the window:
-    a queue that fills at the begin and then stays does not grow, nor does one that swings.
+    More arrived than completed, beyond chance and `GROWTH`, in each half of the window. A queue
+    that fills early and stays, or that swings, does not grow.
     """
 
     def count(metrics: Iterable[str], half: slice) -> float:
@@ -405,11 +412,11 @@ def _grown(data: WindowData, ended: Sequence[str]) -> float:
 def _tails(
     latencies: Mapping[str, Mapping[str, Any]], operations: Sequence[str]
 ) -> dict[float, tuple[float, float]]:
-    """Per quantile that enough requests lie beyond: lateness, and the least latency there."""
+    """Return by quantile with enough requests beyond it: delay, and the least latency there."""
     tails: dict[float, tuple[float, float]] = {}
     lag = latencies.get("lag")
     for level in TAILS:
-        told = [
+        latencies_at = [
             value
             for operation in operations
             if operation != "sync"
@@ -419,13 +426,13 @@ def _tails(
             if reached == level
         ]
         late = [value for reached, value in lag["quantiles"] if reached == level] if lag else []
-        if told and late:
-            tails[level] = (float(late[0]), float(min(told)))
+        if latencies_at and late:
+            tails[level] = (float(late[0]), float(min(latencies_at)))
     return tails
 
 
 def machine_of(samples: Iterable[Row], spans: Sequence[tuple[int, int]]) -> Machine | None:
-    """What the sampler saw in these spans; rows that lie there in part count in part."""
+    """Return the sampler's data over these spans; partial rows count in part."""
     totals: dict[str, float] = {}
     for t_ns, dt_ns, subject, metric, value in samples:
         overlaps = (min(t_ns, end) - max(t_ns - dt_ns, begin) for begin, end in spans)

@@ -1,4 +1,4 @@
-"""Reports in the layout of the tools that scripts know: tpcc-mysql and sysbench."""
+"""Reports in the layouts of other tools: tpcc-mysql and sysbench."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ FORMS: Mapping[str, Callable[[SealedRun], Sequence[str]]] = {
     "tpcc-mysql": tpcc_mysql.reports,
     "sysbench": sysbench.reports,
 }
-"""By the word of `--format`: the reports of a run, one for each of its phases."""
+"""By value of `--format`: the reports of a run, one per phase."""
 
 
 def as_form(form: str, runs: Sequence[SealedRun]) -> str:
-    """Every report of the runs, one after the other. Raises `BadInput` where there is none."""
+    """Return every report of the runs in sequence. Raises `BadInput` if there is none."""
     usable = [run for run in runs if run.outcome["status"] != "failed"]
-    found = [report for run in usable for report in FORMS[form](run)]
-    if not found:
+    reports = [report for run in usable for report in FORMS[form](run)]
+    if not reports:
         program = "TPC-C" if form == "tpcc-mysql" else "a program on a database"
         raise BadInput(
             f"no run of this study has a phase of {program}", where="--format", found=form
         )
-    return "\n".join(found)
+    return "\n".join(reports)

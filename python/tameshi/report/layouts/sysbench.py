@@ -1,8 +1,8 @@
-"""A program's run in the layout of sysbench 1.0's report, so that old scripts go on reading it.
+"""Report of a run in the layout of sysbench 1.0, for scripts that parse it.
 
-Latencies are milliseconds, as there. What sysbench calls ignored errors are transactions that the
-database took back and that were tried again, failed or were left without an answer. Queue length
-and concurrency are means over the interval, where sysbench shows those of a moment.
+Latencies are milliseconds. The tool's ignored errors are transactions that the database rolled back
+and the client retried, failed ones, and unanswered ones. Queue length and concurrency are means
+over the interval; sysbench shows momentary values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from importlib.metadata import version
 from statistics import fmean
 
 from tameshi.record.store import SealedRun
-from tameshi.report.layouts.told import Counts, Step, Told, longest_ms, number, percentile_ms, told
+from tameshi.report.layouts.phase_summary import (
+    Counts,
+    PhaseSummary,
+    Step,
+    longest_ms,
+    number,
+    percentile_ms,
+    summarise,
+)
 
 PERCENTILE = 95
 _LATENCY_COLUMN = 53
@@ -22,11 +30,11 @@ KINDS = ("statement.reads", "statement.writes", "statement.others")
 
 
 def reports(run: SealedRun) -> list[str]:
-    """A report for each phase of a program."""
-    return ["\n".join(_lines(run, phase)) + "\n" for phase in told(run)]
+    """Return a report per phase of a program."""
+    return ["\n".join(_lines(run, phase)) + "\n" for phase in summarise(run)]
 
 
-def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
+def _lines(run: SealedRun, phase: PhaseSummary) -> Iterator[str]:
     clients = int(phase.settings["clients"])
     yield f"Tameshi {version('tameshi')} (layout of sysbench 1.0; {phase.word}; {phase.heading})"
     yield from ("", "Running the test with following options:", f"Number of threads: {clients}")
@@ -40,7 +48,7 @@ def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
     yield from _cumulative(phase, clients)
 
 
-def _interval(phase: Told, step: Step, clients: int) -> Iterator[str]:
+def _interval(phase: PhaseSummary, step: Step, clients: int) -> Iterator[str]:
     seconds = phase.step_seconds
     reads, writes, others = (phase.total(kind, step) / seconds for kind in KINDS)
     latencies = merged(step)
@@ -60,7 +68,7 @@ def _interval(phase: Told, step: Step, clients: int) -> Iterator[str]:
         )
 
 
-def _cumulative(phase: Told, clients: int) -> Iterator[str]:
+def _cumulative(phase: PhaseSummary, clients: int) -> Iterator[str]:
     reads, writes, others = (round(phase.total(kind)) for kind in KINDS)
     queries, latencies = reads + writes + others, merged(phase.whole)
     events = number(latencies)
@@ -98,16 +106,16 @@ def _cumulative(phase: Told, clients: int) -> Iterator[str]:
 
 
 def merged(step: Step) -> Counts:
-    """Latencies of all types together."""
-    found: dict[int, int] = {}
+    """Return the latencies of all types together."""
+    counts_by_latency: dict[int, int] = {}
     for counts in step.latencies.values():
         for ns, count in counts:
-            found[ns] = found.get(ns, 0) + count
-    return sorted(found.items())
+            counts_by_latency[ns] = counts_by_latency.get(ns, 0) + count
+    return sorted(counts_by_latency.items())
 
 
 def _spread(values: list[int] | list[float]) -> str:
-    """Mean and standard deviation over the clients."""
+    """Return mean and standard deviation over the clients."""
     mean = fmean(values) if values else 0.0
     deviation = math.sqrt(fmean((v - mean) ** 2 for v in values)) if values else 0.0
     return f"{mean:.4f}/{deviation:3.2f}"

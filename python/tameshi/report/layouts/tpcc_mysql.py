@@ -1,7 +1,7 @@
-"""TPC-C in the layout of tpcc-mysql's report, so that old scripts go on reading it.
+"""Report of TPC-C in the layout of tpcc-mysql, for scripts that parse it.
 
-Response times are milliseconds, as there. Their limits are seconds (5, 5, 5, 80, 20): the tool
-compares milliseconds with those figures, which is not copied. No password is echoed.
+Response times are milliseconds. Their limits are seconds (5, 5, 5, 80, 20); the tool compares
+milliseconds with them, which this layout does not copy. It echoes no password.
 """
 
 from __future__ import annotations
@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tameshi.record.store import SealedRun
-from tameshi.report.layouts.told import Counts, Step, Told, longest_ms, number, percentile_ms, told
+from tameshi.report.layouts.phase_summary import (
+    Counts,
+    PhaseSummary,
+    Step,
+    longest_ms,
+    number,
+    percentile_ms,
+    summarise,
+)
 
 TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
 NAMES = ("New-Order", "Payment", "Order-Status", "Delivery", "Stock-Level")
@@ -20,11 +28,13 @@ _STARS = "***************************************"
 
 
 def reports(run: SealedRun) -> list[str]:
-    """A report for each phase of TPC-C."""
-    return ["\n".join(_lines(run, phase)) + "\n" for phase in told(run) if phase.word == "tpcc"]
+    """Return a report per phase of TPC-C."""
+    return [
+        "\n".join(_lines(run, phase)) + "\n" for phase in summarise(run) if phase.word == "tpcc"
+    ]
 
 
-def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
+def _lines(run: SealedRun, phase: PhaseSummary) -> Iterator[str]:
     clients = int(phase.settings["clients"])
     ramp, seconds = round(phase.ramp_seconds), round(phase.seconds)
     yield from (_STARS, "*** ###easy### TPC-C Load Generator ***", _STARS)
@@ -69,9 +79,9 @@ def _lines(run: SealedRun, phase: Told) -> Iterator[str]:
 
 def _constraints(totals: Sequence[int], within: Sequence[int]) -> Iterator[str]:
     yield from ("", "<Constraint Check> (all must be [OK])", " [transaction percentage]")
-    whole = sum(totals)
+    all_types = sum(totals)
     for (name, least), total in zip(LEAST_PERCENT, totals[1:], strict=True):
-        share = 100 * total / whole if whole else 0.0
+        share = 100 * total / all_types if all_types else 0.0
         mark = "[OK]" if share >= least else "[NG] *"
         yield f"{name:>15}: {share:3.2f}% (>={least:4.1f}%) {mark}"
     yield " [response time (at least 90% passed)]"
@@ -82,7 +92,7 @@ def _constraints(totals: Sequence[int], within: Sequence[int]) -> Iterator[str]:
 
 
 def _interval(step: Step) -> str:
-    """New-Orders with percentiles, then of each other type number and longest."""
+    """Return New-Orders with percentiles, then number and maximum of each other type."""
     first, *others = _counts(step)
     head = f"{step.at_seconds:4d}, trx: {number(first)}, 95%: {percentile_ms(first, 0.95):.3f}"
     rest = "".join(f", {number(kind)}|{longest_ms(kind):.3f}" for kind in others)
@@ -94,7 +104,7 @@ def _counts(step: Step) -> list[Counts]:
 
 
 def _tries(step: Step, kind: str) -> tuple[int, int]:
-    """How often it was tried again, and how often given up or left without an answer."""
+    """Return the numbers of retries, and of failed or unanswered transactions."""
 
     def of(metric: str) -> int:
         return round(step.counters.get((f"tpcc.{kind}", f"transaction.{metric}"), 0))

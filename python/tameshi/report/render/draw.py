@@ -1,4 +1,5 @@
-"""Figure data drawn with plotly; colours are CSS variables that the page resolves per theme."""
+"""Drawing of figure data with plotly; colours are CSS variables that the page resolves per
+theme."""
 
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from tameshi.core.units import format_tick
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
-from tameshi.report.words.text import Text, format_tick, modelled
+from tameshi.report.words.text import Text, modelled
 
-# Markers and dashes repeat at other lengths than colours do, so that pairs stay distinct for long.
+# Colours, markers and dashes have coprime periods, so that pairs repeat late.
 COLOURS = 7
 RAMP = 9
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
@@ -23,24 +25,23 @@ _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
 _BAND = 0.13
 _BAND_OPACITY = 0.3
-# How far a model may be off is drawn broad and pale, what chance does narrow and strong.
+# Model error is broad and pale, sampling error narrow and strong.
 _MODEL_WIDTH, _MODEL_OPACITY, _MODEL_BAND_OPACITY = 9, 0.28, 0.13
 _BAR_GAP = 0.35
 _LINE = 14
-# Kinds whose categories stand below each other, and the height of one in pixels.
+# Kinds with vertical categories, and the height of one in pixels.
 _FLAT = ("bar", "dot", "stack", "range")
 _BAR_STEP, _STACK_STEP = 46, 26
 _MANY_BARS = 12
-# What a plot of a grid takes besides its categories: ticks and the label below them.
+# Height of a grid plot besides its categories: ticks and their label.
 _BELOW_GRID = 86
-# How wide the plots of a grid are together at the least, a letter of a tick's label, and the gap
-# that sets two labels apart.
+# Least total width of a grid's plots, width of a tick label's letter, and gap between labels.
 _GRID_WIDTH, _LETTER, _LABEL_GAP = 720, 7.5, 8
 _DECADES_WITH_STEPS = 2.5
 
 
 def draw(figure: Figure, text: Text) -> dict[str, Any]:
-    """The figure as plotly's `{"data": [...], "layout": {...}}`, ready for JSON."""
+    """Return the figure as plotly's `{"data": [...], "layout": {...}}`, ready for JSON."""
     rows = math.ceil(len(figure.panels) / figure.columns)
     plot = _subplots(figure, rows, text)
     listed: set[str] = set()
@@ -57,7 +58,7 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
             listed |= {name} if series.dash == 0 else set()
             plot.add_trace(trace, **where)
         _lines(plot, figure, panel, text, where)
-    # Of levels even one says which it is.
+    # A single level still needs its label.
     ramped = any(s.ramp is not None for panel in figure.panels for s in panel.series)
     _layout(plot, figure, rows, single=len(listed) < (1 if ramped else 2))
     _axes(plot, figure, rows, text)
@@ -67,7 +68,7 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
 
 
 def _subplots(figure: Figure, rows: int, text: Text) -> Any:
-    """The grid; its places without a panel stay empty."""
+    """Return the grid; places without a panel stay empty."""
     flat = figure.kind in _FLAT
     places = range(rows * figure.columns)
     cells: list[dict[str, Any] | None] = [{} if i < len(figure.panels) else None for i in places]
@@ -87,23 +88,23 @@ def _subplots(figure: Figure, rows: int, text: Text) -> Any:
 
 
 def _body(figure: Figure) -> int:
-    """Height of a flat plot's categories, in pixels."""
+    """Return the height of a flat plot's categories, in pixels."""
     count = len(figure.x.categories)
     narrow = figure.kind == "stack" or count > _MANY_BARS or figure.columns > 1
     return (_STACK_STEP if narrow else _BAR_STEP) * count
 
 
 def _lines(plot: Any, figure: Figure, panel: Panel, text: Text, where: dict[str, int]) -> None:
-    """What is marked across a plot.
+    """Return the lines across a plot.
 
-    On a logarithmic axis labels, unlike lines, are placed by the logarithm.
+    On a logarithmic axis plotly places labels, unlike lines, by the logarithm.
     """
     line = {"color": "var(--rule)", "width": 1.2, "dash": "dot"}
 
     def placed(scale: Scale, at: float) -> float:
         return math.log10(at) if scale.log else at
 
-    # Bars would hide what stands between them.
+    # Bars would hide the lines between them.
     above = figure.kind == "range"
     for number, (at, label) in enumerate(panel.marks):
         plot.add_vline(at, line=line, **where)
@@ -221,7 +222,7 @@ def _axis(scale: Scale, text: Text) -> dict[str, Any]:
 
 
 def _place_axis(scale: Scale, text: Text) -> dict[str, Any]:
-    """The axis of levels, percentiles, seconds or categories."""
+    """Return the axis of levels, percentiles, seconds or categories."""
     axis = _axis(scale, text)
     if scale.categories:
         labels = [escape(text.names(name), quote=False) for name in scale.categories]
@@ -236,14 +237,14 @@ def _place_axis(scale: Scale, text: Text) -> dict[str, Any]:
 
 
 def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[str, Any]:
-    """The axis of values, with ticks in the report's own units."""
+    """Return the axis of values, with ticks in the report's own units."""
     scale = panels[0].y or figure.y
     axis = _axis(scale, text)
     low, high = _span(panels, scale.log)
     if figure.kind == "stack":
         high = max(_heights(panels), default=high)
     if scale.log:
-        # However flat a curve is, there is a tick beside it.
+        # Even a flat curve gets a tick.
         wide, middle = max(math.log10(high / low), 0.5), math.log10(high * low) / 2
         ticks = binary_log_ticks(low, high) if scale.kind == "bytes" else log_ticks(low, high)
         axis["range"] = [middle - 0.58 * wide, middle + 0.58 * wide]
@@ -251,7 +252,7 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
         ticks = binary_ticks(high) if scale.kind == "bytes" else linear_ticks(high)
         axis["range"] = [0, high * 1.08 or 1]
     if figure.kind == "dot" and scale.kind == "share" and high > low:
-        # Shares of nearly the whole would all lie at the edge.
+        # Shares close to 1 would all lie at the edge.
         edge = 0.08 * (high - low)
         ticks = [tick for tick in linear_ticks(high, low) if tick >= low - edge]
         axis["range"] = [low - edge, high + edge]
@@ -281,7 +282,7 @@ def _span(panels: tuple[Panel, ...], log: bool) -> tuple[float, float]:
 
 
 def _heights(panels: tuple[Panel, ...]) -> Iterator[float]:
-    """What the parts of each bar of a stack add up to."""
+    """Return the sums of a stacked bar's parts."""
     for panel in panels:
         totals: dict[float, float] = {}
         for series in panel.series:
@@ -291,9 +292,9 @@ def _heights(panels: tuple[Panel, ...]) -> Iterator[float]:
 
 
 def fitting_ticks(ticks: list[float], scale: Scale, ends: list[float], width: float) -> list[float]:
-    """So many that their labels stay apart on an axis of `width` pixels, evenly chosen.
+    """Return evenly chosen ticks whose labels fit an axis of `width` pixels.
 
-    On a logarithmic axis powers of ten go first, where there are two.
+    On a logarithmic axis powers of ten come first, if there are two.
     """
 
     def apart(chosen: list[float]) -> bool:
@@ -310,27 +311,27 @@ def fitting_ticks(ticks: list[float], scale: Scale, ends: list[float], width: fl
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Decades that cover a range, with 2 and 5 between them where there are few."""
+    """Return decades that cover a range, with 2 and 5 between them if they are few."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if math.log10(high / low) < _DECADES_WITH_STEPS else (1,)
     return [step * 10.0**power for power in range(first, last + 1) for step in steps]
 
 
 def binary_log_ticks(low: float, high: float) -> list[float]:
-    """Powers of two that cover a range, about five of them, for bytes are told in such units."""
+    """Return about five powers of two that cover a range, for bytes."""
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
     step = math.ceil((last - first) / 5) or 1
     return [2.0**power for power in range(first, last + step, step)]
 
 
 def binary_ticks(high: float) -> list[float]:
-    """Round ticks from zero in the unit of the greatest value, KiB or MiB or GiB."""
+    """Return round ticks from zero in KiB, MiB or GiB, by the greatest value."""
     unit = 1024.0 ** math.floor(math.log(high, 1024)) if high >= 1 else 1.0
     return [unit * tick for tick in linear_ticks(high / unit)]
 
 
 def linear_ticks(high: float, low: float = 0.0) -> list[float]:
-    """Round ticks from zero, about five of them above `low`."""
+    """Return about five round ticks from zero above `low`."""
     if high <= low:
         return []
     rough = (high - low) / 5
@@ -342,7 +343,7 @@ def linear_ticks(high: float, low: float = 0.0) -> list[float]:
 def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
     series, together = panel.series[number], len(panel.series)
     hover = list(_hover(figure, panel, series, text))
-    # Measures of one series share its legend entry; their dashes tell them apart.
+    # Measures of one series share its legend entry and differ by dash.
     name = series.name[:-1] if series.dash or _has_twin(figure, series) else series.name
     common: dict[str, Any] = {
         "name": escape(text.names(name), quote=False),
@@ -382,7 +383,7 @@ def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
 
 
 def _lengths(figure: Figure, series: Series) -> dict[str, Any]:
-    """Bars from zero to their values; or from their lower bound to their upper one."""
+    """Return bars from zero to their values, or from their lower bound to their upper one."""
     if figure.kind != "range":
         return {"x": series.y}
     ends = [(low or 0.0, high or 0.0) for low, high in zip(series.low, series.high, strict=True)]
@@ -414,13 +415,13 @@ def _smooth(figure: Figure, series: Series) -> bool:
 
 
 def _band(figure: Figure, series: Series, text: Text) -> Iterator[Any]:
-    """The edges between which steps of several runs lie, filled, below their line."""
+    """Return the filled band between the edges of several runs, below their line."""
     if figure.kind == "step" and series.low:
         yield from _filled(figure, series, (series.low, series.high), _BAND_OPACITY, text)
 
 
 def _model(figure: Figure, series: Series, text: Text, number: int, together: int) -> Iterator[Any]:
-    """How far a model may be off: a band along a line, a broad stroke at a point."""
+    """Return the model error: a band along a line, a broad stroke at a point."""
     if not series.modelled:
         return
     ends = [model or (None, None) for model in series.models]
@@ -444,7 +445,7 @@ def _model(figure: Figure, series: Series, text: Text, number: int, together: in
 
 
 def _offset(figure: Figure, number: int, together: int) -> float:
-    """Where in its category one of several series lies."""
+    """Return the offset of one of several series in its category."""
     step = {"dot": 2 * _BAND, "bar": (1 - _BAR_GAP) / together, "range": 2 * _BAND}
     return (number - (together - 1) / 2) * step.get(figure.kind, 0.0)
 
@@ -471,7 +472,7 @@ def _filled(
 
 
 def _dash(series: Series, smooth: bool) -> str:
-    """Dashes tell measures apart; curves, which have no markers, they tell apart by style."""
+    """Return the dash: by measure, or for curves without markers by style."""
     if not smooth:
         return _MEASURE_DASHES[series.dash % len(_MEASURE_DASHES)]
     return "solid" if series.ramp is not None else _CURVE_DASHES[series.style % len(_CURVE_DASHES)]
@@ -507,10 +508,10 @@ def _whiskers(series: Series, colour: str) -> dict[str, Any] | None:
 
 
 def _hover(figure: Figure, panel: Panel, series: Series, text: Text) -> Iterator[str]:
-    """What each point says; a level of a panel is named with what the panel is of."""
+    """Return the hover text of each point; a level of a panel includes the panel's name."""
     labels, scale = dict(figure.x.ticks), panel.y or figure.y
-    of = panel.name if series.ramp is not None else ()
-    name = escape(text.names((*of, *series.name)), quote=False)
+    panel_name = panel.name if series.ramp is not None else ()
+    name = escape(text.names((*panel_name, *series.name)), quote=False)
     for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
         if figure.x.categories:
             place = text.names(figure.x.categories[int(x)])
@@ -523,9 +524,9 @@ def _hover(figure: Figure, panel: Panel, series: Series, text: Text) -> Iterator
 def format_hover(
     kind: str, series: Series, i: int, value: float, text: Text, *, ranged: bool = False
 ) -> str:
-    """A value with its intervals; series without any (curves, time) show the value alone."""
+    """Return a value with its intervals, or the value alone for curves and time series."""
     bare = ranged or not series.low
     low, high = (value, value) if bare else (series.low[i], series.high[i])
-    told = text.shown(kind, value, low, high, 0)
-    told = modelled(told, kind, value, series.models[i] if series.models else None)
-    return told.value + text.aside(told, bare=bare)
+    value_shown = text.shown(kind, value, low, high, 0)
+    value_shown = modelled(value_shown, kind, value, series.models[i] if series.models else None)
+    return value_shown.value + text.aside(value_shown, bare=bare)

@@ -17,7 +17,7 @@ from tameshi.report.view.tables import Column, Row
 
 
 def template(name: str) -> jinja2.Template:
-    """A page of this package, as whoever fills it in needs it."""
+    """Return a page template of this package with its filters."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,
@@ -30,26 +30,26 @@ def template(name: str) -> jinja2.Template:
 
 
 def spans(columns: tuple[Column, ...]) -> list[tuple[str, int]]:
-    """Neighbouring columns of one group as (group, how many), the row header left out."""
-    found: list[tuple[str, int]] = []
+    """Return neighbouring columns of one group as (group, count), without the row header."""
+    groups: list[tuple[str, int]] = []
     for column in columns[1:]:
-        if found and found[-1][0] == column.group:
-            found[-1] = (column.group, found[-1][1] + 1)
+        if groups and groups[-1][0] == column.group:
+            groups[-1] = (column.group, groups[-1][1] + 1)
         else:
-            found.append((column.group, 1))
-    return found
+            groups.append((column.group, 1))
+    return groups
 
 
-def sentence(said: str) -> Markup:
-    """A sentence whose values do not break across lines and whose intervals stand back."""
-    safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(said)))
+def sentence(words: str) -> Markup:
+    """Return a sentence as HTML: values do not break across lines, intervals are subdued."""
+    safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(words)))
     safe = re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", safe)
     aside = r"\((?=\d|model |モデル|他の)[^()]*\)"
     return Markup(re.sub(aside, r'<span class="interval">\g<0></span>', safe))
 
 
 def grouped(rows: tuple[Row, ...]) -> list[dict[str, Any]]:
-    """Neighbouring rows of one group, in their order."""
+    """Return neighbouring rows of one group, in their order."""
     return [
         {"name": name, "rows": list(members)}
         for name, members in itertools.groupby(rows, key=lambda row: row.group)
@@ -57,15 +57,15 @@ def grouped(rows: tuple[Row, ...]) -> list[dict[str, Any]]:
 
 
 def as_json(value: object) -> Markup:
-    """JSON that may stand inside a script element."""
+    """Return JSON that is safe inside a script element."""
     return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def script_hash(script: str) -> str:
-    """The script's hash for the page's content security policy: nothing else may run."""
+    """Return the script's hash for the content security policy, which allows nothing else."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def asset(name: str) -> str:
-    """A file of the report's, as text."""
+    """Return a file of this package as text."""
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
 
 
 def heading(text: Text, section: str) -> str:
-    """A section's heading in Markdown."""
+    """Return a section's heading in Markdown."""
     return f"## {text(f'section.{section}')}"
 
 
@@ -21,16 +21,16 @@ def answer_list(lines: Sequence[Answer], text: Text) -> str:
         return text("answer.none")
     items = []
     for line in lines:
-        said = "".join(
+        clauses = "".join(
             f"\n  - {f'{c.label}: ' if c.label else ''}{markdown_text(c.sentence)}"
             for c in line.clauses
         )
-        items.append(f"- **{markdown_text(line.topic)}**{said}")
+        items.append(f"- **{markdown_text(line.topic)}**{clauses}")
     return "\n".join(items)
 
 
 def markdown_table(table: Table) -> str:
-    """A table in Markdown, with its caption above."""
+    """Return a table in Markdown, with its caption above."""
     grouped = any(row.group for row in table.rows)
     heads = [markdown_text(f"{c.group}: {c.label}" if c.group else c.label) for c in table.columns]
     if grouped:
@@ -51,5 +51,5 @@ def markdown_table(table: Table) -> str:
 
 
 def markdown_text(value: str) -> str:
-    """Words that stay words in Markdown."""
+    """Return text escaped for Markdown."""
     return value.translate(_MARKDOWN)

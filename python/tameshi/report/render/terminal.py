@@ -1,4 +1,4 @@
-"""Tables of reports on a terminal, by `rich`."""
+"""Tables of reports on a terminal, with `rich`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tameshi.report.view.tables import Table
 
 
 def rich_table(table: Table, styles: Mapping[str, str] | None = None) -> RichTable:
-    """A table for a `rich` console; `styles` colours cells by the words they begin with."""
+    """Return a table for a `rich` console; `styles` colours cells by their first words."""
     drawn = RichTable(
         title=RichText(table.caption),
         caption=RichText(table.note) if table.note else None,
@@ -35,6 +35,6 @@ def rich_table(table: Table, styles: Mapping[str, str] | None = None) -> RichTab
     return drawn
 
 
-def _rich_cell(said: str, styles: Mapping[str, str]) -> RichText:
-    style = next((style for words, style in styles.items() if said.startswith(words)), "")
-    return RichText(said, style=style)
+def _rich_cell(string: str, styles: Mapping[str, str]) -> RichText:
+    style = next((style for words, style in styles.items() if string.startswith(words)), "")
+    return RichText(string, style=style)

@@ -1,28 +1,29 @@
-"""What power cuts lose with weak capacitors, and what read retry adds to the life of flash."""
+"""Losses at power cuts with weak capacitors, and flash life gained by read retry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import View, freeze, level_words
-from tameshi.report.words.text import Text, format_value
+from tameshi.report.words.text import Text
 
 Cell = Mapping[str, Any]
 
 
 def cuts(view: View, text: Text, world: str) -> list[str]:
-    """How long the capacitors hold that save a drive's buffer, and the most that the others lose.
+    """Return the hold-up times that save a drive's buffer, and the largest loss of the others.
 
-    Without a time that they hold nothing is told: the drive has none, or nothing to save.
+    Returns nothing for drives without a capacitor or without buffered data.
     """
     by_storage: dict[str, list[tuple[Mapping[str, Any], Cell]]] = {}
     for cell, event in _cuts(view, world):
         by_storage.setdefault(event["storage"], []).append((event, cell))
     return [
         sentence
-        for storage, of in by_storage.items()
-        for sentence in _of_storage(text, storage, of)
+        for storage, power_cuts in by_storage.items()
+        for sentence in _of_storage(text, storage, power_cuts)
     ]
 
 
@@ -35,11 +36,11 @@ def _cuts(view: View, world: str) -> Iterator[tuple[Cell, Mapping[str, Any]]]:
 
 
 def _of_storage(
-    text: Text, storage: str, of: list[tuple[Mapping[str, Any], Cell]]
+    text: Text, storage: str, power_cuts: list[tuple[Mapping[str, Any], Cell]]
 ) -> Iterator[str]:
-    saved = [event for event, _ in of if not event["lost_writes"]]
-    lost = [(event, cell) for event, cell in of if event["lost_writes"]]
-    needed = _times([event["flush_ns"] for event, _ in of])
+    saved = [event for event, _ in power_cuts if not event["lost_writes"]]
+    lost = [(event, cell) for event, cell in power_cuts if event["lost_writes"]]
+    needed = _times([event["flush_ns"] for event, _ in power_cuts])
     yield text("item.cut", storage=text.name(storage), time=needed)
     if saved:
         held = _times([event["hold_up_ns"] for event in saved])
@@ -61,7 +62,8 @@ def _times(times_ns: list[float]) -> str:
 
 
 def retries(view: View, text: Text, world: str) -> list[str]:
-    """What read retry adds to lives, where any flash lasts by it alone; of each phase the first."""
+    """Return the life that read retry adds, if some flash depends on it; first cell of each
+    phase."""
     told = [
         (cell, flash)
         for cell in view.cells
@@ -77,11 +79,11 @@ def retries(view: View, text: Text, world: str) -> list[str]:
     if not by_it_alone:
         return []
     first, flash = told[0]
-    said = []
+    sentences = []
     if flash["life_years"]:
         lives = {key: text.life(flash[key]).value for key in ("life_years", "life_years_retried")}
         ratio = format_value("ratio", flash["life_years_retried"] / flash["life_years"])
-        said.append(text("item.retry", name=_name(text, first), ratio=ratio, **lives))
+        sentences.append(text("item.retry", name=_name(text, first), ratio=ratio, **lives))
     least, most = (
         choose(by_it_alone, key=lambda one: float(one[1]["life_years_retried"]))
         for choose in (min, max)
@@ -94,8 +96,8 @@ def retries(view: View, text: Text, world: str) -> list[str]:
             ("_in", _name(text, cell)),
         )
     }
-    said.append(text("item.retry_alone" if least is most else "item.retry_range", **ends))
-    return said
+    sentences.append(text("item.retry_alone" if least is most else "item.retry_range", **ends))
+    return sentences
 
 
 def _name(text: Text, cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""The answer in sentences and every table, as plain data for HTML, Markdown and the terminal."""
+"""Answer of a report in sentences, and its table of key figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tameshi.report.sections import aging, dead, outages, searched, silent
+from tameshi.core.units import format_interval, format_value
+from tameshi.report.sections import aging, empty_phases, failures, outages, sustainable_load
 from tameshi.report.sections.effects import (
     COMMIT,
     LATENCY,
@@ -16,15 +17,15 @@ from tameshi.report.sections.effects import (
     few,
     work_effects,
 )
-from tameshi.report.view.facts import (
+from tameshi.report.view.key_figures import (
     MEAN,
     P99,
-    Company,
-    Fact,
-    companies,
-    plain_facts,
+    KeyFigure,
+    PhasePair,
+    phase_pairs,
+    plain_figures,
     ratio_of,
-    sweep_facts,
+    sweep_figures,
 )
 from tameshi.report.view.points import (
     Axis,
@@ -45,84 +46,84 @@ from tameshi.report.view.tables import (
     shown,
     value_cell,
 )
-from tameshi.report.words.text import DAYS, Shown, Text, format_interval, format_value, modelled
+from tameshi.report.words.text import DAYS, Shown, Text, modelled
 
-# More than this in one sentence and nobody reads it: then only the best and the worst are told.
+# Items of a sentence; of more only the extremes appear.
 MOST_ITEMS = 6
 MOST_COMMITS = 4
 Group = tuple[str, Name]
-"""A phase and what commits in it."""
+"""Phase, and the committing stream in it."""
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """What broke, what was searched for, effects on programs, peaks …: what matters most first."""
-    found = companies(view)
-    pairs = _most_told(found)
-    paired = {phase for pair in found for phase in (pair.first, pair.second)}
+    """Return the lines of the answer, most important first: failures, searches, effects, peaks."""
+    pairs_all = phase_pairs(view)
+    pairs = _most_disturbed(pairs_all)
+    paired = {phase for pair in pairs_all for phase in (pair.first, pair.second)}
     lines: list[Answer] = []
     first: dict[str, Callable[[str], Sequence[str]]] = {
-        "dead": lambda world: dead.told(view, text, world, MOST_ITEMS // 2),
-        "limit": lambda world: searched.told(view, text, world, MOST_ITEMS),
-        "effect": lambda world: _effects_told(view, text, world),
+        "failures": lambda world: failures.summarise(view, text, world, MOST_ITEMS // 2),
+        "limit": lambda world: sustainable_load.summarise(view, text, world, MOST_ITEMS),
+        "effect": lambda world: _effect_items(view, text, world),
         "cut": lambda world: aging.cuts(view, text, world),
         "retry": lambda world: aging.retries(view, text, world),
-        "silent": lambda world: silent.told(view, text, world),
+        "empty": lambda world: empty_phases.summarise(view, text, world),
     }
     for key, told in first.items():
         lines += _items_answer(view, text, key, told)
-    plain: list[Fact] = []
-    swept: list[tuple[list[Fact], Axis]] = []
+    plain: list[KeyFigure] = []
+    swept: list[tuple[list[KeyFigure], Axis]] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         if axis is None:
-            plain += searched.within_limit(view, plain_facts(view, phase))
-        elif facts := searched.within_limit(view, sweep_facts(view, phase, axis)):
+            plain += sustainable_load.within_limit(view, plain_figures(view, phase))
+        elif facts := sustainable_load.within_limit(view, sweep_figures(view, phase, axis)):
             swept.append((facts, axis))
     for facts, axis in swept:
         lines += _sweep_answers(view, text, facts, axis, several=len(swept) > 1)
     loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
     lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
-    lines += _commit_answer(view, text, _own_commits(plain, found))
-    lines += _company_answer(view, text, pairs)
+    lines += _commit_answer(view, text, _own_commits(plain, pairs_all))
+    lines += _interference_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines
 
 
 def _items_answer(
-    view: View, text: Text, key: str, told: Callable[[str], Sequence[str]]
+    view: View, text: Text, key: str, items: Callable[[str], Sequence[str]]
 ) -> list[Answer]:
-    """A line of what there is to tell of each world; none where there is nothing."""
+    """Return a line with a clause for each world; none without content."""
 
     def say(world: str) -> str:
-        said = text("list.separator").join(told(world))
-        return text(f"sentence.{key}", items=said[:1].upper() + said[1:]) if said else ""
+        joined = text("list.separator").join(items(world))
+        return text(f"sentence.{key}", items=joined[:1].upper() + joined[1:]) if joined else ""
 
     clauses = _clauses(view, text, say)
     return [Answer(text(f"answer.{key}"), clauses)] if clauses else []
 
 
-def _effects_told(view: View, text: Text, world: str) -> list[str]:
-    """What is lost, how many times the transactions each change brings, how long a service is away.
+def _effect_items(view: View, text: Text, world: str) -> list[str]:
+    """Return lost commits, effects of each change, and outages.
 
-    Outages stand back where there are many: then only the longest by each event.
+    Of many outages only the longest by each event.
     """
     lost = outages.lost(view, text, world)
-    broken = outages.told(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
+    broken = outages.summarise(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
     most = MOST_ITEMS - len(broken)
-    found = effects(view, world, most) or work_effects(view, world)
-    return [*lost, *(_effect(view, text, effect) for effect in few(found, most)), *broken]
+    chosen = effects(view, world, most) or work_effects(view, world)
+    return [*lost, *(_effect(view, text, effect) for effect in few(chosen, most)), *broken]
 
 
 _EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
 
 
 def _effect(view: View, text: Text, effect: Effect) -> str:
-    """What a change does; where it stands on two values, these too."""
+    """Return the effect of a change; with both values if it rests on two."""
     low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
     over = text("item.effect_range", low=low, high=high) if low != high else ""
     if not effect.phase and effect.sampling:
         over = format_interval("ratio", effect.ratio, *effect.sampling)
-    told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
+    interval = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
     programs = {point.phase for point in view.points if point.operation == "transaction"}
     several = len(programs if effect.phase in programs else view.phases) > 1
     of_phase = several and effect.phase and effect.axis != "phase"
@@ -145,27 +146,29 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
         first=text.name(effect.first),
         level=text.name(effect.level),
         ratio=format_value("ratio", effect.ratio),
-        aside=text.aside(told, bare=not over),
+        aside=text.aside(interval, bare=not over),
         **fields,
     )
 
 
 def _in_days(life: Point) -> Point:
-    """A life that is told in years."""
+    """Return a life in days."""
     model = life.model and (life.model[0] * DAYS, life.model[1] * DAYS)
     return replace(life, value=life.value * DAYS, model=model)
 
 
-def _most_told(pairs: list[Company]) -> list[Company]:
-    """All of a few; of many only the one that suffers most, for the others stand in a matrix."""
+def _most_disturbed(pairs: list[PhasePair]) -> list[PhasePair]:
+    """Return all of a few pairs; of many only the most disturbed, as a matrix shows the others."""
     if len(pairs) <= MOST_ITEMS:
         return pairs
-    told = [p for p in pairs if any(a.operation == "commit" for a, _ in p.found.values())] or pairs
-    return [max(told, key=_harm)]
+    committing = [
+        p for p in pairs if any(a.operation == "commit" for a, _ in p.by_world.values())
+    ] or pairs
+    return [max(committing, key=_harm)]
 
 
-def _own_commits(facts: list[Fact], pairs: list[Company]) -> list[Fact]:
-    """What tells of commits; where there are many, only without further company."""
+def _own_commits(facts: list[KeyFigure], pairs: list[PhasePair]) -> list[KeyFigure]:
+    """Return figures of commits; of many only those without further load."""
     commits = [f for f in facts if f.operation == "commit"]
     if len({(f.phase, f.name) for f in commits}) <= MOST_ITEMS:
         return commits
@@ -173,14 +176,14 @@ def _own_commits(facts: list[Fact], pairs: list[Company]) -> list[Fact]:
     return [f for f in commits if f.phase not in beside] or commits
 
 
-def _harm(pair: Company) -> float:
-    """How many times longer the tail becomes, in the world where that is most."""
-    return max(after.value / (before.value or 1.0) for before, after in pair.found.values())
+def _harm(pair: PhasePair) -> float:
+    """Return the growth of the tail latency in the world with the greatest one."""
+    return max(after.value / (before.value or 1.0) for before, after in pair.by_world.values())
 
 
 def _clauses(view: View, text: Text, say: Callable[[str], str]) -> tuple[Clause, ...]:
-    told = ((world, say(world)) for world in view.worlds)
-    return tuple(Clause(w, text.world(w), sentence) for w, sentence in told if sentence)
+    sentences = ((world, say(world)) for world in view.worlds)
+    return tuple(Clause(w, text.world(w), sentence) for w, sentence in sentences if sentence)
 
 
 def _sentence(
@@ -190,7 +193,7 @@ def _sentence(
     items: Callable[[bool], Iterable[str]],
     **more: str,
 ) -> str:
-    """Joins items; where no point has an interval, that is said once and not at every value."""
+    """Return joined items; if no point has an interval, the sentence says so once."""
     if not points:
         return ""
     bare = all(p.low is None for p in points)
@@ -203,65 +206,67 @@ def _sentence(
 
 
 def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
-    """One item; the first of a list has the verb. The interval stands after the unit's word."""
-    told = shown(text, point)
-    aside = text.aside(told, bare=bare)
+    """Return one item; the first of a list has the verb. The interval follows the unit."""
+    value_shown = shown(text, point)
+    aside = text.aside(value_shown, bare=bare)
     key = f"{key}_first" if first else key
-    return text(f"item.{key}", value=told.value, aside=aside, **fields)
+    return text(f"item.{key}", value=value_shown.value, aside=aside, **fields)
 
 
 def _value(text: Text, point: Point, bare: bool = False) -> str:
-    told = shown(text, point)
-    return told.value + text.aside(told, bare=bare)
+    value_shown = shown(text, point)
+    return value_shown.value + text.aside(value_shown, bare=bare)
 
 
 def _sweep_answers(
-    view: View, text: Text, facts: list[Fact], axis: Axis, *, several: bool
+    view: View, text: Text, facts: list[KeyFigure], axis: Axis, *, several: bool
 ) -> list[Answer]:
-    """Peaks and floors of one phase, which is named where there are `several`."""
+    """Return peaks and floors of one phase, named if there are `several`."""
     peaks = [f for f in facts if f.kind == "peak"]
     floors = [f for f in facts if f.kind == "floor" and f.measure != P99]
-    tails = {f.name: f.found for f in facts if f.kind == "floor" and f.measure == P99}
+    tails = {f.name: f.by_world for f in facts if f.kind == "floor" and f.measure == P99}
 
     def answer(topic: str, say: Callable[[str], str]) -> Answer:
         if several:
             topic = text("answer.in_phase", topic=topic, phase=text.name(facts[0].phase))
         return Answer(topic, _clauses(view, text, say))
 
-    found = []
+    lines = []
     if peaks:
         say = functools.partial(_say_peaks, text, peaks, axis)
-        found.append(answer(text("answer.peak"), say))
+        lines.append(answer(text("answer.peak"), say))
     if floors:
         topic = text("answer.floor", axis=text.name(axis.name), level=lowest_level(axis))
-        found.append(answer(topic, functools.partial(_say_floors, text, floors, tails)))
-    return found
+        lines.append(answer(topic, functools.partial(_say_floors, text, floors, tails)))
+    return lines
 
 
-def _told(facts: list[Fact], world: str) -> list[Fact]:
-    """All of a few; of many the greatest and the least of each operation."""
-    here = [f for f in facts if world in f.found]
+def _extremes(facts: list[KeyFigure], world: str) -> list[KeyFigure]:
+    """Return all of a few figures; of many the maximum and minimum of each operation."""
+    here = [f for f in facts if world in f.by_world]
     if len(here) <= MOST_ITEMS:
         return here
     ends = set()
     for operation in {f.operation for f in here}:
         alike = sorted(
             (i for i, f in enumerate(here) if f.operation == operation),
-            key=lambda i: here[i].found[world].value,
+            key=lambda i: here[i].by_world[world].value,
         )
         ends |= {alike[0], alike[-1]}
     return [here[i] for i in sorted(ends)]
 
 
-def _and_others(text: Text, facts: list[Fact], told: list[Fact], world: str) -> list[str]:
-    """Where the rest lies that isn't told."""
-    others = sum(world in f.found for f in facts) - len(told)
+def _and_others(
+    text: Text, facts: list[KeyFigure], listed: list[KeyFigure], world: str
+) -> list[str]:
+    """Return the range of the figures left out."""
+    others = sum(world in f.by_world for f in facts) - len(listed)
     return [text("item.others", count=str(others))] if others else []
 
 
-def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
-    here = _told(facts, world)
-    levels = [level_on(f.found[world].levels, axis) for f in here]
+def _say_peaks(text: Text, facts: list[KeyFigure], axis: Axis, world: str) -> str:
+    here = _extremes(facts, world)
+    levels = [level_on(f.by_world[world].levels, axis) for f in here]
     same = len(here) > 1 and len(set(levels)) == 1
     place = {"axis": text.name(axis.name), "level": levels[0] if levels else ""}
 
@@ -273,23 +278,23 @@ def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
                 text,
                 "peak_bandwidth" if large else f"peak{unit}",
                 i == 0,
-                fact.found[world],
+                fact.by_world[world],
                 bare,
                 name=text.names(fact.name),
             )
             yield item if same else item + text("item.at", **(place | {"level": level}))
         yield from _and_others(text, facts, here, world)
 
-    points = [f.found[world] for f in here]
+    points = [f.by_world[world] for f in here]
     return _sentence(
         text, "sentence.peak_same" if same else "sentence.peak", points, items, **place
     )
 
 
 def _say_floors(
-    text: Text, facts: list[Fact], tails: Mapping[Name, Mapping[str, Point]], world: str
+    text: Text, facts: list[KeyFigure], tails: Mapping[Name, Mapping[str, Point]], world: str
 ) -> str:
-    here = _told(facts, world)
+    here = _extremes(facts, world)
     ends = {f.name: tails[f.name][world] for f in here if world in tails.get(f.name, {})}
 
     def items(bare: bool) -> Iterator[str]:
@@ -299,10 +304,10 @@ def _say_floors(
             if tail:
                 fields["tail"] = _value(text, tail, bare)
             key = "floor" if tail else "floor_only"
-            yield _item(text, key, i == 0, fact.found[world], bare, **fields)
+            yield _item(text, key, i == 0, fact.by_world[world], bare, **fields)
         yield from _and_others(text, facts, here, world)
 
-    points = [f.found[world] for f in here] + list(ends.values())
+    points = [f.by_world[world] for f in here] + list(ends.values())
     return _sentence(text, "sentence.floor", points, items)
 
 
@@ -310,57 +315,57 @@ def _plain_answer(
     view: View,
     text: Text,
     topic: str,
-    facts: list[Fact],
-    wanted: Callable[[Fact], bool],
+    facts: list[KeyFigure],
+    wanted: Callable[[KeyFigure], bool],
 ) -> list[Answer]:
     chosen = [f for f in facts if wanted(f)]
-    without = {phase for world in view.worlds for phase in silent.phases(view, world)}
+    without = {phase for world in view.worlds for phase in empty_phases.phases(view, world)}
     several = len({f.phase for f in facts} | without) > 1
 
-    def key_of(fact: Fact) -> str:
+    def key_of(fact: KeyFigure) -> str:
         if fact.measure == MEAN and topic == "throughput":
             return f"{topic}_time"
         if topic != "throughput" or fact.measure not in ("rate", "iops"):
             return topic
         return f"{topic}_transactions" if fact.operation == "transaction" else f"{topic}_iops"
 
-    def item(fact: Fact, world: str, bare: bool, first: bool) -> str:
+    def item(fact: KeyFigure, world: str, bare: bool, first: bool) -> str:
         name = text.names(((fact.phase,) if several else ()) + fact.name)
         key = key_of(fact)
-        return _item(text, key, first, fact.found[world], bare, name=name)
+        return _item(text, key, first, fact.by_world[world], bare, name=name)
 
     def say(world: str) -> str:
-        here = [f for f in chosen if world in f.found]
+        here = [f for f in chosen if world in f.by_world]
         measures = list(dict.fromkeys(f.measure for f in here))
 
-        def ends(alike: list[Fact], bare: bool) -> str:
-            """The greatest and the least of what can be compared."""
-            ranked = sorted(alike, key=lambda f: f.found[world].value)
+        def ends(alike: list[KeyFigure], bare: bool) -> str:
+            """Return maximum and minimum of comparable figures."""
+            ranked = sorted(alike, key=lambda f: f.by_world[world].value)
             best, worst = (item(ranked[i], world, bare, False) for i in (-1, 0))
             return best if len(ranked) == 1 else text("item.best", best=best, worst=worst)
 
         def items(bare: bool) -> list[str]:
             if len(here) <= MOST_ITEMS:
                 keys = [key_of(f) for f in here]
-                # What follows upon a figure of another kind has a verb of its own.
+                # The first figure of each kind has a verb.
                 return [
                     item(f, world, bare, i == 0 or keys[i - 1] != keys[i])
                     for i, f in enumerate(here)
                 ]
             return [ends([f for f in here if f.measure == m], bare) for m in measures]
 
-        points = [f.found[world] for f in here]
+        points = [f.by_world[world] for f in here]
         return _sentence(text, f"sentence.{topic}", points, items)
 
     return [Answer(text(f"answer.{topic}"), _clauses(view, text, say))] if chosen else []
 
 
-def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
-    """What each stream that commits takes for that; of more than a few the extremes."""
+def _commit_answer(view: View, text: Text, facts: list[KeyFigure]) -> list[Answer]:
+    """Return commit times of each stream; of many the extremes."""
     groups = {(f.phase, f.name) for f in facts}
 
-    def item(group: Group, found: Mapping[str, Point], bare: bool) -> str:
-        values = {measure: _value(text, point, bare) for measure, point in found.items()}
+    def item(group: Group, points: Mapping[str, Point], bare: bool) -> str:
+        values = {measure: _value(text, point, bare) for measure, point in points.items()}
         name = "" if len(groups) == 1 else f"{text.names((group[0], *group[1]))}: "
         rate = values.get("rate", text("cell.none"))
         if not {MEAN, P99} <= values.keys():
@@ -369,42 +374,42 @@ def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
 
     def say(world: str) -> str:
         here: dict[Group, dict[str, Point]] = {}
-        for fact in (f for f in facts if world in f.found):
+        for fact in (f for f in facts if world in f.by_world):
             measures = here.setdefault((fact.phase, fact.name), {})
-            measures[family_of(fact.measure)] = fact.found[world]
-        told = list(here) if len(here) <= MOST_COMMITS else _fastest_and_slowest(here)
+            measures[family_of(fact.measure)] = fact.by_world[world]
+        listed = list(here) if len(here) <= MOST_COMMITS else _fastest_and_slowest(here)
 
         def items(bare: bool) -> list[str]:
-            said = [item(group, here[group], bare) for group in told]
-            if len(told) == len(here):
-                return said
+            lines = [item(group, here[group], bare) for group in listed]
+            if len(listed) == len(here):
+                return lines
             keys = ("item.commit_fastest", "item.commit_slowest")
-            return [text(k, count=len(here), item=i) for k, i in zip(keys, said, strict=True)]
+            return [text(k, count=len(here), item=i) for k, i in zip(keys, lines, strict=True)]
 
-        points = [point for group in told for point in here[group].values()]
+        points = [point for group in listed for point in here[group].values()]
         return _sentence(text, "sentence.commit", points, items)
 
     return [Answer(text("answer.commit"), _clauses(view, text, say))] if facts else []
 
 
 def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[Group]:
-    """By their mean time; by their rate, where not each has one."""
-    timed = all(MEAN in found for found in commits.values())
+    """Return the extremes by mean time, or by rate if a time is missing."""
+    timed = all(MEAN in points for points in commits.values())
 
     def slowness(group: Group) -> float:
-        found = commits[group].get(MEAN if timed else "rate")
-        return (found.value if timed else -found.value) if found else 0.0
+        points = commits[group].get(MEAN if timed else "rate")
+        return (points.value if timed else -points.value) if points else 0.0
 
     fastest, *_, slowest = sorted(commits, key=slowness)
     return [fastest, slowest]
 
 
-def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer]:
-    def item(pair: Company, world: str, bare: bool) -> str:
-        before, after = pair.found[world]
+def _interference_answer(view: View, text: Text, pairs: list[PhasePair]) -> list[Answer]:
+    def item(pair: PhasePair, world: str, bare: bool) -> str:
+        before, after = pair.by_world[world]
         ratio = _shown_ratio(view, text, after, before)
         return text(
-            "item.company",
+            "item.interference",
             name=text.names(pair.name),
             first=text.name(pair.first),
             second=text.name(pair.second),
@@ -414,34 +419,34 @@ def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer
         )
 
     def say(world: str) -> str:
-        here = [pair for pair in pairs if world in pair.found]
-        points = [point for pair in here for point in pair.found[world]]
+        here = [pair for pair in pairs if world in pair.by_world]
+        points = [point for pair in here for point in pair.by_world[world]]
         return _sentence(
-            text, "sentence.company", points, lambda bare: [item(p, world, bare) for p in here]
+            text, "sentence.interference", points, lambda bare: [item(p, world, bare) for p in here]
         )
 
-    return [Answer(text("answer.company"), _clauses(view, text, say))] if pairs else []
+    return [Answer(text("answer.interference"), _clauses(view, text, say))] if pairs else []
 
 
 def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
     ratio = ratio_of(view, top, bottom)
     if ratio is None:
         return Shown(text("cell.none"))
-    told = text.shown("ratio", ratio.value, ratio.low, ratio.high, ratio.runs)
-    return modelled(told, "ratio", ratio.value, ratio.model)
+    ratio_shown = text.shown("ratio", ratio.value, ratio.low, ratio.high, ratio.runs)
+    return modelled(ratio_shown, "ratio", ratio.value, ratio.model)
 
 
 def overview(view: View, text: Text) -> Table:
-    """The key figures: one row a quantity, a column a world, a ratio for two; a search's first."""
-    pairs = _most_told(companies(view))
+    """Return the key figures: a row per quantity, a column per world, a ratio of two worlds."""
+    pairs = _most_disturbed(phase_pairs(view))
     two = len(view.worlds) == 2
     rows: list[Row] = _searched_rows(view, text, two)
     for phase in view.phases:
         axis = view.sweep_axis(phase)
-        facts = sweep_facts(view, phase, axis) if axis else plain_facts(view, phase)
-        facts = searched.within_limit(view, facts)
+        facts = sweep_figures(view, phase, axis) if axis else plain_figures(view, phase)
+        facts = sustainable_load.within_limit(view, facts)
         rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
-        rows += [_company_row(view, text, pair, two) for pair in pairs if pair.second == phase]
+        rows += [_interference_row(view, text, pair, two) for pair in pairs if pair.second == phase]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
     if two:
         top, bottom = (text.world(w) for w in reversed(view.worlds))
@@ -452,39 +457,39 @@ def overview(view: View, text: Text) -> Table:
 
 
 def _searched_rows(view: View, text: Text, two: bool) -> list[Row]:
-    none, found = Shown(text("cell.none")), searched.figures(view, text)
-    rows = [(head, [by_world.get(w, none) for w in view.worlds]) for head, by_world in found]
+    none, key_figures = Shown(text("cell.none")), sustainable_load.figures(view, text)
+    rows = [(head, [by_world.get(w, none) for w in view.worlds]) for head, by_world in key_figures]
     return [Row(head, (*cells, *[none] * two)) for head, cells in rows]
 
 
-def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) -> Row:
+def _fact_row(view: View, text: Text, fact: KeyFigure, axis: Axis | None, two: bool) -> Row:
     fields = {"name": text.names(fact.name), "measure": text.measure(fact.measure)}
     if fact.kind == "floor" and axis:
-        point = next(iter(fact.found.values()))
+        point = next(iter(fact.by_world.values()))
         fields |= {"axis": text.name(axis.name), "level": level_on(point.levels, axis)}
-    cells = [value_cell(text, fact.found.get(world)) for world in view.worlds]
+    cells = [value_cell(text, fact.by_world.get(world)) for world in view.worlds]
     if fact.kind == "peak" and axis:
         cells = [
-            _at(text, cell, axis, fact.found.get(world))
+            _at(text, cell, axis, fact.by_world.get(world))
             for cell, world in zip(cells, view.worlds, strict=True)
         ]
     if two:
-        top, bottom = (fact.found.get(w) for w in reversed(view.worlds))
+        top, bottom = (fact.by_world.get(w) for w in reversed(view.worlds))
         cells.append(
             _shown_ratio(view, text, top, bottom) if top and bottom else value_cell(text, None)
         )
     return Row(text(f"row.{fact.kind}", **fields), tuple(cells), group=text.name(fact.phase))
 
 
-def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
+def _interference_row(view: View, text: Text, pair: PhasePair, two: bool) -> Row:
     cells = [
-        _shown_ratio(view, text, *reversed(pair.found[world]))
-        if world in pair.found
+        _shown_ratio(view, text, *reversed(pair.by_world[world]))
+        if world in pair.by_world
         else value_cell(text, None)
         for world in view.worlds
     ]
     head = text(
-        "row.company",
+        "row.interference",
         name=text.names(pair.name),
         first=text.name(pair.first),
         second=text.name(pair.second),

@@ -1,4 +1,4 @@
-"""What `tameshi ask` was asked: the answer, the configurations, and what the answer hangs on."""
+"""Section of `tameshi ask`: answer, configurations, and sensitivity."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tameshi.report.sections import answer, waits
+from tameshi.core.units import format_value
+from tameshi.report.sections import answer, client_time
 from tameshi.report.sections.database import validated_on
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
 from tameshi.report.view.points import View
 from tameshi.report.view.tables import Answer, Clause, Column, Row, Table
-from tameshi.report.words.text import Phrase, Shown, Text, format_value, modelled
+from tameshi.report.words.text import Phrase, Shown, Text, modelled
 
 WORLD = "simulated"
 LINES = 5
@@ -20,81 +21,84 @@ Document = Mapping[str, Any]
 
 
 def worded(view: View, text: Text) -> View:
-    """What was asked in the report's language: studies that were written by hand keep their own."""
+    """Return the view with the question in the report's language; handwritten studies keep
+    theirs."""
     if view.asked is None or text.lang == "en":
         return view
     target = _target(view.asked, text)
     size = _data_set(view.asked, text)
-    of = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
-    return replace(view, title=target, question=text("asked.question", **of))
+    fields = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
+    return replace(view, title=target, question=text("asked.question", **fields))
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """At most five lines, what was asked first; a word of what is left out."""
+    """Return at most five lines, the question's own first, with a note on omitted ones."""
     asked = view.asked
     own = [] if asked is None else _answers(asked, text)
     lines = [*own, *answer.answers(view, text)]
     left = len(lines) - LINES
     if left <= 0:
         return lines
-    said = Clause("", "", text("sentence.left", count=left))
-    return [*lines[:LINES], Answer(text("answer.left"), (said,))]
+    note = Clause("", "", text("sentence.left", count=left))
+    return [*lines[:LINES], Answer(text("answer.left"), (note,))]
 
 
 def _answers(asked: Document, text: Text) -> list[Answer]:
-    said = [(text("asked.topic"), _best(asked, text)), (text("asked.trust"), _trust(asked, text))]
+    lines = {"topic": _best(asked, text), "confidence": _confidence(asked, text)}
     if asked["sensitivity"]:
-        said.append((text("asked.hangs"), _hangs(asked, text)))
-    said.append((text("asked.left"), _left(asked, text)))
+        lines["sensitivity"] = _sensitivity(asked, text)
+    lines["left"] = _left(asked, text)
     return [
-        Answer(topic, (Clause(WORLD, text.world(WORLD), sentence),))
-        for topic, sentence in said
+        Answer(text(f"asked.{topic}"), (Clause(WORLD, text.world(WORLD), sentence),))
+        for topic, sentence in lines.items()
         if sentence
     ]
 
 
 def _best(asked: Document, text: Text) -> str:
-    """The cheapest configuration; or that none meets the target, and how near the fastest comes."""
+    """Return the cheapest configuration, or the fastest one if none meets the target."""
     interrupted = asked.get("interrupted", False)
     if asked["best"] is None and asked["nearest"] is None:
         return text("asked.interrupted" if interrupted else "asked.nothing")
-    found = _found(asked, text)
-    return f"{found} {text('asked.partly')}" if interrupted else found
+    sentence = _configuration(asked, text)
+    return f"{sentence} {text('asked.partly')}" if interrupted else sentence
 
 
-def _found(asked: Document, text: Text) -> str:
+def _configuration(asked: Document, text: Text) -> str:
     best, nearest = asked["best"], asked["nearest"]
     target = _target(asked, text)
-    told = best or nearest
-    chance = _chance(asked["target"], told, text)
+    chosen = best or nearest
+    chance = _chance(asked["target"], chosen, text)
     if best is None:
         return " ".join([text("asked.none", target=target, **_named(nearest, text)), *chance])
     return " ".join([_chosen_best(asked, text), *chance, *_falls(asked, text)])
 
 
-def _chance(target: Document, told: Document, text: Text) -> list[str]:
-    """That chance leaves open whether the target is reached, where it does: by which figure."""
-    unsure = _straddles(target, told, "sampling")
-    said = []
+def _chance(target: Document, chosen: Document, text: Text) -> list[str]:
+    """Return the figures whose sampling interval contains the target."""
+    unsure = _straddles(target, chosen, "sampling")
+    sentences = []
     if "qps" in unsure:
-        said.append(text("asked.chance_rate", rate=_bounds(told["qps"], "sampling", "rate")))
+        sentences.append(text("asked.chance_rate", rate=_bounds(chosen["qps"], "sampling", "rate")))
     if "p99" in unsure:
-        said.append(text("asked.chance_tail", tail=_bounds(told["p99"], "sampling", "latency")))
-    return said
+        sentences.append(
+            text("asked.chance_tail", tail=_bounds(chosen["p99"], "sampling", "latency"))
+        )
+    return sentences
 
 
 def _falls(asked: Document, text: Text) -> list[str]:
-    """That a larger pool may miss what a smaller one reaches, where it did."""
+    """Return the larger pools that miss a target which a smaller one reaches."""
     return [text("asked.falls", **each) for each in asked.get("falls", ())[:MOST_FALLS]]
 
 
 def _chosen_best(asked: Document, text: Text) -> str:
     best, target = asked["best"], _target(asked, text)
     priced = best["cost"] is not None
-    told = _named(best, text)
+    fields = _named(best, text)
     if priced:
-        told["cost"] = f"{best['cost']:,.0f}"
-    return text("asked.cheapest" if priced else "asked.smallest", target=target, **told)
+        fields["cost"] = f"{best['cost']:,.0f}"
+    return text("asked.cheapest" if priced else "asked.smallest", target=target, **fields)
 
 
 def _named(configuration: Document, text: Text) -> dict[str, str]:
@@ -108,7 +112,7 @@ def _named(configuration: Document, text: Text) -> dict[str, str]:
 
 
 def _tail(configuration: Document, text: Text) -> str:
-    """The p99 of the slowest kind of transaction, which has a name where there are several."""
+    """Return the p99 of the slowest transaction type, named if there are several."""
     subject = configuration["p99_of"]
     p99 = replace(_shown(configuration["p99"], "latency", text), model="")
     key = "asked.tail" if "." in subject else "asked.tail_alone"
@@ -116,7 +120,7 @@ def _tail(configuration: Document, text: Text) -> str:
 
 
 def _kind(subject: str, text: Text) -> str:
-    """A kind of transaction as prose: by its program where it has a name there."""
+    """Return a transaction type in words."""
     named = text.name(subject)
     return named if named != subject.replace("_", " ") else text.name(subject.rpartition(".")[2])
 
@@ -129,18 +133,20 @@ def _target(asked: Document, text: Text) -> str:
     return text("asked.target_limit", rate=rate, limit=format_value("latency", limit))
 
 
-def _trust(asked: Document, text: Text) -> str:
-    """The model's own interval of the answer, whether it was validated there, and the scale."""
-    told = asked["best"] or asked["nearest"]
-    if told is None:
+def _confidence(asked: Document, text: Text) -> str:
+    """Return the answer's model error, its validated range, and the scale."""
+    chosen = asked["best"] or asked["nearest"]
+    if chosen is None:
         return ""
-    model, sentences = told["qps"]["model"], []
+    model, sentences = chosen["qps"]["model"], []
     if model:
-        key = "asked.model_unsure" if _straddles(asked["target"], told, "model") else "asked.model"
-        if _is_missed(asked["target"], told, "model"):
+        key = (
+            "asked.model_unsure" if _straddles(asked["target"], chosen, "model") else "asked.model"
+        )
+        if _is_missed(asked["target"], chosen, "model"):
             key = "asked.model_missed"
-        off = _bounds(told["qps"], "model", "rate")
-        tail = _bounds(told["p99"], "model", "latency")
+        off = _bounds(chosen["qps"], "model", "rate")
+        tail = _bounds(chosen["p99"], "model", "latency")
         sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
         sentences.append(_lies(model, text))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
@@ -152,54 +158,55 @@ def _trust(asked: Document, text: Text) -> str:
 
 
 def _sizes(asked: Document) -> dict[str, str]:
-    """The data set that was asked for, and the one that was simulated in its stead."""
+    """Return the requested and the simulated size of the data set."""
     keys = {"size": "database_bytes", "simulated": "simulated_bytes"}
     return {name: format_value("bytes", asked[key]) for name, key in keys.items()}
 
 
 def _lies(model: Document, text: Text) -> str:
-    """Whether the question lies inside what was validated, or at what the model was fitted on."""
+    """Return whether the question lies inside the validated range, or where the model was
+    fitted."""
     on, fitted = validated_on(model, text), model.get("fitted_on")
     if fitted:
         return text("asked.fitted", there=fitted, on=on)
     return text("asked.inside" if model["inside_range"] else "asked.outside", on=on)
 
 
-def _straddles(target: Document, told: Document, of: str) -> list[str]:
-    """The figures whose bounds, the model's or chance's, lie on either side of the target.
+def _straddles(target: Document, chosen: Document, source: str) -> list[str]:
+    """Return the figures whose interval `of` the model or sampling contains the target.
 
-    None where one of the two misses it anyhow: then the other decides nothing.
+    Empty if one figure misses the target in any case.
     """
-    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    rate, tail = ((chosen[key] or {}).get(source) or {} for key in ("qps", "p99"))
     wanted, limit = target["qps"], target["p99_ns"]
-    if _is_missed(target, told, of):
+    if _is_missed(target, chosen, source):
         return []
-    found = []
+    containing = []
     if rate.get("low") is not None and rate["low"] < wanted <= rate["high"]:
-        found.append("qps")
+        containing.append("qps")
     if limit is not None and tail.get("low") is not None and tail["low"] <= limit < tail["high"]:
-        found.append("p99")
-    return found
+        containing.append("p99")
+    return containing
 
 
-def _is_missed(target: Document, told: Document, of: str) -> bool:
-    """Whether all that lies between the bounds of one of the figures misses the target."""
-    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+def _is_missed(target: Document, chosen: Document, source: str) -> bool:
+    """Return whether the whole interval of a figure misses the target."""
+    rate, tail = ((chosen[key] or {}).get(source) or {} for key in ("qps", "p99"))
     limit, least = target["p99_ns"], tail.get("low")
     slow = rate.get("high") is not None and rate["high"] < target["qps"]
     return slow or (None not in (limit, least) and least > limit)
 
 
 def _left(asked: Document, text: Text) -> str:
-    """What could not be simulated, and why; of much the first."""
+    """Return excluded configurations with reasons; of many the first."""
     left = asked.get("left_out", ())
     items = [
         text("asked.left_one", name=_whose(each, text), reason=_why(each, text)) for each in left
     ]
-    said = text("list.separator").join(items[:MOST_LEFT])
+    joined = text("list.separator").join(items[:MOST_LEFT])
     more = len(left) - MOST_LEFT
     key = "asked.left_more" if more > 0 else "asked.left_all"
-    return text(key, items=said, count=more) if left else ""
+    return text(key, items=joined, count=more) if left else ""
 
 
 def _whose(left: Document, text: Text) -> str:
@@ -218,13 +225,13 @@ def _left_out(asked: Document, text: Text) -> Table:
     return Table("left-out", text("table.left_out"), columns, rows)
 
 
-def _hangs(asked: Document, text: Text) -> str:
-    """The input that moves the answer most, and those that turn it over."""
+def _sensitivity(asked: Document, text: Text) -> str:
+    """Return the input with the greatest effect, and those that change the answer."""
     base = asked["best"] or asked["nearest"]
     most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
     shown = {end: _shown(most[end][key], kind, text) for end in ("low", "high")}
-    ends = {end: told.value + text.aside(told) for end, told in shown.items()}
-    said = text(
+    ends = {end: value_shown.value + text.aside(value_shown) for end, value_shown in shown.items()}
+    sentence = text(
         "asked.most" if key == "qps" else "asked.most_p99",
         input=text.name(f"input.{most['input']}"),
         low=most["low"]["label"],
@@ -232,7 +239,7 @@ def _hangs(asked: Document, text: Text) -> str:
         at_low=ends["low"],
         at_high=ends["high"],
     )
-    said = said[:1].upper() + said[1:]
+    sentence = sentence[:1].upper() + sentence[1:]
     turning = [
         f"{text.name('input.' + row['input'])} {row[end]['label']}"
         for row in asked["sensitivity"]
@@ -240,13 +247,13 @@ def _hangs(asked: Document, text: Text) -> str:
         if bool(row[end]["meets"]) != bool(base["meets"])
     ]
     if not turning:
-        return f"{said} {text('asked.firm')}"
+        return f"{sentence} {text('asked.firm')}"
     key = "asked.misses" if base["meets"] else "asked.reaches"
-    return f"{said} {text(key, inputs=text('list.separator').join(turning))}"
+    return f"{sentence} {text(key, inputs=text('list.separator').join(turning))}"
 
 
 def _deciding(asked: Document) -> tuple[str, str]:
-    """The figure that decides whether the target is reached, where all of it is known; its kind."""
+    """Return the figure that decides whether the target is reached, and its kind."""
     ends = [row[end]["p99"] for row in asked["sensitivity"] for end in ("low", "high")]
     tail = asked.get("decides") == "p99" and all(ends)
     return ("p99", "latency") if tail else ("qps", "rate")
@@ -256,23 +263,23 @@ def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
     if figure is None:
         return Shown(text("cell.none"))
     sampling, model, value = figure["sampling"], figure["model"], figure["value"]
-    told = text.shown(kind, value, sampling["low"], sampling["high"], sampling["runs"])
+    value_shown = text.shown(kind, value, sampling["low"], sampling["high"], sampling["runs"])
     beyond = model is not None and not model["inside_range"]
-    return modelled(told, kind, value, _off(figure), beyond=beyond)
+    return modelled(value_shown, kind, value, _off(figure), beyond=beyond)
 
 
 def _alone(figure: Document | None, kind: str, text: Text) -> Shown:
-    """A figure without what chance does to it."""
+    """Return a figure without its sampling interval."""
     return replace(_shown(figure, kind, text), interval="", note="")
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """Configurations, what the answer hangs on, and what was assumed."""
+    """Return configurations, sensitivity, exclusions and assumptions."""
     if view.asked is None:
         return []
-    found = [_configurations(view.asked, text), _inputs(view.asked, text)]
-    found += [_left_out(view.asked, text), _assumed(view.asked, text)]
-    return [table for table in found if table.rows]
+    filled = [_configurations(view.asked, text), _inputs(view.asked, text)]
+    filled += [_left_out(view.asked, text), _assumed(view.asked, text)]
+    return [table for table in filled if table.rows]
 
 
 def _configurations(asked: Document, text: Text) -> Table:
@@ -287,7 +294,7 @@ def _configurations(asked: Document, text: Text) -> Table:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
         cells += [_shown(each["p99"], "latency", text), Shown(_kind(each["p99_of"], text))]
         cells.append(_alone(each["hit_ratio"], "share", text))
-        cells.append(Shown(waits.said(each["limit"], each.get("limit_share"), text)))
+        cells.append(Shown(client_time.describe(each["limit"], each.get("limit_share"), text)))
         if powered:
             known = each["watts"] is not None
             cells.append(Shown(f"{each['watts']:,.0f} W" if known else text("cell.unknown")))
@@ -308,24 +315,26 @@ def _meets(meets: bool | None, text: Text) -> Shown:
     return Shown(text("asked.failed" if meets is None else f"asked.{'yes' if meets else 'no'}"))
 
 
-def _bounds(figure: Document | None, of: str, kind: str) -> str:
-    """What the model or chance leaves open, each end with its unit; empty where not known."""
-    found = figure and figure[of]
-    return "–".join(format_value(kind, found[end]) for end in ("low", "high")) if found else ""
+def _bounds(figure: Document | None, source: str, kind: str) -> str:
+    """Return the ends of an interval with their units; empty if unknown."""
+    interval = figure and figure[source]
+    return (
+        "–".join(format_value(kind, interval[end]) for end in ("low", "high")) if interval else ""
+    )
 
 
 def _inputs(asked: Document, text: Text) -> Table:
     rows = []
     for row in asked["sensitivity"]:
         for end in ("low", "high"):
-            told = row[end]
+            result = row[end]
             cells = (
-                _shown(told["qps"], "rate", text),
-                _shown(told["p99"], "latency", text),
-                Shown(_kind(told.get("p99_of", ""), text)),
-                _meets(told["meets"], text),
+                _shown(result["qps"], "rate", text),
+                _shown(result["p99"], "latency", text),
+                Shown(_kind(result.get("p99_of", ""), text)),
+                _meets(result["meets"], text),
             )
-            rows.append(Row(told["label"], cells, group=text.name(f"input.{row['input']}")))
+            rows.append(Row(result["label"], cells, group=text.name(f"input.{row['input']}")))
     keys = ("value", "qps", "p99", "p99_of", "meets")
     columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
     caption = text("table.sensitivity", **_chosen(asked))
@@ -333,8 +342,8 @@ def _inputs(asked: Document, text: Text) -> Table:
 
 
 def _chosen(asked: Document) -> dict[str, str]:
-    told = asked["best"] or asked["nearest"] or {"storage": "", "buffer_pool": ""}
-    return {"storage": told["storage"], "pool": told["buffer_pool"]}
+    configuration = asked["best"] or asked["nearest"] or {"storage": "", "buffer_pool": ""}
+    return {"storage": configuration["storage"], "pool": configuration["buffer_pool"]}
 
 
 def _assumed(asked: Document, text: Text) -> Table:
@@ -362,7 +371,8 @@ def _data_set(asked: Document, text: Text) -> str:
 
 
 def figures(view: View) -> list[Figure]:
-    """The tornado: from least to greatest of each unknown input, what does most on top."""
+    """Return the tornado plot: lowest to highest value of each unknown input, greatest effect on
+    top."""
     asked = view.asked
     if asked is None or not asked["sensitivity"]:
         return []

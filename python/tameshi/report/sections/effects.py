@@ -1,4 +1,4 @@
-"""What changes do: levels beside levels, and phases beside phases."""
+"""Effects of changes: ratios between levels, and between phases."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from tameshi.analysis.stats import intervals, ratios
 from tameshi.analysis.stats.estimates import MOVING
 from tameshi.report.sections.outages import outages_of
-from tameshi.report.sections.searched import breaks_limit
-from tameshi.report.view.facts import MEAN, is_chief, model_of, side_of
+from tameshi.report.sections.sustainable_load import breaks_limit
+from tameshi.report.view.key_figures import MEAN, is_chief, model_of, side_of
 from tameshi.report.view.points import (
     Axis,
     Levels,
@@ -30,24 +30,24 @@ from tameshi.report.view.points import (
 
 FEW_LEVELS = 3
 LIFE, LATENCY = "life", "latency"
-"""What an answer may tell besides."""
+"""Additional measures of an answer."""
 COMMIT = "commit"
-"""The operation of what streams do that commit, and what an effect on it alone is measured by."""
+"""Operation of committing streams, and the measure of an effect on commits alone."""
 ALL = "all"
-"""The operation of what is made of several."""
+"""Operation of a sum of several."""
 Rates = Mapping[Levels, Point]
 Pairs = Sequence[tuple[Point, Point]]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one level of an axis does to a program's rate, beside another level.
+    """Effect of a level of an axis on a program's rate, relative to another level.
 
-    Of scans it is the mean time, for a phase holds few of them, whole: `measure` tells which.
-    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
-    least and the greatest of them; `model` how far models leave it open, off alike in all cells.
-    `pair` are the two values, where it stands on no more, and `sampling` the 95 %
-    interval of their ratio; `cell` is where, of one cell alone or of one program of several.
+    For scans it is the mean time, because a phase holds few whole ones: `measure` tells which.
+    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` are
+    their extremes. `model` is the model error, equal in all cells. `pair` holds both values if the
+    effect rests on two, and `sampling` the 95 % interval of their ratio. `cell` names the only
+    cell, or the program of several.
     """
 
     phase: str
@@ -65,38 +65,40 @@ class Effect:
 
 
 def effects(view: View, world: str, most: int) -> list[Effect]:
-    """What levels and phases do to programs, and to what else the study wants to be told.
+    """Return effects of levels and phases on programs, and on the study's further measures.
 
-    Phases stand cell by cell where that is no more than `most`.
+    Phases are compared cell by cell up to `most` effects.
     """
-    found: list[Effect] = []
+    results: list[Effect] = []
     by_phase = {phase: rates for phase in view.phases if (rates := _rates(view, world, phase))}
     broken = {(c["phase"], freeze(c["levels"])) for c in _cells(view, world) if outages_of(c)}
-    # Where the service broke down, its rate tells of the outage and not of the levels.
-    whole = [phase for phase in by_phase if phase not in {at for at, _ in broken}]
-    for phase in whole or by_phase:
+    # The rate of a cell with an outage reflects the outage, not the levels.
+    unbroken = [phase for phase in by_phase if phase not in {at for at, _ in broken}]
+    for phase in unbroken or by_phase:
         rates = by_phase[phase]
         kept = {levels: rate for levels, rate in rates.items() if (phase, levels) not in broken}
-        found += _of_levels(view, phase, kept or rates)
-    found += _of_phases(view, by_phase, most)
-    told = view.answer.get("tell") or ()
-    if LIFE in told:
+        results += _of_levels(view, phase, kept or rates)
+    results += _of_phases(view, by_phase, most)
+    measures = view.answer.get("tell") or ()
+    if LIFE in measures:
         for phase in view.phases:
-            found += _of_levels(view, phase, _lives(view, world, phase))
-    if LATENCY in told:
+            results += _of_levels(view, phase, _lives(view, world, phase))
+    if LATENCY in measures:
         for phase in (phase for phase in view.phases if phase not in by_phase):
-            found += _of_levels(view, phase, _latencies(view, world, phase))
-    return found
+            results += _of_levels(view, phase, _latencies(view, world, phase))
+    return results
 
 
-def few(found: Sequence[Effect], most: int) -> list[Effect]:
-    """Not more than `most`, of each axis what does most before any has a second, in their order."""
+def few(candidates: Sequence[Effect], most: int) -> list[Effect]:
+    """Return at most `most` effects in order: the greatest of each axis before any second one."""
     ranked: dict[tuple[str, str, str], list[Effect]] = {}
-    for effect in sorted(found, key=lambda effect: -abs(math.log(effect.ratio))):
+    for effect in sorted(candidates, key=lambda effect: -abs(math.log(effect.ratio))):
         ranked.setdefault((effect.measure, effect.phase, effect.axis), []).append(effect)
-    places = {id(effect): place for of in ranked.values() for place, effect in enumerate(of)}
-    chosen = sorted(found, key=lambda effect: places[id(effect)])[:most]
-    return [effect for effect in found if effect in chosen]
+    places = {
+        id(effect): place for ranking in ranked.values() for place, effect in enumerate(ranking)
+    }
+    chosen = sorted(candidates, key=lambda effect: places[id(effect)])[:most]
+    return [effect for effect in candidates if effect in chosen]
 
 
 def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
@@ -104,7 +106,7 @@ def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
 
 
 def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:
-    """By levels what a phase's program is judged by."""
+    """Return the chief figures of a phase's programs by levels."""
     return {
         point.levels: point
         for point in view.in_phase(phase)
@@ -114,7 +116,7 @@ def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:
 
 
 def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
-    """What the study compares; else numbers from end to end, and names with the first."""
+    """Yield the study's comparisons; else the ends of numeric axes, and names with the first."""
     compared = view.answer.get("levels") or {}
     chosen = bool(compared or view.answer.get("phases"))
     for axis in view.axes:
@@ -124,7 +126,7 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
             there = [*there[:1], *there[1:][-1:]]
         beside = compared.get(axis.name, {}) if chosen else {level: there[0] for level in there[1:]}
         pairs = {level: _alike(rates, axis, first, level) for level, first in beside.items()}
-        # Of a question some pools are of few storages: their mean would stand beside that of all.
+        # In a question, some pools exist for few storages only: their means are not comparable.
         least = max(map(len, pairs.values()), default=0) if view.asked is not None else 1
         for level, first in beside.items():
             if len(pairs[level]) < max(least, 1):
@@ -137,7 +139,7 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
 
 
 def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator[Effect]:
-    """What the study compares of phases."""
+    """Yield the study's comparisons of phases."""
     compared = {
         phase: first
         for phase, first in (view.answer.get("phases") or {}).items()
@@ -161,8 +163,8 @@ def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator
 
 
 def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
-    """How long the drive lasts that goes first, in years."""
-    found = {}
+    """Return the life in years of the drive that wears out first."""
+    lives = {}
     for cell in _cells(view, world):
         worn = [each for each in cell.get("endurance") or () if each["life_years"]]
         if cell["phase"] == phase and worn:
@@ -171,29 +173,29 @@ def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
             if model := first.get("model", {}).get("life_years"):
                 bounds = (model["low"], model["high"])
                 made = replace(made, model=bounds, outside_model=not model["inside_range"])
-            found[levels] = made
-    return found
+            lives[levels] = made
+    return lives
 
 
 def _latencies(view: View, world: str, phase: str) -> dict[Levels, Point]:
-    """Mean latency of all reads and writes, each as often as it is."""
+    """Return the mean latency of all reads and writes, weighted by their number."""
     by_levels: dict[Levels, dict[tuple[str, str], dict[str, float]]] = {}
     for point in view.in_phase(phase):
         if point.world == world and point.operation in ("read", "write"):
             stream = by_levels.setdefault(point.levels, {})
             stream.setdefault((point.subject, point.operation), {})[point.measure] = point.value
-    found = {}
+    means = {}
     for levels, streams in by_levels.items():
-        known = [told for told in streams.values() if told.get("iops") and MEAN in told]
+        known = [sums for sums in streams.values() if sums.get("iops") and MEAN in sums]
         if known:
-            rate = sum(told["iops"] for told in known)
-            mean = sum(told["iops"] * told[MEAN] for told in known) / rate
-            found[levels] = _made(world, phase, levels, MEAN, mean)
-    return found
+            rate = sum(sums["iops"] for sums in known)
+            mean = sum(sums["iops"] * sums[MEAN] for sums in known) / rate
+            means[levels] = _made(world, phase, levels, MEAN, mean)
+    return means
 
 
 def _made(world: str, phase: str, levels: Levels, measure: str, value: float) -> Point:
-    """What is made of several estimates: it has no interval."""
+    """Return a point derived from several estimates, without interval."""
     return Point(
         world=world,
         phase=phase,
@@ -216,14 +218,14 @@ def _made(world: str, phase: str, levels: Levels, measure: str, value: float) ->
 
 
 def work_effects(view: View, world: str) -> list[Effect]:
-    """What each axis across runs does to operations of storages, over all phases; what phases do.
+    """Return effects of axes and phases on operations of storages.
 
-    Numbers from end to end; of many names the one that does most and the one that does least. That
-    more is done where more arrives is no finding. Nor is what a level does to phases that it has in
-    common with others, where it has some of its own, which are what it is about.
+    Numeric axes are compared from end to end; of many names, the maximum and the minimum. More
+    operations with more arrivals are no finding. A level with phases of its own is judged by those
+    alone.
     """
     rates = _work(view, world)
-    found = []
+    results = []
     for axis in (axis for axis in view.axes if axis.varies == "across" and not axis.offered):
         there = [lv for lv in axis.levels if any((axis.name, lv) in p.levels for p in rates)]
         if axis.numeric:
@@ -244,33 +246,34 @@ def work_effects(view: View, world: str) -> list[Effect]:
             if pairs and other <= first:
                 here.append(_effect("", axis.name, there[0], level, pairs))
         here.sort(key=lambda effect: effect.ratio)
-        found += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
-    return found + _phase_effects(view, rates)
+        results += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
+    return results + _phase_effects(view, rates)
 
 
 def _work(view: View, world: str) -> list[Point]:
-    """Commits of each stream that commits wherever it runs; of others reads, writes and trims.
+    """Return commits of streams that always commit, and the sum of reads, writes and trims of
+    others.
 
-    These count together, for a change may turn some into others.
+    Operations count together, because a change may turn one kind into another.
     """
     done: dict[bool, dict[tuple[Levels, str, str], list[Point]]] = {True: {}, False: {}}
     for point in view.points:
         commits = (point.operation, point.measure) == (COMMIT, "rate")
         moves = point.operation in MOVING and point.measure == "iops"
-        told = (commits or moves) and point.value > 0 and point.world == world
-        if told and not is_side_metric(point) and not breaks_limit(view, point):
-            of = done[commits].setdefault((point.levels, point.phase, point.subject), [])
-            of.append(point)
+        is_work = (commits or moves) and point.value > 0 and point.world == world
+        if is_work and not is_side_metric(point) and not breaks_limit(view, point):
+            points = done[commits].setdefault((point.levels, point.phase, point.subject), [])
+            points.append(point)
     both = {subject for *_, subject in done[False].keys() - done[True].keys()}
     kinds = {
-        key: done[True][key] if key in done[True] and key[2] not in both else of
-        for key, of in (done[True] | done[False]).items()
+        key: done[True][key] if key in done[True] and key[2] not in both else points
+        for key, points in (done[True] | done[False]).items()
     }
-    return [of[0] if len(of) == 1 else _together(of) for of in kinds.values()]
+    return [points[0] if len(points) == 1 else _together(points) for points in kinds.values()]
 
 
 def _together(kinds: Sequence[Point]) -> Point:
-    """What a stream does of all kinds: added up in each run, for they depend on each other."""
+    """Return a stream's operations of all kinds, summed in each run because they are correlated."""
     one = kinds[0]
     made = _made(one.world, one.phase, one.levels, one.measure, sum(p.value for p in kinds))
     made = replace(made, subject=one.subject, runs=one.runs)
@@ -279,23 +282,23 @@ def _together(kinds: Sequence[Point]) -> Point:
     if len(by_run) < 2:
         return replace(made, by_repetition=by_run)
     each = list(by_run.values())
-    found = intervals.of_runs(each)
-    made = replace(made, value=intervals.centre(each), by_repetition=by_run, method=found.method)
-    return replace(made, low=found.low, high=found.high, degrees=found.degrees)
+    interval = intervals.of_runs(each)
+    made = replace(made, value=intervals.centre(each), by_repetition=by_run, method=interval.method)
+    return replace(made, low=interval.low, high=interval.high, degrees=interval.degrees)
 
 
 def _phase_effects(view: View, rates: Sequence[Point]) -> list[Effect]:
-    """The first phase beside each later one with the same stream in the same cells."""
+    """Yield effects of each later phase relative to the first with the same stream and cells."""
     by_phase: dict[str, dict[Any, Point]] = {phase: {} for phase in view.phases}
     for point in rates:
         by_phase[point.phase][point.subject, point.levels] = point
     phases = [phase for phase in view.phases if view.sweep_axis(phase) is None and by_phase[phase]]
-    found = []
+    results = []
     for later in phases[1:]:
         pairs = _paired(by_phase[later], by_phase[phases[0]])
         if pairs and len(pairs) == len(by_phase[later]):
-            found.append(_effect("", "phase", phases[0], later, pairs))
-    return found
+            results.append(_effect("", "phase", phases[0], later, pairs))
+    return results
 
 
 def _paired(above: Mapping[Any, Point], below: Mapping[Any, Point]) -> list[tuple[Point, Point]]:
@@ -308,29 +311,29 @@ def _effect(phase: str, axis: str, first: str, level: str, pairs: Pairs, cell: N
     model = None
     if len(models) == len(pairs):
         model = _mean([low for low, _ in models]), _mean([high for _, high in models])
-    found = _mean(factors), min(factors), max(factors)
+    spread = _mean(factors), min(factors), max(factors)
     pair = pairs[0] if len(pairs) == 1 else None
     top = pairs[0][0]
     measure = LATENCY if (top.operation, top.measure) == (ALL, MEAN) else family_of(top.measure)
     if all(point.operation == COMMIT for point, _ in pairs):
         measure = COMMIT
     sampling = _sampled(*pair) if pair else None
-    return Effect(phase, axis, first, level, *found, model, measure, pair, cell, sampling)
+    return Effect(phase, axis, first, level, *spread, model, measure, pair, cell, sampling)
 
 
 def _sampled(top: Point, bottom: Point) -> tuple[float, float] | None:
-    """The interval of the ratio of two figures of one study in one world."""
-    _, found = ratios.of(side_of(top), side_of(bottom), paired=True)
-    return (found.low, found.high) if found.low and found.high else None
+    """Return the interval of a ratio of two figures of one study in one world."""
+    _, interval = ratios.ratio(side_of(top), side_of(bottom), paired=True)
+    return (interval.low, interval.high) if interval.low and interval.high else None
 
 
 def _mean(factors: Sequence[float]) -> float:
-    """Their geometric mean."""
+    """Return the geometric mean."""
     return math.exp(math.fsum(map(math.log, factors)) / len(factors))
 
 
 def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point, Point]]:
-    """The cells that differ in this axis alone, those of the level above."""
+    """Return pairs of cells that differ in this axis alone."""
     base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
     there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
     pairs = ((rate, base[other]) for other, rate in there.items() if other in base)
@@ -338,5 +341,5 @@ def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point
 
 
 def _comparable(top: Point, bottom: Point) -> bool:
-    """Whether two figures are of one program: a scan beside transactions says nothing."""
+    """Return whether two figures are of one program."""
     return top.subject == bottom.subject

@@ -1,4 +1,4 @@
-"""What a load does to flash: write amplification, spare and life, a table for each phase."""
+"""Flash wear: write amplification, spare area and life, a table per phase."""
 
 from __future__ import annotations
 
@@ -6,34 +6,35 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Name, View, freeze, storage_name
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import BEYOND, Shown, Text, format_value
+from tameshi.report.words.text import BEYOND, Shown, Text
 
 COLUMNS = ("written", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table for each phase in which flash was written."""
-    found = []
+    """Return a table per phase with flash writes."""
+    filled = []
     for phase in view.phases:
         cells = [cell for cell in view.cells if cell["phase"] == phase]
-        told = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
-        told = [(cell, flash) for cell, flash in told if flash["write_amplification"] is not None]
-        if told:
+        worn = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
+        worn = [(cell, flash) for cell, flash in worn if flash["write_amplification"] is not None]
+        if worn:
             by_host, retried = (
-                any(flash.get(key) is not None for _, flash in told)
+                any(flash.get(key) is not None for _, flash in worn)
                 for key in ("stream_written_bytes", "life_years_retried")
             )
             keys = ("cell", *["by_host"] * by_host, *COLUMNS, *["life_retried"] * retried)
-            rows = tuple(_row(view, text, *of, by_host, retried) for of in told)
+            rows = tuple(_row(view, text, *entry, by_host, retried) for entry in worn)
             columns = tuple(Column(text(f"column.{key}")) for key in keys)
             caption = text("table.endurance", phase=text.name(phase))
             note = text("note.endurance")
-            if any("model" in flash for _, flash in told):
+            if any("model" in flash for _, flash in worn):
                 note = " ".join((note, text("note.modelled"), text("note.beyond", sign=BEYOND)))
-            found.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
-    return found
+            filled.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
+    return filled
 
 
 def _row(
@@ -52,7 +53,7 @@ def _row(
             *([_bytes(flash.get("stream_written_bytes"), text)] if by_host else []),
             _bytes(flash["written_bytes"], text),
             Shown(f"{flash['write_amplification']:.2f}"),
-            # Where nothing was moved, no garbage collection has found what is effective.
+            # Without moved data, garbage collection found no effective spare area.
             Shown(_percent(spare["effective"] if flash["moved_bytes"] else None, text)),
             Shown(_percent(spare["nominal"], text)),
             Shown(str(flash["cycles_max"])),
@@ -73,8 +74,8 @@ def _years(flash: Mapping[str, Any], key: str, text: Text) -> Shown:
         return Shown(text("cell.none"))
     if model is None:
         return text.life(life)
-    told = text.life(life, model["low"], model["high"])
-    return replace(told, beyond=not model["inside_range"])
+    life_shown = text.life(life, model["low"], model["high"])
+    return replace(life_shown, beyond=not model["inside_range"])
 
 
 def _percent(share: float | None, text: Text) -> str:

@@ -1,4 +1,4 @@
-"""Who disturbs whom: loads alone, in pairs and together, as a matrix of tail latencies."""
+"""Interference matrix: tail latencies of loads alone, in pairs and together."""
 
 from __future__ import annotations
 
@@ -6,59 +6,59 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tameshi.report.view.facts import ratio_of
+from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import Point, View, without_parts
 from tameshi.report.view.tables import Column, Row, Table, shown
 from tameshi.report.words.text import Shown, Text
 
 TAIL = "latency.p999"
 FEWEST_PAIRS = 3
-"""Fewer pairs make no matrix: two phases side by side say it better."""
+"""Least pairs of a matrix."""
 
 Subjects = frozenset[str]
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Phases by what runs in them: each load by itself, each pair of loads, and all together."""
+    """Phases by their loads: each load alone, each pair, and all together."""
 
     alone: dict[str, Subjects]
     pairs: dict[frozenset[str], str]
     together: str | None
 
     def beside(self, load: str, other: str) -> str | None:
-        """The phase in which two loads run, and nothing else."""
+        """Return the phase with exactly these two loads."""
         return self.pairs.get(frozenset((load, other)))
 
 
 def matrix_of(view: View) -> Matrix | None:
-    """The matrix that the phases of a study make, if they make one.
+    """Return the matrix that a study's phases form, if any.
 
-    A load is a phase whose streams are not those of smaller phases put together.
+    A load is a phase whose streams are no union of smaller phases.
     """
     streams = {phase: _streams(view, phase) for phase in view.phases}
-    whole: dict[Subjects, str] = {}
+    by_streams: dict[Subjects, str] = {}
     for phase, subjects in streams.items():
-        whole.setdefault(subjects, phase)
+        by_streams.setdefault(subjects, phase)
     alone = {
         phase: subjects
-        for subjects, phase in whole.items()
-        if subjects and not _is_union(subjects, whole)
+        for subjects, phase in by_streams.items()
+        if subjects and not _is_union(subjects, by_streams)
     }
     pairs = {
-        frozenset((first, second)): whole[alone[first] | alone[second]]
+        frozenset((first, second)): by_streams[alone[first] | alone[second]]
         for first, second in itertools.combinations(alone, 2)
-        if alone[first] | alone[second] in whole and not alone[first] & alone[second]
+        if alone[first] | alone[second] in by_streams and not alone[first] & alone[second]
     }
     if len(pairs) < FEWEST_PAIRS:
         return None
     everything = frozenset[str]().union(*alone.values())
-    together = whole.get(everything) if len(alone) > 2 else None
+    together = by_streams.get(everything) if len(alone) > 2 else None
     return Matrix(alone, pairs, together)
 
 
 def _streams(view: View, phase: str) -> Subjects:
-    """The streams of a phase without levels; nothing where it has some."""
+    """Return the streams of a phase without levels; empty with levels."""
     points = view.in_phase(phase)
     return frozenset() if any(p.levels for p in points) else frozenset(p.subject for p in points)
 
@@ -69,7 +69,7 @@ def _is_union(subjects: Subjects, known: dict[Subjects, str]) -> bool:
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table a world: rows are who is disturbed, columns by whom."""
+    """Return a table per world: disturbed loads down, disturbing ones across."""
     matrix = matrix_of(view)
     if matrix is None:
         return []
@@ -77,10 +77,10 @@ def tables(view: View, text: Text) -> list[Table]:
 
 
 def _table(view: View, text: Text, matrix: Matrix, world: str) -> Table:
-    columns = [Column(text("column.disturbed")), Column(text("column.alone"))]
-    columns += [Column(text.name(load), text("column.beside")) for load in matrix.alone]
+    columns = [Column(text("column.disturbed_load")), Column(text("column.alone"))]
+    columns += [Column(text.name(load), text("column.with_load")) for load in matrix.alone]
     if matrix.together:
-        columns.append(Column(text("column.together")))
+        columns.append(Column(text("column.with_all")))
     rows = [row for load in matrix.alone for row in _rows(view, text, matrix, world, load)]
     caption = text("table.interference", world=text.world(world))
     note = text("note.interference")
@@ -100,20 +100,22 @@ def _rows(view: View, text: Text, matrix: Matrix, world: str, load: str) -> Iter
 
 
 def _plain(text: Text, point: Point) -> Shown:
-    """A value without its interval: a cell of a matrix has room for no more."""
+    """Return a value without its interval, to fit a matrix cell."""
     return Shown(shown(text, point).value)
 
 
 def _cell(view: View, text: Text, base: Point, phase: str | None) -> Shown:
-    """The same tail in company, and how many times that is."""
-    found = (
+    """Return the same tail with other loads, and its ratio to the tail alone."""
+    matching = (
         p
         for p in view.in_phase(phase or "")
         if (p.world, p.key, p.measure) == (base.world, base.key, base.measure)
     )
-    point = next(found, None)
+    point = next(matching, None)
     if point is None:
         return Shown(text("cell.none"))
     ratio = ratio_of(view, point, base)
-    told = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
-    return Shown(_plain(text, point).value, note=told) if told else _plain(text, point)
+    ratio_shown = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
+    return (
+        Shown(_plain(text, point).value, note=ratio_shown) if ratio_shown else _plain(text, point)
+    )

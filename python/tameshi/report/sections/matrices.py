@@ -1,4 +1,4 @@
-"""Tables of every figure: a phase over two axes, swept, or at one combination of levels."""
+"""Tables of all figures: a phase over two axes, swept, or at one combination of levels."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ MOST_COLUMNS = 8
 
 
 def matrices(view: View, text: Text) -> list[Table]:
-    """A phase over two axes, or a swept one: one table per measure; another phase: one table with
-    every measure."""
-    found = []
+    """Return a table per measure for swept phases, and one table with all measures for others."""
+    tables = []
     for phase in view.phases:
         axis = view.table_axis(phase)
         families = unique(family_of(p.measure) for p in view.in_phase(phase))
         if axis:
             for family in families:
-                found += _totals(view, text, phase, axis, family)
-                found.append(_matrix(view, text, phase, axis, family))
+                tables += _totals(view, text, phase, axis, family)
+                tables.append(_matrix(view, text, phase, axis, family))
         elif families:
-            found.append(_plain_table(view, text, phase))
-    return found
+            tables.append(_plain_table(view, text, phase))
+    return tables
 
 
 def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Table:
-    """Levels of the axis down, series across, worlds beside each other."""
+    """Return levels of the axis down, series across, worlds side by side."""
     points = [p for p in view.in_phase(phase) if family_of(p.measure) == family]
     names = series_names(view.in_phase(phase), axis)
     cells = {
@@ -63,7 +62,7 @@ def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Tabl
 
 
 def _totals(view: View, text: Text, phase: str, axis: Axis, family: str) -> list[Table]:
-    """What adds up, over reads and writes, where cells have both; by the levels of other axes."""
+    """Return sums over reads and writes, by the levels of other axes."""
     if family not in ("rate", "bandwidth"):
         return []
     cells: dict[tuple[str, Levels, str, str], list[Point]] = {}
@@ -104,7 +103,7 @@ def _totals(view: View, text: Text, phase: str, axis: Axis, family: str) -> list
 def _grid(
     table_id: str, caption: str, corner: Column, columns: Sequence[Column], rows: Sequence[Row]
 ) -> Table:
-    """Levels down and series across; of many series and few levels the other way round."""
+    """Return levels down and series across, transposed for many series and few levels."""
     if len(columns) <= MOST_COLUMNS or len(rows) > MOST_COLUMNS:
         return estimates_table(table_id, caption, [corner, *columns], rows)
     across = [Column(f"{corner.label} {row.head}") for row in rows]
@@ -116,7 +115,7 @@ def _grid(
 
 
 def _plain_table(view: View, text: Text, phase: str) -> Table:
-    """Measures down, in a group for each series; worlds across."""
+    """Return measures down, grouped by series; worlds across."""
     points = {(p.world, p.key, p.measure): p for p in view.in_phase(phase)}
     rows = [
         Row(

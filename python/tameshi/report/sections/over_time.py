@@ -1,6 +1,4 @@
-"""Over time a database: QPS, hit ratio, I/O, dirty pages, checkpoint age, a line for each cell.
-
-Over what was written a drive: how it slows down as it fills."""
+"""Time series: databases by cell, and drives over the bytes written."""
 
 from __future__ import annotations
 
@@ -18,12 +16,12 @@ GB = 1e9
 QPS, HITS, READS, WRITES = ("statements", "hit_ratio", "reads", "writes")
 DIRTY, AGE = ("dirty", "checkpoint_age")
 UNITS = {HITS: "share", DIRTY: "bytes", AGE: "bytes"}
-"""Of quantities that are no rates."""
+"""Units of quantities that are not rates."""
 
 
 @dataclass(frozen=True)
 class RunWindow:
-    """A window of a run of a cell, whose levels are `cell`, and the run's series."""
+    """Window of a run with its series; `cell` holds the cell's levels."""
 
     world: str
     cell: Sequence[str]
@@ -33,9 +31,9 @@ class RunWindow:
 
 
 def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
-    """The figures' data: of each cell the mean of its runs, with the least and the greatest.
+    """Return the mean of each cell's runs over time, with minimum and maximum.
 
-    Times run from the begin of the window's phase, its ramp included, in whole intervals.
+    Times run from the start of the window's phase including its ramp, in whole intervals.
     """
     groups: dict[tuple[str, str, str], dict[str, list[dict[float, float]]]] = {}
     for run in runs:
@@ -48,7 +46,7 @@ def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
                 lines.setdefault(" ".join(run.cell) or name, []).append(values)
     for (world, phase, quantity), lines in groups.items():
         times = sorted({t for runs in lines.values() for values in runs for t in values})
-        # What never happens needs no plot.
+        # A quantity that stays zero needs no plot.
         if any(value for runs in lines.values() for values in runs for value in values.values()):
             yield {
                 "world": world,
@@ -64,9 +62,9 @@ def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
 
 
 def over_written(series: pl.DataFrame, window: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Writes per second of a window's phase against the bytes written since its begin, in GB.
+    """Return writes per second against the bytes written since the phase began, in GB.
 
-    None where nothing is written. `series` are of one run; a ramp's bytes count, too.
+    None without writes. `series` are of one run; the ramp's bytes count.
     """
     during = (
         (pl.col("t_ns") > first) & (pl.col("t_ns") <= last) for first, last in window["visits"]
@@ -96,34 +94,35 @@ def over_written(series: pl.DataFrame, window: Mapping[str, Any]) -> dict[str, A
 def _over(
     runs: Sequence[Mapping[float, float]], times: Iterable[float], take: Any
 ) -> list[float | None]:
-    """What `take` makes of all runs' values at each time; None where no run has one."""
-    found = ([run[t] for run in runs if t in run] for t in times)
-    return [take(values) if values else None for values in found]
+    """Return `take` of all runs' values at each time; None without a value."""
+    samples = ([run[t] for run in runs if t in run] for t in times)
+    return [take(values) if values else None for values in samples]
 
 
 def _quantities(
     series: pl.DataFrame, begin_ns: int, interval_s: float
 ) -> Iterator[tuple[str, dict[float, float]]]:
     def at(t_ns: int) -> float:
-        """Looks at the server and the disk come a little after the load's intervals end."""
+        """Return the interval of a time: samples of server and disk come slightly after the
+        load's."""
         nearest = math.floor((t_ns - begin_ns) / NANOSECONDS / interval_s + 0.5)
         return round(nearest * interval_s, 3)
 
-    def rate(of: pl.DataFrame, metric: str) -> dict[float, float]:
-        whole = of.filter(metric=metric).group_by("t_ns")
-        summed = whole.agg(pl.col("value").sum(), pl.col("dt_ns").max()).sort("t_ns")
+    def rate(frame: pl.DataFrame, metric: str) -> dict[float, float]:
+        sums = frame.filter(metric=metric).group_by("t_ns")
+        summed = sums.agg(pl.col("value").sum(), pl.col("dt_ns").max()).sort("t_ns")
         rows = ((t, v, dt) for t, v, dt in summed.iter_rows() if dt / NANOSECONDS > interval_s / 2)
         return {at(t): value * NANOSECONDS / dt for t, value, dt in rows}
 
     def state(metric: str) -> dict[float, float]:
-        rows = told.filter(metric=metric).select("t_ns", "value").iter_rows()
+        rows = server.filter(metric=metric).select("t_ns", "value").iter_rows()
         return {at(t): value for t, value in rows}
 
-    told = series.filter(source="server")
+    server = series.filter(source="server")
     disk = series.filter(source="sampler")
     yield QPS, rate(series.filter(source="load"), "statement.count")
     yield HITS, state("server.hit_ratio")
-    yield READS, rate(told, "server.reads") or rate(disk, "disk.reads")
-    yield WRITES, rate(told, "server.writes") or rate(disk, "disk.writes")
+    yield READS, rate(server, "server.reads") or rate(disk, "disk.reads")
+    yield WRITES, rate(server, "server.writes") or rate(disk, "disk.writes")
     yield DIRTY, state("server.dirty_bytes")
     yield AGE, state("server.checkpoint_age_bytes")

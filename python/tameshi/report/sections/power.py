@@ -1,4 +1,4 @@
-"""What storages hold, what a load costs in power, and what a watt brings: a table a phase."""
+"""Capacity, power and performance per watt of storages, a table per phase."""
 
 from __future__ import annotations
 
@@ -7,36 +7,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Name, View, freeze, storage_name
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Shown, Text, format_value
+from tameshi.report.words.text import Shown, Text
 
 COLUMNS = ("cell", "capacity", "power", "iops_per_watt", "bandwidth_per_watt")
 HEAT = {"celsius_mean": "temperature", "celsius_max": "temperature", "throttled": "share"}
-"""What is told of drives that get warm, and how it is written."""
+"""Thermal columns and their formats."""
 WARMING, SETTLED_K = "†", 2.0
-"""The mark of temperatures that end further than this from what the power leads to."""
+"""Mark of temperatures farther than this from their final value."""
 WARM_UP_S = (50.0, 300.0)
-"""Time constants that drives have: resistance to the air times heat capacity."""
+"""Range of thermal time constants of drives: thermal resistance times heat capacity."""
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """One table for each phase whose storages say what they draw."""
-    found = []
+    """Return a table per phase whose storages have a power model."""
+    filled = []
     for phase in view.phases:
         cells = [cell for cell in view.cells if cell["phase"] == phase]
-        told = [(cell, drawn) for cell in cells for drawn in cell.get("power") or ()]
-        if told:
-            warm = tuple(HEAT) if any("throttled" in drawn for _, drawn in told) else ()
-            rows = tuple(_row(view, text, cell, drawn, warm) for cell, drawn in told)
+        metered = [(cell, drawn) for cell in cells for drawn in cell.get("power") or ()]
+        if metered:
+            warm = tuple(HEAT) if any("throttled" in drawn for _, drawn in metered) else ()
+            rows = tuple(_row(view, text, cell, drawn, warm) for cell, drawn in metered)
             columns = tuple(Column(text(f"column.{key}")) for key in (*COLUMNS, *warm))
             caption = text("table.power", phase=text.name(phase))
             notes = ("note.power", "note.heat") if warm else ("note.power",)
             note = " ".join(map(text, notes))
             if any(cell.mark for row in rows for cell in row.cells):
                 note = f"{note} {WARMING} {text('note.warming')}"
-            found.append(Table(f"power-{phase}", caption, columns, rows, note, numeric=True))
-    return found
+            filled.append(Table(f"power-{phase}", caption, columns, rows, note, numeric=True))
+    return filled
 
 
 def _row(
@@ -63,10 +64,10 @@ def _row(
 
 
 def is_warming(drawn: Mapping[str, Any], window_s: float) -> bool:
-    """Whether the warmest drive's temperature was certainly short of where it was going.
+    """Return whether the warmest drive was certainly still warming up.
 
-    Mean and maximum tell how it rose, and, whatever the drive's time constant may be, how far it
-    has to go at the least: a drive that was held back is regulated and goes nowhere.
+    Mean and maximum bound the remaining rise for any time constant. A throttled drive is regulated
+    and stays.
     """
     mean, most = drawn.get("celsius_mean"), drawn.get("celsius_max")
     if mean is None or most is None or drawn.get("throttled"):
@@ -75,23 +76,23 @@ def is_warming(drawn: Mapping[str, Any], window_s: float) -> bool:
 
 
 def _still_to_go(rise: float, constants: float) -> float:
-    """Kelvins that are missing at the end of a window of so many time constants.
+    """Return the kelvins missing at the end of a window of `constants` time constants.
 
-    `rise`: of the end above the mean over the window, on the way of an exponential.
+    `rise`: from the window's mean to its end, on an exponential.
     """
     left = math.exp(-constants)
     return rise * left / ((1 - left) / constants - left)
 
 
 def capacity(drawn: Mapping[str, Any], text: Text) -> Shown:
-    """What a storage holds, and how much of it the study uses where that is a part."""
-    whole = each(drawn.get("capacity_bytes"), "capacity", text)
+    """Return a storage's capacity, and the part that the study uses."""
+    held = each(drawn.get("capacity_bytes"), "capacity", text)
     used = drawn.get("used_bytes")
     if used is None:
-        return whole
-    return Shown(text("cell.part", part=format_value("capacity", used), whole=whole.value))
+        return held
+    return Shown(text("cell.part", part=format_value("capacity", used), whole=held.value))
 
 
 def each(value: float | None, kind: str, text: Text) -> Shown:
-    """A figure that may be missing."""
+    """Return a figure that may be missing."""
     return Shown(text("cell.none") if value is None else format_value(kind, value))

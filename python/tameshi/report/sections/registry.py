@@ -1,4 +1,4 @@
-"""Sections of a study's report, in the order of the page. A new section is registered here."""
+"""Sections of a study's report, in the order of the page. Register new sections here."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from tameshi.report.sections import (
     answer,
     asked,
+    comparison_table,
     database,
     endurance,
     interference,
-    limits,
+    latency_breakdown,
     matrices,
-    modelled,
-    offers,
+    model_error,
     power,
     slowest,
-    standing,
+    sustainable_load,
     timeline,
-    why,
+    validity,
 )
 from tameshi.report.view.figures import Figure, figures
 from tameshi.report.view.section import Page, Section
@@ -30,7 +30,7 @@ SECTIONS = (
         "answer",
         answers=lambda page: asked.answers(page.view, page.text),
         tables=lambda page: [
-            offers.table(page.view, page.text),
+            comparison_table.table(page.view, page.text),
             answer.overview(page.view, page.text),
         ],
         open_rows=40,
@@ -42,22 +42,22 @@ SECTIONS = (
     ),
     Section(
         "database",
-        figures=lambda page: modelled.figures(page.view),
+        figures=lambda page: model_error.figures(page.view),
         tables=lambda page: database.tables(page.view, page.text),
     ),
-    Section("limits", tables=lambda page: [limits.table(page.view, page.text)]),
+    Section("limits", tables=lambda page: [sustainable_load.table(page.view, page.text)]),
     Section("interference", tables=lambda page: interference.tables(page.view, page.text)),
     Section("timeline", tables=lambda page: timeline.tables(page.view, page.text)),
     Section(
         "plots",
         figures=lambda page: figures(
-            page.view, page.inputs.percentiles, modelled.banded(page.view, page.inputs.series)
+            page.view, page.inputs.percentiles, model_error.banded(page.view, page.inputs.series)
         ),
     ),
     Section(
         "why",
-        figures=lambda page: why.figures(page.view),
-        tables=lambda page: why.tables(page.view, page.text),
+        figures=lambda page: latency_breakdown.figures(page.view),
+        tables=lambda page: latency_breakdown.tables(page.view, page.text),
         open_rows=0,
     ),
     Section("endurance", tables=lambda page: endurance.tables(page.view, page.text), open_rows=0),
@@ -68,22 +68,22 @@ SECTIONS = (
     Section(
         "verdicts",
         tables=lambda page: [
-            standing.verdicts(page.view, page.text),
-            standing.unserved(page.view, page.text),
+            validity.verdicts(page.view, page.text),
+            validity.unserved(page.view, page.text),
         ],
     ),
-    Section("method", tables=lambda page: [standing.method(page.view, page.text)]),
-    Section("steady", tables=lambda page: [standing.steady(page.view, page.text)]),
-    Section("published", tables=lambda page: [standing.published(page.view, page.text)]),
+    Section("method", tables=lambda page: [validity.method(page.view, page.text)]),
+    Section("steady", tables=lambda page: [validity.steady(page.view, page.text)]),
+    Section("published", tables=lambda page: [validity.published(page.view, page.text)]),
     Section(
         "environment",
-        tables=lambda page: standing.environments(page.inputs.environments, page.text),
+        tables=lambda page: validity.environments(page.inputs.environments, page.text),
         side_by_side=True,
     ),
     Section("reproduce", lines=lambda page: list(page.inputs.reproduce), code=True),
     Section(
         "caveats",
-        lines=lambda page: standing.caveats(page.view, page.inputs.environments, page.text),
+        lines=lambda page: validity.caveats(page.view, page.inputs.environments, page.text),
     ),
     Section("numbers", tables=lambda page: matrices.matrices(page.view, page.text), open_rows=0),
 )
@@ -91,7 +91,7 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Filled:
-    """A section with its content."""
+    """Section with its content."""
 
     section: Section
     answers: Sequence[Answer]
@@ -101,12 +101,12 @@ class Filled:
 
 
 def filled(page: Page, *, plots: bool = True) -> Iterator[Filled]:
-    """Each section that has content, or answers the question; figures only with `plots`."""
+    """Yield each section with content, and the answer; figures only with `plots`."""
     for section in SECTIONS:
         answers = section.answers(page) if section.answers else ()
         figures = section.figures(page) if plots else ()
         tables = [table for table in section.tables(page) if table and table.rows]
         lines = section.lines(page)
         if section.answers or figures or tables or lines:
-            modelled_tables = modelled.with_models(tables, page.text)
+            modelled_tables = model_error.with_models(tables, page.text)
             yield Filled(section, answers, figures, modelled_tables, lines)

@@ -1,32 +1,38 @@
-"""The slowest operations of each stream: how long each took, when and where."""
+"""Slowest operations of each stream, with time and place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import freeze, level_words
 from tameshi.report.view.tables import Column, Row, Table
-from tameshi.report.words.text import Shown, Text, format_value
+from tameshi.report.words.text import Shown, Text
 
 MOST = 10
-"""Operations of a stream that are listed."""
+"""Operations listed per stream."""
 KEYS = ("operation", "latency", "phase", "time", "offset", "length")
 
 
 def tables(slowest: Sequence[Mapping[str, Any]], text: Text) -> list[Table]:
-    """One table for each world: its streams with their slowest operations of all runs."""
-    worlds = dict.fromkeys(str(told["world"]) for told in slowest)
+    """Return a table per world: streams with their slowest operations over all runs."""
+    worlds = dict.fromkeys(str(operation["world"]) for operation in slowest)
     return [
-        _table(world, [told for told in slowest if told["world"] == world], text, len(worlds) > 1)
+        _table(
+            world,
+            [operation for operation in slowest if operation["world"] == world],
+            text,
+            len(worlds) > 1,
+        )
         for world in worlds
     ]
 
 
-def _table(world: str, told: Sequence[Mapping[str, Any]], text: Text, several: bool) -> Table:
+def _table(world: str, operations: Sequence[Mapping[str, Any]], text: Text, several: bool) -> Table:
     rows: list[Row] = []
-    for stream in dict.fromkeys(str(each["stream"]) for each in told):
-        among = [each for each in told if each["stream"] == stream]
+    for stream in dict.fromkeys(str(each["stream"]) for each in operations):
+        among = [each for each in operations if each["stream"] == stream]
         among.sort(key=lambda each: -each["latency_ns"])
         rows += [_row(stream, each, text) for each in among[:MOST]]
     columns = tuple(Column(text(f"slow.{key}")) for key in KEYS)

@@ -1,1 +1,1 @@
-"""Results as the report sees them: points, facts, figures and tables, as plain data."""
+"""Results as the report sees them: points, key figures, plots and tables, as plain data."""

@@ -1,4 +1,4 @@
-"""Figure data: which plots a study gets, as plain frozen values; drawing is draw.py's part."""
+"""Figure data: the plots of a study as plain frozen values; draw.py draws them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report.view.facts import MEAN, P99
+from tameshi.core.units import format_value
+from tameshi.report.view.key_figures import MEAN, P99
 from tameshi.report.view.points import (
     LATENCY,
     Axis,
@@ -29,28 +30,28 @@ from tameshi.report.view.points import (
     without_parts,
 )
 from tameshi.report.view.points import Series as SeriesKey
-from tameshi.report.words.text import Phrase, format_value
+from tameshi.report.words.text import Phrase
 
-# Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
+# Ratio of values beyond which points on a logarithmic axis replace bars.
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
 Bounds = tuple[float, float] | None
 PhaseSeries = tuple[str, SeriesKey]
 MOST_LINES = 8
-"""More lines of a sweep in one plot cannot be told apart."""
+"""Lines of a sweep that one plot can show distinctly."""
 MOST_PANELS = 24
-"""Of distributions in one figure; how many cells are left out is said."""
+"""Panels of distributions in one figure; the hint states omitted cells."""
 MOST_ROWS = 120
-"""With more of them a plot takes many screens, and the tables below tell as much."""
+"""Rows of a plot; with more of them the tables suffice."""
 MODELS = "models"
-"""Key of lines over time: by name how far a model may be off at each time."""
-# The axis of the rates that a search runs: the planner's name for it.
+"""Key of lines over time: model error by name and time."""
+# Name that the planner gives to a search's axis of rates.
 _RATE_AXIS = "rate"
 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis of a plot: its label's key or a name, how its values are formatted, its ticks."""
+    """Axis of a plot: label, format of values, ticks."""
 
     label: Phrase
     kind: str
@@ -61,11 +62,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Series:
-    """One line, bar or row of points; `low` and `high` bound each value where it has an interval.
+    """Line, bar or row of points; `low` and `high` bound each value with an interval.
 
-    `models` bounds each value by how far a model may be off, None where no model made it.
-    `style` picks colour and marker, `dash` the line's dashes; `ramp`, between 0 and 1, replaces the
-    colour by one of an ordered scale.
+    `models` bounds each value by its model error, None without a model. `style` picks colour and
+    marker, `dash` the dashes; `ramp`, from 0 to 1, replaces the colour by one of an ordered scale.
     """
 
     name: Name
@@ -80,18 +80,18 @@ class Series:
 
     @property
     def modelled(self) -> bool:
-        """Whether a model made any of its values."""
+        """True if a value has a model error."""
         return any(self.models)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of a grid; `y` is its own scale of values, where the figure's is not for all."""
+    """Plot of a grid; `y` is its own scale of values, if the figure has no common one."""
 
     name: Name
     series: tuple[Series, ...]
     marks: tuple[tuple[float, Phrase], ...] = ()
-    """Where on the x axis something happened or lies, and what."""
+    """Positions on the x axis, with labels."""
     bounds: tuple[tuple[float, Phrase], ...] = ()
     """Limits on the y axis."""
     y: Scale | None = None
@@ -114,13 +114,13 @@ class Figure:
     columns: int = 1
     common: bool = True
     notes: tuple[Phrase, ...] = ()
-    """What stands behind the hint: what is left out."""
+    """Phrases after the hint: omitted content."""
     whiskers: str = ""
-    """Key of what intervals at its points mean; empty where they are none of chance."""
+    """Key of the whiskers' meaning; empty without sampling intervals."""
 
     @property
     def hints(self) -> tuple[Phrase, ...]:
-        """How it is read: of whiskers and models only where some value has them."""
+        """Return the reading hints; whiskers and models only if a value has them."""
         lows = (low for panel in self.panels for series in panel.series for low in series.low)
         bounded = self.whiskers and any(low is not None for low in lows)
         whiskers = (Phrase(self.whiskers),) if bounded else ()
@@ -129,7 +129,7 @@ class Figure:
 
     @property
     def modelled(self) -> bool:
-        """Whether a model made any of its values."""
+        """True if a value has a model error."""
         return any(series.modelled for panel in self.panels for series in panel.series)
 
 
@@ -138,16 +138,16 @@ def figures(
     percentiles: Sequence[Mapping[str, Any]] = (),
     series: Sequence[Mapping[str, Any]] = (),
 ) -> list[Figure]:
-    """All figures of a study, in the order they are shown."""
+    """Return all figures of a study in order."""
     swept = [(phase, axis) for phase in view.phases if (axis := view.sweep_axis(phase))]
     plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
-    found: list[Figure] = []
+    plots: list[Figure] = []
     for phase, axis in swept:
-        found += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
-        found += percentile_grid(view, phase, axis, percentiles)
-    found += bars(view, plain)
-    found += percentile_lines(view, plain, percentiles)
-    return found + over_time(view, series)
+        plots += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
+        plots += percentile_grid(view, phase, axis, percentiles)
+    plots += bars(view, plain)
+    plots += percentile_lines(view, plain, percentiles)
+    return plots + over_time(view, series)
 
 
 def _sweep_scale(axis: Axis) -> Scale:
@@ -165,7 +165,7 @@ def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int
 def of_points(
     name: Name, placed: Sequence[tuple[float, Point]], style: int = 0, dash: int = 0
 ) -> Series:
-    """Points at their places, with both intervals."""
+    """Return points at their places, with both intervals."""
     return Series(
         name,
         tuple(x for x, _ in placed),
@@ -179,30 +179,30 @@ def of_points(
 
 
 def _marks(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
-    """Of a world's searches: the knee, and the highest rate under the limit with its confidence."""
+    """Return a world's knees and highest rates under the limit."""
     marks = []
-    for found in view.searches:
-        if found["world"] != world:
+    for search in view.searches:
+        if search["world"] != world:
             continue
-        if found.get("knee") is not None:
-            marks.append((float(found["knee"]), Phrase("mark.knee")))
-        if found.get("value") is not None:
-            confidence, rate = found.get("confidence"), float(found["value"])
-            told = {"rate": format_value("rate", rate)}
+        if search.get("knee") is not None:
+            marks.append((float(search["knee"]), Phrase("mark.knee")))
+        if search.get("value") is not None:
+            confidence, rate = search.get("confidence"), float(search["value"])
+            fields = {"rate": format_value("rate", rate)}
             if confidence is None:
-                marks.append((rate, Phrase("mark.highest", told)))
+                marks.append((rate, Phrase("mark.highest", fields)))
             else:
-                told["confidence"] = f"{confidence:.0%}"
-                marks.append((rate, Phrase("mark.highest_sure", told)))
+                fields["confidence"] = f"{confidence:.0%}"
+                marks.append((rate, Phrase("mark.highest_sure", fields)))
     return tuple(marks)
 
 
 def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
-    """The latencies that a world's searches must stay below."""
+    """Return the latency limits of a world's searches."""
     limits = {
-        float(found["limit_ns"])
-        for found in view.searches
-        if found["world"] == world and found.get("limit_ns")
+        float(search["limit_ns"])
+        for search in view.searches
+        if search["world"] == world and search.get("limit_ns")
     }
     return tuple(
         (ns, Phrase("mark.limit", {"limit": format_value("latency", ns)})) for ns in sorted(limits)
@@ -210,12 +210,12 @@ def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
 
 
 def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -> tuple[Panel, ...]:
-    """A panel for each world and, of many series, each of their first levels; a colour for each
-    series, a dash for each measure."""
+    """Return a panel per world and, of many series, per first level; colours by series, dashes by
+    measure."""
     points = view.in_phase(phase)
     by_series = series_of(points, axis)
     panels = []
-    for of, names in _grouped(series_names(points, axis)):
+    for group, names in _grouped(series_names(points, axis)):
         for world in view.worlds:
             lines = []
             for style, (key, name) in enumerate(names.items()):
@@ -228,18 +228,18 @@ def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -
                     if chosen:
                         lines.append(_line(chosen, axis, name + suffix, style, dash))
             if lines:
-                panels.append(Panel((world, *of), tuple(lines)))
+                panels.append(Panel((world, *group), tuple(lines)))
     return tuple(panels)
 
 
 def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey, Name]]]:
-    """Series by as few of their first levels as leave few in each group, without those levels."""
+    """Return series grouped by as few first levels as possible, without those levels."""
     depth = 0
     while True:
         groups: dict[Name, dict[SeriesKey, Name]] = {}
         for key, name in names.items():
-            of = level_words(key[0][:depth])
-            groups.setdefault(of, {})[key] = name[len(of) :] or name
+            levels_above = level_words(key[0][:depth])
+            groups.setdefault(levels_above, {})[key] = name[len(levels_above) :] or name
         deepest = max((len(key[0]) for key in names), default=0)
         if depth >= deepest or all(len(group) <= MOST_LINES for group in groups.values()):
             return list(groups.items())
@@ -247,22 +247,22 @@ def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey
 
 
 def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
-    """Operations a second over a numeric axis."""
+    """Return operations per second over a numeric axis."""
     panels = _sweep_panels(view, phase, axis, ("rate",))
     return _sweep_figure(f"rate-{phase}", "rate", phase, axis, panels)
 
 
 def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
-    """Latency p50 (or the mean) and p99 over a numeric axis.
+    """Return latency p50 (or mean) and p99 over a numeric axis.
 
-    Over a search's rates, this is the load-latency curve: also the limited latency and its limit,
-    the highest rate under it, and the knee.
+    Over a search's rates, this is the load–latency curve with the limited latency, its limit, the
+    highest rate under it, and the knee.
     """
     present = {p.measure for p in view.in_phase(phase)}
     centre = "latency.p50" if "latency.p50" in present else MEAN
     limited: tuple[str, ...] = ()
     if axis.name == _RATE_AXIS:
-        limited = unique(str(found["metric"]).partition(".")[2] for found in view.searches)
+        limited = unique(str(search["metric"]).partition(".")[2] for search in view.searches)
     panels = _sweep_panels(view, phase, axis, unique((centre, P99, *limited)))
     if axis.name == _RATE_AXIS:
         panels = tuple(
@@ -278,7 +278,7 @@ def _sweep_figure(
     if not panels:
         return None
     x = _sweep_scale(axis)
-    # Throughput and latency span decades whenever the load does.
+    # Throughput and latency span decades if the load does.
     y = Scale(Phrase(f"axis.{kind}"), kind, log=x.log and _positive(panels))
     hint = f"hint.{kind}" if y.log and kind == "latency" else "hint.sweep"
     title = Phrase(f"figure.{kind}", {"phase": phase})
@@ -311,9 +311,9 @@ _PERCENTILE = Scale(
 def _curve(
     view: View, entry: Mapping[str, Any], name: Name, style: int, ramp: float | None = None
 ) -> Series:
-    """A latency distribution with its fractions spread by nines: x = 1 / (1 - q).
+    """Return a latency distribution over x = 1 / (1 - q).
 
-    A model's latencies are off by one factor, whatever their share.
+    The model error of latencies is one factor for all shares.
     """
     pairs = [(float(q), float(ns)) for q, ns in entry["percentiles"]]
     if any(q < 0 or q > 1 for q, _ in pairs):
@@ -329,9 +329,9 @@ def _curve(
 def percentile_grid(
     view: View, phase: str, axis: Axis, percentiles: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
-    """Distributions of a swept phase: worlds across, series down, one line for each level.
+    """Return distributions of a swept phase: worlds across, series down, a line per level.
 
-    What has no distribution has no panel.
+    Panels without a distribution are left out.
     """
     entries = [e for e in percentiles if e["phase"] == phase]
     names = series_names(view.in_phase(phase), axis)
@@ -360,19 +360,19 @@ def percentile_grid(
 def percentile_lines(
     view: View, phases: Sequence[str], percentiles: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
-    """Distributions of the phases without a numeric axis: one panel a world, or, of many lines,
-    one for each phase and each of their first levels."""
+    """Return distributions of plain phases: a panel per world or, of many lines, per phase and
+    first level."""
     keys: dict[PhaseSeries, Name] = {}
     groups: list[tuple[Name, dict[PhaseSeries, Name]]] = []
     for phase in phases:
         names = series_names(view.in_phase(phase), None)
         keys |= {(phase, key): (phase, *name) for key, name in names.items()}
         groups += [
-            ((phase, *of), {(phase, key): name for key, name in inner.items()})
-            for of, inner in _grouped(names)
+            ((phase, *group), {(phase, key): name for key, name in inner.items()})
+            for group, inner in _grouped(names)
         ]
     drawn = []
-    for of, inner in groups if len(keys) > MOST_LINES else [((), keys)]:
+    for group, inner in groups if len(keys) > MOST_LINES else [((), keys)]:
         for world in view.worlds:
             entries = {
                 (e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world
@@ -380,7 +380,7 @@ def percentile_lines(
             styles = {place: style for style, place in enumerate(inner) if place in entries}
             lines = [_curve(view, entries[at], inner[at], style) for at, style in styles.items()]
             if lines:
-                panel = Panel((world, *of), tuple(lines))
+                panel = Panel((world, *group), tuple(lines))
                 drawn.append((panel, [entries[at] for at in styles]))
     columns = max(len(view.worlds), 2 if len(keys) > MOST_LINES else 1)
     return _percentile_figure(view, phases, "plain", "figure.percentiles_plain", drawn, columns)
@@ -399,11 +399,11 @@ def _percentile_figure(
     drawn: Sequence[tuple[Panel, Sequence[Mapping[str, Any]]]],
     columns: int,
 ) -> list[Figure]:
-    """Panels with the curves they show, as far as they can be looked at; none without any."""
+    """Return panels with a readable number of curves; None without any."""
     if not drawn:
         return []
     kept = drawn[:MOST_PANELS]
-    shown = {(e["world"], e["phase"], freeze(e["levels"])) for _, of in kept for e in of}
+    shown = {(e["world"], e["phase"], freeze(e["levels"])) for _, curves in kept for e in curves}
     every = {
         (p.world, p.phase, p.levels)
         for p in view.points
@@ -426,7 +426,7 @@ def _percentile_figure(
 
 
 def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
-    """Time series: runs of one name and unit share a figure, one panel a world."""
+    """Return time series: runs of one name and unit share a figure, with a panel per world."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     order = {world: place for place, world in enumerate(view.worlds)}
 
@@ -453,13 +453,13 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
 
 
 def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
-    """Worlds beside each other; of one world the parts of what is split."""
+    """Return the number of columns: worlds, or the parts of a split world."""
     parts = len(view.worlds) == 1 and any(entry.get("part") for entry in entries)
     return 2 if parts else min(len(entries), max(len(view.worlds), 1))
 
 
 def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
-    """Whether lines are of all repetitions or of the first, and what a band is."""
+    """Return the hint: the first run or all repetitions, and the band's meaning."""
     runs = [entry["runs"] for entry in entries if "runs" in entry]
     if not runs:
         cells = max(len(_alike(view, entry)) for entry in entries)
@@ -470,20 +470,20 @@ def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
 
 
 def _alike(view: View, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The cells of an entry's world and phase."""
+    """Return the cells of an entry's world and phase."""
     about = (entry["world"], entry["name"])
     return [cell for cell in view.cells if (cell["world"], cell["phase"]) == about]
 
 
 def _one_of_cells(view: View, entry: Mapping[str, Any]) -> Name:
-    """The cell that an entry without levels of its own is of, where there are others."""
+    """Return the cell of an entry without levels, if there are others."""
     if entry.get("levels") or len(_alike(view, entry)) < 2:
         return ()
     return level_words(freeze(entry.get("cell", {})))
 
 
 def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
-    """One run's lines, with a mark at each event."""
+    """Return one run's lines with event marks."""
     marks = tuple(
         (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
     )
@@ -493,7 +493,7 @@ def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
 
 
 def _wide_scale(entry: Mapping[str, Any], lines: Sequence[Series]) -> Scale | None:
-    """A logarithmic scale where a model leaves so much open that lines would lie at the bottom."""
+    """Return a logarithmic scale if a wide model error would flatten the lines."""
     ends = [end for line in lines for model in line.models if model for end in model]
     scale = _time_scale(str(entry["unit_key"]))
     wide = bool(ends) and scale.kind != "share" and max(ends) > _LOG_RANGE * min(ends) > 0
@@ -511,24 +511,24 @@ def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
 
 
 def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
-    """Steps, each from the end of the interval before it; the first from zero."""
+    """Return steps, each from the previous interval's end; the first from zero."""
     ends = [float(t) for t in entry["t_s"]]
-    # A commit is a write and its sync: their lines would lie on each other.
+    # A commit is a write and its sync, so their lines would coincide.
     committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
     kept = [n for n in entry["values"] if n.removesuffix(" write") not in committing]
-    found: list[Series] = []
+    lines: list[Series] = []
     for name in kept:
         places = [i for i, value in enumerate(entry["values"][name]) if value is not None]
         if places:
-            style = entry.get("styles", {}).get(name, len(found))
-            found.append(_steps(entry, name, ends, places, style))
-    return tuple(found)
+            style = entry.get("styles", {}).get(name, len(lines))
+            lines.append(_steps(entry, name, ends, places, style))
+    return tuple(lines)
 
 
 def _steps(
     entry: Mapping[str, Any], name: str, ends: Sequence[float], places: Sequence[int], style: int
 ) -> Series:
-    """Times, values, where there are several runs their bounds, and a model's."""
+    """Return times, values, bounds over runs, and model bounds."""
 
     def of(key: str, wanted: bool) -> tuple[Any, ...]:
         column = entry.get(key, {}).get(name) if wanted else None
@@ -552,7 +552,7 @@ def _time_scale(unit: str) -> Scale:
 
 
 def bars(view: View, phases: Sequence[str]) -> list[Figure]:
-    """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
+    """Return plain phases: rates, bandwidth of large transfers, and tail latency."""
     points = without_parts(p for phase in phases for p in view.in_phase(phase))
     rates = [
         p
@@ -564,8 +564,8 @@ def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     tails = [p for p in points if p.measure == P99]
     means = [p for p in points if p.measure == MEAN] if not tails else []
     chosen = (("rate", rates), ("bandwidth", wide), ("p99", tails), ("mean", means))
-    told = [_bar_figure(view, name, group) for name, group in chosen if group]
-    return [figure for figure in told if len(figure.x.categories) <= MOST_ROWS]
+    plots = [_bar_figure(view, name, group) for name, group in chosen if group]
+    return [figure for figure in plots if len(figure.x.categories) <= MOST_ROWS]
 
 
 def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:

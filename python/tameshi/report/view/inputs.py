@@ -1,4 +1,4 @@
-"""What a report is made from."""
+"""Inputs of a report."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """A study's results and what surrounds them.
+    """Results of a study and their context.
 
     `environments`: per world, keys and values (nested ones are flattened); the key `model` names
-    what a simulated or emulated world is a model of.
-    `reproduce`: command lines.
-    `percentiles`: `{world, phase, levels, stream, operation, percentiles: [[fraction, ns], ..]}`.
-    `series`: `{world, name, unit_key, t_s: [..], values: {label: [..]}}`; `unit_key` is a measure:
-    `iops`, `bandwidth`, `latency.p99` ..; where something happens also the cell's `levels` and
-    `marks: [{t_s, kind}]`.
-    `slowest`: `{world, phase, levels, stream, operation, latency_ns, t_ns, offset, bytes}`.
+    the device of a simulated or emulated world. `reproduce`: command lines. `percentiles`: `{world,
+    phase, levels, stream, operation, percentiles: [[fraction, ns], ..]}`. `series`: `{world, name,
+    unit_key, t_s: [..], values: {label: [..]}}`; `unit_key` is a measure: `iops`, `bandwidth`,
+    `latency.p99` ..; with events also the cell's `levels` and `marks: [{t_s, kind}]`. `slowest`:
+    `{world, phase, levels, stream, operation, latency_ns, t_ns, offset, bytes}`.
     """
 
     results: dict[str, Any]

@@ -1,4 +1,4 @@
-"""results.json as flat points: the one place that knows the layout of the machine interface."""
+"""Points: results.json flattened."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Series = tuple[Levels, str, str]
 
 WORLD_ORDER = ("measured", "emulated", "simulated")
 LATENCY = "latency."
-# A stream that moves so much per operation is judged by its bandwidth, not by its rate. Half a byte
-# less: of requests of 128 KiB the quotient of the two may come out a hair below.
+# Bytes per operation from which bandwidth is the natural figure. Half a byte less, because the
+# quotient for 128 KiB requests can round down.
 LARGE_TRANSFER = 128 * 1024 - 0.5
 
 
 @dataclass(frozen=True)
 class Point:
-    """One estimate with the cell it belongs to; `measure` is the metric without its operation."""
+    """Estimate with its cell; `measure` is the metric without its operation."""
 
     world: str
     phase: str
@@ -41,44 +41,44 @@ class Point:
     degrees: float | None
     scale: float | None
     operations: int | None
-    """Of a standard deviation or a maximum, over how many operations it was taken."""
+    """Operations behind a standard deviation or a maximum."""
     model: tuple[float, float] | None
-    """How far the model of a simulated database may be off (90 %)."""
+    """Model error of a simulated database (90 %)."""
     outside_model: bool
     sound: bool
-    """Whether its cell's verdict lets it be believed."""
+    """True if its cell's verdict is not invalid."""
     by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
 
     @property
     def of_a_part(self) -> bool:
-        """Whether it does not hold for a whole drive: the size of the simulated one decides."""
+        """True if it holds only for a drive of reduced capacity."""
         return self.operations is not None and (self.scale or 1) > 1
 
     @property
     def key(self) -> Series:
-        """What this point is about, whatever its world, phase and measure."""
+        """Levels, subject and operation."""
         return (self.levels, self.subject, self.operation)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the study with its level labels."""
+    """Axis of the study with its level labels."""
 
     name: str
     varies: str
     levels: tuple[str, ...]
     offered: bool = False
-    """Whether it is the rate at which load arrives, and nothing else."""
+    """True if it varies the arrival rate and nothing else."""
 
     @property
     def numeric(self) -> bool:
-        """Whether every label is a number, so that a line may join them."""
+        """True if every label is a number, so that a line may join them."""
         return len(self.levels) > 1 and all(number(level) is not None for level in self.levels)
 
 
 @dataclass(frozen=True)
 class View:
-    """A study's results, flattened, with worlds and phases in the order they are shown."""
+    """Flattened results of a study, with worlds and phases in order."""
 
     name: str
     title: str
@@ -96,32 +96,32 @@ class View:
     asked: dict[str, Any] | None = None
     quick: bool = False
     damaged: tuple[dict[str, Any], ...] = ()
-    """Runs that are left out because their files differ from their seal."""
+    """Excluded runs whose files differ from their seal."""
     unchecked: int = 0
-    """Runs that were recorded without hashes of their files."""
+    """Runs recorded without hashes of their files."""
     answer: dict[str, Any] = field(default_factory=dict)
-    """What the study says that its answer compares and tells."""
+    """The study's choice of comparisons and measures for the answer."""
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
-        """World, phase and key of what moves blocks so large that bandwidth tells more."""
+        """World, phase and key of streams with large blocks, judged by bandwidth."""
         values: dict[tuple[str, str, Series], dict[str, float]] = {}
         for p in self.points:
             if p.measure in ("iops", "bandwidth"):
                 values.setdefault((p.world, p.phase, p.key), {})[p.measure] = p.value
         return frozenset(
             about
-            for about, told in values.items()
-            if told.get("iops") and told.get("bandwidth", 0.0) / told["iops"] >= LARGE_TRANSFER
+            for about, rates in values.items()
+            if rates.get("iops") and rates.get("bandwidth", 0.0) / rates["iops"] >= LARGE_TRANSFER
         )
 
     @cached_property
     def beyond_limits(self) -> frozenset[tuple[str, str, Levels, str]]:
-        """World, phase, levels and stream of what does not keep the limit of a search."""
+        """World, phase, levels and stream of points that exceed a search's limit."""
         limits = {
-            (found["world"], found["stream"], found["metric"]): found["limit_ns"]
-            for found in self.searches
-            if found["limit_ns"] is not None
+            (search["world"], search["stream"], search["metric"]): search["limit_ns"]
+            for search in self.searches
+            if search["limit_ns"] is not None
         }
         return frozenset(
             (p.world, p.phase, p.levels, p.subject)
@@ -131,7 +131,7 @@ class View:
 
     @cached_property
     def latency_models(self) -> dict[tuple[str, str, Series], tuple[float, float]]:
-        """World, phase and key of modelled latencies: by which factors they may be off."""
+        """Model errors of latencies as factors, by world, phase and key."""
         return {
             (p.world, p.phase, p.key): (p.model[0] / p.value, p.model[1] / p.value)
             for p in self.points
@@ -139,11 +139,11 @@ class View:
         }
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
-        """The points of one phase, without what tells of a database beside its transactions."""
+        """Return the points of one phase without side metrics of databases."""
         return tuple(p for p in self.points if p.phase == phase and not is_side_metric(p))
 
     def sweep_axis(self, phase: str) -> Axis | None:
-        """The numeric axis of a phase (the longest one), or None."""
+        """Return the longest numeric axis of a phase, or None."""
         seen = {(axis, level) for p in self.in_phase(phase) for axis, level in p.levels}
         candidates = [
             a for a in self.axes if a.numeric and sum((a.name, lv) in seen for lv in a.levels) > 1
@@ -151,8 +151,8 @@ class View:
         return max(candidates, key=lambda a: len(a.levels), default=None)
 
     def table_axis(self, phase: str) -> Axis | None:
-        """The axis whose levels a phase's tables have as rows: the one swept, or of two or more
-        that vary without being numbers the longest; None where one row of columns would do."""
+        """Return the axis that a phase's tables have as rows: the swept one, or the longest of
+        several named ones; None if one row suffices."""
         seen = {(axis, level) for p in self.in_phase(phase) for axis, level in p.levels}
         varied = [a for a in self.axes if sum((a.name, level) in seen for level in a.levels) > 1]
         longest = max(varied, key=lambda a: len(a.levels)) if len(varied) > 1 else None
@@ -160,32 +160,32 @@ class View:
 
 
 def at_worst(view: View) -> dict[str, int]:
-    """How many cells have the study's own level, of all."""
+    """Return the number of cells at the study's level, and of all cells."""
     level = view.verdict["level"]
     bad = sum((cell.get("verdict") or {}).get("level", "valid") == level for cell in view.cells)
     return {"bad": bad, "all": len(view.cells)}
 
 
 def number(label: str) -> float | None:
-    """A label's number, or None."""
+    """Return a label's number, or None."""
     try:
         return float(label)
     except ValueError:
         return None
 
 
-def storage_name(told: Mapping[str, Any]) -> str:
-    """What figures of a storage's drives are of: the drive where functions share one."""
-    return str(told.get("drive") or str(told["subject"]).removeprefix("storage."))
+def storage_name(entry: Mapping[str, Any]) -> str:
+    """Return the storage of drive figures, or the drive that functions share."""
+    return str(entry.get("drive") or str(entry["subject"]).removeprefix("storage."))
 
 
 def freeze(levels: dict[str, Any]) -> Levels:
-    """A cell's levels as a hashable value."""
+    """Return a cell's levels as a hashable value."""
     return tuple((str(axis), str(label)) for axis, label in levels.items())
 
 
 def read_results(results: dict[str, Any]) -> View:
-    """Flattens results.json; keys that a partial study lacks read as empty."""
+    """Flatten results.json; keys missing from a partial study read as empty."""
     study = results.get("study", {})
     cells = tuple(results.get("cells", []))
     points = tuple(point for cell in cells for point in _points_of(cell))
@@ -252,11 +252,11 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
 
 
 SIDE = ("server", "process", "disk", "statement")
-"""Operations of points that tell of a database beside its transactions."""
+"""Operations of side metrics of databases."""
 
 
 def is_side_metric(point: Point) -> bool:
-    """Whether a point stands in a database's own tables and in all numbers, and nowhere else."""
+    """Return whether a point appears only in the database's own tables and in all numbers."""
     rate = point.measure in ("rate", "iops")
     return point.operation in SIDE or (
         point.operation == "transaction"
@@ -266,17 +266,18 @@ def is_side_metric(point: Point) -> bool:
 
 
 def is_kind(key: Series) -> bool:
-    """Whether it is one kind of transactions: their program speaks for all of them."""
+    """Return whether a series is one transaction type of a program."""
     return key[2] == "transaction" and "." in key[1]
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:
-    """The items without repetition, in order of first sight."""
+    """Return the items without repetition, in order of first occurrence."""
     return tuple(dict.fromkeys(items))
 
 
 def kind_of(measure: str) -> str:
-    """How a measure is formatted: `latency`, `bandwidth`, `rate` or `number`."""
+    """Return the format of a measure: `latency`, `bandwidth`, `rate`, `bytes`, `share` or
+    `number`."""
     if measure.startswith(LATENCY):
         return "latency"
     if measure in ("iops", "rate", "tpmc") or measure.endswith("_rate"):
@@ -289,35 +290,35 @@ def kind_of(measure: str) -> str:
 
 
 def family_of(measure: str) -> str:
-    """Measures that share a table or a plot: `iops` and `rate` are one family."""
+    """Return the family of a measure: `iops` and `rate` share tables and plots."""
     return "rate" if measure in ("iops", "rate") else measure
 
 
 def without(levels: Levels, axis: Axis | None) -> Levels:
-    """The levels except that of one axis."""
+    """Return the levels except that of one axis."""
     return tuple(pair for pair in levels if axis is None or pair[0] != axis.name)
 
 
 def level_on(levels: Levels, axis: Axis) -> str:
-    """The label on one axis, or an empty string."""
+    """Return the label on one axis, or an empty string."""
     return dict(levels).get(axis.name, "")
 
 
 def lowest_level(axis: Axis) -> str:
-    """The level that is the smallest number."""
+    """Return the level that is the smallest number."""
     return min(axis.levels, key=lambda level: number(level) or 0.0)
 
 
 def series_of(points: Iterable[Point], axis: Axis | None) -> dict[Series, list[Point]]:
-    """The points of each series along an axis."""
-    found: dict[Series, list[Point]] = {}
+    """Return the points of each series along an axis."""
+    series: dict[Series, list[Point]] = {}
     for p in points:
-        found.setdefault((without(p.levels, axis), p.subject, p.operation), []).append(p)
-    return found
+        series.setdefault((without(p.levels, axis), p.subject, p.operation), []).append(p)
+    return series
 
 
 def level_words(levels: Levels) -> Name:
-    """The labels of levels; a bare number comes after its axis."""
+    """Return the labels of levels; a number follows its axis."""
     return tuple(
         word
         for axis, label in levels
@@ -326,7 +327,7 @@ def level_words(levels: Levels) -> Name:
 
 
 def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Name]:
-    """The shortest names that tell the series of a phase apart: levels, stream, operation."""
+    """Return the shortest unique names of a phase's series: levels, stream, operation."""
     keys = list(series_of(points, axis))
     subjects = len({subject for _, subject, _ in keys}) > 1
     operations = Counter(key[:2] for key in keys)
@@ -342,12 +343,13 @@ def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Nam
 
 
 def without_parts(points: Iterable[Point]) -> list[Point]:
-    """The points without writes and syncs of streams that commit: a commit is both together."""
-    found = list(points)
-    committing = {(p.phase, *p.key[:2]) for p in found if p.operation == "commit"}
-    return [p for p in found if p.operation == "commit" or (p.phase, *p.key[:2]) not in committing]
+    """Return the points without writes and syncs of committing streams: a commit is both
+    together."""
+    listed = list(points)
+    committing = {(p.phase, *p.key[:2]) for p in listed if p.operation == "commit"}
+    return [p for p in listed if p.operation == "commit" or (p.phase, *p.key[:2]) not in committing]
 
 
 def moves_large_blocks(view: View, point: Point) -> bool:
-    """Whether the stream's operations are so large that bandwidth is its natural figure."""
+    """Return whether the stream's operations are large enough for bandwidth as natural figure."""
     return (point.world, point.phase, point.key) in view.large_transfers

@@ -1,5 +1,5 @@
-"""Capacity scales, and what is known of them."""
+"""Validated capacity scales."""
 
 SHOWN_SCALE, SHOWN_CHANGE = 256, 1.4
-"""Up to which capacity scale results were held against a whole drive's, and by how many per cent
-rates, means and medians changed at most: docs/validation/capacity-scale.md."""
+"""Largest validated capacity scale, and the largest change of rates, means and medians in per cent:
+docs/validation/capacity-scale.md."""

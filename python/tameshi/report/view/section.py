@@ -27,11 +27,11 @@ def _nothing(_: Page) -> tuple[()]:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report; one without content is left out.
+    """Section of the report, left out without content.
 
-    `id`: key of its heading, `section.ID` in the table of strings, and its anchor.
-    `open_rows`: in HTML, tables with more rows begin folded; None folds none.
-    `code`: its lines are commands. `side_by_side`: in HTML, its tables share a row.
+    `id`: key of its heading, `section.ID` in the table of strings, and its anchor. `open_rows`: in
+    HTML, tables with more rows start folded; None folds none. `code`: its lines are commands.
+    `side_by_side`: in HTML, its tables share a row.
     """
 
     id: str

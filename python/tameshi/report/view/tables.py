@@ -1,4 +1,4 @@
-"""Answers and tables of a report, ready for HTML, Markdown and the terminal."""
+"""Answers and tables of a report, for HTML, Markdown and the terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.core.units import format_value
 from tameshi.report.view.points import Point, freeze, kind_of, number
-from tameshi.report.words.text import Shown, Text, format_value, modelled
+from tameshi.report.words.text import Shown, Text, modelled
 
 _MARKS = "†‡§¶"
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One world's part of an answer; without a world and its label what holds for all."""
+    """Part of an answer for one world; without a world for all."""
 
     world: str
     label: str
@@ -23,7 +24,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Answer:
-    """One line of the answer: its topic, and a sentence for each world."""
+    """Line of the answer: its topic, and a sentence per world."""
 
     topic: str
     clauses: tuple[Clause, ...]
@@ -31,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's header; neighbours of one `group` stand under a common header."""
+    """Header of a column; neighbours of one `group` share a common header."""
 
     label: str
     group: str = ""
@@ -39,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its header, its cells, the rows' group it stands in, and a verdict's mark."""
+    """Row: header, cells, group, and a verdict's mark."""
 
     head: str
     cells: tuple[Shown, ...]
@@ -49,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table ready to print; the first column holds the rows' headers."""
+    """Table ready to print; the first column holds the rows' headers."""
 
     id: str
     caption: str
@@ -60,28 +61,30 @@ class Table:
 
     @property
     def bare(self) -> bool:
-        """Whether no value in it has an interval."""
+        """True if no value has an interval."""
         return not any(cell.interval for row in self.rows for cell in row.cells)
 
 
 def shown(text: Text, point: Point) -> Shown:
-    """A point's value as tables and sentences print it."""
+    """Return a point's value as tables and sentences print it."""
     kind = kind_of(point.measure)
-    told = text.shown(kind, point.value, point.low, point.high, point.runs)
-    return modelled(told, kind, point.value, point.model, beyond=point.outside_model)
+    value_shown = text.shown(kind, point.value, point.low, point.high, point.runs)
+    return modelled(value_shown, kind, point.value, point.model, beyond=point.outside_model)
 
 
 def value_cell(text: Text, point: Point | None) -> Shown:
-    """A point in a table; what depends on how many operations it was taken over says so."""
+    """Return a point as a table cell, marked if it holds only for a reduced drive."""
     if point is None:
         return Shown(text("cell.none"))
-    told = shown(text, point)
+    value_shown = shown(text, point)
     if point.operations is None:
-        return told
-    told = replace(told, at=text("cell.of", count=format_value("number", point.operations)))
+        return value_shown
+    value_shown = replace(
+        value_shown, at=text("cell.of", count=format_value("number", point.operations))
+    )
     if point.of_a_part:
-        return replace(told, interval="", note=text("note.of_a_part"))
-    return told
+        return replace(value_shown, interval="", note=text("note.of_a_part"))
+    return value_shown
 
 
 def estimates_table(
@@ -90,36 +93,36 @@ def estimates_table(
     columns: Sequence[Column],
     rows: Sequence[Row],
 ) -> Table:
-    """A table of estimates."""
+    """Return a table of estimates."""
     marked, note = with_marks(rows)
     return Table(table_id, caption, tuple(columns), marked, note, numeric=True)
 
 
 def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
-    """Why values lack their intervals, said once below a table.
+    """Return the rows with marks for missing intervals, and the note that explains them.
 
-    A mark at each value tells which; without any interval in the table there is no need of marks.
+    Without any interval in the table there are no marks.
     """
     cells = [cell for row in rows for cell in row.cells]
     notes = list(dict.fromkeys(cell.note for cell in cells if cell.note))
     bare = len(notes) == 1 and not any(cell.interval for cell in cells)
     marks = {note: "" if bare else _MARKS[i % len(_MARKS)] for i, note in enumerate(notes)}
-    told = tuple(
+    marked = tuple(
         replace(
             row, cells=tuple(replace(c, mark=marks.get(c.note, ""), note="") for c in row.cells)
         )
         for row in rows
     )
-    return told, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
+    return marked, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
 
 
 def cell_name(text: Text, cell: Mapping[str, Any]) -> str:
-    """A cell as prose: `simulated, sweep: random read, depth 64`."""
+    """Return a cell in words: `simulated, sweep: random read, depth 64`."""
     levels = text("list.short").join(level_name(text, *pair) for pair in freeze(cell["levels"]))
     where = f"{text.world(cell['world'])} · {text.name(cell['phase'])}"
     return f"{where} · {levels}" if levels else where
 
 
 def level_name(text: Text, axis: str, label: str) -> str:
-    """A level as prose; a bare number is named by its axis."""
+    """Return a level in words; a number follows its axis."""
     return f"{text.name(axis)} {label}" if number(label) is not None else text.name(label)

@@ -25,92 +25,93 @@ REASONS = {
     ),
     # the limit was not the storage
     "generator": (
-        "the load generator, not the disk, was the limit: {subject}",
-        "限界はディスクではなく負荷生成器：{subject}",
+        "the load generator was the limit, not the disk: {subject}",
+        "律速要因はディスクではなく負荷生成器：{subject}",
     ),
     "processors": (
-        "the processors, not the disk, were the limit: {subject}",
-        "限界はディスクではなくCPU：{subject}",
+        "the processors were the limit, not the disk: {subject}",
+        "律速要因はディスクではなくプロセッサ：{subject}",
     ),
     "others": (
         "other programs kept the processors busy: {subject}",
-        "他の処理がCPUを占有：{subject}",
+        "他のプログラムがプロセッサを占有：{subject}",
     ),
     "close": (
-        "the processors were nearly the limit, together with the disk: {subject}",
-        "ディスクとともにCPUもほぼ限界：{subject}",
+        "the processors nearly were the limit, along with the disk: {subject}",
+        "ディスクに加えてプロセッサもほぼ律速：{subject}",
     ),
     "own_latency": (
         "latencies include the load generator's own scheduling delay: {subject}",
-        "負荷生成器自身の開始遅れがレイテンシに含まれる：{subject}",
+        "レイテンシに負荷生成器自身のスケジューリング遅延を含む：{subject}",
     ),
     "own_part": (
-        "the load generator's own delay is part of the latencies: {subject}",
-        "レイテンシの一部は負荷生成器自身の遅れ：{subject}",
+        "a part of the latencies is the load generator's own delay: {subject}",
+        "レイテンシの一部は負荷生成器自身の遅延：{subject}",
     ),
     "client": (
-        "the client, not the database, was the limit: {subject}",
-        "限界はデータベースではなくクライアント：{subject}",
+        "the client was the limit, not the database: {subject}",
+        "律速要因はデータベースではなくクライアント：{subject}",
     ),
     "memory": (
         "memory answered most requests, not the disk: {subject}",
-        "大部分はディスクではなくメモリが応答：{subject}",
+        "要求の大部分にディスクではなくメモリが応答：{subject}",
     ),
-    "shared": ("another program used the disk: {subject}", "他の処理がディスクを使用：{subject}"),
+    "shared": (
+        "another program used the disk: {subject}",
+        "他のプログラムがディスクを使用：{subject}",
+    ),
     "unseen": (
-        "no disk could be observed, so the limit is unknown: {subject}",
-        "ディスクを観測できず、何が限界かは不明：{subject}",
+        "no disk statistics, so the limit is unknown: {subject}",
+        "ディスクの統計がなく、律速要因は不明：{subject}",
     ),
     "no_disk": (
-        "the database is on no disk (a memory or overlay file system): {subject}",
-        "データベースがメモリまたはオーバーレイ上にあり、ディスクは応答していない：{subject}",
+        "the database is on no disk (memory or overlay file system): {subject}",
+        "データベースがディスク上にない（メモリまたはオーバーレイファイルシステム）：{subject}",
     ),
     "queue_full": (
-        "submission blocks because the system's queue to the disk is full: {subject}",
-        "ディスクへのシステムのキューが満杯で、発行が待たされる：{subject}",
+        "submission blocks because the system's queue of the disk is full: {subject}",
+        "ディスクのシステム側キューが満杯で、要求の発行が待たされる：{subject}",
     ),
     "null_backend": (
-        "nothing was read or written (--backend null): this measures the load generator",
-        "読み書きなし（--backend null）：負荷生成そのものの測定",
+        "no I/O took place (--backend null): this measures the load generator",
+        "I/Oなし（--backend null）：負荷生成器自体の測定",
     ),
     # arrivals
     "unserved": (
-        "some arrivals were not served; rates and latencies are of those served: {subject}",
-        "処理されなかった到着があり、レートとレイテンシは処理されたもののみの値：{subject}",
+        "some arrivals were not served; rates and latencies cover served ones only: {subject}",
+        "処理されなかった到着がある。レートとレイテンシは処理された要求のみの値：{subject}",
     ),
     "growing": (
         "load arrives faster than it is served; latencies grow with the length of the run: "
         "{subject}",
-        "負荷の到着が処理を上回り、レイテンシは実行時間とともに増大"
-        "（ストレージの特性ではない）：{subject}",
+        "到着レートが処理能力を超え、レイテンシは実行時間とともに増大：{subject}",
     ),
     "waited": (
         "many requests waited for a free slot (queue_depth): {subject}",
-        "queue_depthの空きを待った開始が多数：{subject}",
+        "多数の要求が空きスロット（queue_depth）を待った：{subject}",
     ),
     # nothing, or not everything, was completed
     "failed": (
         "commands failed; they count in no rate and no latency: {subject}",
-        "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}",
+        "失敗したコマンドがあり、レートにもレイテンシにも含まれない：{subject}",
     ),
     "failing": (
         "{share} of the transactions failed; they count in no rate and no latency: {subject}",
-        "失敗したトランザクション（全体の{share}）があり、"
-        "レートとレイテンシに含まれない：{subject}",
+        "トランザクションの{share}が失敗。レートにもレイテンシにも含まれない：{subject}",
     ),
     "few_failed": (
         "some transactions failed; they count in no rate and no latency: {subject}",
-        "一部のトランザクションが失敗し、レートとレイテンシに含まれない：{subject}",
+        "一部のトランザクションが失敗。レートにもレイテンシにも含まれない：{subject}",
     ),
-    "nothing": ("nothing was completed: {subject}", "完了したものがなく、数値がない：{subject}"),
+    "nothing": ("nothing completed: {subject}", "完了した操作なし：{subject}"),
     "nothing_measured": ("nothing was measured", "測定結果なし"),
     "ramped": (
-        "the ramp used up the amount, nothing was left to measure: {subject}",
-        "ランプ期間で総量を使い切り、測定する分が残っていない：{subject}",
+        "the ramp used up the amount, leaving nothing to measure: {subject}",
+        "ランプ期間で総量を使い切り、測定対象が残っていない：{subject}",
     ),
     "dead": (
         "the storage stopped serving before the end; a mean over an outage is no rate: {subject}",
-        "ストレージが終了前に停止（停止を含む平均はレートではない）：{subject}",
+        "ストレージが終了前に停止（停止期間を含む平均はレートではない）：{subject}",
     ),
     # counts and data of a database
     "counts": (
@@ -122,11 +123,11 @@ REASONS = {
         "クライアントとサーバーのトランザクションの計数が一致しない：{subject}",
     ),
     "off_mix": (
-        "the mix of transactions is off: {names}",
+        "shares of the transaction mix are out of bounds: {names}",
         "トランザクションのミックスが規定外：{names}",
     ),
     "inconsistent": (
-        "the database is inconsistent: {rows} rows break condition {number} of TPC-C's clause "
+        "the database is inconsistent: {rows} rows violate condition {number} of TPC-C clause "
         "3.3.2",
         "データベースに不整合：TPC-C 3.3.2の条件{number}に{rows}行が違反",
     ),
@@ -135,23 +136,23 @@ REASONS = {
         "応答済みコミット{count}件が失われた",
     ),
     "commits_twice": (
-        "{count} acknowledged commits are there twice",
+        "{count} acknowledged commits are duplicated",
         "応答済みコミット{count}件が重複",
     ),
     "commits_phantom": (
-        "{count} commits are there that no client sent",
-        "送信していないコミットが{count}件存在",
+        "{count} commits exist that no client sent",
+        "クライアントが送信していないコミットが{count}件存在",
     ),
     "pages_torn": (
-        "the power cut tore {count} pages, which cannot be repaired",
-        "電源断で{count}ページが書きかけとなり、修復できない",
+        "the power cut tore {count} pages beyond repair",
+        "電源断で{count}ページが修復不能な部分書き込みとなった",
     ),
     "log_lost": (
-        "the power cut lost pages that the log does not restore",
-        "電源断で失われたページはログから復元できない",
+        "the power cut lost pages that the log cannot restore",
+        "電源断で失われたページをログから復元できない",
     ),
     "storage_failed": (
-        "the storage of the database failed, and the server with it",
+        "the database's storage failed, and the server with it",
         "データベースのストレージが故障し、サーバーも停止した",
     ),
     # start and place of a database
@@ -193,22 +194,22 @@ REASONS = {
         "Tameshiは{product}本体では未検証",
     ),
     "replaced_engine": (
-        "{product} stands for the engine `{engine}` of the study",
-        "試験のエンジン`{engine}`の代わりに{product}を使用",
+        "{product} replaces the study's engine `{engine}`",
+        "スタディのエンジン`{engine}`の代わりに{product}を使用",
     ),
     "on_volume": (
-        "power is cut in this run: its database is on XFS in a file behind a loop device, which is "
+        "this run cuts power: its database is on XFS in a file behind a loop device, which is "
         "slower than the storage itself",
-        "電源断を行う実行：データベースはループデバイス上のXFSにあり、ストレージ自体より遅い",
+        "電源断を行う実行のため、データベースはループデバイス上のXFSにあり、ストレージ自体より遅い",
     ),
     "shared_disk": (
-        "the storages {names} are one physical disk ({disk})",
+        "the storages {names} share one physical disk ({disk})",
         "ストレージ{names}は同じ物理ディスク（{disk}）",
     ),
     # steady state and repetitions
     "unsettled": (
-        "steady state was not reached in {rounds} rounds: {subject}",
-        "{rounds}ラウンドでは定常状態に達せず：{subject}",
+        "no steady state after {rounds} rounds: {subject}",
+        "{rounds}ラウンドでは定常状態に到達せず：{subject}",
     ),
     "unsettled_early": (
         "ended before steady state could be judged: {subject}",
@@ -216,92 +217,92 @@ REASONS = {
     ),
     "drift_within": (
         "drift within a run: {subject} {operation}",
-        "1回の実行内で変化傾向：{subject} {operation}",
+        "実行内でドリフト：{subject} {operation}",
     ),
     "transient": (
-        "the beginning of a run differs from its rest: {subject} {operation}",
-        "実行の始めがその後と異なる：{subject} {operation}",
+        "the start of a run differs from its rest: {subject} {operation}",
+        "実行の開始直後がその後と異なる：{subject} {operation}",
     ),
     "drift_over": (
         "drift over the repetitions: {subject} {operation}",
-        "繰り返しとともに変化傾向：{subject} {operation}",
+        "繰り返しを通じたドリフト：{subject} {operation}",
     ),
     "outlier": (
-        "one run is far from the others: {subject} {operation}",
-        "かけ離れた実行あり：{subject} {operation}",
+        "one run is an outlier: {subject} {operation}",
+        "外れ値の実行あり：{subject} {operation}",
     ),
     "spread": (
-        "runs differ widely, too few to tell why: {subject} {operation}",
-        "実行間の差が大きく、原因を知るには回数不足：{subject} {operation}",
+        "runs differ widely, but are too few to tell why: {subject} {operation}",
+        "実行間のばらつきが大きいが、回数が少なく原因は不明：{subject} {operation}",
     ),
     "absent": (
-        "not in every run: {subject} {operation}",
-        "一部の実行にしか現れない：{subject} {operation}",
+        "missing from some runs: {subject} {operation}",
+        "一部の実行に現れない：{subject} {operation}",
     ),
     # state of the flash, replicas
     "unwritten": (
-        "most reads met flash that was never written and takes no time; set `written` of the "
-        'storage to "once" or "steady": {subject}',
-        "読み出しの大半が未書き込みのフラッシュに対するもので、時間がかからない"
-        '（ストレージの`written`を"once"か"steady"に）：{subject}',
+        "most reads hit never-written flash, which takes no time; set `written` of the storage "
+        'to "once" or "steady": {subject}',
+        "読み出しの大半が未書き込みのフラッシュに対するもので、時間がかからない（ストレージの"
+        '`written`を"once"か"steady"にする）：{subject}',
     ),
     "not_reclaiming": (
-        "steady by the rule, but only {share} of the flash was used and garbage collection has not "
-        "begun: {subject}",
-        "規則上は定常だが、フラッシュの使用は{share}にとどまり、回収は未開始：{subject}",
+        "steady by the rule, but the flash is only {share} used and garbage collection has not "
+        "started: {subject}",
+        "規則上は定常だが、フラッシュの使用は{share}にとどまり、ガベージコレクションは未開始："
+        "{subject}",
     ),
     "not_overwritten": (
-        "steady by the rule, but only {share} of the capacity was written; the SNIA PTS asks for "
-        "twice the capacity: {subject}",
-        "規則上は定常だが、書き込みは容量の{share}にとどまる"
-        "（SNIA PTSは容量の2倍を要求）：{subject}",
+        "steady by the rule, but only {share} of the capacity was written; the SNIA PTS "
+        "requires twice the capacity: {subject}",
+        "規則上は定常だが、書き込みは容量の{share}にとどまる（SNIA PTSは容量の2倍を要求）："
+        "{subject}",
     ),
     "behind": (
-        "the replica falls behind without bound: writes are acknowledged faster than it takes "
-        "them: {subject}",
-        "書き込みの確認が複製側の受け入れを上回り、未到達分が実行時間とともに増え続ける"
-        "（実際のメモリでは続かない）：{subject}",
+        "the replica falls behind without bound: writes are acknowledged faster than it "
+        "applies them: {subject}",
+        "書き込みの応答が複製側の適用より速く、複製の遅れが際限なく増大：{subject}",
     ),
     "worn_out": (
-        "cells are worn beyond the limit of the drive's profile: {subject}",
-        "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}",
+        "cells are worn beyond the endurance of the drive's profile: {subject}",
+        "セルの摩耗がプロファイルの耐久性を超過：{subject}",
     ),
     # events that did not happen, and why
-    "missed": ("an event did not happen: {subject}", "起きなかった出来事：{subject}"),
+    "missed": ("an event did not happen: {subject}", "実行されなかったイベント：{subject}"),
     "ended_before": (
-        "the run, or the event's phase, ended before",
-        "実行または出来事のフェーズがその前に終了",
+        "the run, or the event's phase, ended first",
+        "実行またはイベントのフェーズが先に終了",
     ),
     "server_down": ("the server was down", "サーバーは停止中"),
     "server_going_down": (
         "the server was down or shutting down",
         "サーバーは停止中、または停止の途中",
     ),
-    "no_other_side": ("the pair has no other side any more", "もう一方の側はすでにない"),
-    "nothing_to_replace": ("this device has no members to replace", "交換できるものがない"),
+    "no_other_side": ("the pair has lost its other side", "ペアのもう一方の側はすでにない"),
+    "nothing_to_replace": ("this device has no members to replace", "交換できるメンバーがない"),
     "no_channels": ("only flash drives have channels", "チャネルがあるのはフラッシュドライブのみ"),
     "no_channel": ("the drive has no channel {channel}", "ドライブにチャネル{channel}はない"),
-    "member_dead": ("member {member} is dead already", "メンバー{member}はすでに故障"),
-    "everything_dead": ("everything is dead already", "すべてがすでに故障"),
-    "channel_dead": ("channel {channel} is dead already", "チャネル{channel}はすでに故障"),
+    "member_dead": ("member {member} has already failed", "メンバー{member}はすでに故障"),
+    "everything_dead": ("every member has already failed", "全メンバーがすでに故障"),
+    "channel_dead": ("channel {channel} has already failed", "チャネル{channel}はすでに故障"),
     "member_alive": (
-        "member {member} is alive; only a dead one can be replaced",
+        "member {member} works; only a failed member can be replaced",
         "メンバー{member}は正常（交換できるのは故障したもののみ）",
     ),
     "member_gone": (
-        "member {member} is gone with its machine; a second failover is not modelled",
-        "メンバー{member}はマシンごと失われた（別のペアはモデル化されていない）",
+        "member {member} is lost with its machine; a second failover is not modelled",
+        "メンバー{member}はマシンごと失われた（2度目のフェイルオーバーはモデル化されていない）",
     ),
     "data_lost": (
         "the array has lost the data of member {member}",
-        "メンバー{member}の内容を持つものがない（アレイはデータを失った）",
+        "アレイがメンバー{member}のデータを失った",
     ),
     # configurations that `tameshi ask` leaves out
     "no_room": (
-        "it holds {held_capacity}, and {data_capacity} of data, {growth_capacity} of growth and "
+        "capacity {held_capacity}; {data_capacity} of data, {growth_capacity} of growth and "
         "{log_capacity} of log need {whole_capacity}",
-        "容量{held_capacity}に対し、データ{data_capacity}、増分{growth_capacity}、"
-        "ログ{log_capacity}の計{whole_capacity}が必要",
+        "容量{held_capacity}に対し、データ{data_capacity}、増分{growth_capacity}、ログ"
+        "{log_capacity}の計{whole_capacity}が必要",
     ),
     # deviations from a published method
     "shortened": (
@@ -309,18 +310,18 @@ REASONS = {
         "短縮版：スタディのquick部分のみを実行",
     ),
     "modelled": (
-        "simulated: a model of a drive and not a drive",
+        "simulated: a model of a drive, not a drive",
         "シミュレーション：実機ではなくモデル",
     ),
     "scaled": (
-        "simulated at a part of the capacity: one to {scale}",
+        "simulated at 1/{scale} of the capacity",
         "容量を1/{scale}に縮小したシミュレーション",
     ),
     "not_purged": (
         "the drive was not purged before the run",
         "実行前にドライブをパージしていない",
     ),
-    "file": ("a file of a file system and not a whole drive", "ドライブ全体ではなくファイル"),
+    "file": ("a file of a file system, not a whole drive", "ドライブ全体ではなくファイル"),
     "virtual": (
         "a virtual disk, whose hardware is shared and unknown",
         "仮想ディスク。ハードウェアは共有されており不明",
@@ -333,9 +334,87 @@ REASONS = {
         "the write cache is on, as the specification for clients has it",
         "書き込みキャッシュは有効（クライアント向け仕様と同じ）",
     ),
-    "part": (
-        "a part of the drive is used, not all of it: {names}",
-        "ドライブの一部のみを使用：{names}",
+    "part": ("only a part of the drive is used: {names}", "ドライブの一部のみを使用：{names}"),
+    # cells that a fit leaves out
+    "no_run": ("no run shows this cell", "このセルを含む実行がない"),
+    "too_few_operations": ("too few operations", "操作数が少なすぎる"),
+    "concurrent_streams": ("more than one stream at a time", "複数のストリームが同時に動作"),
+    "open_loop": ("open loop: the rate is the requested one", "オープンループのレートは指定値"),
+    "page_cache": ("the I/O used the page cache", "I/Oがページキャッシュを経由"),
+    "paused": ("the stream pauses", "ストリームに休止あり"),
+    "littles_law": (
+        "inconsistent by Little's law: rate times latency is {outstanding}, but {depth} requests "
+        "were outstanding",
+        "リトルの法則に反する：レート×レイテンシは{outstanding}、要求の同時実行数は{depth}",
+    ),
+    "no_latencies": ("no latencies recorded", "レイテンシの記録なし"),
+    "no_syncs": (
+        "durable writes requested, but fio recorded no sync",
+        "書き込みの永続化を要求したが、fioの結果に同期の記録なし",
+    ),
+    "no_operations": ("no reads and no writes", "読み出しも書き込みもなし"),
+    "clones_missing": (
+        "{shown} of {clones} clones recorded",
+        "{clones}個の複製のうち{shown}個しか記録がない",
+    ),
+    "clones_mismatch": (
+        "{shown} jobs of this name ran at once, but numjobs is {clones}",
+        "この名前のジョブが{shown}個同時に動作したが、numjobsは{clones}",
+    ),
+    "clones_grouped": (
+        "group_reporting sums {shown} jobs here, but numjobs is {clones}",
+        "group_reportingにより{shown}個のジョブの合計だが、numjobsは{clones}",
+    ),
+    "shared_group": (
+        "other streams may have run at once: same group as {sections}",
+        "他のストリームが同時に動作した可能性：{sections}と同じグループ",
+    ),
+    "fio_failed": ("fio error {number}: {words}", "fioのエラー{number}：{words}"),
+    "invalid_option": (
+        "{key}: {message} (found {found}; accepted: {accepted})",
+        "{key}：{message}（指定値{found}、有効値：{accepted}）",
+    ),
+    # parameters that a fit cannot determine
+    "capacity_unknown": (
+        "device size unknown; set it with --size",
+        "デバイスの容量が不明。--sizeで指定可能",
+    ),
+    "untested_depth": (
+        "more than {depth} outstanding requests were not measured",
+        "{depth}件を超える同時要求は測定していない",
+    ),
+    "never_alone": ("no cell of this kind alone", "この種類だけのセルがない"),
+    "one_depth": ("all cells have the same depth", "全セルのキュー深度が同じ"),
+    "one_length": ("all requests have the same length", "全要求の長さが同じ"),
+    "never_synced": ("no write was followed by a sync", "書き込み後の同期がない"),
+    "data_placement": (
+        "effects of the data's place and age, and of burst credits",
+        "データの位置と経過時間、バーストクレジットの影響",
+    ),
+    "needs_overwriting": (
+        "garbage collection starts only after random writes of about twice the capacity",
+        "ガベージコレクションは容量の約2倍のランダム書き込み後に始まる",
+    ),
+    "only_products": (
+        "only the products with their times are observable",
+        "時間との積しか観測できない",
+    ),
+    "no_wear": (
+        "the cells neither wear nor heat the drive",
+        "測定したセルではドライブの摩耗も発熱も生じない",
+    ),
+    "only_link_rates": (
+        "only the link's rates are observable",
+        "リンクの転送速度しか観測できない",
+    ),
+    "needs_power_cuts": ("observable only with power cuts", "電源断でしか観測できない"),
+    "one_stretch": (
+        "the cells cover one stretch of the disk",
+        "測定したセルはディスクの一区間に限られる",
+    ),
+    "only_tail": (
+        "visible only in the longest latencies",
+        "最も長いレイテンシにしか現れない",
     ),
 }
 """By code: English and Japanese, with the reason's subject and values in braces."""

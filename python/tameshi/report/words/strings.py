@@ -10,85 +10,84 @@ TEXT: dict[str, tuple[str, str]] = {
     "page.to_dark": ("Dark theme", "暗い配色にする"),
     "page.to_light": ("Light theme", "明るい配色にする"),
     "page.no_script": (
-        "The plots need JavaScript. Every figure they show is also in the tables below.",
+        "The plots need JavaScript. The tables below hold the same figures.",
         "グラフの表示にはJavaScriptが必要です。同じ数値は下の表にもあります。",
     ),
     "page.made_by": (
-        "Made by Tameshi. This file holds everything it shows and asks nothing of the network.",
+        "Made by Tameshi. This file is self-contained and makes no network requests.",
         "Tameshiが作成しました。このファイルだけで完結し、ネットワークには一切アクセスしません。",
     ),
     # sections
-    "section.answer": ("The answer", "答え"),
+    "section.answer": ("Answer", "結論"),
     "section.plots": ("Plots", "グラフ"),
-    "section.why": ("Where the time goes", "時間の内訳"),
-    "section.database": ("The database", "データベース"),
-    "section.endurance": ("What it does to the flash", "フラッシュへの影響"),
-    "section.power": ("What it costs in power", "消費電力"),
-    "section.interference": ("Who disturbs whom", "誰が誰を妨げるか"),
+    "section.why": ("Latency breakdown", "レイテンシの内訳"),
+    "section.database": ("Database", "データベース"),
+    "section.endurance": ("Flash wear", "フラッシュの摩耗"),
+    "section.power": ("Power", "消費電力"),
+    "section.interference": ("Interference", "性能干渉"),
     "section.numbers": ("All numbers", "全数値"),
-    "section.verdicts": ("Is it valid?", "結果は有効か"),
-    "section.timeline": ("What happened", "出来事の経過"),
-    "section.limits": ("How much load it bears", "どれだけの負荷に耐えるか"),
-    "section.slowest": ("The slowest operations", "最も遅かった操作"),
-    "section.method": ("The method, and deviations from it", "準拠する方法と、そこからの逸脱"),
+    "section.verdicts": ("Validity", "結果の妥当性"),
+    "section.timeline": ("Event timeline", "イベントの経過"),
+    "section.limits": ("Sustainable load", "持続可能な負荷"),
+    "section.slowest": ("Slowest operations", "最も遅い操作"),
+    "section.method": ("Method and deviations", "試験方法と逸脱事項"),
     "section.steady": ("Steady state", "定常状態"),
-    "section.published": ("Beside published figures", "公表値との比較"),
+    "section.published": ("Comparison with published figures", "公表値との比較"),
     "section.environment": ("Environment", "環境"),
-    "section.reproduce": ("How to reproduce", "再現手順"),
+    "section.reproduce": ("Steps to reproduce", "再現手順"),
     "section.caveats": ("Caveats", "注意事項"),
     # what `tameshi ask` was asked
-    "section.asked": ("What was asked", "質問と構成"),
-    "asked.topic": ("What is enough", "必要な構成"),
-    "asked.trust": ("How far to trust it", "信頼できる範囲"),
-    "asked.hangs": ("What it hangs on", "結果を左右するもの"),
+    "section.asked": ("Question and configurations", "質問と構成"),
+    "asked.topic": ("Sufficient configuration", "必要な構成"),
+    "asked.confidence": ("Confidence", "予測の信頼性"),
+    "asked.sensitivity": ("Sensitivity", "感度"),
     "asked.question": (
         "Which storage and which buffer pool reach {target} on {size} of {workload}?",
         "{size}の{workload}で{target}に達するストレージとバッファプールはどれか？",
     ),
-    "asked.target": ("{rate} statements a second", "毎秒{rate}文"),
+    "asked.target": ("{rate} statements per second", "毎秒{rate}文"),
     "asked.target_limit": (
-        "{rate} statements a second with 99 % of every kind of transaction within {limit}",
-        "すべての種類のトランザクションの99 %が{limit}以内で毎秒{rate}文",
+        "{rate} statements per second with 99 % of every transaction type within {limit}",
+        "全トランザクション種別の99 %が{limit}以内で毎秒{rate}文",
     ),
     "asked.cheapest": (
-        "The cheapest that reaches {target} is {storage} with a buffer pool of {pool}, at {cost}: "
-        "{qps} statements a second, {tail}.",
-        "{target}に達する最も安い構成は{storage}とバッファプール{pool}、費用{cost}："
-        "毎秒{qps}文、{tail}。",
+        "The cheapest configuration that reaches {target} is {storage} with a buffer pool of "
+        "{pool}, at {cost}: {qps} statements per second, {tail}.",
+        "{target}に達する最も安い構成は{storage}とバッファプール{pool}、費用{cost}：毎秒{qps}文、"
+        "{tail}。",
     ),
     "asked.smallest": (
-        "The smallest that reaches {target} is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, {tail}.",
+        "The smallest configuration that reaches {target} is {storage} with a buffer pool of "
+        "{pool}: {qps} statements per second, {tail}.",
         "{target}に達する最小の構成は{storage}とバッファプール{pool}：毎秒{qps}文、{tail}。",
     ),
     "asked.none": (
-        "None that was simulated reaches {target}. The fastest is {storage} with a buffer pool of "
-        "{pool}: {qps} statements a second, {tail}.",
-        "シミュレーションした中に{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
-        "毎秒{qps}文、{tail}。",
+        "No simulated configuration reaches {target}. The fastest is {storage} with a buffer "
+        "pool of {pool}: {qps} statements per second, {tail}.",
+        "シミュレーションした構成に{target}に達するものはない。最も速いのは{storage}とバッファ"
+        "プール{pool}：毎秒{qps}文、{tail}。",
     ),
     "asked.falls": (
-        "With {storage} a larger pool is not always enough: {meets} reaches the target and "
-        "{misses} does not.",
-        "{storage}ではプールを大きくしても届くとは限らない：{meets}は目標に届き、{misses}は届かない。",
+        "With {storage}, a larger pool can miss the target: {meets} reaches it, {misses} does not.",
+        "{storage}ではプールを大きくしても目標に届くとは限らない：{meets}は届き、{misses}は届か"
+        "ない。",
     ),
     "asked.chance_rate": (
-        "Chance alone leaves {rate} statements a second (95 %), which lies on either side of the "
-        "target.",
-        "偶然による誤差だけでも毎秒{rate}文（95 %）で、目標の両側にまたがる。",
+        "The 95 % sampling interval, {rate} statements per second, contains the target.",
+        "標本誤差の95 %区間（毎秒{rate}文）は目標値を含む。",
     ),
     "asked.chance_tail": (
-        "Chance alone leaves a p99 of {tail} (95 %), which lies on either side of the target.",
-        "偶然による誤差だけでもp99は{tail}（95 %）で、目標の両側にまたがる。",
+        "The 95 % sampling interval of the p99, {tail}, contains the target.",
+        "p99の標本誤差の95 %区間（{tail}）は目標値を含む。",
     ),
-    "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
+    "asked.tail": ("p99 of {kind}, the slowest type, {p99}", "最も遅い種別{kind}のp99は{p99}"),
     "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
     "asked.interrupted": (
-        "Interrupted before any configuration was simulated.",
-        "どの構成のシミュレーションも終わらないうちに中断された。",
+        "Interrupted before the first configuration was simulated.",
+        "最初の構成のシミュレーション完了前に中断された。",
     ),
     "asked.partly": (
-        "Interrupted: not every configuration was simulated.",
+        "Interrupted: some configurations were not simulated.",
         "中断されたため、一部の構成はシミュレーションしていない。",
     ),
     "asked.nothing": (
@@ -96,64 +95,61 @@ TEXT: dict[str, tuple[str, str]] = {
         "どの構成もシミュレーションできなかった。",
     ),
     "asked.model": (
-        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %).",
-        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。",
+        "With the model error: {qps} statements per second, p99 {p99} (90 %).",
+        "モデル誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。",
     ),
     "asked.model_missed": (
-        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which misses "
-        "the target in any case.",
-        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）で、"
-        "いずれにしても目標に届かない。",
+        "With the model error: {qps} statements per second, p99 {p99} (90 %). The whole "
+        "interval misses the target.",
+        "モデル誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。区間全体が目標に届かない。",
     ),
     "asked.model_unsure": (
-        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which lies on "
-        "either side of the target.",
-        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）で、目標の両側にまたがる。",
+        "With the model error: {qps} statements per second, p99 {p99} (90 %). The interval "
+        "contains the target.",
+        "モデル誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。区間は目標値を含む。",
     ),
     "asked.inside": (
-        "The question lies inside what was validated ({on}).",
+        "The question lies inside the validated range ({on}).",
         "質問は検証済みの範囲内にある（{on}）。",
     ),
     "asked.outside": (
-        "The question lies outside what was validated ({on}).",
+        "The question lies outside the validated range ({on}).",
         "質問は検証済みの範囲外にある（{on}）。",
     ),
     "asked.fitted": (
-        "The question lies where the model was fitted on a known figure ({there}); how far off it "
-        "may be comes from other figures ({on}).",
-        "質問はモデルを既知の値に適合させた所にある（{there}）。誤差の範囲は他の既知の値による（{on}）。",
+        "The model was fitted to known figures at this point ({there}). Its error is estimated "
+        "from other figures ({on}).",
+        "この条件ではモデルを既知の値に適合させている（{there}）。誤差は他の既知の値による推定"
+        "（{on}）。",
     ),
     "asked.scaled": (
-        "Simulated at 1/{scale} of the size, data, pool, log and drives alike, for {time}.",
-        "データ、プール、ログ、ドライブを等しく1/{scale}の大きさにし、{time}シミュレーションした。",
+        "Simulated for {time} at 1/{scale} of the size of data, pool, log and drives.",
+        "データ、プール、ログ、ドライブをすべて1/{scale}に縮小し、{time}シミュレーションした。",
     ),
     "asked.rounded": (
-        "TPC-C has whole warehouses: {simulated} of data were simulated for {size}.",
-        "TPC-Cの倉庫は整数個のため、{size}の代わりに{simulated}をシミュレーションした。",
+        "TPC-C data come in whole warehouses: {simulated} were simulated for {size}.",
+        "TPC-Cの倉庫数は整数のため、{size}の代わりに{simulated}をシミュレーションした。",
     ),
     "asked.size_rounded": (
         "{size} (simulated: {simulated})",
         "{size}（シミュレーションは{simulated}）",
     ),
     "asked.full": (
-        "Simulated at full size for {time}.",
-        "実際の大きさで{time}シミュレーションした。",
+        "Simulated for {time} at full size.",
+        "実際の容量で{time}シミュレーションした。",
     ),
     "asked.most": (
-        "{input} does most: {at_low} statements a second with {low}, {at_high} with {high}.",
-        "最も影響するのは{input}：{low}なら毎秒{at_low}文、{high}なら{at_high}文。",
+        "{input} matters most: {at_low} statements per second with {low}, {at_high} with {high}.",
+        "影響が最も大きい入力は{input}：{low}なら毎秒{at_low}文、{high}なら{at_high}文。",
     ),
     "asked.most_p99": (
-        "{input} does most: a p99 of {at_low} with {low}, of {at_high} with {high}.",
-        "最も影響するのは{input}：p99は{low}なら{at_low}、{high}なら{at_high}。",
+        "{input} matters most: p99 {at_low} with {low}, {at_high} with {high}.",
+        "影響が最も大きい入力は{input}：p99は{low}なら{at_low}、{high}なら{at_high}。",
     ),
-    "asked.firm": (
-        "No value that was tried turns the answer over.",
-        "試した値のどれも答えを覆さない。",
-    ),
-    "asked.misses": ("It misses the target with {inputs}.", "{inputs}では目標に届かない。"),
-    "asked.reaches": ("It reaches the target with {inputs}.", "{inputs}なら目標に届く。"),
-    "asked.left": ("Left out", "除外"),
+    "asked.firm": ("No tested value changes the answer.", "試した値のいずれでも結論は変わらない。"),
+    "asked.misses": ("With {inputs} it misses the target.", "{inputs}では目標に届かない。"),
+    "asked.reaches": ("With {inputs} it reaches the target.", "{inputs}なら目標に届く。"),
+    "asked.left": ("Excluded", "除外"),
     "asked.left_one": ("{name}: {reason}", "{name}：{reason}"),
     "asked.left_all": ("{items}.", "{items}。"),
     "asked.left_more": ("{items}; and {count} more.", "{items}、他{count}件。"),
@@ -161,32 +157,36 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.no": ("no", "いいえ"),
     "asked.failed": ("failed", "失敗"),
     "asked.column.level": ("Configuration", "構成"),
-    "asked.column.reason": ("Why", "理由"),
+    "asked.column.reason": ("Reason", "理由"),
     "asked.column.pool": ("Buffer pool", "バッファプール"),
     "asked.column.meets": ("Reaches the target", "目標に届くか"),
-    "asked.column.qps": ("Statements a second", "毎秒の文"),
-    "asked.column.p99": ("p99 of the slowest kind", "最も遅い種類のp99"),
-    "asked.column.p99_of": ("Slowest kind", "最も遅い種類"),
+    "asked.column.qps": ("Statements per second", "毎秒の文数"),
+    "asked.column.p99": ("p99 of the slowest type", "最も遅い種別のp99"),
+    "asked.column.p99_of": ("Slowest type", "最も遅い種別"),
     "asked.column.hit_ratio": ("Hit ratio", "ヒット率"),
-    "asked.column.watts": ("Power, at most", "消費電力（最大）"),
+    "asked.column.watts": ("Maximum power", "最大消費電力"),
     "asked.column.cost": ("Cost", "費用"),
     "asked.column.value": ("Value", "値"),
-    "table.asked": ("What reaches {target}", "{target}に達する構成"),
+    "table.asked": ("Configurations and whether they reach {target}", "各構成が{target}に達するか"),
     "note.asked": (
-        "In parentheses: the 95 % interval of chance within the runs.",
-        "括弧内は実行内の偶然による95 %区間。",
+        "In parentheses: 95 % sampling intervals within the runs.",
+        "括弧内は実行内の標本誤差の95 %区間。",
     ),
-    "table.left_out": ("What could not be simulated", "シミュレーションできなかったもの"),
+    "table.left_out": (
+        "Configurations that could not be simulated",
+        "シミュレーションできなかった構成",
+    ),
     "table.sensitivity": (
-        "{storage} with {pool}, with other values of what is not known",
-        "{storage}と{pool}で、不明な入力を変えた場合",
+        "{storage} with {pool}: other values of the unknown inputs",
+        "{storage}と{pool}：未知の入力を変えた場合",
     ),
     "note.inputs": (
-        "One input at a time. TPC-C's and sysbench's rows have fixed sizes: larger rows are so "
-        "much more data there.",
-        "一度に一つの入力を変える。TPC-Cとsysbenchの行の大きさは固定なので、その分データ量を増減する。",
+        "One input varies at a time. Rows of TPC-C and sysbench have fixed sizes, so a larger "
+        "row size scales the data set.",
+        "一度に一つの入力だけを変える。TPC-Cとsysbenchの行サイズは固定のため、行サイズの代わり"
+        "にデータ量を増減する。",
     ),
-    "table.assumed": ("What was assumed", "前提"),
+    "table.assumed": ("Assumptions", "前提条件"),
     "assumed.database": ("Data set", "データ量"),
     "assumed.workload": ("Workload", "ワークロード"),
     "assumed.clients": ("Clients", "クライアント"),
@@ -194,178 +194,175 @@ TEXT: dict[str, tuple[str, str]] = {
     "assumed.host": ("Host", "ホスト"),
     "assumed.redo_log": ("Redo log", "REDOログ"),
     "assumed.start": ("Start", "開始状態"),
-    "assumed.scale": ("Size simulated", "シミュレーションの大きさ"),
-    "assumed.ramp": ("Ramp", "助走"),
-    "assumed.time": ("Measured for", "測定時間"),
+    "assumed.scale": ("Simulated scale", "シミュレーションの縮尺"),
+    "assumed.ramp": ("Ramp", "ランプ"),
+    "assumed.time": ("Measurement time", "測定時間"),
     "name.input.redo_log": ("redo log", "REDOログ"),
     "name.input.clients": ("clients", "クライアント数"),
-    "name.input.row_size": ("row size", "行の大きさ"),
-    "name.input_low": ("least value", "最小値"),
-    "name.input_high": ("greatest value", "最大値"),
-    "mark.answer": ("the answer", "答え"),
-    "mark.target": ("the target", "目標"),
+    "name.input.row_size": ("row size", "行サイズ"),
+    "name.input_low": ("lowest value", "最小値"),
+    "name.input_high": ("highest value", "最大値"),
+    "mark.answer": ("answer", "結論"),
+    "mark.target": ("target", "目標"),
     "axis.statements": ("statements / s", "文 / 秒"),
-    "axis.slowest": ("p99 of the slowest kind", "最も遅い種類のp99"),
+    "axis.slowest": ("p99 of the slowest type", "最も遅い種別のp99"),
     "figure.sensitivity": (
-        "What is not known, with {storage} and {pool}",
-        "不明な入力の影響（{storage}、{pool}）",
+        "Sensitivity to unknown inputs: {storage} with {pool}",
+        "未知の入力に対する感度（{storage}、{pool}）",
     ),
     "hint.sensitivity": (
-        "Each bar: from the answer to what one other value of an input makes of it.",
-        "棒は、一つの入力を変えたときの答えからの変化。",
+        "Each bar runs from the answer to the result with another value of the input.",
+        "棒は結論の値から、入力を変えたときの値までの変化。",
     ),
     # how far the model of a database may be off
     "table.model": (
-        "On what the intervals of the model stand: those of the statements a second",
-        "モデルの誤差の根拠（毎秒の文）",
+        "Basis of the model intervals: statements per second",
+        "モデル誤差の区間の根拠（毎秒の文数）",
     ),
     "note.model": (
-        "The interval comes from comparable figures that are known and from what the parameters "
-        "leave open, apart from what chance does. What is known of several cells was off "
-        "unequally: a ratio is no surer than the less sure of its two figures.",
-        "既知の比較対象とパラメーターの不確かさによる区間。偶然によるばらつきとは別。"
-        "既知のセルの誤差は一様でないため、比の誤差は両者のうち大きい方に等しいとする。",
+        "The intervals combine the errors of comparable known figures with the uncertainty of "
+        "the parameters. They exclude sampling error. Errors of known cells vary, so a ratio "
+        "is as uncertain as the more uncertain of its two figures.",
+        "区間は比較可能な既知の値の誤差とパラメーターの不確かさによる。標本誤差は含まない。既知"
+        "のセルの誤差は一様でないため、比の誤差は両者のうち大きい方に等しいとする。",
     ),
     "table.model_store": (
-        "On what the intervals of the document store's model stand",
-        "ドキュメントストアのモデルの誤差の根拠",
+        "Basis of the model intervals: document store",
+        "ドキュメントストアのモデル誤差の根拠",
     ),
     "note.model_store": (
-        "A document store is modelled as a journal and a merge tree. Where nothing comparable is "
-        "known its interval is a judgement of what the parameters leave open, and no validation.",
-        "ドキュメントストアはジャーナルとマージツリーとしてモデル化している。比較対象がないとき、区間は"
-        "パラメーターの不確かさの見積もりであり、検証の結果ではない。",
+        "The model of a document store is a journal and a merge tree. Without a comparable "
+        "known figure, its interval is a judgement of the parameters' uncertainty, not a "
+        "validation.",
+        "ドキュメントストアはジャーナルとマージツリーとしてモデル化している。比較可能な既知の値"
+        "がない場合、区間はパラメーターの不確かさの見積もりであり、検証結果ではない。",
     ),
     "modelled.figure": ("Figure", "値"),
     "modelled.cell": ("Cell", "セル"),
-    "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
-    "modelled.fitted": ("yes: fitted there ({names})", "はい：適合に使用（{names}）"),
-    "modelled.nothing": ("nothing comparable is known", "比較対象なし"),
+    "modelled.inside": ("Inside the validated range", "検証済みの範囲内か"),
+    "modelled.fitted": ("yes: fitted ({names})", "はい：適合に使用（{names}）"),
+    "modelled.nothing": ("no comparable figure known", "比較対象なし"),
     "modelled.none": ("not validated", "未検証"),
     "modelled.on": ("validated on {names}", "検証の対象：{names}"),
     "check.model": (
-        "{said}; how far the model may be off (90 %): {times}; {on}",
-        "{said}。モデルの誤差の範囲（90 %）：{times}；{on}",
+        "{finding}; model error (90 %): {times}; {on}",
+        "{finding}。モデル誤差（90 %）：{times}；{on}",
     ),
-    "time.away_ns": ("away {span}", "停止{span}"),
-    "time.recovery_ns": ("starting {span}", "起動{span}"),
-    "time.shutdown_ns": ("shutting down {span}", "停止処理{span}"),
-    "time.for_ns": ("reading back {span}", "読み戻し{span}"),
-    "time.first_success_ns": ("first success {span}", "最初の成功まで{span}"),
-    "time.recovered_ns": ("nine tenths of the rate {span}", "以前の90 %まで{span}"),
+    "time.away_ns": ("outage {span}", "停止{span}"),
+    "time.recovery_ns": ("startup {span}", "起動{span}"),
+    "time.shutdown_ns": ("shutdown {span}", "停止処理{span}"),
+    "time.for_ns": ("pool load {span}", "読み戻し{span}"),
+    "time.first_success_ns": ("to first success {span}", "最初の成功まで{span}"),
+    "time.recovered_ns": ("to 90 % of the rate {span}", "以前の90 %まで{span}"),
     "modelled.validated_on": ("Validated on", "検証の対象"),
     # events and the service between them
     "table.timeline": (
-        "Events of phase {phase}, and the service after each",
-        "フェーズ「{phase}」の出来事とその後の性能",
+        "Phase {phase}: events and service after each",
+        "フェーズ「{phase}」のイベントとその後の性能",
     ),
     "note.timeline": (
-        "Times from the begin of the phase, of the first run. Rates and means over the recorded "
-        "intervals that lie between two events whole: what is shorter than an interval has "
-        "none. What failed in an interval that events cut is counted from the first fault in it "
-        "on, without a fault from the event before it.",
-        "時刻はフェーズ開始から（最初の実行）。頻度と平均は出来事の間に完全に収まる記録区間から。"
-        "記録区間より短い間には値がない。出来事で分かれる記録区間に失敗したコマンドは、"
-        "その区間の最初の障害以降に、障害がなければ区間より前の出来事以降に数える。",
+        "Times run from the start of the phase, in the first run. Rates and means cover the "
+        "recorded intervals that lie entirely between two events; a shorter stretch has none. "
+        "If an event splits an interval, its failed commands count after the first fault in "
+        "it, or after the previous event if it holds no fault.",
+        "時刻は最初の実行のフェーズ開始から。レートと平均は、2つのイベントの間に完全に収まる記"
+        "録区間の値で、区間より短い間には値がない。イベントが記録区間を分ける場合、失敗したコマ"
+        "ンドはその区間の最初の障害以降に、障害がなければ直前のイベント以降に数える。",
     ),
     "timeline.time": ("Time", "時刻"),
-    "timeline.happened": ("What happened at its begin", "開始時の出来事"),
-    "timeline.rate": ("Per second", "毎秒"),
+    "timeline.happened": ("Event at the start", "開始時のイベント"),
+    "timeline.rate": ("Operations per second", "毎秒の操作数"),
     "timeline.mean": ("Mean latency", "平均レイテンシ"),
     "timeline.failed": ("Failed commands", "失敗したコマンド"),
     "timeline.rebuild": ("Rebuild writes", "リビルドの書き込み"),
     "timeline.fail": ("member {member} of {storage} fails", "{storage}のメンバー{member}が故障"),
     "timeline.lost_with_it": (
-        "{said}, and with it {writes} acknowledged writes ({bytes}) that the far side lacks",
-        "{said}、遠隔側にない応答済みの書き込み{writes}件（{bytes}）を喪失",
+        "{event}; {writes} acknowledged writes ({bytes}) not yet replicated are lost",
+        "{event}、複製未完了の応答済み書き込み{writes}件（{bytes}）を喪失",
     ),
-    "timeline.fail_all": ("{storage} fails as a whole", "{storage}全体が故障"),
+    "timeline.fail_all": ("all of {storage} fails", "{storage}全体が故障"),
     "timeline.fail_channel": (
-        "channel {channel} of member {member} of {storage} dies, and its rebuild begins",
+        "channel {channel} of member {member} of {storage} fails; its rebuild begins",
         "{storage}のメンバー{member}のチャネル{channel}が故障、リビルド開始",
     ),
     "timeline.fail_last_channel": (
-        "channel {channel} of member {member} of {storage} dies, and the drive with it",
+        "channel {channel} of member {member} of {storage} fails, and the drive with it",
         "{storage}のメンバー{member}のチャネル{channel}が故障し、ドライブも故障",
     ),
     "timeline.replace": (
-        "member {member} of {storage} is replaced and its rebuild begins",
+        "member {member} of {storage} is replaced; its rebuild begins",
         "{storage}のメンバー{member}を交換、リビルド開始",
     ),
     "timeline.rebuilt": (
-        "member {member} of {storage} is rebuilt: {bytes} in {time}",
+        "rebuild of member {member} of {storage} completes: {bytes} in {time}",
         "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}",
     ),
     "timeline.rebuilt_scaled": (
-        "member {member} of {storage} is rebuilt: {bytes} in {time}; a whole drive takes {scale} "
-        "times as long",
-        "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}（全容量ではその{scale}倍）",
+        "rebuild of member {member} of {storage} completes: {bytes} in {time} (a whole drive "
+        "takes {scale} times as long)",
+        "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}（実容量ではその{scale}倍）",
     ),
     "timeline.rebuilt_channel": (
-        "member {member} of {storage} has moved what reclaiming had left across channel "
-        "{channel}: {bytes} in "
-        "{time}",
+        "rebuild across channel {channel} of member {member} of {storage} completes: {bytes}"
+        " left by garbage collection moved in {time}",
         "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}",
     ),
     "timeline.rebuilt_channel_scaled": (
-        "member {member} of {storage} has moved what reclaiming had left across channel "
-        "{channel}: {bytes} in "
-        "{time}; a whole drive takes {scale} times as long",
-        "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}（全容量では"
-        "その{scale}倍）",
+        "rebuild across channel {channel} of member {member} of {storage} completes: {bytes}"
+        " left by garbage collection moved in {time} (a whole drive takes {scale} times as "
+        "long)",
+        "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}（実容量"
+        "ではその{scale}倍）",
     ),
     "timeline.resynced": (
-        "member {member} of {storage} has got what was under way to it when power failed: {bytes} "
-        "in {time}",
-        "{storage}のメンバー{member}の再同期完了（電源断時に転送中だった書き込み）：{bytes}、{time}",
+        "resync of member {member} of {storage} completes: {bytes} of writes in flight at the "
+        "power cut, in {time}",
+        "{storage}のメンバー{member}の再同期完了（電源断時に転送中だった書き込み）：{bytes}、"
+        "{time}",
     ),
     "timeline.power_cut": (
-        "power cut at {storage}, back at once (no start-up is simulated): {outstanding} commands "
-        "under way fail, {torn} of them torn; "
-        "{writes} acknowledged writes lost ({bytes})",
-        "{storage}の電源断（直後に復帰、起動時間は含まない）："
-        "実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）、"
-        "応答済みの書き込み{writes}件（{bytes}）を喪失",
+        "power cut at {storage}, restored at once (startup not simulated): {outstanding}"
+        " in-flight commands fail, {torn} of them torn; {writes} acknowledged writes lost ("
+        "{bytes})",
+        "{storage}の電源断（直後に復旧、起動時間は含まない）：処理中の{outstanding}コマンドが失"
+        "敗（うち{torn}件は部分書き込み）、応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
     "timeline.power_cut_carried": (
-        "power cut at {storage}, back at once (no start-up is simulated): {outstanding} commands "
-        "under way fail, {torn} of them torn; "
-        "writing the buffer to the flash needs {flush}, the capacitor holds {hold_up}; {writes} "
-        "acknowledged writes lost ({bytes})",
-        "{storage}の電源断（直後に復帰、起動時間は含まない）："
-        "実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）。"
-        "バッファの書き出しに{flush}、キャパシタの保持は{hold_up}。"
-        "応答済みの書き込み{writes}件（{bytes}）を喪失",
+        "power cut at {storage}, restored at once (startup not simulated): {outstanding}"
+        " in-flight commands fail, {torn} of them torn; flushing the buffer takes {flush}, the "
+        "capacitor holds {hold_up}; {writes} acknowledged writes lost ({bytes})",
+        "{storage}の電源断（直後に復旧、起動時間は含まない）：処理中の{outstanding}コマンドが失"
+        "敗（うち{torn}件は部分書き込み）。バッファの書き出しに{flush}、キャパシタの保持時間は"
+        "{hold_up}。応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
     "timeline.failover": (
-        "{storage} fails over to its far side: {outstanding} commands under way fail; {writes} "
-        "acknowledged writes lost ({bytes})",
-        "{storage}が遠隔側へフェイルオーバー：実行中の{outstanding}コマンドが失敗、"
-        "応答済みの書き込み{writes}件（{bytes}）を喪失",
+        "{storage} fails over to its remote side: {outstanding} in-flight commands fail; "
+        "{writes} acknowledged writes lost ({bytes})",
+        "{storage}が遠隔側へフェイルオーバー：処理中の{outstanding}コマンドが失敗、応答済みの書"
+        "き込み{writes}件（{bytes}）を喪失",
     ),
     "timeline.crash": (
-        "`{event}`: the server is gone, and answers again {away} later",
-        "「{event}」：サーバー停止、{away}後に応答",
+        "`{event}`: the server crashes and answers again after {away}",
+        "「{event}」：サーバーがクラッシュ、{away}後に応答再開",
     ),
     "timeline.crash_cut_short": (
-        "`{event}`: the server is gone, and has not answered when the next event befalls it {away} "
-        "later",
-        "「{event}」：サーバー停止、応答しないまま{away}後に次のイベント",
+        "`{event}`: the server crashes; the next event follows after {away}, before it answers",
+        "「{event}」：サーバーがクラッシュ、応答再開前の{away}後に次のイベント",
     ),
     "timeline.restart": (
-        "`{event}`: the server is shut down, and answers again {away} later",
-        "「{event}」：サーバーを正常停止、{away}後に応答",
+        "`{event}`: the server shuts down and answers again after {away}",
+        "「{event}」：サーバーを正常停止、{away}後に応答再開",
     ),
     "timeline.restart_cut_short": (
-        "`{event}`: the server is shut down, and ends as in a crash {away} later",
+        "`{event}`: the server shuts down and crashes after {away}",
         "「{event}」：サーバーを正常停止、{away}後に異常終了",
     ),
     "timeline.pool_loaded": (
-        "`{event}`: {pages} pages are back in the pool, read in {time}",
+        "`{event}`: {pages} pages reloaded into the buffer pool in {time}",
         "「{event}」：バッファプールへ{pages}ページを復元、{time}",
     ),
     "timeline.pool_loaded_in_part": (
-        "`{event}`: of the pages listed {pages} are back in the pool after {time}, no more come",
+        "`{event}`: {pages} listed pages reloaded into the buffer pool in {time}, the rest skipped",
         "「{event}」：{time}で{pages}ページを復元し、残りは打ち切り",
     ),
     "mark.crash": ("crash", "クラッシュ"),
@@ -384,57 +381,57 @@ TEXT: dict[str, tuple[str, str]] = {
         "上限未満で{rate}、信頼度{confidence}",
     ),
     "mark.limit": ("limit {limit}", "上限 {limit}"),
-    "timeline.missed": ("`{event}` did not happen: {why}", "「{event}」は起きなかった：{why}"),
-    "timeline.hook_begin": ("the command of `{event}` begins", "「{event}」のコマンド開始"),
+    "timeline.missed": ("`{event}` did not happen: {why}", "「{event}」は実行されなかった：{why}"),
+    "timeline.hook_begin": ("the command of `{event}` starts", "「{event}」のコマンド開始"),
     "timeline.hook_end": (
-        "the command of `{event}` ends with status {status}",
+        "the command of `{event}` exits with status {status}",
         "「{event}」のコマンド終了（状態{status}）",
     ),
     # how well a calibrated profile fits
-    "fit.title": ("Profile {name}: how well it fits", "プロファイル{name}の適合度"),
-    "fit.model": ("Model: {model}, fitted on {basis}.", "モデル: {model}。適合の対象: {basis}。"),
+    "fit.title": ("Profile {name}: goodness of fit", "プロファイル{name}の適合度"),
+    "fit.model": ("Model: {model}, fitted to {basis}.", "モデル: {model}。適合の対象: {basis}。"),
     "fit.answer.fitted": (
-        "Cells it was fitted on: {within} of {cells} rates within 10 %, median error {median}, "
-        "worst {worst}; {within_p50} of {cells} median latencies within 10 %.",
-        "適合に用いたセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
-        "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
+        "Fitted cells: {within} of {cells} rates within 10 %, median error {median}, maximum "
+        "{worst}; {within_p50} of {cells} median latencies within 10 %.",
+        "適合に用いたセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、最大"
+        "{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
     ),
     "fit.answer.held_out": (
-        "Cells held out: {within} of {cells} rates within 10 %, median error {median}, "
-        "worst {worst}; {within_p50} of {cells} median latencies within 10 %.",
-        "適合に用いなかったセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
-        "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
+        "Held-out cells: {within} of {cells} rates within 10 %, median error {median}, maximum "
+        "{worst}; {within_p50} of {cells} median latencies within 10 %.",
+        "適合に用いなかったセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、最"
+        "大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
     ),
     "fit.answer.nearer": (
-        "{model} is chosen by its score, although {model_other} comes nearer to the rates (error "
-        "{error_other} against {error}): rates and median latencies together, each by how surely "
-        "it was measured, are {misfit} off against {misfit_other}, and parameters add {penalty} "
-        "against {penalty_other}, which makes {score} against {score_other}.",
-        "レートの誤差は{model_other}の方が小さい（{error}に対し{error_other}）が、"
-        "スコアにより{model}を選択: レートとレイテンシの中央値を実測の確かさで重み付けした残差は"
-        "{misfit_other}に対し{misfit}、パラメーター数による罰則は{penalty_other}に対し{penalty}、"
-        "合計は{score_other}に対し{score}。",
+        "{model} has the best score, although {model_other} fits the rates better (error "
+        "{error_other}, not {error}). Residual of rates and median latencies, weighted by "
+        "precision: {misfit} ({model_other}: {misfit_other}); penalty for parameters: {penalty}"
+        " ({penalty_other}); score: {score} ({score_other}).",
+        "レートの誤差は{model_other}の方が小さい（{error}に対し{error_other}）が、スコアにより"
+        "{model}を選択: レートとレイテンシの中央値を測定精度で重み付けした残差は{misfit_other}"
+        "に対し{misfit}、パラメーター数による罰則は{penalty_other}に対し{penalty}、合計は"
+        "{score_other}に対し{score}。",
     ),
     "fit.answer.unpredicted": (
-        "Warning: the profile does not predict what it was not fitted on: {far} of {cells} "
-        "held-out rates are off by more than 25 %.",
-        "警告: このプロファイルは適合に用いなかった条件を予測できない。"
-        "適合に用いなかったセル{cells}中{far}のレートで誤差が25 %を超える。",
+        "Warning: the profile does not predict cells outside the fit: {far} of {cells}"
+        " held-out rates are off by more than 25 %.",
+        "警告: このプロファイルは適合に用いなかった条件を予測できない。適合に用いなかったセル"
+        "{cells}中{far}のレートで誤差が25 %を超える。",
     ),
     "fit.answer.not_tried": (
-        "Not tried, for {cells} fitted cells cannot tell as many parameters: {models}.",
-        "適合に用いたセル{cells}個ではパラメーターを決められず、試さなかったモデル: {models}。",
+        "Not tried, because {cells} fitted cells cannot determine as many parameters: {models}.",
+        "適合に用いた{cells}セルではパラメーターを決定できないため、試さなかったモデル: {models}。",
     ),
     "fit.with_parameters": ("{model} ({parameters})", "{model}（{parameters}個）"),
     "fit.answer.open": (
-        "What the measurement leaves open: it tells {known_to_10} of {repeated} held-out rates to "
-        "10 % (95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "
+        "Measurement uncertainty: {known_to_10} of {repeated} held-out rates are known to 10 % "
+        "(95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "
         "their interval.",
         "実測の不確かさ: 適合に用いなかったレート{repeated}個のうち、95 %信頼区間が±10 %以内に"
         "収まるものは{known_to_10}個。シミュレーションが信頼区間から10 %以内のものは"
         "{within_10_of_interval}個。",
     ),
-    "fit.cells": ("Cell by cell", "セルごとの結果"),
+    "fit.cells": ("Results by cell", "セルごとの結果"),
     "fit.cell": ("Cell", "セル"),
     "fit.rate": ("Operations per second", "毎秒の操作数"),
     "fit.p50": ("Median latency", "レイテンシの中央値"),
@@ -448,36 +445,35 @@ TEXT: dict[str, tuple[str, str]] = {
     "fit.parameter": ("Parameter", "パラメーター"),
     "fit.value": ("Value", "値"),
     "fit.sure": ("Standard error", "標準誤差"),
-    "fit.by_cells": ("Told by the cells?", "セルから判るか"),
-    "fit.told": ("yes", "はい"),
-    "fit.not_told": ("no", "いいえ"),
+    "fit.by_cells": ("Determined by the cells", "セルから決定できたか"),
+    "fit.determined": ("yes", "はい"),
+    "fit.not_determined": ("no", "いいえ"),
     "fit.considered": ("Models considered", "検討したモデル"),
     "fit.kind": ("Model", "モデル"),
     "fit.score": ("Score", "スコア"),
     "fit.note.considered": (
-        "Misfit of the fitted cells, in squared standard deviations, and a penalty for each "
-        "parameter (BIC): the least is chosen. The error is the root mean square over "
-        "fitted cells.",
-        "適合に用いたセルの残差（標準偏差の二乗）とパラメーター数による罰則（BIC）。最小のものを選択。"
-        "誤差は適合に用いたセルの二乗平均平方根。",
+        "Score: squared standardised residuals of the fitted cells plus a penalty per "
+        "parameter (BIC). The lowest score wins. Error: root mean square over the fitted cells.",
+        "スコアは適合に用いたセルの残差（標準偏差で正規化した二乗和）とパラメーター数による罰則"
+        "の和（BIC）。最小のものを選択。誤差は適合に用いたセルの二乗平均平方根。",
     ),
-    "fit.untold": ("What could not be told", "判らなかったこと"),
+    "fit.undetermined": ("Undetermined", "決定できなかったもの"),
     "fit.unsure": (
-        "{parameter}: the cells leave it open by a quarter or more, or press it against its bound",
-        "{parameter}: セルからは四分の一以上の幅でしか決まらないか、限界に達しています",
+        "{parameter}: the cells leave an uncertainty of 25 % or more, or the value is at its bound",
+        "{parameter}: セルから決まる値の不確かさが25 %以上、または値が限界に到達",
     ),
     "fit.findings": (
-        "Cells whose figures may not be the disk's",
-        "ディスク以外が影響した可能性のあるセル",
+        "Cells that something other than the disk may have limited",
+        "ディスク以外が律速した可能性のあるセル",
     ),
-    "fit.left_out": ("Left out", "除外したもの"),
+    "fit.left_out": ("Excluded", "除外したもの"),
     # the slowest operations
-    "table.slowest": ("Slowest operations of each stream", "各ストリームで最も遅かった操作"),
+    "table.slowest": ("Slowest operations per stream", "ストリームごとの最も遅い操作"),
     "note.slowest": (
-        "Times from the begin of the run, when the completion was seen; offsets and lengths in "
-        "bytes. Latency runs from the intended start in open loop.",
-        "時刻は実行開始から完了を確認するまで。オフセットと長さはバイト単位。"
-        "オープンループのレイテンシは予定された開始時刻から数えます。",
+        "Times of completion, from the start of the run; offsets and lengths in bytes. In open "
+        "loop, latency runs from the intended start.",
+        "時刻は実行開始から完了まで。オフセットと長さはバイト単位。オープンループのレイテンシの"
+        "起点は予定された開始時刻。",
     ),
     "slow.operation": ("Operation", "操作"),
     "slow.latency": ("Latency", "レイテンシ"),
@@ -493,17 +489,17 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
     "answer.in_phase": ("{topic} in “{phase}”", "「{phase}」の{topic}"),
-    "answer.left": ("Left out here", "省略した項目"),
-    "answer.effect": ("What each change does", "各変更の効果"),
-    "answer.dead": ("Out of service", "サービス停止"),
-    "answer.limit": ("Load under the limit", "上限内の負荷"),
-    "answer.silent": ("Without figures", "数値のないフェーズ"),
+    "answer.left": ("Not shown here", "省略した項目"),
+    "answer.effect": ("Effect of each change", "各変更の効果"),
+    "answer.failures": ("Out of service", "サービス停止"),
+    "answer.limit": ("Sustainable load", "持続可能な負荷"),
+    "answer.empty": ("No figures", "数値のないフェーズ"),
     "answer.cut": ("Power loss", "電源断"),
     "answer.retry": ("Read retry", "リードリトライ"),
     "answer.throughput": ("Throughput", "スループット"),
-    "answer.commit": ("Commit", "コミット"),
-    "answer.company": ("Beside other work", "他の処理との同居"),
-    "answer.tail": ("Tail latency", "裾のレイテンシ"),
+    "answer.commit": ("Commits", "コミット"),
+    "answer.interference": ("Interference", "性能干渉"),
+    "answer.tail": ("Tail latency", "テールレイテンシ"),
     "sentence.peak": ("{items}.", "{items}。"),
     "sentence.peak_same": (
         "{items}, each at {axis} {level}.",
@@ -511,24 +507,24 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "sentence.floor": ("{items}.", "{items}。"),
     "sentence.left": (
-        "What {count} more would say stands in the report's tables, key figures first.",
-        "ほかの{count}項目の内容は、レポートの「主な数値」などの表にある。",
+        "See the report's tables, key figures first, for {count} more findings.",
+        "ほかの{count}項目は、レポートの「主な数値」などの表を参照。",
     ),
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
-    "sentence.dead": ("{items}.", "{items}。"),
-    "sentence.silent": ("{items}.", "{items}。"),
+    "sentence.failures": ("{items}.", "{items}。"),
+    "sentence.empty": ("{items}.", "{items}。"),
     "sentence.cut": ("{items}.", "{items}。"),
     "sentence.retry": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
-    "sentence.company": ("{items}.", "{items}。"),
+    "sentence.interference": ("{items}.", "{items}。"),
     "sentence.tail": ("{items}.", "{items}。"),
     # the first item of a list has the verb, the others follow it
     "item.peak_first": ("{name} reaches {value} IOPS{aside}", "IOPSは{name} {value}{aside}"),
     "item.peak": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.peak_transactions_first": (
-        "{name} reaches {value} transactions a second{aside}",
+        "{name} reaches {value} transactions per second{aside}",
         "トランザクションは毎秒{name} {value}{aside}",
     ),
     "item.peak_bandwidth_first": ("{name} reaches {value}{aside}", "{name} {value}{aside}"),
@@ -542,105 +538,105 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name}は{stat}{value}{aside}",
     ),
     "item.floor_only": ("{name} {value}{aside}", "{name} {value}{aside}"),
-    "item.throughput_first": ("{name} runs at {value}{aside}", "{name} {value}{aside}"),
-    "item.throughput": ("{name} at {value}{aside}", "{name} {value}{aside}"),
-    "item.throughput_iops_first": (
-        "{name} runs at {value} IOPS{aside}",
-        "{name} {value} IOPS{aside}",
-    ),
-    "item.throughput_iops": ("{name} at {value} IOPS{aside}", "{name} {value} IOPS{aside}"),
+    "item.throughput_first": ("{name}: {value}{aside}", "{name} {value}{aside}"),
+    "item.throughput": ("{name}: {value}{aside}", "{name} {value}{aside}"),
+    "item.throughput_iops_first": ("{name}: {value} IOPS{aside}", "{name} {value} IOPS{aside}"),
+    "item.throughput_iops": ("{name}: {value} IOPS{aside}", "{name} {value} IOPS{aside}"),
     "item.throughput_transactions_first": (
-        "{name} makes {value} transactions a second{aside}",
+        "{name}: {value} transactions per second{aside}",
         "トランザクションは毎秒{name} {value}{aside}",
     ),
     "item.throughput_time_first": ("{name} takes {value}{aside}", "{name}の時間は{value}{aside}"),
     "item.throughput_time": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
-    "item.dead": (
-        "Storage {storage} has failed at {time}, and nothing was served from then on",
-        "ストレージ{storage}は{time}に故障し、以後は何も処理されていない",
+    "item.failed": (
+        "Storage {storage} failed at {time} and served nothing after that",
+        "ストレージ{storage}は{time}に故障し、以後は要求を処理していない",
     ),
-    "item.dead_since": (
-        "Storage {storage} served nothing from {time} on",
-        "ストレージ{storage}は{time}以後、何も処理していない",
+    "item.stopped": (
+        "Storage {storage} served nothing after {time}",
+        "ストレージ{storage}は{time}以後、要求を処理していない",
     ),
-    "item.dead_in": (" ({name})", "（{name}）"),
-    "item.dead_more": ("and so did {count} more", "他に{count}件"),
+    "item.failed_in": (" ({name})", "（{name}）"),
+    "item.failed_more": ("{count} more failures", "他に{count}件"),
     "item.cut": (
-        "writing the buffer of {storage} to the flash takes {time}",
-        "{storage}のバッファをフラッシュに書くには{time}かかる",
+        "flushing the buffer of {storage} to flash takes {time}",
+        "{storage}のバッファをフラッシュに書き出す時間は{time}",
     ),
     "item.cut_saved": (
-        "a capacitor that holds {time} loses nothing that was acknowledged",
-        "{time}保つコンデンサーなら、完了を返した書き込みは失われない",
+        "a capacitor that holds {time} loses no acknowledged write",
+        "保持時間{time}のキャパシタなら応答済みの書き込みを失わない",
     ),
     "item.cut_lost": (
         "one that holds {time} loses up to {writes} acknowledged writes ({bytes}; {name})",
-        "{time}しか保たないと、完了を返した書き込みが最大{writes}件失われる（{bytes}、{name}）",
+        "保持時間{time}では応答済みの書き込みを最大{writes}件失う（{bytes}、{name}）",
     ),
     "item.retry": (
-        "{name}: flash lasts {life_years_retried} with it and {life_years} without, {ratio}",
-        "{name}：フラッシュはリードリトライありで{life_years_retried}、"
-        "なしで{life_years}もつ（{ratio}）",
+        "{name}: flash lasts {life_years_retried} with read retry and {life_years} without, "
+        "{ratio}",
+        "{name}：フラッシュの寿命はリードリトライありで{life_years_retried}、なしで{life_years}"
+        "（{ratio}）",
     ),
     "item.retry_alone": (
-        "where flash is worn out without it, it lasts {most} ({most_in})",
-        "なしでは寿命が尽きたフラッシュは、さらに{most}もつ（{most_in}）",
+        "flash that is worn out without it lasts {most} ({most_in})",
+        "リードリトライなしでは寿命に達したフラッシュは、さらに{most}使える（{most_in}）",
     ),
     "item.retry_range": (
-        "where flash is worn out without it, it lasts from {least} ({least_in}) "
-        "to {most} ({most_in})",
-        "なしでは寿命が尽きたフラッシュは、さらに{least}（{least_in}）から{most}（{most_in}）もつ",
+        "flash that is worn out without it lasts from {least} ({least_in}) to {most} ({most_in})",
+        "リードリトライなしでは寿命に達したフラッシュは、さらに{least}（{least_in}）から{most}"
+        "（{most_in}）使える",
     ),
-    "item.silent_ramped": (
-        "in {phase} the ramp used up the amount, and nothing was left to measure",
+    "item.empty_ramped": (
+        "in {phase} the ramp used up the amount, leaving nothing to measure",
         "「{phase}」ではランプ期間で総量を使い切り、測定する分が残らなかった",
     ),
-    "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
-    "item.silent_failed": (
+    "item.empty": ("in {phase} nothing completed", "「{phase}」で完了したものはない"),
+    "item.empty_failed": (
         "in {phase} all {count} commands failed",
         "「{phase}」では全{count}コマンドが失敗",
     ),
-    "item.at_time": ("at {time} {said}", "{time}に{said}"),
+    "item.at_time": ("at {time} {event}", "{time}に{event}"),
     "item.effect": (
-        "{axis} {level} makes {ratio} the transactions of {first}{aside}",
+        "{axis} {level} yields {ratio} the transactions of {first}{aside}",
         "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",
     ),
     "item.effect_operations": (
-        "{axis} {level} makes {ratio} the operations of {first}{aside}",
+        "{axis} {level} yields {ratio} the operations of {first}{aside}",
         "{axis}を{first}から{level}にすると操作数は{ratio}{aside}",
     ),
     "item.effect_commits": (
-        "{axis} {level} makes {ratio} the commits of {first}{aside}",
+        "{axis} {level} yields {ratio} the commits of {first}{aside}",
         "{axis}を{first}から{level}にするとコミット数は{ratio}{aside}",
     ),
     "item.limit": (
-        "{name} bears {rate} requests a second{aside} with {operation} {measure} below {limit}",
-        "{name}が{operation}の{measure}を{limit}未満に保てる要求率は毎秒{rate}{aside}まで",
+        "{name} sustains {rate} requests per second{aside} with {operation} {measure} below "
+        "{limit}",
+        "{name}が{operation}の{measure}を{limit}未満に保てる要求レートは毎秒{rate}{aside}まで",
     ),
     "item.limit_always": (
-        "{name} bears at least {rate} requests a second with {operation} {measure} below {limit}, "
-        "and no rate that was tried surely exceeds that",
-        "{name}の{operation}の{measure}は毎秒{rate}でも{limit}未満で、"
-        "上限を確実に超える要求率は試した範囲にない",
+        "{name} sustains at least {rate} requests per second with {operation} {measure} below "
+        "{limit}; no tested rate certainly exceeds the limit",
+        "{name}の{operation}の{measure}は毎秒{rate}でも{limit}未満。上限を確実に超える要求レー"
+        "トは試した範囲にない",
     ),
     "item.limit_never": (
-        "{name} does not bear {rate} requests a second with {operation} {measure} below {limit}, "
-        "and no lower rate that was tried surely keeps that",
-        "{name}の{operation}の{measure}は毎秒{rate}で{limit}以上となり、"
-        "より低い要求率でも確実に未満とはならない",
+        "{name} does not sustain {rate} requests per second with {operation} {measure} below "
+        "{limit}; no lower tested rate certainly keeps the limit",
+        "{name}の{operation}の{measure}は毎秒{rate}で{limit}以上。上限を確実に満たす、より低い"
+        "要求レートは試した範囲にない",
     ),
     "item.limit_unknown": (
-        "no rate that was tried tells how much {name} bears with {operation} {measure} "
-        "below {limit}",
-        "{name}の{operation}の{measure}を{limit}未満に保てる要求率は、試した範囲では不明",
+        "the tested rates do not determine how much {name} sustains with {operation} {measure}"
+        " below {limit}",
+        "{name}の{operation}の{measure}を{limit}未満に保てる要求レートは、試した範囲では不明",
     ),
     "item.effect_time": (
         "{axis} {level} takes {ratio} the time of {first}{aside}",
         "{axis}を{first}から{level}にすると時間は{ratio}{aside}",
     ),
     "item.effect_one": (
-        "{axis} {level} makes {value} transactions a second, {ratio}{aside} the {base} of {first}",
+        "{axis} {level} makes {value} transactions per second, {ratio}{aside} the {base} of "
+        "{first}",
         "{axis} {level}のトランザクションは毎秒{value}、{first}の{base}の{ratio}{aside}",
     ),
     "item.effect_time_one": (
@@ -648,15 +644,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "{axis} {level}の時間は{value}、{first}の{base}の{ratio}{aside}",
     ),
     "item.effect_latency": (
-        "{axis} {level} takes {ratio} the time of {first} for a read or write{aside}",
+        "{axis} {level} takes {ratio} the time of {first} per read or write{aside}",
         "{axis}を{first}から{level}にすると読み書き1回の時間は{ratio}{aside}",
     ),
     "item.effect_latency_one": (
-        "{axis} {level} takes {value} for a read or write, {ratio}{aside} the {base} of {first}",
+        "{axis} {level} takes {value} per read or write, {ratio}{aside} the {base} of {first}",
         "{axis} {level}の読み書き1回の時間は{value}、{first}の{base}の{ratio}{aside}",
     ),
     "item.effect_life": (
-        "with {axis} {level} the drive lasts {ratio} the time of {first}{aside}",
+        "with {axis} {level} the drive lasts {ratio} as long as with {first}{aside}",
         "{axis}を{first}から{level}にするとドライブの寿命は{ratio}{aside}",
     ),
     "item.effect_life_one": (
@@ -667,54 +663,54 @@ TEXT: dict[str, tuple[str, str]] = {
         "with {axis} {level} the drive lasts {value} days, {ratio}{aside} the {base} of {first}",
         "{axis} {level}でのドライブの寿命は{value}日、{first}の{base}日の{ratio}{aside}",
     ),
-    "item.away": (
-        "{name}: the service is away {served} and {recovered}",
+    "item.outage": (
+        "{name}: service stops {served} and {recovered}",
         "{name}：{served}、{recovered}",
     ),
     "item.outages": ("of {count} outages{by} the longest is ", "停止{count}件{by}の最長は"),
     "item.outages_by": (" by {event}", "（{event}）"),
     "item.outages_more": (
-        " ({count} more by other events, none longer)",
-        "（他の出来事による停止{count}件はいずれもこれを超えない）",
+        " ({count} more outages by other events, none longer)",
+        "（他のイベントによる停止{count}件はいずれもこれより短い）",
     ),
     "item.lost": (
-        "{cells} of {all} cells lose acknowledged commits, {name} the most with {count}",
+        "{cells} of {all} cells lose acknowledged commits, {name} the most: {count}",
         "{all}セル中{cells}セルで応答済みコミットを喪失、最多は{name}の{count}件",
     ),
     "item.lost_one": (
         "{count} acknowledged commits are lost",
         "応答済みコミットの喪失は{count}件",
     ),
-    "away.for": ("for {time}", "サービスの停止は{time}"),
-    "away.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
-    "away.recovered": (
-        "at nine tenths of its rate after {time}",
-        "元のレートの9割に戻るまで{time}",
+    "outage.for": ("for {time}", "サービスの停止は{time}"),
+    "outage.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
+    "outage.recovered": (
+        "reaches 90 % of its rate after {time}",
+        "元のレートの90 %に戻るまで{time}",
     ),
-    "away.unrecovered": (
-        "does not come back to nine tenths of its rate in this phase",
-        "このフェーズ内では元のレートの9割に戻らない",
+    "outage.unrecovered": (
+        "does not reach 90 % of its rate in this phase",
+        "このフェーズ内では元のレートの90 %に戻らない",
     ),
     "item.effect_range": (
-        "{low} to {high}, depending on the rest",
-        "他の条件により{low}～{high}",
+        "{low} to {high}, depending on the other axes",
+        "他の軸により{low}～{high}",
     ),
     "item.tail_first": ("{name} has a p99 of {value}{aside}", "p99は{name} {value}{aside}"),
     "item.tail": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.at": (" at {axis} {level}", "（{axis} {level}）"),
     "item.commit": (
-        "a commit takes {mean} on average and {tail} at p99, which makes {rate} commits a second",
+        "a commit takes {mean} on average and {tail} at p99: {rate} commits per second",
         "1回のコミットは平均{mean}、p99で{tail}、毎秒{rate}回",
     ),
     "item.commit_fastest": ("the fastest of {count}, {item}", "{count}件中、最も速いのは{item}"),
     "item.commit_slowest": ("the slowest, {item}", "最も遅いのは{item}"),
-    "item.commit_rate": ("{rate} commits a second", "コミットは毎秒{rate}回"),
-    "item.company": (
-        "{name} p99 goes from {before} in “{first}” to {after} in “{second}”, {ratio}",
+    "item.commit_rate": ("{rate} commits per second", "コミットは毎秒{rate}回"),
+    "item.interference": (
+        "p99 of {name} changes from {before} in “{first}” to {after} in “{second}”, {ratio}",
         "{name}のp99は、「{first}」の{before}から「{second}」の{after}へ、{ratio}",
     ),
-    "item.others": ("the other {count} lie between", "他の{count}件はその間"),
-    "item.best": ("{best} at the most, {worst} at the least", "最大で{best}、最小で{worst}"),
+    "item.others": ("the other {count} lie between them", "他の{count}件はその間"),
+    "item.best": ("maximum {best}, minimum {worst}", "最大で{best}、最小で{worst}"),
     "list.separator": ("; ", "、"),
     "list.end": (".", "。"),
     "list.short": (", ", "、"),
@@ -722,15 +718,15 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
     "aside.model": ("model {interval}", "モデル{interval}"),
     "note.modelled": (
-        "In square brackets: how far the model of the database may be off (90 %).",
-        "角括弧内はデータベースのモデルの誤差の範囲（90 %）。",
+        "In square brackets: model error of the database (90 %).",
+        "角括弧内はデータベースのモデル誤差の範囲（90 %）。",
     ),
-    "note.beyond": ("{sign} Outside what was validated.", "{sign}検証済みの範囲外。"),
+    "note.beyond": ("{sign} Outside the validated range.", "{sign}検証済みの範囲外。"),
     "note.one_run": ("one run, no interval", "1回のみ、区間なし"),
     "note.no_interval": ("no interval", "区間なし"),
     "note.of_a_part": (
-        "of a drive with a part of its capacity: not what a whole one shows",
-        "容量を縮小したドライブの値で、実際の容量での値ではない",
+        "simulated drive of reduced capacity: not valid for a whole drive",
+        "縮小した容量のドライブの値で、実容量のドライブには当てはまらない",
     ),
     "note.all_one_run": ("(one run each, no interval)", "（各1回のみ、区間なし）"),
     "note.all_no_interval": ("(no intervals)", "（区間なし）"),
@@ -740,157 +736,155 @@ TEXT: dict[str, tuple[str, str]] = {
         "主な数値。括弧内は95 %区間",
     ),
     "table.overview_bare": ("Key figures", "主な数値"),
-    "table.plain": ("{phase}: every measure", "{phase}：全指標"),
+    "table.plain": ("{phase}: all measures", "{phase}：全指標"),
     "table.matrix": ("{phase}: {measure}", "{phase}：{measure}"),
     "table.total": (
         "{phase}: {measure}, reads and writes together",
         "{phase}：{measure}（読み書き合計）",
     ),
     "table.why": (
-        "{phase}: mean latency by part, and what limits it",
+        "{phase}: mean latency by part, and bottleneck",
         "{phase}：平均レイテンシの内訳と律速要因",
     ),
     "note.why": (
-        "Means over all operations; the parts add up to the latency.",
+        "Means over all operations. The parts add up to the latency.",
         "全操作の平均。内訳の合計はレイテンシに等しい。",
     ),
     "table.endurance": (
-        "{phase}: write amplification, spare, and how long the cells last",
+        "{phase}: write amplification, spare area and life",
         "{phase}：書き込み増幅、予備領域、寿命",
     ),
     "note.endurance": (
-        "What is written to the drives holds an array's copies, parity and rebuilds; write"
-        " amplification is that of the drives."
-        " Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
-        " it moved nothing), nominal as built. Cycles are the most of any block. Life is how long"
-        " the whole drive's cells last at this rate of programs.",
-        "ドライブへの書き込みはアレイの複製・パリティ・再構築の分を含み、書き込み増幅はドライブ内の値。"
-        "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
-        "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
+        "Bytes written to the drives include an array's copies, parity and rebuilds; write "
+        "amplification is that of the drives. Spare area is a share of the capacity: effective "
+        "as garbage collection sees it (a dash if it moved nothing), nominal as built. Cycles "
+        "are the maximum of any block. Life is that of the whole drive at this program rate.",
+        "ドライブへの書き込みはアレイの複製・パリティ・リビルドを含み、書き込み増幅はドライブ内"
+        "の値。予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなけれ"
+        "ば「–」、公称は設計値）。書き換え回数は全ブロックの最大値。寿命はこの書き込み速度を続"
+        "けた場合のドライブ全体の値。",
     ),
-    "table.offers": (
-        "What each storage offers, and what that draws",
-        "各ストレージの性能と消費電力",
+    "table.comparison": (
+        "Storage comparison: performance and power",
+        "ストレージの比較：性能と消費電力",
     ),
-    "note.offers": (
-        "Published figures stand beside ours; of a range both ends. Power of all drives of the "
-        "storage together. Where a part of a storage is used, all but its power is of that part.",
-        "公表値を併記し、範囲で公表されたものは両端を示します。"
-        "電力はストレージの全ドライブの合計です。"
-        "ストレージの一部だけを使う場合、電力以外はその部分の値です。",
+    "note.comparison": (
+        "Published figures stand next to ours, with both ends of a published range. Power is "
+        "that of all drives of the storage. If a study uses a part of a storage, all figures "
+        "except power are of that part.",
+        "公表値を併記し、範囲で公表されたものは両端を示す。電力はストレージの全ドライブの合計。"
+        "ストレージの一部だけを使う場合、電力以外はその部分の値。",
     ),
-    "note.offers.power": (
-        "Power of all drives of the storage together. Where a part of a storage is used, all but "
-        "its power is of that part.",
-        "電力はストレージの全ドライブの合計です。"
-        "ストレージの一部だけを使う場合、電力以外はその部分の値です。",
+    "note.comparison.power": (
+        "Power is that of all drives of the storage. If a study uses a part of a storage, all "
+        "figures except power are of that part.",
+        "電力はストレージの全ドライブの合計。ストレージの一部だけを使う場合、電力以外はその部分"
+        "の値。",
     ),
     "table.power": (
-        "{phase}: capacity, mean power of the drives, and what a watt brings",
+        "{phase}: capacity, mean power of the drives, and performance per watt",
         "{phase}：容量、ドライブの平均電力と1 Wあたりの性能",
     ),
     "note.power": (
-        "Power of all drives of the storage together, idling included; the host's, links' and "
-        "controllers' is not in it. Reads, writes and trims count. Functions that share a drive "
-        "stand in one row under its name; of one alone, too, the power is the whole drive's.",
-        "ストレージの全ドライブの合計電力（待機分を含む）。ホスト、リンク、コントローラの電力は"
-        "含まない。読み取り、書き込み、TRIMを数える。1台のドライブを共有するファンクションは"
+        "Power is that of all drives of the storage, idle power included, without host, links "
+        "and controllers. Reads, writes and trims count. Functions that share a drive share "
+        "one row under its name; a single function's power, too, is the whole drive's.",
+        "ストレージの全ドライブの合計電力（待機電力を含む）。ホスト、リンク、コントローラの電力"
+        "は含まない。読み出し、書き込み、TRIMを数える。1台のドライブを共有するファンクションは"
         "ドライブ名の1行にまとめる。単独のファンクションでも電力はドライブ全体の値。",
     ),
     "note.heat": (
-        "Temperature is of the warmest drive, at the ends of the intervals; throttled is the share"
-        " of their time that heat held drives back.",
-        "温度は最も熱いドライブの区間終了時の値。温度制限は、熱で性能が抑えられた時間の割合。",
+        "Temperature is that of the warmest drive at interval ends. Throttled: share of the "
+        "drives' time with thermal throttling.",
+        "温度は最も熱いドライブの区間終了時の値。温度制限は、熱による性能抑制が働いた時間の割合。",
     ),
     "note.warming": (
-        "Not settled: the drive was still getting warmer, so that a longer phase at this power"
-        " shows higher temperatures, and may be throttled where this one was not.",
-        "安定前の値。ドライブは温度上昇の途中で、同じ電力でもフェーズが長ければ温度はさらに上がり、"
-        "ここではなかった温度制限を受けることもある。",
+        "Not settled: the drive was still warming up. A longer phase at this power reaches "
+        "higher temperatures and may be throttled.",
+        "安定前の値。ドライブは温度上昇の途中で、同じ電力でもフェーズが長ければ温度はさらに上が"
+        "り、温度制限を受けることもある。",
     ),
     "table.interference": (
-        "{world}: latency p99.9 alone, beside one other load, and beside all",
-        "{world}：単独、他の1つと同居、すべてと同居でのレイテンシp99.9",
+        "{world}: latency p99.9 alone, with one other load, and with all",
+        "{world}：単独、他の1つと同時、すべてと同時のレイテンシp99.9",
     ),
     "note.interference": (
-        "In parentheses: times the latency alone. Intervals stand with the numbers of each phase.",
-        "括弧内は単独時との比。区間は各フェーズの数値の表にあります。",
+        "In parentheses: ratio to the latency alone. See the tables of each phase for intervals.",
+        "括弧内は単独時との比。区間は各フェーズの数値の表を参照。",
     ),
-    "column.disturbed": ("Who", "妨げられる側"),
+    "column.disturbed_load": ("Load", "負荷"),
     "column.alone": ("alone", "単独"),
-    "column.beside": ("beside", "同居の相手"),
-    "column.together": ("beside all", "すべてと同居"),
+    "column.with_load": ("with", "同時に動作"),
+    "column.with_all": ("with all", "すべてと同時"),
     "table.unserved": (
-        "Arrivals that were not served before the phase ended",
+        "Arrivals not served before the phase ended",
         "フェーズ終了までに処理されなかった到着",
     ),
     "note.unserved": (
-        "They count in no rate and no latency: with them, latencies would be longer.",
+        "They count in no rate and no latency. With them, latencies would be longer.",
         "レートとレイテンシには含まれない。含めればレイテンシはより長い。",
     ),
     "column.arrived": ("Arrived", "到着"),
     "column.unserved": ("Not served", "未処理"),
     "column.unserved_share": ("Share", "割合"),
-    "table.verdicts": (
-        "Cells by verdict, the worst first",
-        "判定別のセル。悪いものから順",
-    ),
-    "table.method": ("{name}: {said}", "{name}：{said}"),
-    "method.compliant": ("followed without a deviation", "逸脱なし"),
+    "table.verdicts": ("Cells by verdict, worst first", "判定別のセル。悪いものから順"),
+    "table.method": ("{name}: {compliance}", "{name}：{compliance}"),
+    "method.compliant": ("followed without deviation", "逸脱なし"),
     "method.deviates": ("not compliant, for these reasons", "非準拠。理由は以下のとおり"),
     "table.limits": (
-        "The highest rate that keeps the latency below its limit, by bisection",
-        "レイテンシを上限未満に保つ最大の要求率（二分探索）",
+        "Highest rate with the latency below its limit, by bisection",
+        "レイテンシを上限未満に保つ最大の要求レート（二分探索）",
     ),
     "note.limits": (
-        "At the lower bound the whole interval of the latency lies below the limit, at the upper "
-        "bound the whole of it at or above: the confidence is each bound's. The knee is the rate "
-        "at which the curve lies farthest from the line between its ends.",
-        "下限ではレイテンシの区間全体が上限値未満に、上限では区間全体が上限値以上にある。信頼度は"
-        "それぞれの境界のもの。屈曲点は、曲線が両端を結ぶ直線から最も離れる要求率。",
+        "At the lower bound, the latency's whole interval lies below the limit; at the upper "
+        "bound, at or above it. The confidence is that of each bound. The knee is the rate at "
+        "which the curve is farthest from the chord between its ends.",
+        "下限ではレイテンシの区間全体が上限値未満、上限では区間全体が上限値以上。信頼度は各境界"
+        "のもの。屈曲点は、曲線が両端を結ぶ弦から最も離れる要求レート。",
     ),
     "table.steady": (
-        "Rounds judged by the two criteria of the SNIA PTS: range and slope over the window",
-        "SNIA PTSの2つの基準（区間内の変動幅と傾き）によるラウンドの判定",
+        "Steady state by the two criteria of the SNIA PTS: range and slope over the window",
+        "SNIA PTSの2つの基準（測定窓内の変動幅と傾き）による定常状態の判定",
     ),
     "table.published": ("Published figures and ours", "公表値と今回の値"),
     "note.published": (
-        "In parentheses: where the published figure is not known, how far ours may be off (90 %);"
-        " where it is, what chance leaves open of ours (95 %).",
-        "括弧内は、公表値が不明な場合は今回の値の誤差の範囲（90 %）、既知の場合は今回の値の"
-        "偶然による幅（95 %）。",
+        "In parentheses: our model error (90 %) if the published figure is unknown, our "
+        "sampling error (95 %) if it is known.",
+        "括弧内は、公表値が不明な場合は今回の値のモデル誤差（90 %）、既知の場合は今回の値の標本"
+        "誤差（95 %）。",
     ),
-    "published.most": ("{metric}, the largest of them", "{metric}（その最大値）"),
-    "published.ramp_included": ("{metric}, ramp included", "{metric}（立ち上がりを含む）"),
-    "published.more_than": ("{metric}, by how much more", "{metric}（比較先との差）"),
+    "published.most": ("{metric}, maximum", "{metric}（最大値）"),
+    "published.ramp_included": ("{metric}, ramp included", "{metric}（ランプを含む）"),
+    "published.more_than": ("{metric}, difference to another cell", "{metric}（別のセルとの差）"),
     "published.ratio_to": ("{metric}, ratio to another cell", "{metric}（別のセルとの比）"),
     "published.gain_over": ("{metric}, gain over another cell", "{metric}（別のセルからの増加率）"),
     "published.same_up_to": (
-        "up to where {metric} is the same whatever the other axis",
-        "他の軸によらず{metric}が変わらない上限",
+        "highest level at which {metric} does not depend on the other axis",
+        "他の軸によらず{metric}が等しい最大の水準",
     ),
     "published.apart_from": (
-        "from where on {metric} differs by the other axis",
-        "他の軸によって{metric}が変わり始める値",
+        "lowest level at which {metric} depends on the other axis",
+        "他の軸によって{metric}が変わる最小の水準",
     ),
     "table.published.quick": (
-        "Published figures, and ours of a study reduced by --quick: not comparable",
+        "Published figures and ours, of a study reduced by --quick: not comparable",
         "公表値と、--quickで縮小したスタディの値：比較不可",
     ),
     "note.published.quick": (
-        "The quick part of the study sets other times, drives or states of drives than the "
-        "published figures are of: ours neither confirm nor predict them. The whole study does.",
-        "スタディのquick部分は、時間やドライブ、その状態が公表値の条件と異なるため、今回の値は"
-        "公表値の確認にも予測にもならない。確認と予測はスタディ全体の実行による。",
+        "The quick part of the study uses other times, drives or drive states than the "
+        "published figures. Our figures neither confirm nor predict them. Run the whole study "
+        "for that.",
+        "スタディのquick部分は、時間、ドライブ、またはその状態が公表値の条件と異なる。今回の値"
+        "は公表値の確認にも予測にもならない。そのためにはスタディ全体を実行する。",
     ),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
-    "column.by_host": ("Written by the host in all runs", "ホストの書き込み（全実行の合計）"),
-    "column.written": ("Written to the drives in all runs", "ドライブへの書き込み（全実行の合計）"),
-    "column.spare.effective": ("Effective spare", "実効予備領域"),
-    "column.spare.nominal": ("Nominal spare", "公称予備領域"),
-    "column.cycles": ("Cycles", "書き換え回数"),
+    "column.by_host": ("Host writes, all runs", "ホストの書き込み（全実行の合計）"),
+    "column.written": ("Drive writes, all runs", "ドライブの書き込み（全実行の合計）"),
+    "column.spare.effective": ("Effective spare area", "実効予備領域"),
+    "column.spare.nominal": ("Nominal spare area", "公称予備領域"),
+    "column.cycles": ("P/E cycles", "P/Eサイクル数"),
     "column.life": ("Life", "寿命"),
     "column.life_retried": ("Life with read retry", "リードリトライ込みの寿命"),
     "cell.years": ("{years} years", "{years}年"),
@@ -902,7 +896,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.celsius_mean": ("Mean temperature", "平均温度"),
     "column.celsius_max": ("Highest temperature", "最高温度"),
     "column.throttled": ("Throttled", "温度制限"),
-    "column.limit": ("Limited by", "律速要因"),
+    "column.limit": ("Bottleneck", "律速要因"),
     "column.phase": ("Phase", "フェーズ"),
     "column.quantity": ("Quantity", "項目"),
     "column.ratio": ("{top} ÷ {bottom}", "{top} ÷ {bottom}"),
@@ -915,18 +909,18 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.load": ("Load", "負荷"),
     "column.maximum": ("Closed-loop maximum", "閉ループの最大"),
     "column.ceiling": ("Limit", "上限"),
-    "column.highest": ("Highest rate below it", "上限未満の最大要求率"),
-    "column.between": ("Between", "範囲"),
+    "column.highest": ("Highest rate below it", "上限未満の最大要求レート"),
+    "column.between": ("Bracket", "下限–上限"),
     "column.confidence": ("Confidence", "信頼度"),
     "column.knee": ("Knee", "屈曲点"),
-    "column.rates": ("Rates run", "実行した要求率の数"),
+    "column.rates": ("Rates run", "実行した要求レート数"),
     "column.number": ("No.", "番号"),
     "column.deviation": ("Deviation", "逸脱"),
     "column.tracked": ("Tracked", "追跡対象"),
     "column.rounds": ("Rounds", "ラウンド"),
-    "column.window_mean": ("Mean of the window", "区間の平均"),
-    "column.excursion": ("Range, of allowed", "変動幅／許容"),
-    "column.slope_excursion": ("Slope's excursion, of allowed", "傾きによる変動／許容"),
+    "column.window_mean": ("Mean of the window", "測定窓の平均"),
+    "column.excursion": ("Range / allowed", "変動幅／許容"),
+    "column.slope_excursion": ("Slope excursion / allowed", "傾きによる変動／許容"),
     "column.fit": ("Fitted line, per round", "回帰直線（1ラウンドごと）"),
     "column.correlation": ("Correlation", "相関係数"),
     "column.id": ("Id", "ID"),
@@ -954,26 +948,26 @@ TEXT: dict[str, tuple[str, str]] = {
     "cell.some": ("{count} of {total}", "{total}件中{count}件"),
     "row.limit": (
         "{name}: highest rate with {operation} {measure} below {limit}",
-        "{name}：{operation}の{measure}を{limit}未満に保つ最大要求率",
+        "{name}：{operation}の{measure}を{limit}未満に保つ最大要求レート",
     ),
     "row.peak": ("{name}: peak {measure}", "{name}：最大{measure}"),
     "row.plain": ("{name}: {measure}", "{name}：{measure}"),
     "row.floor": ("{name}: {measure} at {axis} {level}", "{name}：{measure}（{axis} {level}）"),
-    "row.company": (
+    "row.interference": (
         "{name}: p99, {second} ÷ {first}",
         "{name}：p99、{second} ÷ {first}",
     ),
     # plots
-    "figure.rate": ("{phase}: operations a second", "{phase}：毎秒の操作数"),
+    "figure.rate": ("{phase}: operations per second", "{phase}：毎秒の操作数"),
     "figure.latency": ("{phase}: latency", "{phase}：レイテンシ"),
-    "figure.percentiles": ("{phase}: distribution of latency", "{phase}：レイテンシの分布"),
+    "figure.percentiles": ("{phase}: latency distribution", "{phase}：レイテンシの分布"),
     "figure.percentiles_plain": (
-        "Distribution of latency in the other phases",
+        "Latency distribution in the other phases",
         "その他のフェーズのレイテンシの分布",
     ),
     "figure.series": ("Over time: {name}", "時間変化：{name}"),
-    "figure.over_written": ("Over what was written: {name}", "書き込み量に対する変化：{name}"),
-    "figure.bars_rate": ("Operations a second", "毎秒の操作数"),
+    "figure.over_written": ("Over bytes written: {name}", "書き込み量に対する変化：{name}"),
+    "figure.bars_rate": ("Operations per second", "毎秒の操作数"),
     "figure.bars_bandwidth": ("Bandwidth", "帯域"),
     "figure.bars_p99": ("Latency p99", "レイテンシp99"),
     "figure.bars_mean": ("Mean latency", "平均レイテンシ"),
@@ -987,45 +981,33 @@ TEXT: dict[str, tuple[str, str]] = {
         "実線はp50、点線はp99。両軸とも対数。",
     ),
     "hint.percentiles": (
-        "The first run of each cell. Further right is rarer: each step is one more nine. Both axes "
-        "are logarithmic.",
-        "各セルの最初の実行。右へ行くほどまれな遅れ。1目盛りごとに9が1つ増える。両軸とも対数。",
+        "First run of each cell. Each step to the right is one more nine. Both axes are "
+        "logarithmic.",
+        "各セルの最初の実行。右へ1目盛り進むごとに9が1つ増える。両軸とも対数。",
     ),
-    "hint.some_cells": (
-        "Shown: {shown} of {all} cells; the others are left out.",
-        "表示は{all}セル中{shown}セルで、他は省略。",
-    ),
-    "hint.series": (
-        "The first run, interval by interval.",
-        "最初の実行を区間ごとに表示。",
-    ),
+    "hint.some_cells": ("{shown} of {all} cells are shown.", "{all}セル中{shown}セルを表示。"),
+    "hint.series": ("First run, by interval.", "最初の実行を区間ごとに表示。"),
     "hint.series_cell": (
-        "The first run of the cell named above the plot, of {all} cells, interval by interval.",
+        "First run of the cell named above the plot ({all} cells in all), by interval.",
         "{all}セルのうちグラフの上に示すセルの最初の実行を区間ごとに表示。",
     ),
-    "hint.cells": (
-        "Each cell, interval by interval.",
-        "各セルを区間ごとに表示。",
-    ),
+    "hint.cells": ("Each cell, by interval.", "各セルを区間ごとに表示。"),
     "hint.series_runs": (
-        "Each cell's mean over its runs (at most {runs}), interval by interval; the band spans the "
-        "least to the greatest of them.",
+        "Mean of each cell over its runs (at most {runs}), by interval. The band spans their "
+        "minimum to maximum.",
         "各セルの全実行（最大{runs}回）の平均を区間ごとに表示。帯は最小から最大まで。",
     ),
     "hint.model": (
-        "Broad and pale: how far the model of the database may be off (90 %).",
-        "太く淡い部分はデータベースのモデルの誤差の範囲（90 %）。",
+        "Wide, pale: model error of the database (90 %).",
+        "太く淡い部分はデータベースのモデル誤差の範囲（90 %）。",
     ),
-    "figure.modelled": (
-        "The cells, and how far the model may be off",
-        "各セルの値とモデルの誤差の範囲",
-    ),
+    "figure.modelled": ("Cells with the model error", "各セルの値とモデル誤差の範囲"),
     "hint.whiskers_modelled": (
-        "Whiskers: 95 % intervals of chance within the runs.",
-        "ひげは実行内の偶然による95 %区間。",
+        "Whiskers: 95 % sampling intervals within the runs.",
+        "ひげは実行内の標本誤差の95 %区間。",
     ),
     "hint.dots": (
-        "Logarithmic axis, so points and not bars.",
+        "Points, not bars: the axis is logarithmic.",
         "対数軸のため、棒ではなく点で表示。",
     ),
     "axis.none": ("", ""),
@@ -1041,26 +1023,27 @@ TEXT: dict[str, tuple[str, str]] = {
     "axis.hit_ratio": ("hit ratio", "ヒット率"),
     "axis.bytes": ("bytes", "バイト"),
     # databases
-    "table.database": ("Cells of the matrix", "セルごとの主要指標"),
+    "table.database": ("Key figures by cell", "セルごとの主要指標"),
     "note.database": (
-        "In parentheses: times the value of the first cell of its phase. Rates are per second; "
-        "reads and writes are the server's own and the disk's, where they count them.",
-        "括弧内は同じフェーズの最初のセルとの比。レートは毎秒。読み書きはサーバー自身とディスクの計数。"
-        "サーバーが数えないものは空欄。",
+        "In parentheses: ratio to the first cell of the phase. Rates are per second. Reads and "
+        "writes are as counted by the server and by the disk.",
+        "括弧内は同じフェーズの最初のセルとの比。レートは毎秒。読み書きはサーバー自身とディスク"
+        "の計数で、サーバーが数えないものは空欄。",
     ),
     "table.spent": (
-        "What limits each cell: where the clients' time goes",
-        "各セルの律速要因：クライアントの時間の内訳",
+        "Bottleneck of each cell: client time by activity",
+        "各セルの律速要因：クライアント時間の内訳",
     ),
     "note.spent": (
-        "Shares of all the time of the simulated clients. Who waits for page reads, free pages, "
-        "the log or room in the log waits for the storage; beside it stands what was busiest "
-        "there, else what was busiest of all.",
+        "Shares of the total time of the simulated clients. Waits for page reads, free pages, "
+        "the log or log space are waits for the storage: the busiest resource is then that of "
+        "the storage, else that of all.",
         "シミュレートしたクライアントの全時間に対する割合。ページの読み出し、空きページ、ログ、"
-        "ログの空きを待つ者はストレージを待つ。隣はそのストレージで、それ以外では全体で最も稼働した資源。",
+        "ログの空きを待つ時間はストレージの待ちであり、最も稼働した資源にはそのストレージのもの"
+        "を示す。それ以外では全体で最も稼働した資源。",
     ),
-    "column.spent": ("Share of the clients' time", "クライアントの時間の割合"),
-    "column.spent_most": ("Most time goes into", "最も時間を使うもの"),
+    "column.spent": ("Share of client time", "クライアント時間の割合"),
+    "column.spent_most": ("Largest share", "最大の割合"),
     "column.busiest": ("Busiest resource", "最も稼働した資源"),
     "spent.share": ("{name}, {share}", "{name}、{share}"),
     "spent.storage": (
@@ -1072,49 +1055,49 @@ TEXT: dict[str, tuple[str, str]] = {
     "spent.page_reads": ("page reads", "ページの読み出し"),
     "spent.free_pages": ("free pages", "空きページ"),
     "spent.page_latches": ("pages being written", "書き出し中のページ"),
-    "spent.pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
+    "spent.pool_mutex": ("buffer pool mutex", "バッファプールのミューテックス"),
     "spent.row_locks": ("row locks", "行ロック"),
-    "spent.tree_locks": ("index tree locks", "索引木のロック"),
-    "spent.log": ("the log", "ログ"),
-    "spent.log_space": ("room in the log", "ログの空き"),
-    "spent.outage": ("the server not being there", "サーバーの停止"),
-    "spent.thinking": (
-        "clients that think or wait for work",
-        "クライアントの待機（思考・到着待ち）",
-    ),
-    "table.times": ("Response times by type of transaction", "トランザクション種別の応答時間"),
+    "spent.tree_locks": ("index tree locks", "インデックスツリーのロック"),
+    "spent.log": ("log", "ログ"),
+    "spent.log_space": ("log space", "ログの空き"),
+    "spent.outage": ("server outage", "サーバーの停止"),
+    "spent.thinking": ("think time or idle", "クライアントの待機（思考・到着待ち）"),
+    "table.times": ("Response times by transaction type", "トランザクション種別の応答時間"),
     "table.checks": (
-        "Is the data right? Conditions, ledger, mix, outages and errors",
-        "データは正しいか：一貫性条件、台帳、ミックス、停止、エラー",
+        "Data checks: consistency, ledger, mix, outages and errors",
+        "データの検査：一貫性条件、台帳、ミックス、停止、エラー",
     ),
     "column.type": ("Type", "種別"),
-    "column.found": ("Found", "結果"),
+    "column.found": ("Result", "結果"),
     "check.run": ("Run {number}:", "{number}回目："),
     "check.conditions": (
-        "{held} of {all} conditions of consistency hold after the run",
+        "{held} of {all} consistency conditions hold after the run",
         "実行後に一貫性条件{all}件中{held}件が成立",
     ),
     "check.ledger": (
-        "{acknowledged} acknowledged commits, {lost} lost, {twice} there twice, {phantom} "
-        "unexplained; {ambiguous} without an answer",
-        "応答済みコミット{acknowledged}件、消失{lost}件、重複{twice}件、説明不能{phantom}件、"
-        "応答なし{ambiguous}件",
+        "{acknowledged} acknowledged commits, {lost} lost, {twice} duplicated, {phantom}"
+        " unexplained; {ambiguous} unanswered",
+        "応答済みコミット{acknowledged}件、消失{lost}件、重複{twice}件、説明不能{phantom}件、応"
+        "答なし{ambiguous}件",
     ),
     "check.ledger_lost": (
-        "{acknowledged} acknowledged commits, {lost} lost; {ambiguous} without an answer",
+        "{acknowledged} acknowledged commits, {lost} lost; {ambiguous} unanswered",
         "応答済みコミット{acknowledged}件、消失{lost}件、応答なし{ambiguous}件",
     ),
-    "check.mix": ("the mix is right in {count} points", "ミックスは{count}項目すべて規定内"),
+    "check.mix": (
+        "all {count} shares of the mix are within bounds",
+        "ミックスの{count}項目はすべて規定内",
+    ),
     "check.mix_few": (
         "too few transactions to judge the mix",
         "ミックスを判定するにはトランザクションが少なすぎる",
     ),
-    "check.mix_outside": ("the mix is off: {names}", "ミックスが規定外：{names}"),
+    "check.mix_outside": ("shares of the mix out of bounds: {names}", "ミックスが規定外：{names}"),
     "check.outage": (
-        "first error at {begin}; first success {success}, nine tenths of the rate before "
-        "{recovered}; about {unserved} transactions not served",
-        "最初のエラー{begin}、最初の成功まで{success}、以前の90 %まで{recovered}、"
-        "処理できなかったトランザクションは約{unserved}件",
+        "first error at {begin}; first success {success}, 90 % of the previous rate {recovered}"
+        "; about {unserved} transactions not served",
+        "最初のエラー{begin}、最初の成功まで{success}、以前の90 %まで{recovered}、処理できなか"
+        "ったトランザクションは約{unserved}件",
     ),
     "check.after": ("after {time}", "{time}"),
     "check.never": ("never in this phase", "このフェーズ内になし"),
@@ -1128,58 +1111,59 @@ TEXT: dict[str, tuple[str, str]] = {
         "`{event}`：{at}に待機系へフェイルオーバー。",
     ),
     "crash.back": (
-        "the server answered again {away} later, of which it took {recovery} to start",
-        "{away}後に応答、うち起動{recovery}",
+        "the server answered again after {away}, {recovery} of it startup",
+        "{away}後に応答再開、うち起動{recovery}",
     ),
     "crash.cut_short": (
-        "the server had not answered again when the next event befell it {away} later",
-        "応答を再開しないまま、{away}後に次のイベントが発生",
+        "the next event followed after {away}, before the server answered",
+        "応答再開前の{away}後に次のイベントが発生",
     ),
     "check.restart": (
-        "`{event}`: shut down at {at}: {flushed} pages written in {shutdown}; it answered again "
-        "{away} after it had begun to go, of which it took {recovery} to start",
-        "`{event}`：{at}に正常停止を開始。{shutdown}で{flushed}ページを書き出し、"
-        "停止開始から{away}後に応答、うち起動{recovery}",
+        "`{event}`: shutdown at {at}: {flushed} pages written in {shutdown}; the server "
+        "answered again after {away}, {recovery} of it startup",
+        "`{event}`：{at}に正常停止を開始。{shutdown}で{flushed}ページを書き出し、停止開始から"
+        "{away}後に応答再開、うち起動{recovery}",
     ),
     "check.restart_cut_short": (
-        "`{event}`: shut down at {at}, and ended as in a crash {away} later; {flushed} pages were "
-        "written in {shutdown}",
-        "`{event}`：{at}に正常停止を開始し、{away}後に異常終了。{shutdown}で{flushed}ページを書き出し",
+        "`{event}`: shutdown at {at}, crash after {away}; {flushed} pages written in {shutdown}",
+        "`{event}`：{at}に正常停止を開始し、{away}後に異常終了。{shutdown}で{flushed}ページを書"
+        "き出し",
     ),
     "check.pool_loaded": (
-        "`{event}`: {pages} of the {listed} pages listed were read back by {at}, in {spent}; the "
-        "others were there already",
+        "`{event}`: {pages} of {listed} listed pages reloaded by {at}, in {spent}; the others "
+        "were already there",
         "`{event}`：{at}までの{spent}で、記録された{listed}ページのうち{pages}ページを読み戻し、"
         "残りはすでにプール内",
     ),
     "check.pool_loaded_in_part": (
-        "`{event}`: {pages} of the {listed} pages listed were read back in {spent}, up to {at}; "
-        "the others never",
+        "`{event}`: {pages} of {listed} listed pages reloaded in {spent}, up to {at}; the "
+        "others never",
         "`{event}`：{at}までの{spent}で、記録された{listed}ページのうち{pages}ページを読み戻し、"
         "残りは読み戻されず",
     ),
     "crash.recovered": (
-        "of it {log} of log and {pages} pages were read",
-        "うちログ{log}と{pages}ページを読み込み",
+        "{log} of log and {pages} pages read",
+        "ログ{log}と{pages}ページを読み込み",
     ),
     "check.whole_exact": (
         "exact mode: all {whole} were simulated",
         "精密モード：{whole}すべてをシミュレーション",
     ),
     "check.whole_fast": (
-        "fast mode, which found nothing to leave out: all {whole} were simulated",
-        "高速モード（省略できる部分なし）：{whole}すべてをシミュレーション",
+        "fast mode, nothing to extrapolate: all {whole} were simulated",
+        "高速モード（外挿できる部分なし）：{whole}すべてをシミュレーション",
     ),
     "check.simulated_part": (
-        "fast mode: the first {simulated} of {whole} were simulated; the rest is written as like "
-        "the last {like} of them",
-        "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}と同じとして記録",
+        "fast mode: the first {simulated} of {whole} were simulated; the rest is extrapolated "
+        "from the last {like} of them",
+        "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}か"
+        "らの外挿",
     ),
     "check.simulated_trend": (
-        "fast mode: the first {simulated} of {whole} were simulated; the rest is written as like "
-        "the last {like} of them, at {pace} of their pace, as it went on changing",
-        "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}と同じで、"
-        "変化の傾向を延長した{pace}の速さとして記録",
+        "fast mode: the first {simulated} of {whole} were simulated; the rest is extrapolated "
+        "from the last {like} of them with their trend, at {pace} of their pace",
+        "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}か"
+        "ら変化の傾向を延長した外挿で、速さはその{pace}",
     ),
     "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
     "name.tpcc.new_order": ("New-Order", "New-Order"),
@@ -1199,16 +1183,16 @@ TEXT: dict[str, tuple[str, str]] = {
     "measure.disk.write_rate": ("disk: writes / s", "ディスク：書き込み / 秒"),
     "measure.disk.read_bandwidth": ("disk: bytes read", "ディスク：読み取り帯域"),
     "measure.disk.write_bandwidth": ("disk: bytes written", "ディスク：書き込み帯域"),
-    "table.profile": ("Where the time of a statement went", "文の実行時間の内訳"),
+    "table.profile": ("Time of a statement by stage", "文の実行時間の内訳"),
     "note.profile": (
-        "As the server's own profile tells it (SHOW PROFILE), mean of all statements after the "
-        "ramp. Blocks are of 512 bytes, as the kernel counts them for the server's thread. "
-        "Simulated: what server and host did while the statements ran.",
-        "サーバー自身のプロファイル（SHOW PROFILE）による、ランプ後の全文の平均。"
-        "ブロックは512バイトで、カーネルがサーバーのスレッドについて数えたもの。"
-        "シミュレーションでは、文の実行中にサーバーとホストが行ったもの。",
+        "Server profile (SHOW PROFILE), mean of all statements after the ramp. Blocks of 512 "
+        "bytes, as the kernel counts them for the server's thread. Simulated: work of server "
+        "and host while the statements ran.",
+        "サーバー自身のプロファイル（SHOW PROFILE）による、ランプ後の全文の平均。ブロックは512"
+        "バイトで、カーネルがサーバーのスレッドについて数えたもの。シミュレーションでは、文の実"
+        "行中にサーバーとホストが行ったもの。",
     ),
-    "column.stage": ("stage", "段階"),
+    "column.stage": ("Stage", "段階"),
     "profile.ns": ("time", "時間"),
     "profile.cpu_user_ns": ("CPU, user", "CPU（ユーザー）"),
     "profile.cpu_system_ns": ("CPU, kernel", "CPU（カーネル）"),
@@ -1251,21 +1235,21 @@ TEXT: dict[str, tuple[str, str]] = {
     "stat.latency.p50": ("median", "中央値"),
     "stat.latency.mean": ("mean", "平均"),
     # where the time goes: parts of a latency, resources, and what limits a cell
-    "part.queue": ("waiting", "待ち"),
+    "part.queue": ("queueing", "キュー待ち"),
     "part.host": ("host", "ホスト"),
     "part.link": ("link", "リンク"),
     "part.controller": ("controller", "コントローラ"),
     "part.media": ("media", "媒体"),
     "part.gc": ("garbage collection", "ガベージコレクション"),
     "part.rebuild": ("rebuild", "リビルド"),
-    "column.part.queue": ("Waiting", "待ち"),
+    "column.part.queue": ("Queueing", "キュー待ち"),
     "column.part.host": ("Host", "ホスト"),
     "column.part.link": ("Link", "リンク"),
     "column.part.controller": ("Controller", "コントローラ"),
     "column.part.media": ("Media", "媒体"),
     "column.part.gc": ("Garbage collection", "ガベージコレクション"),
     "column.part.rebuild": ("Rebuild", "リビルド"),
-    "name.part.queue": ("waiting", "待ち"),
+    "name.part.queue": ("queueing", "キュー待ち"),
     "name.part.host": ("host", "ホスト"),
     "name.part.link": ("link", "リンク"),
     "name.part.controller": ("controller", "コントローラ"),
@@ -1276,53 +1260,53 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.channels": ("channels", "チャネル"),
     "resource.controller": ("controller", "コントローラ"),
     "resource.link": ("link", "リンク"),
-    "resource.cores": ("processors", "CPU"),
+    "resource.cores": ("processors", "プロセッサ"),
     "resource.lock": ("lock", "ロック"),
     "resource.hypervisor": ("hypervisor", "ハイパーバイザ"),
     "resource.power": ("power", "電力"),
-    "resource.threads": ("threads of the jobs", "ジョブのスレッド"),
+    "resource.threads": ("job threads", "ジョブのスレッド"),
     "resource.port": ("port", "ポート"),
     "resource.thermal": ("thermal limit", "温度制限"),
     "resource.interrupts": ("interrupts", "割り込み"),
-    "resource.allowance": ("limit of the provider", "提供者の制限"),
-    "resource.places": ("queue depth of the drive", "ドライブのキュー深度"),
-    "resource.flush_turn": ("turn of flushes", "フラッシュの順番"),
+    "resource.allowance": ("provider limit", "プロバイダーの制限"),
+    "resource.places": ("drive queue depth", "ドライブのキュー深度"),
+    "resource.flush_turn": ("flush serialisation", "フラッシュの直列化"),
     "limit.saturated": (
-        "{resource} of {subject}, {busy} busy (of the latency {share} is {part})",
+        "{resource} of {subject}, {busy} busy ({part} is {share} of the latency)",
         "{subject}の{resource}（稼働率{busy}、レイテンシの{share}は{part}）",
     ),
     "limit.saturated_places": (
-        "queue depth of the drive in {subject}, full {busy} of the time "
-        "(of the latency {share} is {part})",
+        "drive queue depth of {subject}, full {busy} of the time ({part} is {share} of the "
+        "latency)",
         "{subject}のドライブのキュー深度（時間の{busy}は満杯、レイテンシの{share}は{part}）",
     ),
     "limit.saturated_host": (
-        "{resource} of the host, {busy} busy (of the latency {share} is {part})",
+        "{resource} of the host, {busy} busy ({part} is {share} of the latency)",
         "ホストの{resource}（稼働率{busy}、レイテンシの{share}は{part}）",
     ),
     "limit.waiting": (
-        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding",
-        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件）",
+        "nothing saturated, but requests queue: {share} of the time, {outstanding} outstanding",
+        "飽和はないが要求がキューで待つ（時間の{share}、同時{outstanding}件）",
     ),
     "limit.waiting_on": (
-        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding; "
-        "busiest: {resource} of {subject}, {busy}",
-        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いのは"
-        "{subject}の{resource}で{busy}）",
+        "nothing saturated, but requests queue: {share} of the time, {outstanding}"
+        " outstanding; busiest: {resource} of {subject}, {busy}",
+        "飽和はないが要求がキューで待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いの"
+        "は{subject}の{resource}で{busy}）",
     ),
     "limit.waiting_on_host": (
-        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding; "
-        "busiest: {resource} of the host, {busy}",
-        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いのは"
-        "ホストの{resource}で{busy}）",
+        "nothing saturated, but requests queue: {share} of the time, {outstanding}"
+        " outstanding; busiest: {resource} of the host, {busy}",
+        "飽和はないが要求がキューで待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いの"
+        "はホストの{resource}で{busy}）",
     ),
     "limit.latency": (
-        "none: bound by the latency of {part} ({share}) at {outstanding} outstanding",
-        "なし：{part}のレイテンシによる（{share}、同時{outstanding}件）",
+        "none: bound by the latency of {part} ({share}), {outstanding} outstanding",
+        "なし：{part}のレイテンシが律速（{share}、同時{outstanding}件）",
     ),
-    "figure.why": ("{phase}: where the time goes", "{phase}：時間の内訳"),
+    "figure.why": ("{phase}: latency breakdown", "{phase}：レイテンシの内訳"),
     "hint.why": (
-        "Each bar is the mean latency of a stream, divided into what it was spent on.",
+        "Each bar is the mean latency of a stream, divided into its parts.",
         "棒は各ストリームの平均レイテンシを要因別に分けたもの。",
     ),
     "axis.share": ("share of latency", "レイテンシに占める割合"),
@@ -1336,10 +1320,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "verdict.valid": ("Valid", "有効"),
     "verdict.warning": ("Warning", "要注意"),
     "verdict.invalid": ("Invalid", "無効"),
-    "verdict.study": ("Verdict of the study: {verdict}", "この試験の判定：{verdict}"),
+    "verdict.study": ("Verdict of the study: {verdict}", "スタディの判定：{verdict}"),
     "verdict.share": (
         "Verdict of the study: {verdict} in {bad} of {all} cells",
-        "この試験の判定：{all}セル中{bad}セルが{verdict}",
+        "スタディの判定：{all}セル中{bad}セルが{verdict}",
     ),
     # caveats
     "caveat.partial": (
@@ -1351,106 +1335,104 @@ TEXT: dict[str, tuple[str, str]] = {
         "失敗：{cell}（{runs}回のうち{failed}回）。",
     ),
     "caveat.damaged": (
-        "Run {run} is damaged and left out: {reason}. `tameshi run` makes it again.",
+        "Run {run} is damaged and excluded: {reason}. `tameshi run` repeats it.",
         "実行{run}は破損しているため除外：{reason}。`tameshi run`で再実行できる。",
     ),
     "caveat.unchecked": (
-        "Not sealed: {count} of the runs, recorded without hashes of their files. Damage to "
-        "these files would not be noticed.",
+        "Not sealed: {count} runs have no hashes of their files, so damage to them would go "
+        "unnoticed.",
         "封印なし：ファイルのハッシュがない実行が{count}回あり、その破損は検出できない。",
     ),
     "caveat.published.list": (
-        "The lists of published figures don't have {figures}: nothing is compared.",
-        "公表値のリストに{figures}がないため、比較していない。",
+        "The lists of published figures lack {figures}: nothing to compare.",
+        "公表値のリストに{figures}がないため比較できない。",
     ),
     "caveat.published.value": (
-        "No cell shows what this published figure is of: {figures}.",
-        "この公表値に対応する結果がどのセルにもない：{figures}。",
+        "No cell matches these published figures: {figures}.",
+        "対応するセルがない公表値：{figures}。",
     ),
     "published.of": ("{figure} ({metric})", "{figure}（{metric}）"),
     "caveat.empty": ("No result: {cell}.", "結果なし：{cell}。"),
     "caveat.simulated": (
-        "What is simulated ({model}) holds for the modelled drive, not for the disk at hand.",
-        "シミュレーションの値（{model}）は対象のドライブのもので、手元のディスクのものではありません。",
+        "Simulated figures ({model}) are those of the modelled drive, not of the disk in this "
+        "machine.",
+        "シミュレーションの値（{model}）はモデルのドライブのもので、手元のディスクのものではない。",
     ),
     "caveat.emulated": (
-        "What is emulated ({model}) is real software on a modelled disk.",
-        "エミュレーションの値（{model}）は、モデルのディスク上で本物のソフトウェアを動かして得たものです。",
+        "Emulated figures ({model}) come from real software on a modelled disk.",
+        "エミュレーションの値（{model}）は、モデルのディスク上で実際のソフトウェアを動かして得"
+        "たもの。",
     ),
     "caveat.fast": (
-        "The rest of a phase in fast mode is written and not simulated: rates of statements were"
-        " within {most} % of exact mode's in each cell that ran in both"
-        " (docs/validation/database-modes.md), reads, writes and single kinds of transactions can"
-        " be further off, and the intervals don't hold that.",
-        "高速モードの残りの部分はシミュレーションではなく記録です。両モードで実行した各セルで、文の速度の差は"
-        "{most} %以内でした（docs/validation/database-modes.md）。"
-        "読み書きの量や取引の種類ごとの値の差はそれより大きいことがあり、区間はこの差を含みません。",
+        "In fast mode the rest of a phase is extrapolated, not simulated. Statement rates were "
+        "within {most} % of exact mode in every cell that ran in both "
+        "(docs/validation/database-modes.md). Reads, writes and single transaction types can "
+        "be further off. The intervals do not include this error.",
+        "高速モードでは、フェーズの残りはシミュレーションではなく外挿による。両モードで実行した"
+        "各セルで、文のレートの差は{most} %以内（docs/validation/database-modes.md）。読み書き"
+        "の量やトランザクション種別ごとの値の差はそれより大きいことがあり、区間はこの誤差を含ま"
+        "ない。",
     ),
     "caveat.no_interval": (
-        "{count} of {total} estimates have no interval: the run gave too little, or was the only"
-        " one. Do not read small differences into them.",
-        "{total}件中{count}件の推定値には区間がありません（1回のみ、またはデータ不足）。"
-        "小さな差を読み取らないでください。",
+        "{count} of {total} estimates have no interval: a single run, or too little data. Do "
+        "not interpret small differences.",
+        "{total}件中{count}件の推定値には区間がない（1回のみ、またはデータ不足）。小さな差を解"
+        "釈しないこと。",
     ),
     "caveat.extreme": (
-        "{count} of {total} estimates are the longest latency of all runs and have no interval:"
-        " an extreme is no mean, and the more is measured the longer it gets. Do not read small"
-        " differences into them.",
-        "{total}件中{count}件の推定値は全実行を通じた最大レイテンシで、区間がありません（最大値は平均ではなく、"
-        "測定を増やすほど大きくなります）。小さな差を読み取らないでください。",
+        "{count} of {total} estimates are maximum latencies over all runs and have no "
+        "interval: a maximum grows with the amount of data. Do not interpret small differences.",
+        "{total}件中{count}件の推定値は全実行を通じた最大レイテンシで、区間がない（最大値はデー"
+        "タ量とともに大きくなる）。小さな差を解釈しないこと。",
     ),
     "caveat.one_run": (
-        "{count} intervals come from a single run of a real machine. They say how the figure varied"
-        " within that run, not how much the next run may differ.",
-        "{count}件の区間は実機での1回の実行から求めたものです。その実行内のばらつきを示すだけで、"
-        "次の実行との差は含みません。",
+        "{count} intervals come from a single run of a real machine. They show the variation "
+        "within that run, not the difference to the next one.",
+        "{count}件の区間は実機での1回の実行から求めたもの。その実行内のばらつきを示し、次の実行"
+        "との差は含まない。",
     ),
     "caveat.method": (
-        "Intervals are 95 % intervals ({methods}). Ratios not given by the study take theirs from"
-        " the two intervals (MOVER, on logarithms).",
-        "区間は95 %区間（{methods}）。"
-        "試験結果にない比の区間は、2つの区間から対数上のMOVER法で求めました。",
+        "Intervals are 95 % intervals ({methods}). For ratios not in the study's results, they "
+        "combine the intervals of both sides (MOVER, on logarithms).",
+        "区間は95 %区間（{methods}）。試験結果にない比の区間は、両者の区間から対数上のMOVER法で"
+        "求める。",
     ),
     "method.log_where_positive": (
-        "{method}, on logarithms where all values are above zero",
+        "{method}, on logarithms if all values are positive",
         "{method}、すべての値が正の場合は対数上",
     ),
     "caveat.latency": (
-        "Latency runs from the intended start where arrivals are open-loop, from submission where"
-        " the loop is closed.",
-        "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
+        "Latency runs from the intended start in open loop, from submission in closed loop.",
+        "レイテンシの起点は、オープンループでは予定時刻、クローズドループでは発行時刻。",
     ),
     "caveat.scale": (
-        "Flash drives ran with a part of their capacity: {scales}. This was tried with one card"
-        " (es3000-1.2t) in its steady state, down to 1/{shown}: rates, means and medians stay"
-        " within {most} % of the whole card's; p99 and p99.9 of writes that saturate it came out up"
-        " to 8 % and 21 % too short (docs/validation/capacity-scale.md). What fills up or changes"
-        " with time (a fresh drive, an SLC cache, heat) was not tried and happens sooner than on a"
-        " whole drive. Maxima and standard deviations do not scale, are"
-        " marked in the tables, and hold for a whole drive only where a study runs it at scale 1"
-        " (ready study flash-card-tails).",
-        "フラッシュの容量を縮小して実行しました：{scales}。縮小の影響は1種類のカード（es3000-1.2t）の"
-        "定常状態で1/{shown}まで検証しており、速度・平均・中央値は全容量の場合から"
-        "{most} %以内でした。飽和した書き込みではp99とp99.9が最大8 %・21 %短く出ました"
-        "（docs/validation/capacity-scale.md）。"
-        "時間とともに変わるもの（未書き込みのドライブ、SLCキャッシュ、発熱）は検証しておらず、"
-        "全容量より早く進みます。"
-        "最大値と標準偏差は容量に依存するため表に印を付けてあり、実際の容量での値は"
-        "スケール1の試験でのみ得られます（付属の研究flash-card-tails）。",
+        "Flash drives ran with a part of their capacity: {scales}. This was validated with one "
+        "card (es3000-1.2t) in steady state, down to 1/{shown}: rates, means and medians are "
+        "within {most} % of the whole card's; p99 and p99.9 of saturating writes are up to 8 % "
+        "and 21 % too short (docs/validation/capacity-scale.md). Changes over time (a fresh "
+        "drive, an SLC cache, heat) were not validated and happen sooner than on a whole "
+        "drive. Maxima and standard deviations do not scale and are marked in the tables: run "
+        "a study at scale 1 for them (ready study flash-card-tails).",
+        "フラッシュの容量を縮小して実行した：{scales}。縮小の影響は1種類のカード（es3000-1.2t）"
+        "の定常状態で1/{shown}まで検証済みで、レート・平均・中央値は全容量の場合の{most} %以内。"
+        "飽和した書き込みのp99とp99.9は最大8 %・21 %短い（docs/validation/capacity-scale.md）。"
+        "時間とともに変わるもの（未書き込みのドライブ、SLCキャッシュ、発熱）は未検証で、全容"
+        "量より早く進む。最大値と標準偏差は容量に比例しないため表に印を付けた。実容量での値はス"
+        "ケール1のスタディで得られる（付属のスタディflash-card-tails）。",
     ),
     "caveat.scale_beyond": (
-        "Flash drives ran with a part of their capacity: {scales}. Results were held against a"
-        " whole drive's down to 1/{shown} only (docs/validation/capacity-scale.md): how far rates,"
-        " means and medians are off beyond that is not known, and tails, maxima and standard"
-        " deviations are not those of a whole drive.",
-        "フラッシュの容量を縮小して実行しました：{scales}。全容量との比較は1/{shown}までしか"
-        "行っていない（docs/validation/capacity-scale.md）ため、速度・平均・中央値の"
-        "誤差は不明です。パーセンタイルの裾、最大値、標準偏差も全容量の値ではありません。",
+        "Flash drives ran with a part of their capacity: {scales}. Results were compared with "
+        "a whole drive's down to 1/{shown} only (docs/validation/capacity-scale.md). Beyond "
+        "that, the error of rates, means and medians is unknown, and tails, maxima and "
+        "standard deviations are not those of a whole drive.",
+        "フラッシュの容量を縮小して実行した：{scales}。全容量との比較は1/{shown}まで（"
+        "docs/validation/capacity-scale.md）で、それより小さい容量でのレート・平均・中央値の誤"
+        "差は不明。テール、最大値、標準偏差も全容量の値ではない。",
     ),
     "caveat.scale_of": ("1/{scale} ({names})", "1/{scale}（{names}）"),
     "caveat.outside": (
-        "The model was not validated for {phase} in this range.",
-        "この範囲の「{phase}」について、モデルは検証されていません。",
+        "The model is not validated for {phase} in this range.",
+        "この範囲の「{phase}」について、モデルは検証されていない。",
     ),
     # well-known names of axes, levels, phases and streams; others are printed as written
     "name.random_read": ("random read", "ランダム読み出し"),
@@ -1508,15 +1490,15 @@ TEXT: dict[str, tuple[str, str]] = {
     "value.none": ("none: memory or a network", "なし（メモリまたはネットワーク）"),
     "fact.about": ("{fact}: {subject}", "{fact}：{subject}"),
     "fact.world": ("world", "世界"),
-    "fact.work": ("work", "処理内容"),
-    "fact.storage_size": ("size of the storage", "ストレージの大きさ"),
-    "fact.duration": ("length of the phase", "フェーズの長さ"),
-    "fact.history": ("phases before it in the run", "同じ実行内で先行するフェーズ"),
-    "fact.study": ("study", "試験"),
-    "fact.unknown": ("what was asked for, and what it ran on", "実行内容と実行環境"),
-    "fact.model": ("model of the device", "デバイスのモデル"),
+    "fact.work": ("workload", "ワークロード"),
+    "fact.storage_size": ("storage size", "ストレージの容量"),
+    "fact.duration": ("phase length", "フェーズの長さ"),
+    "fact.history": ("preceding phases of the run", "同じ実行内で先行するフェーズ"),
+    "fact.study": ("study", "スタディ"),
+    "fact.unknown": ("workload and environment", "ワークロードと実行環境"),
+    "fact.model": ("device model", "デバイスのモデル"),
     "fact.seed": ("seed", "シード"),
-    "fact.interval": ("length of a recorded interval", "記録間隔"),
+    "fact.interval": ("recording interval", "記録間隔"),
     "fact.core": ("simulation core", "シミュレーションのコア"),
     "fact.tameshi": ("Tameshi", "Tameshi"),
     "fact.python": ("Python", "Python"),
@@ -1534,12 +1516,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "fact.partition": ("partition", "パーティション"),
     "fact.real_path": ("path", "パス"),
     "fact.device": ("block device", "ブロックデバイス"),
-    "fact.device.model": ("device model", "デバイスの型番"),
+    "fact.device.model": ("device model number", "デバイスの型番"),
     "fact.device.firmware": ("firmware", "ファームウェア"),
     "fact.device.size_bytes": ("device size", "デバイスの容量"),
-    "fact.device.rotational": ("rotating", "回転式"),
+    "fact.device.rotational": ("rotational", "回転式"),
     "fact.device.virtual": ("virtual device", "仮想デバイス"),
-    "fact.device.members": ("made of", "構成デバイス"),
+    "fact.device.members": ("member devices", "構成デバイス"),
     "fact.device.logical_block_bytes": ("logical block", "論理ブロック"),
     "fact.device.physical_block_bytes": ("physical block", "物理ブロック"),
     "fact.device.serial": ("serial number", "シリアル番号"),
@@ -1548,77 +1530,72 @@ TEXT: dict[str, tuple[str, str]] = {
     "fact.device.scheduler": ("I/O scheduler", "I/Oスケジューラ"),
     "fact.device.write_cache": ("write cache", "書き込みキャッシュ"),
     "fact.device.requests": ("queue length (nr_requests)", "キュー長（nr_requests）"),
-    "fact.device.nomerges": ("merging off (nomerges)", "結合の抑止（nomerges）"),
-    "fact.device.iostats": ("I/O statistics kept (iostats)", "I/O統計（iostats）"),
+    "fact.device.nomerges": ("merging disabled (nomerges)", "結合の抑止（nomerges）"),
+    "fact.device.iostats": ("I/O statistics enabled (iostats)", "I/O統計（iostats）"),
     "fact.other": ("other", "その他"),
     # comparison
-    "compare.title": ("B beside A", "AとBの比較"),
+    "compare.title": ("Comparison of A and B", "AとBの比較"),
     "compare.side": ("{side}: {path} — {study}", "{side}：{path} — {study}"),
     "compare.verdict": ("{level}: {because}.", "{level}：{because}。"),
     "compare.not_decided": (
-        "Nothing is judged: the numbers below stand side by side and prove nothing.",
-        "判定は行いません。以下の数値は並べただけで、何も証明しません。",
+        "Incomparable results are not judged: the figures below prove nothing about A and B.",
+        "比較できないため判定しない。以下の数値はAとBの優劣を示さない。",
     ),
     "compare.counts": (
-        "B against A, {total} comparisons: {better} better, {same} same, {worse} worse,"
-        " {undecided} undecided, {not_judged} not judged.",
-        "Aに対するB、比較{total}件：良い{better}、同じ{same}、悪い{worse}、"
-        "未決{undecided}、判定せず{not_judged}。",
+        "B compared with A, {total} comparisons: {better} better, {same} same, {worse} worse, "
+        "{undecided} undecided, {not_judged} not judged.",
+        "Aに対するB、比較{total}件：良い{better}、同じ{same}、悪い{worse}、未決{undecided}、判"
+        "定せず{not_judged}。",
     ),
     "compare.rule": (
-        "Same: the 95 % interval of B ÷ A lies between {low} and {high}. Better, worse: it does"
-        " not hold 1. Undecided: neither, or no interval.",
-        "「同じ」はB ÷ Aの95 %区間が{low}から{high}に収まること、「良い」「悪い」は区間が1を"
-        "含まないこと、「未決」はそのどちらでもないか、区間がないことを示します。",
+        "Same: the 95 % interval of B ÷ A lies between {low} and {high}. Better or worse: it "
+        "excludes 1. Undecided: neither, or no interval.",
+        "「同じ」はB ÷ Aの95 %区間が{low}から{high}に収まること、「良い」「悪い」は区間が1を含"
+        "まないこと、「未決」はそのどちらでもないか区間がないこと。",
     ),
     "compare.chance": (
-        "{tested} of them have an interval. If nothing differed, about {expected} of those would"
-        " leave out 1 by chance alone (1 in 20). {found} are better or worse; {firm} of these stay"
-        " so when corrected for the number of comparisons (Holm), the others are marked *.",
-        "うち{tested}件に区間があります。差がまったくなくても、約{expected}件は偶然だけで1を外れます"
-        "（20件に1件）。「良い」「悪い」は{found}件、比較の数を補正しても（Holm法）残るのは{firm}件で、"
-        "残りには*を付けました。",
+        "{tested} comparisons have an interval. Without any real difference, about {expected}"
+        " of them would exclude 1 by chance (1 in 20). {found} are better or worse; {firm} of "
+        "these remain after correction for multiple comparisons (Holm), the others are marked "
+        "*.",
+        "うち{tested}件に区間がある。実際の差がまったくなくても、約{expected}件は偶然に1を含ま"
+        "なくなる（20件に1件）。「良い」「悪い」は{found}件で、多重比較の補正（Holm法）後も残る"
+        "のは{firm}件。残りには*を付けた。",
     ),
     "compare.lone": (
-        "{lone} rest on a single run of a real machine. Their intervals do not know how much one"
-        " run differs from the next, so none of them counts as certain (*): repeat the runs.",
-        "{lone}件は実機での1回の実行によるものです。実行ごとのばらつきを含まない区間のため、"
-        "確かとは数えません（*）。実行を繰り返してください。",
+        "{lone} rest on a single run of a real machine. Their intervals exclude the variation "
+        "between runs, so none counts as certain (*). Repeat the runs.",
+        "{lone}件は実機での1回の実行による。区間に実行間のばらつきが含まれないため、確かとは数"
+        "えない（*）。実行を繰り返すこと。",
     ),
-    "compare.equal": ("The same on both sides: {facts}.", "両者で同じもの：{facts}。"),
+    "compare.equal": ("Equal on both sides: {facts}.", "両者で同じもの：{facts}。"),
     "compare.only": (
-        "Cells in one alone: {a} in A, {b} in B.",
+        "Cells on one side only: {a} in A, {b} in B.",
         "片方だけにあるセル：A {a}件、B {b}件。",
     ),
     "compare.by_subject": ("{facts} ({subject})", "{facts}（{subject}）"),
     "level.comparable": ("Comparable", "比較可能"),
     "level.differences": ("Comparable, with differences", "比較可能（相違あり）"),
     "level.incomparable": ("Incomparable", "比較不可"),
-    "because.nothing": (
-        "what was asked for and what it ran on are the same",
-        "実行内容と実行環境は同じ",
-    ),
+    "because.nothing": ("workload and environment are equal", "ワークロードと実行環境は同じ"),
     "because.asked": (
-        "only what was changed on purpose differs ({question})",
+        "only the intended change differs ({question})",
         "意図した変更だけが異なる（{question}）",
     ),
-    "because.facts": (
-        "{facts} may matter",
-        "{facts}が影響しうる",
-    ),
+    "because.facts": ("{facts} may affect the result", "{facts}が結果に影響しうる"),
     "because.broken": ("{facts} differ", "{facts}が異なる"),
     "because.some_cells": (
-        "{broken} of {of} cells are not judged, for {facts} differ",
+        "{broken} of {of} cells are not judged, because {facts} differ",
         "{of}セル中{broken}セルは、{facts}が異なるため判定しない",
     ),
     "because.unknown": (
-        "a results.json alone does not tell what was asked for and what it ran on; compare the"
-        " study folders",
-        "results.jsonだけでは実行内容と実行環境がわからない。試験フォルダー同士を比較のこと",
+        "a results.json alone has no workload and environment; compare the study folders",
+        "results.jsonだけではワークロードと実行環境がわからない。スタディのフォルダー同士を比較"
+        "すること",
     ),
-    "because.no_cells": ("no cell stands in both", "共通のセルがない"),
+    "because.no_cells": ("no common cell", "共通のセルがない"),
     "because.no_world": (
-        "no world stands in both; --world A:B compares two on purpose",
+        "no common world; use --world A:B to compare two different worlds",
         "共通の世界がない。異なる世界の比較は--world A:Bで指定",
     ),
     "outcome.better": ("better", "良い"),
@@ -1630,60 +1607,18 @@ TEXT: dict[str, tuple[str, str]] = {
     "why.incomparable": ("incomparable", "比較不可"),
     "why.identical": ("identical runs", "同一の実行"),
     "effect.breaks": ("makes them incomparable", "比較できない"),
-    "effect.question": ("is the question", "比較の対象"),
-    "effect.may": ("may matter", "影響しうる"),
-    "effect.none": ("does not matter", "影響なし"),
-    "section.differences": ("What differs", "相違点"),
-    "section.ratios": ("Cell by cell", "セルごとの比較"),
-    "section.changes": ("Greatest changes", "大きな変化"),
-    "table.differences": (
-        "What differs, the gravest first",
-        "相違点。重大なものから順",
-    ),
-    "table.changes": ("What changed most", "変化の大きいもの"),
+    "effect.question": ("intended change", "意図した変更"),
+    "effect.may": ("may affect the result", "影響しうる"),
+    "effect.none": ("no effect", "影響なし"),
+    "section.differences": ("Differences", "相違点"),
+    "section.ratios": ("Results by cell", "セルごとの比較"),
+    "section.changes": ("Largest changes", "大きな変化"),
+    "table.differences": ("Differences, most serious first", "相違点。重大なものから順"),
+    "table.changes": ("Largest changes", "変化の大きいもの"),
     "table.ratios": ("B ÷ A; 95 % intervals in parentheses", "B ÷ A。括弧内は95 %区間"),
-    "column.fact": ("What", "項目"),
+    "column.fact": ("Fact", "項目"),
     "column.effect": ("Effect", "影響"),
     "column.throughput": ("Throughput", "スループット"),
     "column.b_to_a": ("B ÷ A", "B ÷ A"),
     "column.outcome": ("B is", "Bは"),
 }
-
-SAID = {
-    # what a fit could not be told
-    "capacity: how large the device is was not known; --size gives it": (
-        "capacity: デバイスの容量が不明。--sizeで指定可能"
-    ),
-    # cells that a fit leaves out
-    "{key}: this is too little (found {found}; accepted: {accepted})": (
-        "{key}: 値が小さすぎる（指定は{found}、有効なのは{accepted}）"
-    ),
-    "{key}: this is no kind of load (found {found}; accepted: {accepted})": (
-        "{key}: 負荷の種類ではない（指定は{found}、有効なのは{accepted}）"
-    ),
-    "not to be trusted, by Little's law: rate times latency is {found} outstanding, "
-    "and {depth} were asked for": (
-        "信頼できない値。リトルの法則によればレート×レイテンシで同時に{found}件のはずだが、"
-        "要求は{depth}件"
-    ),
-    "it failed, fio says: error {number}, {words}": "fioによれば失敗。エラー{number}（{words}）",
-    "no latencies were recorded": "レイテンシの記録なし",
-    "it shows no read and no write": "読み取りも書き込みもなし",
-    "{shown} of {clones} clones are told": "{clones}個の複製のうち{shown}個しか記録がない",
-    "{shown} jobs of this name ran at once, and numjobs is {clones}": (
-        "この名前のジョブが{shown}個同時に動作したが、numjobsは{clones}"
-    ),
-    "writes were to be made durable, and fio tells of no sync": (
-        "書き込みの永続化を求めたが、fioの結果に同期の記録なし"
-    ),
-    "several streams may have run at once: it shares its group with {names}": (
-        "複数のストリームが同時に動作した可能性：{names}と同じグループ"
-    ),
-    "several streams ran at once": "複数のストリームが同時に動作",
-    "an open loop has the rate it was given": "オープンループのレートは指定されたもの",
-    "it went through the page cache": "ページキャッシュを経由",
-    "the stream pauses": "ストリームに休止あり",
-    "no run shows it": "どの実行にも現れない",
-    "too little was done in it": "操作が少なすぎる",
-}
-"""Japanese of what a fit says in English words, with fields in braces."""

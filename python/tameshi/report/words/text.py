@@ -1,52 +1,27 @@
-"""The table of strings in one language, and the formatting of values."""
+"""Text of reports in one language, and formatted values."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.core.reasons import Reason, key_of
+from tameshi.core.units import format_interval, format_value
 from tameshi.report.words.reason_words import METHODS, REASONS
-from tameshi.report.words.strings import LANGUAGES, SAID, TEXT
+from tameshi.report.words.strings import LANGUAGES, TEXT
 
-# From which size on, the divisor, and the unit.
-_COUNT = ((0, 1, ""), (1e3, 1e3, " k"), (1e6, 1e6, " M"), (1e9, 1e9, " G"))
-_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi")
-_SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
-    "rate": _COUNT,
-    "number": _COUNT,
-    "bandwidth": ((0, 1, " B/s"), (1e3, 1e3, " kB/s"), (1e6, 1e6, " MB/s"), (1e9, 1e9, " GB/s")),
-    "latency": ((0, 1, " ns"), (1e3, 1e3, " µs"), (1e6, 1e6, " ms"), (1e9, 1e9, " s")),
-    "bytes": tuple((1024.0**n if n else 0, 1024.0**n, f" {u}B") for n, u in enumerate(_BINARY)),
-    "capacity": ((0, 1e6, " MB"), (1e9, 1e9, " GB"), (1e12, 1e12, " TB"), (1e15, 1e15, " PB")),
-    "power": ((0, 1e-3, " mW"), (1, 1, " W"), (1e3, 1e3, " kW")),
-    "temperature": ((0, 1, " °C"),),
-    "ratio": ((0, 1, " ×"),),
-    "share": ((0, 0.01, " %"),),
-}
-_DIGITS = 3
 DAYS = 365.25
 """Of a year."""
 BEYOND = "!"
-"""The sign of a value outside what was validated."""
+"""Sign of a value outside the validated range."""
 _HASH_DIGITS = 12
 _SWITCHES = ("device.rotational", "device.iostats")
 
 
-def _pattern(template: str) -> re.Pattern[str]:
-    """Matches what a template with fields in braces was filled in to."""
-    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(template)))
-
-
-_PATTERNS = tuple((_pattern(english), japanese) for english, japanese in SAID.items())
-
-
 @dataclass(frozen=True)
 class Phrase:
-    """A key of the table with its fields; fields are names of the study, translated when known."""
+    """Key of a text with its fields; known names of the study are translated."""
 
     key: str
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -54,10 +29,10 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Shown:
-    """A value ready to print: the number with unit, its interval, or why there is none.
+    """Value ready to print: number with unit, and its interval or the reason for its absence.
 
-    `mark` is a sign in the note's place; what it means then stands below the table. `model` is how
-    far a model may be off, and `beyond` whether the value lies outside what was validated.
+    `mark` replaces the note, which then stands below the table. `model` is the model error;
+    `beyond`: the value lies outside the validated range.
     """
 
     value: str
@@ -70,54 +45,17 @@ class Shown:
 
     @property
     def bounds(self) -> str:
-        """The model's bounds as tables print them."""
+        """Model bounds as tables print them."""
         return f"[{self.model}]{BEYOND if self.beyond else ''}" if self.model else ""
 
     def __str__(self) -> str:
         aside = self.interval or self.note
-        told = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
-        return " ".join(part for part in (told, self.bounds, self.at) if part)
-
-
-def _scaled(kind: str, value: float) -> tuple[float, str, int]:
-    """Divisor, suffix and decimals that show `value` with three significant digits.
-
-    A scale is reached by what rounds to its first value there: 1023.7 MiB are 1.00 GiB.
-    """
-    size = abs(value)
-    reached = (s for s in reversed(_SCALES[kind]) if round(size / s[1], _DIGITS) >= s[0] / s[1])
-    _, divisor, suffix = next(reached)
-    shown = float(f"{size / divisor:.{_DIGITS - 1}e}")
-    decimals = _DIGITS - 1 - math.floor(math.log10(shown)) if shown else 0
-    return divisor, suffix, min(max(decimals, 0), 6)
-
-
-def format_value(kind: str, value: float) -> str:
-    """A value with its unit and three significant digits: `12.3 k`, `85.1 µs`, `187 MB/s`."""
-    divisor, suffix, decimals = _scaled(kind, value)
-    return f"{value / divisor:.{decimals}f}{suffix}"
-
-
-def format_tick(kind: str, value: float) -> str:
-    """A round value for an axis, without trailing zeros."""
-    _, divisor, suffix = next(s for s in reversed(_SCALES[kind]) if abs(value) >= s[0])
-    return f"{value / divisor:.6g}{suffix}"
-
-
-def format_interval(kind: str, value: float, low: float, high: float) -> str:
-    """`11.9–12.8`, in the scale and with the decimals of the value it belongs to."""
-    divisor, _, decimals = _scaled(kind, value)
-    return f"{low / divisor:.{decimals}f}–{high / divisor:.{decimals}f}"
-
-
-def format_seconds(times_ns: Sequence[float]) -> str:
-    """`1.53–24.90 s`, or one time where all are alike as printed."""
-    ends = [f"{time / 1e9:.2f} s" for time in (min(times_ns), max(times_ns))]
-    return ends[0] if ends[0] == ends[1] else f"{ends[0].removesuffix(' s')}–{ends[1]}"
+        words = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
+        return " ".join(part for part in (words, self.bounds, self.at) if part)
 
 
 class Text:
-    """The table in one language."""
+    """Text in one language."""
 
     def __init__(self, lang: str = "en") -> None:
         if lang not in LANGUAGES:
@@ -126,40 +64,24 @@ class Text:
         self._column = LANGUAGES.index(lang)
 
     def __call__(self, key: str, **fields: object) -> str:
-        """The string of a key with its fields filled in."""
+        """Return the text of a key with its fields filled in."""
         return TEXT[key][self._column].format(**fields)
 
     def phrase(self, phrase: Phrase) -> str:
-        """A phrase with its names translated."""
+        """Return a phrase with its names translated."""
         return self(phrase.key, **{k: self.name(v) for k, v in phrase.fields.items()})
 
-    def said(self, words: str) -> str:
-        """A sentence of a fit; one that the table does not know is printed as written."""
-        if self.lang == "en":
-            return words
-        for pattern, japanese in _PATTERNS:
-            found = pattern.fullmatch(words)
-            if found:
-                names = {k: self._filled(k, v) for k, v in found.groupdict().items()}
-                return japanese.format(**names)
-        return words
+    def reason(self, cause: Reason) -> str:
+        """Return a reason in words, with known names translated."""
+        fields = {key: self._value(key, value) for key, value in cause["values"].items()}
+        words = REASONS[cause["code"]][self._column]
+        return words.format(subject=self.name(cause["subject"]), **fields)
 
-    def _filled(self, field: str, value: str) -> str:
-        """A field of a sentence; names that are joined by `and` are translated one by one."""
-        parts = value.split(" and ") if field == "names" else [value]
-        return self("list.short").join(map(self.name, parts))
-
-    def reason(self, of: Reason) -> str:
-        """A reason in words; its names are translated when known."""
-        fields = {key: self._value(key, value) for key, value in of["values"].items()}
-        words = REASONS[of["code"]][self._column]
-        return words.format(subject=self.name(of["subject"]), **fields)
-
-    def reasons(self, of: Iterable[Reason]) -> list[str]:
-        """Reasons in words; one that several subjects have in common is shown once."""
+    def reasons(self, causes: Iterable[Reason]) -> list[str]:
+        """Return reasons in words; one with several subjects appears once."""
         subjects: dict[str, list[str]] = {}
         first: dict[str, Reason] = {}
-        for each in of:
+        for each in causes:
             alike = key_of({**each, "subject": ""})
             subjects.setdefault(alike, []).append(each["subject"])
             first.setdefault(alike, each)
@@ -170,7 +92,7 @@ class Text:
         ]
 
     def _value(self, key: str, value: Any) -> str:
-        """A value of a reason as its name says: an amount, a time, a share, names."""
+        """Return a reason's value, formatted by its key: amount, time, share, names."""
         if isinstance(value, list):
             return self("list.short").join(self.name(str(each)) for each in value)
         if key.endswith("_bytes"):
@@ -184,40 +106,41 @@ class Text:
         return self.name(value) if key == "operation" else str(value)
 
     def method(self, code: str) -> str:
-        """The method of an interval in words; one of version 1 is printed as written."""
+        """Return an interval's method in words; one of version 1 as recorded."""
         return METHODS[code][self._column] if code in METHODS else code
 
     def fact(self, key: str, subject: str = "") -> str:
-        """The label of a fact, and what it is about; unknown ones are printed as written."""
+        """Return a fact's label with its subject; unknown ones as recorded."""
         label = TEXT[f"fact.{key}"][self._column] if f"fact.{key}" in TEXT else key
         return self("fact.about", fact=label, subject=subject) if subject else label
 
     def fact_value(self, key: str, value: Any) -> str:
-        """A fact's value as people read it; empty where there is none."""
+        """Return a fact's value in words; empty if it has none."""
         if value is None or value == "" or value == []:
             return ""
         if isinstance(value, list):
             return self("list.short").join(str(item) for item in value)
-        said = str(value)
-        if key.endswith("_bytes") and said.isdigit():
-            return format_value("bytes", int(said))
-        if key in _SWITCHES and said in ("0", "1"):
-            return self("value.yes" if said == "1" else "value.no")
-        if key.startswith("device.") and said == "no":
+        words = str(value)
+        if key.endswith("_bytes") and words.isdigit():
+            return format_value("bytes", int(words))
+        if key in _SWITCHES and words in ("0", "1"):
+            return self("value.yes" if words == "1" else "value.no")
+        if key.startswith("device.") and words == "no":
             return self("value.no")
         if key == "device":
-            return self(f"value.{said}")
+            return self(f"value.{words}")
         if key == "core":
-            return said[:_HASH_DIGITS]
-        return self.world(said) if key == "world" else said
+            return words[:_HASH_DIGITS]
+        return self.world(words) if key == "world" else words
 
     def name(self, identifier: str) -> str:
-        """A study's identifier as prose."""
+        """Return a study's identifier in words."""
         key = f"name.{identifier}"
         return TEXT[key][self._column] if key in TEXT else identifier.replace("_", " ")
 
     def names(self, identifiers: Iterable[str]) -> str:
-        """A composed name: `random read · p99`; a number belongs to the word before it."""
+        """Return a composed name, such as `random read · p99`; a number belongs to the preceding
+        word."""
         parts: list[str] = []
         for name in map(self.name, identifiers):
             if parts and name.replace(".", "", 1).isdigit():
@@ -227,28 +150,28 @@ class Text:
         return " · ".join(dict.fromkeys(parts))
 
     def sentence(self, words: str) -> str:
-        """Words as a sentence of their own."""
+        """Return words as a sentence."""
         if not words or words.endswith((".", "。")):
             return words
         return f"{words[:1].upper()}{words[1:]}{self('list.end')}"
 
     def measure(self, measure: str) -> str:
-        """A measure's label; unknown ones are printed as written."""
+        """Return a measure's label; unknown ones as recorded."""
         key = f"measure.{measure}"
         return TEXT[key][self._column] if key in TEXT else measure
 
     def world(self, world: str) -> str:
-        """A world's label."""
+        """Return a world's label."""
         key = f"world.{world}"
         return TEXT[key][self._column] if key in TEXT else world
 
     def verdict(self, level: str) -> str:
-        """A verdict as a word."""
+        """Return a verdict in a word."""
         key = f"verdict.{level}"
         return TEXT[key][self._column] if key in TEXT else level
 
     def study_verdict(self, level: str, cells: Mapping[str, int]) -> str:
-        """The study's verdict, and in how many cells it is so bad."""
+        """Return the study's verdict, with the number of cells that have it."""
         if level == "valid":
             return self("verdict.study", verdict=self.verdict(level))
         return self("verdict.share", verdict=self.verdict(level), **cells)
@@ -256,32 +179,38 @@ class Text:
     def shown(
         self, kind: str, value: float, low: float | None, high: float | None, runs: int
     ) -> Shown:
-        """A value with its interval, or with the note that there is none."""
+        """Return a value with its interval, or with a note if it has none."""
         if low is None or high is None:
             note = self("note.one_run" if runs == 1 else "note.no_interval")
             return Shown(format_value(kind, value), note=note)
         return Shown(format_value(kind, value), interval=format_interval(kind, value, low, high))
 
     def life(self, years: float, low: float | None = None, high: float | None = None) -> Shown:
-        """How long cells last, in days below a year, with a model's bounds in the same unit."""
+        """Return a life in years, or in days below a year, with a model's bounds in the same
+        unit."""
         days = 0 < years < 1
         unit, factor = ("days", DAYS) if days else ("years", 1.0)
-        told = self(f"cell.{unit}", **{unit: f"{years * factor:.3g}"})
+        years_shown = self(f"cell.{unit}", **{unit: f"{years * factor:.3g}"})
         if low is None or high is None:
-            return Shown(told)
-        return Shown(told, model=f"{low * factor:.3g}–{high * factor:.3g}")
+            return Shown(years_shown)
+        return Shown(years_shown, model=f"{low * factor:.3g}–{high * factor:.3g}")
 
-    def aside(self, told: Shown, *, bare: bool = False) -> str:
-        """What stands behind a value in a sentence: its interval, and the model's."""
-        parts = [] if bare else [told.interval or told.note]
-        parts += [self("aside.model", interval=told.model)] if told.model else []
+    def aside(self, value_shown: Shown, *, bare: bool = False) -> str:
+        """Return the interval and the model's bounds that follow a value in a sentence."""
+        parts = [] if bare else [value_shown.interval or value_shown.note]
+        parts += [self("aside.model", interval=value_shown.model)] if value_shown.model else []
         return f" ({'; '.join(parts)})" if parts else ""
 
 
 def modelled(
-    told: Shown, kind: str, value: float, model: tuple[float, float] | None, *, beyond: bool = False
+    value_shown: Shown,
+    kind: str,
+    value: float,
+    model: tuple[float, float] | None,
+    *,
+    beyond: bool = False,
 ) -> Shown:
-    """A value that is shown, with how far a model may be off."""
+    """Return a shown value with its model error."""
     if model is None:
-        return told
-    return replace(told, model=format_interval(kind, value, *model), beyond=beyond)
+        return value_shown
+    return replace(value_shown, model=format_interval(kind, value, *model), beyond=beyond)
