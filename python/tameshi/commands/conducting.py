@@ -1,4 +1,4 @@
-"""What commands that run studies have in common: what they announce, and how they end."""
+"""Announcement and exit of commands that run studies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INTERRUPTED = 130
 
 
 def announce(prepared: Prepared) -> None:
-    """What will be written, destroyed and run, before it is."""
+    """Print the writes, destructions and runs to come."""
     for chosen, planned in prepared.plans.items():
         print_bounds(prepared.study, chosen, planned)
         examined = prepared.examined[chosen]
@@ -22,15 +22,15 @@ def announce(prepared: Prepared) -> None:
         for place in examined.databases.values():
             lines += [f"{place.storage}: {line}" for line in place.plan.described()]
         lines += [f"{name}: {serving.described()}" for name, serving in examined.servers.items()]
-        lines += [f"runs at {name}: {shlex.join(words)}" for name, words in examined.events.items()]
+        lines += [f"{name} runs {shlex.join(words)}" for name, words in examined.events.items()]
         for line in lines:
             OUT.print(line, markup=False, soft_wrap=True)
 
 
 def end(
-    *, interrupted: bool, complete: bool, holds: str = "the report holds what was done"
+    *, interrupted: bool, complete: bool, holds: str = "the report covers the finished runs"
 ) -> None:
-    """The exit status of a study that is not complete; `holds` says what is left of its work."""
+    """Exit with the status of an incomplete study; `holds` names what remains of its work."""
     if interrupted:
         told = f"Interrupted: {holds}; the same command resumes."
         ERR.print(told, markup=False, soft_wrap=True)

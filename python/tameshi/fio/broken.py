@@ -1,6 +1,6 @@
-"""The limit of a job that it did not keep.
+"""First limit that a job exceeded.
 
-Where fio would end the job, a run goes on here, and the job is judged by its record.
+fio would end the job; Tameshi's run continues, and the record decides.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from tameshi.fio.limits import Limits
 from tameshi.fio.measured import NS, Direction, Measured
 
 _SETTLED_NS = 2 * NS
-"""A rate is not looked at before."""
+"""Start of rate checks, after the begin of a job."""
 
 
 def broken(limits: Limits, measured: Measured) -> tuple[int, str] | None:
-    """fio's error number, and a sentence, of the first limit that was not kept."""
+    """Return fio's error number and a sentence for the first exceeded limit."""
     for place, word in enumerate(("read", "write", "trim")):
         direction = measured.direction(word)
         longest = max(direction.latencies.values, default=0)
@@ -33,14 +33,14 @@ def broken(limits: Limits, measured: Measured) -> tuple[int, str] | None:
                 told = f"rate_iops_min: {ios:.1f} /s, fewer than {least_ios}"
             else:
                 continue
-            return errno.EIO, f"{told}, {at_ns / NS:.1f} s after the begin ({word})"
+            return errno.EIO, f"{told}, {at_ns / NS:.1f} s after the start ({word})"
     return None
 
 
 def _rates(direction: Direction, cycle_ns: int) -> Iterator[tuple[int, float, float]]:
-    """When, and how many operations and bytes per second since the look before.
+    """Yield times with operations and bytes per second since the previous check.
 
-    As fio looks: when something has completed, and a cycle has passed.
+    As in fio, a check needs a completion and a full cycle.
     """
     since, ios, size = 0, 0, 0
     for end, (count, moved, _) in sorted(direction.samples.items()):

@@ -1,4 +1,4 @@
-"""Jobs that end others when they end: `exitall` and `exit_what`."""
+"""Jobs that end others at their end: `exitall` and `exit_what`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tameshi.fio.stream import Stream
 def phases_that_run(
     jobs: Sequence[Job], phases: Sequence[int], groups: Sequence[int]
 ) -> tuple[list[Job], list[int], list[int]]:
-    """The jobs with their phases and groups, without phases that never begin.
+    """Return jobs, phases and groups without phases that never start.
 
-    With `exit_what=all` the first job to end ends everything, later phases too. Raises `BadInput`
-    where some jobs of a phase do that and others don't: what follows would depend on the run.
+    With `exit_what=all` the end of the first job ends everything, including later phases. Raises
+    `BadInput` if only some jobs of a phase have it: later phases would depend on the run.
     """
     last = max(phases, default=0)
     if any(job.exitall for job in jobs):
@@ -24,15 +24,13 @@ def phases_that_run(
             enders = [job for job in among if job.exit_what == "all"]
             if enders and len(enders) < len(among):
                 setting = enders[0].settings["exit_what"]
-                message = (
-                    "this can't be carried out: whether later jobs run would be seen only then"
-                )
+                message = "not supported: whether later jobs run would be seen only then"
                 raise BadInput(message, where=setting.where, key="exit_what", found="all")
             if enders:
                 last = phase
                 enders[0].notes.append(
-                    f"{enders[0].settings['exit_what'].where}: exit_what: the jobs that would "
-                    "follow never begin"
+                    f"{enders[0].settings['exit_what'].where}: exit_what: the jobs of later "
+                    "phases never start"
                 )
                 break
     kept = [found for found in zip(jobs, phases, groups, strict=True) if found[1] <= last]
@@ -40,9 +38,10 @@ def phases_that_run(
 
 
 def ends_with(streams: Sequence[Stream]) -> list[list[str]]:
-    """For each stream those of its phase at whose end it ends, itself if one clone ends others.
+    """Return for each stream the streams of its phase that end it, itself included if one of its
+    clones does.
 
-    `exitall` holds for all jobs, whichever says it; what a job takes with it, its `exit_what` says.
+    `exitall` of any job applies to all; `exit_what` of a job selects those that it ends.
     """
     if not any(stream.job.exitall for stream in streams):
         return [[] for _ in streams]

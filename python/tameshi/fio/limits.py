@@ -1,4 +1,4 @@
-"""Limits at which fio ends a job with an error: rates that are too low, a latency too long."""
+"""Limits at which fio ends a job with an error: minimum rates and a maximum latency."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tameshi.fio.jobfile import Setting
 
 @dataclass(frozen=True)
 class Limits:
-    """What a job must reach, by direction; zero: nothing."""
+    """Limits of a job, by direction; zero means no limit."""
 
     bytes_per_second: tuple[int, int, int]
     ios_per_second: tuple[int, int, int]
@@ -20,7 +20,7 @@ class Limits:
 
 
 def limits_of(settings: Mapping[str, Setting], kb_base: int) -> Limits:
-    """The limits of a job."""
+    """Read the limits of a job."""
 
     def rates(key: str) -> tuple[int, int, int]:
         setting = settings.get(key)

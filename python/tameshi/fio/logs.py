@@ -14,11 +14,11 @@ from tameshi.record.store import SealedRun
 
 MS = 1_000_000
 ROWS = {"bw": ("bw",), "iops": ("iops",), "lat": ("lat", "clat", "slat"), "hist": ("clat_hist",)}
-"""What each key writes."""
+"""Logs of each key."""
 
 
 def fio_logs(run: SealedRun, translation: Translation) -> dict[str, str]:
-    """The logs that the jobs ask for: texts by file name, clones numbered from one."""
+    """Return the requested logs: texts by file name, clones numbered from one."""
     record = Record(run)
     found: dict[str, list[str]] = {}
     for number, streams in _clones(translation.streams):
@@ -35,7 +35,7 @@ def fio_logs(run: SealedRun, translation: Translation) -> dict[str, str]:
 
 
 def _clones(streams: Sequence[Stream]) -> Iterator[tuple[int, Sequence[Stream]]]:
-    """The streams of each clone with the number that fio gives it, or the first of several."""
+    """Yield the streams of each clone with fio's number of the (first) clone."""
     number = 1
     for _, of in itertools.groupby(streams, lambda stream: (id(stream.job), stream.clone)):
         together = list(of)
@@ -51,7 +51,7 @@ def _rows(measured: Measured, job: Job, kind: str) -> list[str]:
     rows: list[str] = []
     for number, word in enumerate(DIRECTIONS):
         direction = measured.directions.get(word)
-        if direction is None or kind == "slat":  # submission is not timed apart
+        if direction is None or kind == "slat":  # submission has no separate time
             continue
         if kind == "clat_hist":
             rows += _histograms(direction, number, job)
@@ -83,7 +83,7 @@ def _histograms(direction: Direction, number: int, job: Job) -> Iterator[str]:
     for end, latencies in sorted(direction.intervals.items()):
         counts = [0] * (BINS >> coarse)
         for value, count in latencies.values.items():
-            # fio's logs end with its last group; what is longer falls into the last bin.
+            # fio's logs end with its last group; longer latencies fall into the last bin.
             counts[min(bin_of(value), BINS - 1) >> coarse] += count
         yield f"{end // MS}, {number}, {size}, " + ", ".join(map(str, counts))
 

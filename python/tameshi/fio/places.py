@@ -1,4 +1,4 @@
-"""Where a fio job's threads run: processors by number, mask or node."""
+"""Processors of a fio job's threads: by number, mask or node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 1024
 
 
 def processors_of(settings: Mapping[str, Setting]) -> list[int] | None:
-    """The processors that a job may run on; raises `BadInput` where a node is not there."""
+    """Return the processors that a job may use; raise `BadInput` for a missing node."""
     keys = ("cpus_allowed", "cpumask", "numa_cpu_nodes")
     named = [settings[key] for key in keys if key in settings]
     if not named:
@@ -43,7 +43,7 @@ def processors_of(settings: Mapping[str, Setting]) -> list[int] | None:
 
 
 def is_split(settings: Mapping[str, Setting]) -> bool:
-    """Whether each clone has one of the processors to itself."""
+    """Return whether each clone has a processor of its own."""
     setting = settings.get("cpus_allowed_policy")
     if setting is None or setting.value == "shared":
         return False
@@ -58,7 +58,7 @@ def _nodes() -> list[int]:
 
 
 def _numbers(setting: Setting, text: str) -> list[int]:
-    """`0,2-4` as numbers."""
+    """Parse a list such as `0,2-4`."""
     found: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())

@@ -1,4 +1,4 @@
-"""How many requests per second a fio job starts, and how they come."""
+"""Arrival rates of a fio job."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ def rate_of(
     shares_ppm: tuple[int, int],
     mixes: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
 ) -> tuple[float, bool, int | None] | None:
-    """Requests per second, whether they come as a Poisson process, and the share of reads that
-    rates of reads and writes apart make (else None). `mixes` are the lengths of both."""
+    """Return requests per second, whether they are a Poisson process, and the share of reads.
+
+    The share is None unless reads and writes have separate rates; `mixes` are the lengths of both.
+    """
     read_ppm, trim_ppm = shares_ppm
     setting = reader.get("rate_iops") or reader.get("rate")
     if setting is None or off(setting):

@@ -1,4 +1,4 @@
-"""The settings of one fio job by key, read as what they are; what can't be is refused by name."""
+"""Typed access to the settings of one fio job; unsupported settings are refused by name."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tameshi.fio.values import Percent, bad
 
 
 class Reader:
-    """Settings of a job by key, with what is to be said about them.
+    """Settings of a job by key, and notes on them.
 
-    Every method raises `BadInput` at the line of a setting that is not what it should be.
+    Each method raises `BadInput` at the line of an invalid setting.
     """
 
     def __init__(self, job: JobText) -> None:
@@ -35,26 +35,26 @@ class Reader:
             raise bad(base, "there are two bases", "1000", "1024")
 
     def get(self, key: str) -> Setting | None:
-        """The last setting of a key."""
+        """Return the last setting of a key."""
         return self.settings.get(key)
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """A boolean."""
+        """Return a boolean."""
         setting = self.get(key)
         return values.flag(setting) if setting else default
 
     def integer(self, key: str, default: int, least: int = 0) -> int:
-        """A whole number, no less than `least`."""
+        """Return an integer of at least `least`."""
         setting = self.get(key)
         return values.integer(setting, least) if setting else default
 
     def time_us(self, key: str, unit: str = "s") -> int | None:
-        """A time in microseconds; `unit` is what a bare number counts."""
+        """Return a time in microseconds; `unit` is the unit of a bare number."""
         setting = self.get(key)
         return values.time_us(setting, unit) if setting else None
 
     def percent_ppm(self, key: str) -> int:
-        """A share in millionths; absent: none."""
+        """Return a share in millionths; absent means 0."""
         setting = self.get(key)
         if setting is None:
             return 0
@@ -64,22 +64,22 @@ class Reader:
         return percent * 10_000
 
     def bytes(self, key: str) -> int | None:
-        """A size that can't be a share."""
+        """Return a size that may not be a share."""
         setting = self.get(key)
         if setting is None:
             return None
         value = values.size(setting, self.kb_base)
         if isinstance(value, Percent):
-            raise bad(setting, "a share of the file can't be carried out here", "a size in bytes")
+            raise bad(setting, "a share of the file is not supported here", "a size in bytes")
         return value
 
     def refuse(self, key: str, why: str) -> BadInput:
-        """The error of a setting that can't be carried out."""
+        """Return the error of an unsupported setting."""
         setting = self.settings[key]
-        message = f"this can't be carried out: {why}"
+        message = f"not supported: {why}"
         return BadInput(message, where=setting.where, key=key, found=setting.value or "set")
 
 
 def off(setting: Setting) -> bool:
-    """Whether a setting says no: then there is nothing to say about it."""
+    """Return whether a setting switches its feature off."""
     return setting.value in ("0", "false", "none")

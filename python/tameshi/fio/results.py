@@ -1,4 +1,4 @@
-"""fio's JSON, from a sealed run: what fio-plot and other readers of fio's results expect."""
+"""fio's JSON from a sealed run, as fio-plot and other readers of fio's results expect it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tameshi.fio.translate import Translation
 from tameshi.record.store import SealedRun
 
 SCHEMA_VERSION = 1
-"""Form of our part of it; history: 1, the first."""
+"""Version of Tameshi's additions; 1 is the first."""
 FORM = "fio-3.33"
-"""The version whose keys, units and bins these are."""
+"""fio version with the same keys, units and bins."""
 RATE = "rate"
-"""The axis of a search's loads."""
+"""Axis of the loads of a search."""
 LEVELS = ("1", "2", "4", "8", "16", "32", ">=64")
 BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
 
@@ -31,7 +31,7 @@ BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
 def fio_json(
     run: SealedRun, translation: Translation, *, bins: bool, now_s: float | None = None
 ) -> dict[str, Any]:
-    """The whole document; `bins` adds what `json+` adds."""
+    """Return the whole document; `bins` adds the bins of `json+`."""
     now = time.time() if now_s is None else now_s
     record = Record(run)
     entries = [record.measured(streams) for streams in grouped(translation.streams)]
@@ -50,8 +50,11 @@ def fio_json(
 
 
 def best_of(runs: Sequence[SealedRun], translation: Translation) -> tuple[SealedRun, str]:
-    """The run to tell of, and why: the only one, or of a search that with the highest load of those
-    that keep their latency, as all with less load do; else that with the least load."""
+    """Select the run to report, and say why.
+
+    The only run; of a search, the one with the highest load for which all loads up to it keep the
+    latency, or else the one with the lowest load.
+    """
     stream = translation.streams[0]
     target = stream.job.goals.target
     rated = {float(run.spec.cell[RATE]): run for run in runs if RATE in run.spec.cell}
@@ -69,12 +72,14 @@ def best_of(runs: Sequence[SealedRun], translation: Translation) -> tuple[Sealed
         best = rate
     wanted = f"{target.percentile:g} % within {target.below_us} us"
     if best is None:
-        return rated[min(rated)], f"no load keeps {wanted}; these are the results of the least"
-    return rated[best], f"{best:g} requests/s are the highest load tried that keeps {wanted}"
+        return rated[
+            min(rated)
+        ], f"no load keeps {wanted}; these are the results of the lowest load"
+    return rated[best], f"{best:g} requests/s is the highest tested load that keeps {wanted}"
 
 
 def errors_of(run: SealedRun, translation: Translation) -> list[str]:
-    """What fio would have ended jobs for, a sentence each."""
+    """Return a sentence per job that fio would have ended with an error."""
     record = Record(run)
     entries = [record.measured(streams) for streams in grouped(translation.streams)]
     found = [(entry.streams[0].job.name, error_of(entry)) for entry in entries]
@@ -82,7 +87,7 @@ def errors_of(run: SealedRun, translation: Translation) -> list[str]:
 
 
 def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
-    """Streams as fio reports them: each clone, or all of a group that asks for it, together."""
+    """Group streams as fio reports them: per clone, or per group with group reporting."""
     found: list[list[Stream]] = []
     for stream in streams:
         last = found[-1][-1] if found else None
@@ -102,7 +107,7 @@ def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
 
 
 def _options(settings: Sequence[Setting]) -> dict[str, str]:
-    """Settings as fio tells them: all are strings; those without a value are left out."""
+    """Return settings as fio reports them: strings, without bare keys."""
     return {setting.key: setting.value for setting in settings if setting.value is not None}
 
 
@@ -144,14 +149,14 @@ def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool)
 
 
 def error_of(measured: Measured) -> tuple[int, str]:
-    """fio's number of the error that ends such a job, and a sentence; 0 where all went well."""
+    """Return fio's error number for such a job, and a sentence; 0 without error."""
     job = measured.streams[0].job
     fatal = job.failures.fatal(measured.failures)
     return fatal or broken(job.goals.limits, measured) or (0, "")
 
 
 def _failures(measured: Measured, job: Job) -> dict[str, Any]:
-    """Errors that the job went on after, which fio tells of jobs that may."""
+    """Return the tolerated errors of jobs with `continue_on_error`."""
     if not job.failures.kinds:
         return {}
     counted = job.failures.counted(measured.failures)
@@ -160,7 +165,7 @@ def _failures(measured: Measured, job: Job) -> dict[str, Any]:
 
 
 def _target(job: Job) -> dict[str, Any]:
-    """The latency that the load was to keep: ns, per cent, µs."""
+    """Return the latency target: ns, per cent, µs."""
     target = job.goals.target
     return {
         "latency_target": target.below_us * 1000 if target else 0,
@@ -212,7 +217,7 @@ def _direction(
 
 
 def _submission(measured: Measured, word: str) -> Submission:
-    """How long handing over took; synchronous requests have none, as in fio."""
+    """Return submission times; synchronous requests have none, as in fio."""
     if ENGINES[measured.streams[0].job.engine] == "sync":
         return Submission()
     return measured.submission.get(word, Submission())
@@ -243,7 +248,8 @@ def _latency(
 
 
 def rates_of(measured: Measured, direction: Direction) -> list[tuple[float, float]]:
-    """KiB and operations per second of each whole interval; of a shorter run, of what there is."""
+    """Return KiB and operations per second of each whole interval; for a short run, of the partial
+    one."""
     found: list[tuple[float, float, int]] = []
     before = 0
     for end, (count, size, _) in sorted(direction.samples.items()):
@@ -256,7 +262,7 @@ def rates_of(measured: Measured, direction: Direction) -> list[tuple[float, floa
 
 
 def _group_rates(entries: Sequence[Measured]) -> dict[tuple[int, str], float]:
-    """Mean KiB per second of each group and direction, of which a job's share is told."""
+    """Return mean KiB per second of each group and direction, the base of a job's share."""
     found: dict[tuple[int, str], float] = {}
     for entry in entries:
         for word in DIRECTIONS:
@@ -267,7 +273,7 @@ def _group_rates(entries: Sequence[Measured]) -> dict[tuple[int, str], float]:
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation."""
+    """Return mean and standard deviation."""
     if not values:
         return 0.0, 0.0
     mean = sum(values) / len(values)

@@ -1,4 +1,4 @@
-"""A stream of the study, and the fio job that it stands for."""
+"""Stream of the study, with its fio job."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tameshi.fio.job import Job
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream of the study and the job, or the clone of one, that it stands for."""
+    """Stream of the study, with its job or clone of a job."""
 
     name: str
     job: Job

@@ -1,4 +1,4 @@
-"""Sequential fio jobs that leave parts out or go backwards: `rw=read:8k`, `zonemode=strided`."""
+"""Sequential fio jobs with gaps or backwards: `rw=read:8k`, `zonemode=strided`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from tameshi.fio.values import Percent, bad
 
 @dataclass(frozen=True)
 class Stride:
-    """Stretches of so many bytes, with so many left out behind each."""
+    """Runs of `run` bytes, each followed by a gap of `skip` bytes."""
 
     run: int
     skip: int
     backwards: bool = False
     once: bool = False
-    """The job ends when it has come through its part: what only reads forwards meets its end."""
+    """End the job after one pass over its region, as in a forward read-only job."""
 
     def table(self) -> str:
-        """As a stream's pattern."""
+        """Return a stream's pattern."""
         way = "true" if self.backwards else "false"
         sizes = f'run = "{self.run} B", skip = "{self.skip} B"'
         return f"{{ strided = {{ {sizes}, backwards = {way} }} }}"
 
     def bytes_in(self, span: int) -> int:
-        """Bytes of all requests, each a stretch long, on the way through a part so long."""
+        """Return the bytes of all requests, one run each, in one pass over `span` bytes."""
         return ((span - self.run) // (self.run + self.skip) + 1) * self.run
 
 
 def stride_of(setting: Setting, mix: Sequence[tuple[int, int]], kb_base: int) -> Stride | None:
-    """What `rw=read:N` leaves out after each request; N below zero goes backwards."""
+    """Return the gaps of `rw=read:N`; N below zero goes backwards."""
     word, colon, rest = values.text(setting).partition(":")
     if not colon:
         return None
@@ -42,24 +42,24 @@ def stride_of(setting: Setting, mix: Sequence[tuple[int, int]], kb_base: int) ->
     if not step:
         return None
     if len(mix) > 1:
-        raise bad(setting, "what is left out after requests of several lengths", "one length")
+        raise bad(setting, "steps after requests of several lengths are ambiguous", "one length")
     block = mix[0][0]
     if not backwards:
         return Stride(block, step, once=word == "read")
     if step < 2 * block:
-        message = "so short a step back reads again what was read"
+        message = "a step back this short reads the same bytes again"
         raise bad(setting, message, f"twice the block or more: -{2 * block}")
     return Stride(block, step - 2 * block, backwards=True)
 
 
 def zones_of(settings: Mapping[str, Setting], kb_base: int) -> Stride | None:
-    """What `zonemode=strided` leaves out; zoned devices are not driven."""
+    """Return the gaps of `zonemode=strided`; zoned devices are not supported."""
 
     def length(key: str) -> int | None:
         setting = settings.get(key)
         found = values.size(setting, kb_base) if setting else None
         if setting and isinstance(found, Percent):
-            raise bad(setting, "a share of the file can't be carried out here", "a size in bytes")
+            raise bad(setting, "a share of the file is not supported here", "a size in bytes")
         return found if isinstance(found, int) else None
 
     mode, size = settings.get("zonemode"), length("zonesize")
@@ -67,15 +67,15 @@ def zones_of(settings: Mapping[str, Setting], kb_base: int) -> Stride | None:
     if word == "none":
         return None
     if mode and word == "zbd":
-        message = "this can't be carried out: zoned devices are not driven"
+        message = "not supported: zoned devices are not supported"
         raise BadInput(message, where=mode.where, key="zonemode", found="zbd")
     if mode and word != "strided":
-        raise bad(mode, "there is no such mode", "none", "strided")
+        raise bad(mode, "unknown zone mode", "none", "strided")
     if not size:
         assert mode
-        raise bad(mode, "how long a zone is must be said", "zonesize=64m")
+        raise bad(mode, "the zone size is missing", "zonesize=64m")
     span = length("zonerange")
     if span is not None and span != size:
-        message = "this can't be carried out: a zone is passed through whole"
+        message = "not supported: a zone is passed through whole"
         raise BadInput(message, where=settings["zonerange"].where, key="zonerange", found=str(span))
     return Stride(size, length("zoneskip") or 0)

@@ -1,4 +1,4 @@
-"""A summary for people, in the shape of fio's own."""
+"""Summary for people, in the format of fio's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WORDS = {"read": "READ", "write": "WRITE", "trim": "TRIM"}
 
 
 def fio_text(document: Mapping[str, Any]) -> str:
-    """The summary of a document of `fio_json`."""
+    """Return the summary of a document of `fio_json`."""
     lines = [str(document["fio version"])]
     for job in document["jobs"]:
         lines += _job(job)
@@ -100,7 +100,7 @@ def _percentiles(stats: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unit(least_ns: float, most_ns: float) -> tuple[str, int]:
-    """The unit in which both can be read."""
+    """Return a unit that suits both values."""
     if least_ns > 2000 and most_ns > 99_999:
         return (
             ("msec", 1_000_000) if least_ns > 2_000_000 and most_ns > 99_999_999 else ("usec", 1000)
@@ -113,7 +113,7 @@ def _short(number: float) -> str:
 
 
 def _totals(jobs: list[Mapping[str, Any]]) -> Iterator[str]:
-    """What all jobs of a group did together."""
+    """Yield the totals of each group's jobs."""
     for group in sorted({job["groupid"] for job in jobs}):
         among = [job for job in jobs if job["groupid"] == group]
         yield f"\nRun status group {group} (all jobs):"

@@ -35,7 +35,7 @@ class Account:
         setpriv = shutil.which("setpriv")
         if setpriv is None:
             raise BadInput(
-                "a private server is started by setpriv, and there is none",
+                "setpriv starts private servers, and is not installed",
                 hint="On Debian: apt-get install util-linux",
             )
         become = (
@@ -52,7 +52,7 @@ def account_of(product: Product) -> Account:
         entry = pwd.getpwnam(product.account)
     except KeyError:
         raise BadInput(
-            f"{product.title} refuses to run as root, and there is no user for it",
+            f"{product.title} refuses to run as root, and its own user does not exist",
             found=f"no user `{product.account}`",
             hint=f"Start Tameshi as an ordinary user. {product.remedy}",
         ) from None
@@ -73,9 +73,9 @@ def require_passage(account: Account, folder: Path, last: str = "-x") -> None:
         asked = account.running(["test", mode, str(place)])
         if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:
             raise GuardRefusal(
-                f"the user `{account.name}`, as whom the server runs, may not work here",
+                f"the server's user `{account.name}` has no access to this directory",
                 where=str(folder),
-                found=f"{place} is closed to it",
-                accepted=["a place that every user may reach"],
-                hint=f"chmod o+x {place}, or bind another place.",
+                found=f"{place} is closed to this user",
+                accepted=["a directory that every user may enter"],
+                hint=f"chmod o+x {place}, or bind another directory.",
             )

@@ -22,7 +22,7 @@ PRODUCTS: dict[str, Product] = {
 def product_named(name: str, where: str = "--server") -> Product:
     """The product of this name. Raises `BadInput`."""
     if name not in PRODUCTS:
-        message = "Tameshi knows no such database server"
+        message = "unknown database server"
         raise BadInput(message, where=where, found=name, accepted=list(PRODUCTS))
     return PRODUCTS[name]
 
@@ -42,16 +42,16 @@ def program_of(
         raise BadInput(
             f"{product.title} is not installed",
             key=f"engine.{product.name}",
-            found="no server program of it",
+            found="no program of this server found",
             hint=product.remedy,
         )
     fitting = [program for program in found if fits(program.version, engine.version)]
     if not fitting:
         raise BadInput(
-            f"the study asks for another version of {product.title} than is installed",
+            f"the study needs another version of {product.title} than the installed one",
             key=f"engine.{product.name}.version",
             found=", ".join(f"{program.version} ({program.path})" for program in found),
-            accepted=[f"{engine.version} installed", "a study that leaves the version out"],
+            accepted=[f"{engine.version} installed", "a study without a version"],
         )
     return max(fitting, key=lambda program: _number(program.version))
 

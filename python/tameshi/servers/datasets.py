@@ -124,7 +124,7 @@ class DataSets:
         place = self._place(facts)
         manifest = self.find(facts)
         if manifest is None:
-            raise RunFailed("there is no such data set", where=str(place))
+            raise RunFailed("no such data set", where=str(place))
         if not (data.parent / guard.MARKER).exists() or any(data.iterdir()):
             raise GuardRefusal(
                 "a data set is restored only into an empty data directory of Tameshi's",
@@ -162,7 +162,7 @@ def _listed(folder: Path) -> dict[str, int]:
                 found[str(path.relative_to(folder))] = status.st_size
             elif not stat.S_ISDIR(status.st_mode):
                 raise RunFailed(
-                    "a data set holds files and folders only: was the server stopped cleanly?",
+                    ("a data set may hold only files and folders: was the server stopped cleanly?"),
                     where=str(path),
                     found=stat.filemode(status.st_mode),
                 )
@@ -173,10 +173,10 @@ def _require_same(wanted: Mapping[str, int], found: Mapping[str, int], place: Pa
     differing = sorted(dict(wanted.items() ^ found.items()))
     if differing:
         raise RunFailed(
-            "the data set is not whole: its files are not those that were kept",
+            "the data set is damaged: its files are not those that were kept",
             where=str(place),
             found=", ".join(differing[:5]),
-            hint="Delete its folder, and it is loaded anew.",
+            hint="Delete its folder; the next run loads it anew.",
         )
 
 

@@ -46,10 +46,10 @@ def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
             said = str(client.query("SELECT VERSION()")[0][0])
     except ClientError as error:
         raise BadInput(
-            f"{product.title} can't be reached there",
+            f"{product.title} cannot be reached there",
             key=f"engine.{product.name}.dsn",
             found=str(error),
-            hint=f"Its secret is read from the environment variable {secret_name(product)}.",
+            hint=f"The environment variable {secret_name(product)} holds its password.",
         ) from None
     if product.name in ("mariadb", "mysql") and ("mariadb" in said.lower()) != (
         product.name == "mariadb"
@@ -80,30 +80,28 @@ def read_dsn(product: Product, dsn: str) -> Address:
     schemes = _SCHEMES.get(product.name, ())
     example = [f"{scheme}://USER@HOST:PORT/DATABASE" for scheme in schemes[:1]]
     if not schemes:
-        message = f"{product.title} has no server that could run already"
+        message = f"{product.title} has no server, so that none can be running already"
         raise BadInput(message, key=key)
     try:
         parts = urlsplit(dsn)
         port = parts.port
         further = parse_qs(parts.query, strict_parsing=bool(parts.query))
     except ValueError:
-        raise BadInput("this is no connection string", key=key, accepted=example) from None
+        raise BadInput("invalid connection string", key=key, accepted=example) from None
     if parts.password is not None or {"password", "passwd", "pwd"} & {n.lower() for n in further}:
         raise BadInput(
-            "a secret stands neither in a study nor in a connection string",
+            "a password must not stand in a study or a connection string",
             key=key,
-            found="one with a password",
+            found="a connection string with a password",
             accepted=example,
             hint=f"Put it into the environment variable {secret_name(product)}.",
         )
     database = unquote(parts.path.lstrip("/"))
     if parts.scheme not in schemes or not parts.username or not database:
-        raise BadInput("this is no connection string", key=key, found=dsn, accepted=example)
+        raise BadInput("invalid connection string", key=key, found=dsn, accepted=example)
     unknown = sorted(set(further) - {"socket"})
     if unknown:
-        raise BadInput(
-            "this parameter is not known", key=key, found=unknown[0], accepted=["socket"]
-        )
+        raise BadInput("unknown parameter", key=key, found=unknown[0], accepted=["socket"])
     socket = Path(further["socket"][0]) if "socket" in further else None
     return Address(
         product.name,

@@ -62,7 +62,7 @@ def _script(prefix: Path) -> Path:
         if found := shutil.which(name):
             return Path(found)
     raise BadInput(
-        "MariaDB is there without the script that makes a data directory",
+        "MariaDB is installed without the script that makes a data directory",
         where=str(prefix),
         accepted=["mariadb-install-db in bin or scripts"],
         hint=MariaDB.remedy,

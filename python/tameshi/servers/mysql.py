@@ -18,7 +18,7 @@ class MySQL(Innodb):
     program = "mysql"
     tested = False
     remedy = (
-        "Debian has no package of it: take it from its maker, or let MariaDB stand in "
+        "Debian has no package of it: install it from its vendor, or use MariaDB instead "
         "(--server mysql=mariadb)."
     )
     pool_bytes_min = 5 << 20  # the manual's minimum of innodb_buffer_pool_size

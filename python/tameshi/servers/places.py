@@ -67,7 +67,7 @@ class Serving:
         if self.running is None:
             return what
         where = where_it_is(self.running.address)
-        return f"{what} of yours, {where}: tables are made in it, and dropped after each run"
+        return f"{what} of yours, {where}: tables are created in it, and dropped after each run"
 
     def as_json(self) -> dict[str, Any]:
         """For the environment of a run, of whose identity it is a part."""
@@ -147,18 +147,18 @@ def _running(name: str, product: Product, engine: Engine, dsn: str, replaced: st
     for setting, value in settings.items():
         if value:
             raise BadInput(
-                "a server that runs already is never configured",
+                "Tameshi does not configure a running server",
                 key=f"engine.{name}.{setting}",
                 found=str(value),
-                hint="Leave the setting out, or the dsn, and a private instance is started.",
+                hint="Remove the setting, or the dsn to start a private instance.",
             )
     server, program = reached(product, dsn)
     if not fits(program.version, engine.version):
         raise BadInput(
-            "the server that runs is of another version than the study asks for",
+            "the running server has another version than the study asks for",
             key=f"engine.{name}.version",
             found=program.version,
-            accepted=[str(engine.version), "a study that leaves the version out"],
+            accepted=[str(engine.version), "a study without a version"],
         )
     return Serving(product, program, engine, replaced, server)
 
@@ -201,7 +201,7 @@ def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
                 data["rows"] = 0  # its clients number the rows, and begin with none
             if found.setdefault(word, data) != data:
                 raise BadInput(
-                    "the size of a data set can't change within a run",
+                    "the size of a data set cannot change within a run",
                     key=f"workload.{word}",
                     found=f"{found[word]} and {data}",
                     hint="Let its axis vary across runs.",

@@ -109,7 +109,7 @@ class PostgreSQL(Product):
         """By initdb, beside the server's real place; nobody needs a password."""
         initdb = Path(program.path).resolve().parent / "initdb"
         if not initdb.exists():
-            message = "PostgreSQL is there without initdb"
+            message = "PostgreSQL is installed without initdb"
             raise BadInput(message, where=str(initdb.parent), hint=self.remedy)
         checksums = ["--data-checksums"] if options.get("data_checksums") == "on" else []
         segment = options.get("wal_segment_size", "").removesuffix("MB")

@@ -74,7 +74,7 @@ class DataDirectory:
             raise BadInput(
                 "another run of Tameshi has a server in this data directory",
                 where=str(self.home.folder),
-                hint="Wait for it, or bind another place.",
+                hint="Wait for its end, or bind another directory.",
             ) from None
         return lock
 
@@ -149,10 +149,10 @@ class PrivateServer:
         reach = len(os.fsencode(str(self.address.socket or "")))
         if reach > _LONGEST_SOCKET_PATH:
             raise BadInput(
-                "the path of its socket would be too long for the kernel",
+                "the path of the server's socket is too long for the kernel",
                 where=str(self.address.socket),
                 found=f"{reach} bytes",
-                accepted=[f"{_LONGEST_SOCKET_PATH} bytes at most: bind a shorter path"],
+                accepted=[f"at most {_LONGEST_SOCKET_PATH} bytes: bind a shorter path"],
             )
 
     @property
@@ -179,7 +179,7 @@ class PrivateServer:
                 "the data directory is not empty",
                 where=str(self.home.data),
                 found=f"{len(list(self.home.data.iterdir()))} entries",
-                accepted=["an empty one", "one that is emptied first"],
+                accepted=["an empty directory", "a directory that is emptied first"],
             )
         try:
             command = self.product.initialise(self.program, self.home, self.options)
@@ -217,14 +217,14 @@ class PrivateServer:
         if self.product.embedded:
             return
         if self.pid is not None:
-            raise RunFailed(f"{self.product.title} runs already", where=str(self.home.folder))
+            raise RunFailed(f"{self.product.title} is running already", where=str(self.home.folder))
         self._refuse_taken()
         process = self._spawn(self.command())
         deadline = time.monotonic() + patience_seconds
         try:
             while not self._answers():
                 if process.poll() is not None:
-                    raise self._failure(f"ended while it started ({_how(process.returncode)})")
+                    raise self._failure(f"ended during start-up ({_how(process.returncode)})")
                 if time.monotonic() > deadline:
                     raise self._failure(f"was not ready in {patience_seconds:g} s")
                 time.sleep(_POLL_SECONDS)
@@ -246,7 +246,7 @@ class PrivateServer:
         finally:
             self._give_up()
         if status:
-            raise self._failure(f"ended badly ({_how(status)})")
+            raise self._failure(f"failed at shutdown ({_how(status)})")
 
     def kill(self) -> None:
         """kill -9. What the kernel has of its writes stays: this proves nothing about storage."""
@@ -299,13 +299,13 @@ class PrivateServer:
     def _refuse_taken(self) -> None:
         if self.address.socket and _listening(self.address.socket):
             raise BadInput(
-                "somebody listens on the socket already",
+                "another server listens on the socket",
                 where=str(self.address.socket),
-                hint="End the server that has it, or bind another place.",
+                hint="Stop that server, or bind another directory.",
             )
         if self.home.port is not None and not _port_is_free(self.home.port):
             raise BadInput(
-                "somebody listens on the port already",
+                "another server listens on the port",
                 where=f"port {self.home.port}",
                 hint="Choose another port.",
             )

@@ -149,11 +149,11 @@ def test_a_job_goes_on_when_the_disk_is_full_where_it_says_so(tmp_path, small):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("continue_on_error=some", "continue_on_error: these are no errors to go on after"),
-        ("ignore_error=,EWHAT", "ignore_error: `EWHAT` is no error of the system's"),
-        ("exitall\nexit_what=none", "exit_what: nothing else is ended"),
+        ("continue_on_error=some", "continue_on_error: unknown kind of error"),
+        ("ignore_error=,EWHAT", "ignore_error: `EWHAT` is not an error of this system"),
+        ("exitall\nexit_what=none", "exit_what: unknown scope"),
         ("ioengine=e4defrag\nrw=write", "donorname: the file that extents are moved from"),
-        ("ioengine=filestat", "filename: this can't be carried out: the files of this engine"),
+        ("ioengine=filestat", "filename: not supported: the files of this engine"),
     ],
 )
 def test_what_is_no_such_thing_is_refused_at_its_line(lines, said):

@@ -36,7 +36,7 @@ def test_a_foreign_file_is_taken_over_if_it_is_named(thesis: Path) -> None:
     assert thesis.read_bytes() == FOREIGN
     assert plan.described() == [
         f"disk: destroys the file {thesis} ({plan.file_system})",
-        "  found: a regular file of 16.6 KiB, nothing in it recognised",
+        "  found: a regular file of 16.6 KiB, no known content",
     ]
     with guard.open_target(plan, direct=False) as target:
         assert (target.data_offset, target.data_bytes) == (guard.DATA_OFFSET, SIZE)
@@ -66,7 +66,7 @@ def test_a_foreign_file_is_refused_if_anything_else_is_named(thesis: Path) -> No
     for name in names:
         with pytest.raises(GuardRefusal, match="without Tameshi's marker") as caught:
             check(thesis, name)
-        assert f"--destroy {thesis}, if it may be lost" in caught.value.accepted
+        assert f"--destroy {thesis}, if its content may be destroyed" in caught.value.accepted
     assert thesis.read_bytes() == FOREIGN
 
 
@@ -102,7 +102,7 @@ def test_a_file_behind_a_loop_device_is_refused(
         blank(path)
     plan = check(path, path)
     node = attach(path)
-    found = f"the loop device {node.name} stands on it"
+    found = f"it backs the loop device {node.name}"
     with pytest.raises(GuardRefusal, match=found):
         check(path, path)
     with pytest.raises(GuardRefusal):
@@ -117,7 +117,7 @@ def test_a_file_that_is_swapped_to_is_refused(thesis: Path, tmp_path: Path) -> N
     machine.proc.mkdir()
     name = str(thesis).replace(" ", "\\040")
     (machine.proc / "swaps").write_text(f"Filename Type Size Used Priority\n{name} file 1 0 -2\n")
-    with pytest.raises(GuardRefusal, match="the kernel swaps to it"):
+    with pytest.raises(GuardRefusal, match="it is active swap"):
         check(thesis, thesis, machine=machine)
 
 

@@ -59,7 +59,7 @@ def test_a_device_is_refused_until_its_identity_is_named(
     for names in ([], [node], [node.name], [backing.parent], ["/dev"], [backing.name]):
         with pytest.raises(GuardRefusal, match="a block device") as caught:
             check(node, *names)
-        assert f"--destroy {backing}, if it may be lost" in caught.value.accepted
+        assert f"--destroy {backing}, if its content may be destroyed" in caught.value.accepted
         assert "64.0 MiB" in caught.value.found
         assert "unrecognised data in 1 of 64 places" in caught.value.found
     (tmp_path / "link").symlink_to(node)
@@ -89,7 +89,7 @@ def test_a_device_is_shown_with_its_model_its_size_and_what_it_holds(
         "  model: unknown",
         "  size: 64.0 MiB",
         f"  known as: {backing}",
-        "  found: nothing but zeros in 64 places looked at",
+        "  found: only zeros in 64 samples",
     ]
 
 
@@ -198,7 +198,7 @@ def test_a_serial_number_that_two_drives_share_names_neither(
     write(machine.sys / "block/nvme0n2", "device/serial", "S123")
     with pytest.raises(GuardRefusal) as caught:
         check(node, "S123", machine=machine)
-    assert "--destroy eui.1, if it may be lost" in caught.value.accepted
+    assert "--destroy eui.1, if its content may be destroyed" in caught.value.accepted
     assert not any("S123" in way for way in caught.value.accepted)
 
 
@@ -303,7 +303,7 @@ def test_a_device_that_is_swapped_to_is_refused(backing: Path, attach: Attach) -
     except AssertionError as error:
         unable(f"swap can't be turned on: {error}")
     try:
-        assert_refused(node, backing, f"the kernel swaps to {node.name}.*swapoff")
+        assert_refused(node, backing, f"{node.name} is active swap.*swapoff")
     finally:
         run("swapoff", node)
 
@@ -332,7 +332,7 @@ def test_a_loop_device_whose_file_another_one_shares_is_refused(
     node = attach(backing)
     os.link(backing, tmp_path / "second name")
     other = attach(tmp_path / "second name")
-    assert_refused(node, backing, f"the loop device {other.name} stands on the same file")
+    assert_refused(node, backing, f"the loop device {other.name} has the same backing file")
 
 
 # --- What it holds ---------------------------------------------------------------------------
@@ -378,7 +378,7 @@ def test_a_device_is_refused_where_its_signatures_cannot_be_told(
 ) -> None:
     node = attach(backing)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    assert_refused(node, backing, "no program wipefs.*util-linux")
+    assert_refused(node, backing, "wipefs is not installed.*util-linux")
     tool = tmp_path / "wipefs"
     monkeypatch.setattr("shutil.which", lambda *_, **__: str(tool))
     for script, found in (("echo no >&2; exit 1", "failed: no"), ("echo Hello", "an answer")):

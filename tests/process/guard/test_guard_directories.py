@@ -85,7 +85,7 @@ def test_a_foreign_directory_is_refused_unless_exactly_it_is_named(
         for path in (others, tmp_path / "link"):
             with pytest.raises(GuardRefusal, match="without Tameshi's marker") as caught:
                 check(path, *names)
-            assert f"--destroy {others}, if it may be lost" in caught.value.accepted
+            assert f"--destroy {others}, if its content may be destroyed" in caught.value.accepted
     assert (others / "db" / "table").read_text() == "customers"
 
 

@@ -38,7 +38,7 @@ def test_targets_on_one_file_system_are_added_up(
     wanted = {"a": (tmp_path, SIZE), "b": (tmp_path / "sub", SIZE)}
     for role, (path, size) in wanted.items():
         guard.check_target(path, size, role)
-    with pytest.raises(GuardRefusal, match=r"82.0 MiB more are needed together") as caught:
+    with pytest.raises(GuardRefusal, match=r"82.0 MiB needed together") as caught:
         guard.check_targets(wanted)
     assert str(tmp_path / "sub" / "tameshi-b.dat") in caught.value.where
     monkeypatch.setattr(os, "statvfs", lambda _: room(one + MIB + SIZE))

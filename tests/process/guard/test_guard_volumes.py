@@ -76,7 +76,7 @@ def test_nothing_but_its_own_file_system_is_cut(folder: Path) -> None:
         volume.cut()
     run("mount", "-t", "tmpfs", "tmpfs", volume.point)
     for deed in (volume.cut, volume.unmount, volume.make, volume.remove):
-        with pytest.raises(GuardRefusal, match="something else is mounted here"):
+        with pytest.raises(GuardRefusal, match="another file system is mounted here"):
             deed()
     assert os.path.ismount(volume.point)
 

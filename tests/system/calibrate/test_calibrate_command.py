@@ -183,11 +183,11 @@ def test_what_is_no_result_is_refused_and_leaves_nothing(
     ("words", "message"),
     [
         (("absent.json",), "cannot be read"),
-        (("absent",), "there is nothing here"),
-        (("absent/results",), "there is nothing here"),
+        (("absent",), "no such file or directory"),
+        (("absent/results",), "no such file or directory"),
         ((".", "--time", "3 s"), "can't be measured in so short a time"),
         ((".", "--time", "soon"), "--time"),
-        ((".", "--model", "tape"), "there is no such choice"),
+        ((".", "--model", "tape"), "unknown value"),
         ((".", "--size", "0 B"), "this must be above zero"),
     ],
 )
@@ -265,7 +265,7 @@ def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: P
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
-    assert "`tameshi calibrate 'my out'` fits what was measured" in told
+    assert "`tameshi calibrate 'my out'` fits the finished measurements" in told
     assert "the report holds" not in told
 
 

@@ -55,10 +55,10 @@ def test_a_job_that_reads_checks_what_another_wrote(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("rw=write\nverify=pattern", "blocks are checked by a checksum, not a pattern"),
+        ("rw=write\nverify=pattern", "only checksums verify blocks, patterns don't"),
         ("rw=write\nverify=md5\nbs=2300", "blocks of 4 KiB are checked"),
-        ("rw=randtrim\nverify=md5", "nobody knows what a trimmed block holds"),
-        ("rw=trimwrite\nverify=md5", "nobody knows what a trimmed block holds"),
+        ("rw=randtrim\nverify=md5", "the content of a trimmed block is undefined"),
+        ("rw=trimwrite\nverify=md5", "the content of a trimmed block is undefined"),
         ("rw=read\nverify=md5", "no job here writes what this one should check"),
         ("rw=write\nverify=md5\nverify_only", "`tameshi verify` checks what an earlier run wrote"),
     ],

@@ -76,8 +76,12 @@ def contents(folder):
         ("--target-qps", "1e300", "Found: 1e+300. Accepted: a number above zero"),
         ("--target-p99", "fast", "Found: fast. Accepted: a number and ns, us, ms, s, min or h"),
         ("--database-size", "1.5gb", "Found: 1.5gb. Accepted: a number and B, KB, MB, GB"),
-        ("--row-size", "1 KiB", "--row-size: rows of tpcc have a size of their own"),
-        ("--workload", "document", "--workload: there is no such choice"),
+        (
+            "--row-size",
+            "1 KiB",
+            "--row-size: --row-size does not apply to tpcc: its rows have a fixed size",
+        ),
+        ("--workload", "document", "--workload: unknown value"),
         ("--engine-version", "3.23", "version"),
         ("--buffer-pool", "4MiB..8MiB", "Found: 4 MiB. Accepted: 5 MiB or more."),
         ("--redo-log", "512KiB", "--redo-log: no server has a redo log below 1 MiB"),
@@ -99,7 +103,7 @@ def test_rows_of_more_than_half_a_page_are_told_by_their_option(tmp_path):
     words = ("--workload", "key_update", "--row-size", "20KB", "--out", tmp_path / "out")
     done = tameshi(*QUESTION, *words)
     assert done.returncode != 0
-    assert "--row-size: a row takes half a page at most" in done.stderr
+    assert "--row-size: a row takes at most half a page" in done.stderr
     assert "Accepted: 1 B to 8000 B" in done.stderr
     assert not (tmp_path / "out").exists()
 

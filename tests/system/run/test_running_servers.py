@@ -147,12 +147,12 @@ def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
             assert "wrong-secret" not in done.stderr and not out.exists()
 
         monkeypatch.setenv(name, "wrong-secret")
-        refused("can't be reached there")
+        refused("cannot be reached there")
         refused(f"environment variable {name}")
         monkeypatch.setenv(name, SECRET)
         refused("is never configured", text='buffer_pool = "1 GiB"')
         refused("of another version", text='version = "5.5"')
-        refused("can't be reached there", dsn=dsn.replace("/run/sock", "/run/none"))
+        refused("cannot be reached there", dsn=dsn.replace("/run/sock", "/run/none"))
         refused("neither killed nor cut off", text='[event.x]\nat = "1 s"\nkill = {}')
         (tmp_path / "s.toml").unlink()
         study = STUDY.replace("ENGINE", "mariadb").replace("DSN", dsn) + 'start = "cold"\n'

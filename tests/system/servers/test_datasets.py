@@ -136,7 +136,7 @@ def test_without_room_nothing_is_copied(
     data = guard.empty_data_directory(data.parent)
 
     def full(needs: object) -> None:
-        raise GuardRefusal("the file system would run full")
+        raise GuardRefusal("not enough space on the file system")
 
     monkeypatch.setattr(guard, "require_space", full)
     with pytest.raises(GuardRefusal, match="would run full"):

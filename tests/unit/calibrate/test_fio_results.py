@@ -275,8 +275,8 @@ def test_percentiles_may_lie_as_far_outside_as_fios_classes_are_wide():
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"iodepth": "0"}, "iodepth: this is too little (found 0; accepted: 1 or more)"),
-        ({"rw": "randfoo"}, "rw: this is no kind of load (found randfoo; accepted: read, "),
+        ({"iodepth": "0"}, "iodepth: below the minimum (found 0; accepted: 1 or more)"),
+        ({"rw": "randfoo"}, "rw: unknown kind of load (found randfoo; accepted: read, "),
     ],
 )
 def test_what_was_asked_and_cannot_be_is_left_out_with_what_was_found_and_is_accepted(asked, told):

@@ -84,9 +84,9 @@ def test_included_files_lie_beside_the_one_that_names_them(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("bs=4k\n", "job.fio:1: a setting stands before the first section."),
-        ("[a\n", "job.fio:1: this begins no section."),
-        ("[a]\n=4k\n", "job.fio:2: a setting has no key."),
+        ("bs=4k\n", "job.fio:1: a setting before the first section."),
+        ("[a\n", "job.fio:1: not a section header."),
+        ("[a]\n=4k\n", "job.fio:2: a setting without a key."),
         ("[a]\ninclude nowhere.fio\n", "nowhere.fio: cannot be read: No such file or directory."),
     ],
 )
@@ -99,7 +99,7 @@ def test_what_is_no_job_file_is_refused_at_its_line(text, said):
 def test_a_file_that_includes_itself_ends_in_an_error(tmp_path):
     (tmp_path / "job.fio").write_text("[a]\ninclude own.fio\n")
     (tmp_path / "own.fio").write_text("include own.fio\n")
-    with pytest.raises(BadInput, match="without end"):
+    with pytest.raises(BadInput, match="in a cycle"):
         read_job_file(tmp_path / "job.fio")
 
 

@@ -1655,10 +1655,10 @@ SAID = {
         "capacity: デバイスの容量が不明。--sizeで指定可能"
     ),
     # cells that a fit leaves out
-    "{key}: this is too little (found {found}; accepted: {accepted})": (
+    "{key}: below the minimum (found {found}; accepted: {accepted})": (
         "{key}: 値が小さすぎる（指定は{found}、有効なのは{accepted}）"
     ),
-    "{key}: this is no kind of load (found {found}; accepted: {accepted})": (
+    "{key}: unknown kind of load (found {found}; accepted: {accepted})": (
         "{key}: 負荷の種類ではない（指定は{found}、有効なのは{accepted}）"
     ),
     "not to be trusted, by Little's law: rate times latency is {found} outstanding, "
