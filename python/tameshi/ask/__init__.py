@@ -1,4 +1,4 @@
-"""`tameshi ask`: the cheapest storage and buffer pool that meet a target, by simulation."""
+"""`tameshi ask`: cheapest storage and buffer pool that meet a target, by simulation."""
 
 from tameshi.ask.catalog import Catalog, catalog_of
 from tameshi.ask.command import Answered, Asking, ask, prepared

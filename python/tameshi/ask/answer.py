@@ -1,4 +1,4 @@
-"""From results to the answer: which configurations meet the target, and which is the cheapest."""
+"""Answer from results: configurations that meet the target, and the cheapest of them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from tameshi.core.errors import BadInput
 from tameshi.core.reasons import Reason, reason
 
 ASKED_VERSION = 2
-"""Form of asked.json; history: 1, the first; 2, reasons as data."""
+"""Version of asked.json: 1, the first; 2, reasons as data."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
-    """What a configuration draws, in watts; None where that is not known."""
+    """Return the power of a configuration in watts; None if unknown."""
     told = question.costs.watts
     stack = next(s.stack for s in question.storages if s.name == storage)
     drawn = told.get(storage)
@@ -53,9 +53,9 @@ def watts(question: Question, storage: str, pool: int) -> float | None:
 
 
 def cost(question: Question, storage: str, pool: int) -> float:
-    """What a configuration costs; without prices its pool in bytes, the less the cheaper.
+    """Return the cost of a configuration; without prices, its buffer pool in bytes.
 
-    Storages of one pool without prices are the cheaper the earlier they were named.
+    Without prices, storages with the same pool rank in the order of the question.
     """
     price = question.costs.price
     if not question.costs.priced:
@@ -72,7 +72,7 @@ def cost(question: Question, storage: str, pool: int) -> float:
 
 
 def refuse_unknown_power(question: Question) -> None:
-    """Where energy has a price, what every storage draws must be known; raises `BadInput`."""
+    """Raise `BadInput` if energy has a price and the power of a storage is unknown."""
     if ENERGY not in question.costs.price:
         return
     for storage in question.storages:
@@ -90,7 +90,7 @@ def _unpowered(storage: str) -> BadInput:
 
 
 def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any] | None:
-    """An estimate of a cell, with both intervals; None where there is none."""
+    """Return an estimate of a cell, with both intervals; None if it is absent."""
     for estimate in of_phase(cell):
         if (estimate["subject"], estimate["metric"]) == (subject, metric):
             keys = ("value", "sampling", "model")
@@ -99,7 +99,7 @@ def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any]
 
 
 def slowest(cell: Mapping[str, Any], word: str) -> str:
-    """The kind of transaction with the greatest p99: the one that decides about a limit."""
+    """Return the transaction type with the greatest p99, which decides about a latency limit."""
     tails = {
         estimate["subject"]: estimate["value"]
         for estimate in of_phase(cell)
@@ -109,7 +109,7 @@ def slowest(cell: Mapping[str, Any], word: str) -> str:
 
 
 def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]:
-    """What a cell says of a configuration; `meets` is null where it failed."""
+    """Return the results of a configuration; `meets` is null if it failed."""
     kind = slowest(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
@@ -146,7 +146,7 @@ def _meets(
 def configurations(
     question: Question, pools: Sequence[int], cells: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Every cell as a configuration with its cost, storages in the order of the question."""
+    """Return every cell as a configuration with its cost, storages in the order of the question."""
     sizes = {pool_label(pool): pool for pool in pools}
     found = []
     for storage in question.storages:
@@ -167,13 +167,13 @@ def configurations(
 
 
 def in_order(question: Question, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Configurations by storage as named, and by pool."""
+    """Sort configurations by storage as named, then by pool."""
     names = [storage.name for storage in question.storages]
     return sorted(found, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
 
 
 def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The cheapest that meets the target."""
+    """Return the cheapest configuration that meets the target."""
     meeting = [each for each in found if each["meets"]]
     return min(
         meeting,
@@ -183,7 +183,7 @@ def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[s
 
 
 def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]:
-    """Configurations that ran, as the search for the least pool takes them."""
+    """Return finished configurations in the form of the pool search."""
     return [
         Tried(
             each["storage"],
@@ -198,7 +198,8 @@ def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]
 
 
 def _reached(question: Question, told: Mapping[str, Any]) -> tuple[float, float]:
-    """What share of the target a configuration reaches, in statements a second and in the p99."""
+    """Return the share of the target that a configuration reaches, in statements per second and
+    p99."""
     rate = told["qps"]["value"] / question.target_qps
     if question.target_p99_ns is None or told["p99"] is None:
         return rate, math.inf
@@ -206,7 +207,7 @@ def _reached(question: Question, told: Mapping[str, Any]) -> tuple[float, float]
 
 
 def falls(question: Question, found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Where a larger pool misses the target and a smaller one meets it."""
+    """Return larger pools that miss the target although a smaller one meets it."""
     return [
         {"storage": less.storage, "meets": pool_label(less.pool), "misses": pool_label(more.pool)}
         for less, more in ladder.falls(tried(question, found))
@@ -214,13 +215,13 @@ def falls(question: Question, found: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 
 def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The fastest, whether or not it meets the target."""
+    """Return the fastest configuration, whether or not it meets the target."""
     ran = [each for each in found if each["qps"]]
     return max(ran, key=lambda each: each["qps"]["value"], default=None)
 
 
 def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Configurations that could not be simulated, as what was left out."""
+    """Return configurations that could not be simulated, in the form of left-out ones."""
     return [
         {"storage": each["storage"], "level": each["buffer_pool"], "reasons": each["reasons"]}
         for each in found
@@ -229,7 +230,7 @@ def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Values of unknown inputs that could not be simulated."""
+    """Return values of uncertain inputs that could not be simulated."""
     return [
         {"storage": storage, "level": cell["levels"]["input"], "reasons": _why_not(cell)}
         for cell in cells
@@ -238,7 +239,7 @@ def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict
 
 
 def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What each unknown input does to the chosen configuration."""
+    """Return the effect of each uncertain input on the chosen configuration."""
     by_label = {cell["levels"]["input"]: configuration(question, cell) for cell in cells}
     rows = []
     for varied in question.varied:
@@ -257,7 +258,7 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
 
 
 def decides(question: Question, told: Mapping[str, Any] | None) -> str:
-    """Which part of the target a configuration is nearer to missing, or misses by more."""
+    """Return the part of the target that limits a configuration."""
     if told is None:
         return "qps"
     rate, tail = _reached(question, told)
@@ -277,7 +278,7 @@ def document(
     *,
     interrupted: bool = False,
 ) -> dict[str, Any]:
-    """asked.json: the question, what was found, the answer, and what it hangs on."""
+    """Return asked.json: question, findings, answer, and its sensitivity."""
     scale = scale_of(question)
     best, nearest = best_of(question, found), nearest_of(found)
     key = decides(question, best or nearest)

@@ -1,4 +1,4 @@
-"""The catalog of a question: a TOML file of storages, prices and watts, and places in it."""
+"""Catalog of a question: TOML file of storages, prices and watts, with places for errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _BROKEN = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 @dataclass(frozen=True)
 class Catalog:
-    """What a file holds: `[storage.NAME]` as in a study, `[price]` and `[power]`; maybe nothing."""
+    """Content of a catalog: `[storage.NAME]` as in a study, `[price]` and `[power]`; possibly
+    empty."""
 
     path: Path | None = None
     text: str = ""
@@ -31,11 +32,11 @@ class Catalog:
 
     @property
     def storages(self) -> Mapping[str, Any]:
-        """Its storages by name."""
+        """Return the storages by name."""
         return self.tables.get("storage", {})
 
     def place(self, key: str) -> str:
-        """File and line of a dotted key, or of the nearest table that it would stand in."""
+        """Return file and line of a dotted key, or of its nearest enclosing table."""
         line = line_of(self.text, key.split("."))
         return f"{self.path}:{line}" if line else str(self.path)
 
@@ -44,7 +45,7 @@ NONE = Catalog()
 
 
 def catalog_of(path: Path | None) -> Catalog:
-    """A catalog file, checked as far as it says nothing of a storage itself; raises `BadInput`."""
+    """Read a catalog file and check it, except the storages' contents; raise `BadInput`."""
     if path is None:
         return NONE
     text = read_text(path, "a TOML file of [storage.NAME], [price] and [power]")
@@ -80,7 +81,7 @@ def _check_storage(catalog: Catalog, name: str, stack: Any) -> None:
 
 
 def line_of(text: str, key: Sequence[str]) -> int:
-    """The first line, from 1, of what a TOML file says of a key, or else of most of it; 0: none."""
+    """Return the first line, from 1, of the longest known prefix of a key; 0 without any."""
     best, line = 0, 0
     for number, parts in _told(text):
         same = 0
@@ -92,7 +93,7 @@ def line_of(text: str, key: Sequence[str]) -> int:
 
 
 def _told(text: str) -> Iterator[tuple[int, list[str]]]:
-    """By line the whole key that it begins, of a table or of a value."""
+    """Yield lines with the complete key of the table or value that starts there."""
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):

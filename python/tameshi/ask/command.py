@@ -1,4 +1,4 @@
-"""`tameshi ask`: from a question to configurations that were simulated, and the answer."""
+"""`tameshi ask`: question to simulated configurations and the answer."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from tameshi.workflow.execute import Conducted, conduct, refuse_other
 from tameshi.workflow.prepare import Prepared, prepare
 
 MOST_ROUNDS = 4
-"""Rounds of refinement: each halves, as a factor, what is left between two pools."""
+"""Rounds of refinement: each halves the ratio of two pools, on the logarithm."""
 
 
 @dataclass(frozen=True)
 class Asking:
-    """A question, and how it is gone about; `left`: storages that are no part of it any more."""
+    """Question with its folder and options; `left`: excluded storages."""
 
     question: Question
     left: Sequence[Left]
@@ -50,7 +50,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Answered:
-    """What became of it: the document is none where nothing was found out."""
+    """Result of a question; the document is None without findings."""
 
     document: dict[str, Any] | None
     complete: bool
@@ -58,9 +58,9 @@ class Answered:
 
 
 def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepared:
-    """The study of the first configurations, planned and examined; creates nothing.
+    """Return the study of the first configurations, planned and examined; create nothing.
 
-    Raises `BadInput` that names what of the question can't be, or of its catalog.
+    Raises `BadInput` at the invalid part of the question or its catalog.
     """
     answer.refuse_unknown_power(question)
     refuse_too_small(question)
@@ -82,13 +82,14 @@ def _prepared(written: Written, catalog: Catalog = NONE) -> Prepared:
 
 
 def _where(key: str, catalog: Catalog) -> str:
-    """Where a key of the study comes from: a storage of the catalog stands in its file."""
+    """Return the origin of a study's key: a storage of the catalog has a place in its file."""
     named = any(key.startswith(f"storage.{name}.") for name in catalog.storages)
     return catalog.place(key) if named else "the question, as a study"
 
 
 def ask(asking: Asking, console: Console) -> Answered:
-    """Run what remains to be run, and write asked.json; the same call goes on where it stopped."""
+    """Run the remaining configurations and write asked.json; the same call resumes an interrupted
+    one."""
     question, folder = asking.question, asking.folder
     refuse_other(folder, asked_study(question, question.pools, folder).study)
     kept.refuse_another(folder, question)
@@ -113,7 +114,7 @@ class _Explored:
 
 
 def _explore(asking: Asking, console: Console) -> _Explored:
-    """Every configuration, and those between that could be cheaper."""
+    """Run every configuration, and the pools between them that could be cheaper."""
     question, folder = asking.question, asking.folder
     pools = rungs(*question.pools)
     wanted = {storage.name: list(pools) for storage in question.storages}
@@ -133,7 +134,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         more = refinements(answer.tried(question, found), _cost(question)) if asking.refine else {}
         if not more:
             break
-        # A run that failed would fail again.
+        # A failed run would fail again.
         failed = [each for each in found if each["reasons"] is not None]
         for each in failed:
             if each["pool_bytes"] in wanted[each["storage"]]:
@@ -153,7 +154,8 @@ class _Varied:
 
 
 def _vary(asking: Asking, storage: str, pool: int, console: Console) -> _Varied:
-    """What each unknown input does to a configuration, and which of them can't be tried."""
+    """Run each uncertain input's values on a configuration; return the values that cannot be
+    run."""
     below = asking.folder / SENSITIVITY
     question, left = fitting_inputs(asking.question, storage, below)
     if not question.varied:
@@ -182,7 +184,7 @@ def _conduct(
     console: Console,
     wanted: Callable[[dict[str, str]], bool],
 ) -> _Done:
-    """Run of a study the cells that are wanted."""
+    """Run the wanted cells of a study."""
     whole = _prepared(written)
     plans = {world: _part(planned, wanted) for world, planned in whole.plans.items()}
     guard.claim_folder(folder)

@@ -1,4 +1,4 @@
-"""Which storages a question fits on, and which have to be left out of it."""
+"""Selection of storages that can hold the question's data."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tameshi.study.bindings import Bindings
 from tameshi.workflow.prepare import prepare
 
 Left = Mapping[str, Any]
-"""A left-out configuration: `storage`, `level` (pool or input value, or null), `reasons`."""
+"""Left-out configuration: `storage`, `level` (pool or input value, or null), `reasons`."""
 
 
 def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
-    """The question of the storages that have room for it, and those that have not.
+    """Return the question with storages of sufficient capacity, and the others.
 
-    Raises `BadInput` where none has.
+    Raises `BadInput` if none is left.
     """
     room = room_of_question(question)
     known = [(each, holds(question, each, room, folder)) for each in question.storages]
@@ -39,12 +39,12 @@ def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
         text = Text()
         said = "; ".join(f"{each['storage']}: {text.reason(each['reasons'][0])}" for each in left)
         raise BadInput("no storage has room for this", where="--storage", found=said)
-    # The scale hangs on the storages, and the room on the scale.
+    # The scale depends on the storages, and the capacity on the scale.
     return replace(question, storages=storages, scale=scale_of(question)), left
 
 
 def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Question, list[Left]]:
-    """The question without those unknown inputs that a storage has no room for, and which."""
+    """Return the question with uncertain inputs that the storage can hold, and the others."""
     (stands,) = (each for each in question.storages if each.name == storage)
     varied: list[Varied] = []
     left: list[Left] = []
@@ -59,7 +59,7 @@ def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Ques
 
 
 def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int | None:
-    """What a storage at full size holds, where that is less than what no run outgrows."""
+    """Return the capacity of a storage at full size, if it limits a run."""
     whole = replace(question, storages=(replace(storage, holds=None),), scale=1)
     written = asked_study(whole, [question.pools[0]], folder, room)
     try:
@@ -72,7 +72,7 @@ def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int
 
 
 def no_room(held: int | None, room: Room) -> Reason | None:
-    """Why a storage that holds so much has no room; None where it has."""
+    """Return why a storage of this capacity is too small; None if it is not."""
     if held is None or held >= room.whole:
         return None
     parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}

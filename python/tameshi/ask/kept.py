@@ -1,4 +1,4 @@
-"""The question that a folder answers: kept in it, so that no other one takes its place."""
+"""Question of a results folder, saved there so that no other question reuses the folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tameshi.workflow import study_folder
 
 KEPT = "question.json"
 AROUND = ("varied",)
-"""What an answer is tried with, and no part of the question."""
+"""Fields that vary the answer and are not part of the question."""
 UNSET = "unset"
 
 
@@ -63,22 +63,22 @@ OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "repetitions": ("--repetitions", _plain),
     "costs": ("--price and --power", _amounts),
 }
-"""What of a question is told by which option, and how a person reads it."""
+"""Options of the question's fields, and formatting of their values."""
 
 
 def document(question: Question) -> dict[str, Any]:
-    """The question as its folder keeps it."""
+    """Return the question as saved."""
     told = json.loads(json.dumps(asdict(question)))
     return {key: value for key, value in told.items() if key not in AROUND}
 
 
 def keep(folder: Path, question: Question) -> None:
-    """Write down which question a folder answers."""
+    """Save the question of a folder."""
     store.write_json(folder / KEPT, document(question))
 
 
 def refuse_another(folder: Path, question: Question) -> None:
-    """Raises `BadInput` where a folder holds the results of another question, or of a study."""
+    """Raise `BadInput` if a folder holds the results of another question, or of a study."""
     if not (folder / study_folder.SUMMARY).exists():
         return
     try:
@@ -91,7 +91,7 @@ def refuse_another(folder: Path, question: Question) -> None:
 
 
 def _apart(held: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
-    """In which options a held question differs from the one that is asked."""
+    """Yield the options in which a saved question differs from the new one."""
     for key, (option, said) in OPTIONS.items():
         if held[key] == asked[key]:
             continue

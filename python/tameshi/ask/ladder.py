@@ -1,4 +1,4 @@
-"""Which buffer pools are tried: doubling over the range, then between where it turns."""
+"""Search over buffer pool sizes: doubling over the range, then bisection near the target."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 FINE = 1.2
-"""Neighbouring pools are not brought nearer to each other than this factor."""
+"""Smallest ratio of neighbouring pools."""
 NEAR = 0.9
-"""With less of the target nobody looks for a pool beside the fastest that would meet it."""
+"""Share of the target below which no pool next to the fastest is tested."""
 LARGE, SMALL = 256 << 20, 1 << 20
-"""What pools between rungs are rounded to: up from 4 GiB, and below."""
+"""Rounding of pools between steps: from 4 GiB up, and below."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A configuration that was run: whether it meets the target, and its cost.
+    """Finished configuration: whether it meets the target, and its cost.
 
-    `reach`: what share of the target it reaches, by the part that it is nearer to missing.
+    `reach`: share of the target that it reaches, by its worst part.
     """
 
     storage: str
@@ -30,7 +30,7 @@ class Tried:
 
 
 def rungs(low: int, high: int) -> list[int]:
-    """From the least size by doubling to the greatest, which is always one of them."""
+    """Return sizes from the least to the greatest by doubling, including both."""
     found = []
     size = low
     while size < high:
@@ -42,7 +42,7 @@ def rungs(low: int, high: int) -> list[int]:
 
 
 def between(low: int, high: int) -> int | None:
-    """A size in the middle, as a factor; None where they are near enough already."""
+    """Return the geometric mean of two sizes; None if they are near enough."""
     if high / low <= FINE:
         return None
     step = LARGE if low >= 4 << 30 else SMALL
@@ -51,10 +51,10 @@ def between(low: int, high: int) -> int | None:
 
 
 def refinements(tried: Sequence[Tried], cost: Callable[[str, int], float]) -> dict[str, int]:
-    """By storage, the pool to try next, where it could be cheaper than the best.
+    """Return, by storage, the pool to test next, if it could be cheaper than the best.
 
-    A larger pool is mostly the better one, but now and then some per cent slower: what lies beside
-    the fastest is tried, too, before a storage that nearly meets the target is given up.
+    A larger pool is usually faster, but sometimes some per cent slower. Before a storage that
+    nearly meets the target is rejected, the pools next to its fastest one are tested too.
     """
     best = min((each.cost for each in tried if each.meets), default=math.inf)
     found: dict[str, int] = {}
@@ -66,13 +66,13 @@ def refinements(tried: Sequence[Tried], cost: Callable[[str, int], float]) -> di
 
 
 def _below(pools: Sequence[Tried]) -> int | None:
-    """Between the least pool that meets the target and the greatest below it, which does not."""
+    """Return a pool between the smallest that meets the target and its smaller neighbour."""
     good = next(place for place, each in enumerate(pools) if each.meets)
     return between(pools[good - 1].pool, pools[good].pool) if good else None
 
 
 def _beside(pools: Sequence[Tried]) -> int | None:
-    """Beside the fastest pool, on the wider side, where a larger one was no faster."""
+    """Return a pool on the wider side of the fastest, if a larger pool is no faster."""
     peak = max(range(len(pools)), key=lambda place: pools[place].reach)
     if peak == len(pools) - 1 or pools[peak].reach < NEAR:
         return None
@@ -82,10 +82,7 @@ def _beside(pools: Sequence[Tried]) -> int | None:
 
 
 def falls(tried: Sequence[Tried]) -> list[tuple[Tried, Tried]]:
-    """By storage where it is so: a pool that meets the target, and the next larger, which does not.
-
-    Of several the first.
-    """
+    """Return, by storage, the first pool that meets the target while the next larger misses it."""
     found = []
     for pools in by_storage(tried).values():
         steps = pairwise(pools)
@@ -95,7 +92,7 @@ def falls(tried: Sequence[Tried]) -> list[tuple[Tried, Tried]]:
 
 
 def by_storage(tried: Sequence[Tried]) -> Mapping[str, Sequence[Tried]]:
-    """By storage what was tried, from the least pool to the greatest."""
+    """Return finished configurations by storage, in ascending order of pools."""
     found: dict[str, list[Tried]] = {}
     for each in sorted(tried, key=lambda each: each.pool):
         found.setdefault(each.storage, []).append(each)

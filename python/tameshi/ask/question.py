@@ -1,4 +1,4 @@
-"""What `tameshi ask` is asked: a target, a range of buffer pools, storages, and what they cost."""
+"""Question of `tameshi ask`: target, range of buffer pools, storages, and their costs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tameshi.study.file import profiles, written_out
 from tameshi.study.least import LOG
 
 MEMORY, ENERGY, YEARS = "memory", "energy", "years"
-"""What has a price besides storages: a GiB of buffer pool, a kWh, and over how long it is paid."""
+"""Priced items besides storages: a GiB of buffer pool, a kWh, and the years of operation."""
 ARRAYS = ("raid0", "raid1", "raid10", "raid5")
 WORKLOADS = ("tpcc", "oltp", "key_update")
 ENGINES = ("mysql", "mariadb")
 RANGE = ".."
 GIB = 1 << 30
 ROW_BYTES = 300
-"""Of key_update, where nothing is said."""
+"""Default row size of key_update."""
 HOURS_A_YEAR = 8766
 WATT_KILO = 1000
 MOST_NAMED = 5
@@ -30,9 +30,9 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Storage:
-    """A storage of the question: its name, and its table as a study has it.
+    """Storage of the question: name, and table as in a study.
 
-    `holds`: its bytes at full size, where that is less than what no run outgrows.
+    `holds`: capacity at full size, if it limits a run.
     """
 
     name: str
@@ -42,20 +42,20 @@ class Storage:
 
 @dataclass(frozen=True)
 class Costs:
-    """Prices in any one currency, and watts, by storage and `memory` (of a GiB)."""
+    """Prices in any one currency, and watts, by storage and `memory` (per GiB)."""
 
     price: Mapping[str, float] = field(default_factory=dict)
     watts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def priced(self) -> bool:
-        """Whether anything has a price."""
+        """Return whether anything has a price."""
         return bool(self.price.keys() - {YEARS})
 
 
 @dataclass(frozen=True)
 class Varied:
-    """An input that nobody knows exactly: its least and its greatest value."""
+    """Uncertain input: least and greatest value."""
 
     name: str
     low: float
@@ -64,7 +64,7 @@ class Varied:
 
 @dataclass(frozen=True)
 class Question:
-    """All of it; sizes in bytes, times in ns, rates per second."""
+    """Complete question; sizes in bytes, times in ns, rates per second."""
 
     database_bytes: int
     pools: tuple[int, int]
@@ -88,7 +88,7 @@ class Question:
 
 
 def bounds_of(option: str, text: str) -> tuple[int, int]:
-    """`8GB..64GB` in bytes, or one size twice; raises `BadInput`."""
+    """Parse `8GB..64GB` into bytes, or one size as both bounds; raise `BadInput`."""
     first, dots, last = text.partition(RANGE)
     if dots and not (first.strip() and last.strip()):
         message = "this range has no " + ("end" if first.strip() else "begin")
@@ -102,7 +102,7 @@ def bounds_of(option: str, text: str) -> tuple[int, int]:
 
 
 def storages_of(option: str, text: str, catalog: Catalog) -> tuple[Storage, ...]:
-    """Names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
+    """Resolve names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
     found = [_storage(option, word.strip(), catalog) for word in text.split(",")]
     names = [each.name for each in found]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -112,7 +112,7 @@ def storages_of(option: str, text: str, catalog: Catalog) -> tuple[Storage, ...]
 
 
 def plain(word: str) -> str:
-    """A storage of the question as a study may name it: `es3000-1.2t` is `es3000-1-2t`."""
+    """Return a storage's name in the form of a study: `es3000-1.2t` becomes `es3000-1-2t`."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", word)
 
 
@@ -139,7 +139,7 @@ def _storage(option: str, word: str, catalog: Catalog) -> Storage:
 
 
 def _written_out(name: str, catalog: Catalog) -> dict[str, Any]:
-    """A storage of a catalog with the stacks of array profiles in place of their names."""
+    """Return a storage of a catalog with stacks in place of array profiles."""
     try:
         return written_out(catalog.storages[name])
     except BadInput as error:
@@ -154,7 +154,7 @@ def _written_out(name: str, catalog: Catalog) -> dict[str, Any]:
 
 
 def _key_of_array(key: str, stack: Mapping[str, Any], name: str) -> str:
-    """The key that names an array profile, in a stack that stands under a key."""
+    """Return the key that names an array profile, in a stack below a key."""
     if str(stack.get("array")) == name:
         return f"{key}.array"
     below = ((f"{key}.{of}", inner) for of, inner in stack.items() if isinstance(inner, Mapping))
@@ -168,7 +168,7 @@ def costs_of(
     prices: Sequence[str],
     powers: Sequence[str],
 ) -> Costs:
-    """What options say, and where they don't, the catalog; raises `BadInput`."""
+    """Return costs from options, then from the catalog; raise `BadInput`."""
     names = [storage.name for storage in storages]
     extra = {"price": [MEMORY, ENERGY, YEARS], "power": [MEMORY]}
     told: dict[str, dict[str, float]] = {}
@@ -217,7 +217,7 @@ def _amount(where: str, value: str, text: str = "") -> float:
 
 
 def _whole(costs: Costs, names: Sequence[str]) -> None:
-    """Either every storage has a price or none: else the cheapest is not known."""
+    """Require a price of every storage or of none: otherwise the cheapest is unknown."""
     without = [name for name in names if name not in costs.price]
     if costs.priced and without:
         message = "where anything has a price, every storage needs one"
@@ -226,13 +226,14 @@ def _whole(costs: Costs, names: Sequence[str]) -> None:
 
 
 INPUTS = {"redo_log": "a size", "clients": "a whole number", "row_size": "a factor"}
-"""Inputs that the answer may hang on, and what their values are."""
+"""Inputs that may change the answer, with the kind of their values."""
 
 
 def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) -> list[Varied]:
-    """Unknown inputs from low to high: half to twice, rows 0.8 to 1.25 times as large.
+    """Return uncertain inputs with their ranges; the default is half to twice, rows 0.8 to 1.25
+    times.
 
-    Nobody asked for the half, so that it is no less than there is of a server's log.
+    The lower default bound is raised to the least log that a server accepts.
     """
     log = question["redo_log"]
     least_log = min(log, LOG * question.get("scale", 1))

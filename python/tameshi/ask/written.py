@@ -1,4 +1,4 @@
-"""A question as a study file: the data set, the storages and the pools, at a capacity scale."""
+"""Question as a study file: data set, storages and pools, at a capacity scale."""
 
 from __future__ import annotations
 
@@ -29,33 +29,34 @@ NAME = "asked"
 SENSITIVITY = "sensitivity"
 OLTP_TABLES, UPDATE_TABLES = 8, 10
 REDO_BYTES = {"tpcc": 165, "oltp": 120, "key_update": 400}
-"""Of a mean statement: what fills the log."""
+"""Redo bytes per mean statement."""
 GETS = {"tpcc": 5.5, "oltp": 9.0, "key_update": 2.0}
-"""Page gets of a mean statement: what simulating takes time for."""
+"""Page gets per mean statement, which determine the simulation's run time."""
 LOG_SHARE = 0.75
 SHORTEST_RAMP_NS, LONGEST_RAMP_NS = 5_000_000_000, 60_000_000_000
 INTERVALS = 30
 MOST_SCALE, LEAST_DATA, LEAST_POOL, LEAST_LOG = 64, GIB, 64 << 20, 32 << 20
 WAREHOUSES_A_CLIENT = 3
-"""With fewer, clients wait for one another's rows as they wouldn't at full size."""
+"""Warehouses per client: with fewer, clients wait for each other's rows more than at full size."""
 UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
 LEAST_TPCC = 100 * 10**6
-"""About one warehouse: TPC-C has no less."""
+"""Least data set of TPC-C: about one warehouse."""
 TOLD_FROM = 0.05
-"""A share that the data set may differ by from what is asked, with nothing said of it."""
+"""Relative difference from the requested data set that is reported."""
 LIMITED = "99 % of every kind of transaction"
 
 
 @dataclass(frozen=True)
 class Written:
-    """A study and the device profiles that it needs beside it: name, text of each."""
+    """Study with its device profiles: name and text of each."""
 
     study: StudyFile
     devices: Sequence[tuple[str, str]]
 
 
 def scale_of(question: Question) -> int:
-    """What all sizes are divided by: as asked, or as far as results hardly change with it."""
+    """Return the divisor of all sizes: as requested, or the largest with little effect on
+    results."""
     if question.scale:
         return question.scale
     scale = 1
@@ -65,7 +66,7 @@ def scale_of(question: Question) -> int:
 
 
 def refuse_too_small(question: Question) -> None:
-    """Where the server would not have what is asked but its own least; raises `BadInput`."""
+    """Raise `BadInput` if a scaled value falls below the server's minimum."""
     scale = scale_of(question)
     logs = [question.redo_bytes, *map(int, _least(question, "redo_log"))]
     sizes = [
@@ -89,7 +90,7 @@ def refuse_too_small(question: Question) -> None:
 
 
 def simulated_bytes(question: Question) -> int:
-    """The data set that stands for what is asked, at full size: TPC-C has whole warehouses."""
+    """Return the simulated data set at full size: TPC-C has whole warehouses."""
     if question.workload != "tpcc":
         return question.database_bytes
     scale = scale_of(question)
@@ -97,7 +98,7 @@ def simulated_bytes(question: Question) -> int:
 
 
 def rounded_bytes(question: Question) -> int | None:
-    """The data set that is simulated, where it is another than what is asked by a good deal."""
+    """Return the simulated data set, if it differs much from the requested one."""
     found, asked = simulated_bytes(question), question.database_bytes
     return found if abs(found - asked) > TOLD_FROM * asked else None
 
@@ -116,7 +117,7 @@ def _large_enough(question: Question, scale: int) -> bool:
 
 
 def ramp_of(question: Question, scale: int) -> int:
-    """Before measuring, in ns: until the log has come round at the target, within limits."""
+    """Return the ramp in ns: one pass through the log at the target rate, within limits."""
     if question.ramp_ns is not None:
         return question.ramp_ns
     if question.start == "cold":
@@ -127,20 +128,20 @@ def ramp_of(question: Question, scale: int) -> int:
 
 
 def lasts_of(question: Question, scale: int) -> int:
-    """A run's virtual time in ns; from a cold start on it shrinks with what has to come in."""
+    """Return a run's virtual time in ns; from a cold start, it scales with the data to be read."""
     if question.start == "cold":
         return max(question.time_ns // scale, 1)
     return ramp_of(question, scale) + question.time_ns
 
 
 def room_of_question(question: Question) -> Room:
-    """The room that the configurations of the question need."""
+    """Return the space of the question's configurations."""
     scale = scale_of(question)
     return room_of(question, scale, lasts_of(question, scale))
 
 
 def room_at(question: Question, varied: Varied) -> tuple[str, Room]:
-    """An unknown input's greatest value as a level, and the room that is needed with it."""
+    """Return an uncertain input's greatest value as a level, and the space that it needs."""
     return input_label(varied, varied.high), _room_with(question, varied.name, varied.high)
 
 
@@ -151,13 +152,13 @@ def _room_with(question: Question, name: str, value: float) -> Room:
 
 
 def page_gets(question: Question, scale: int) -> float:
-    """Page gets of a run that just reaches the target."""
+    """Return the page gets of a run that just reaches the target."""
     seconds = lasts_of(question, scale) / 1e9
     return seconds * question.target_qps * GETS[question.workload]
 
 
 def pool_label(size: int) -> str:
-    """A buffer pool as the level of an axis."""
+    """Return a buffer pool as the level of an axis."""
     if size % LARGE == 0 and size >= GIB:
         return f"{size / GIB:g} GiB"
     for unit, worth in UNITS.items():
@@ -169,7 +170,7 @@ def pool_label(size: int) -> str:
 def asked_study(
     question: Question, pools: Sequence[int], folder: Path, room: Room | None = None
 ) -> Written:
-    """The study of all storages and these pools; `room`: other than what the question needs."""
+    """Return the study of all storages and these pools; `room` overrides the question's space."""
     scale = scale_of(question)
     axes = ["[axis.storage]"]
     axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
@@ -190,7 +191,7 @@ def asked_study(
 
 
 def sensitivity_study(question: Question, storage: str, pool: int, folder: Path) -> Written:
-    """One configuration, with each unknown input at its least and its greatest value."""
+    """Return the study of one configuration, with each uncertain input at both bounds."""
     scale = scale_of(question)
     lines = [
         f"title = {_text(f'{storage} with {pool_label(pool)}: what is not known')}",
@@ -210,21 +211,21 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
 
 
 def input_label(varied: Varied, value: float) -> str:
-    """An input's value as the level of an axis."""
+    """Return an input's value as the level of an axis."""
     return f"{varied.name} {value_label(varied.name, value)}"
 
 
 def value_label(name: str, value: float) -> str:
-    """An input's value as a person reads it."""
+    """Return an input's value for display."""
     if name == "redo_log":
         return pool_label(int(value))
     return f"× {value:g}" if name == "row_size" else f"{value:g}"
 
 
 def told_label(question: Question, name: str, value: float) -> str:
-    """An input's value as an answer tells it: with the whole warehouses that stand for it.
+    """Return an input's value for an answer, with the simulated whole warehouses.
 
-    They are left out where they are within 5 % of what the value asks for.
+    Omits them within 5 % of the requested value.
     """
     label = value_label(name, value)
     if name != "row_size" or question.workload != "tpcc":
@@ -241,7 +242,7 @@ def _pool(question: Question, pool: int, scale: int) -> str:
 
 
 def _input(question: Question, storage: str, name: str, value: float) -> str:
-    """An input's value, on a storage with room for it."""
+    """Return an input's value as TOML, on a storage with room for it."""
     scale = scale_of(question)
     table = _overlay(question, name, value, scale)
     room = _room_with(question, name, value)
@@ -260,7 +261,7 @@ def _overlay(question: Question, name: str, value: float, scale: int) -> dict[st
 
 
 def _rows(question: Question, factor: float, scale: int) -> dict[str, Any]:
-    """As many rows, each so many times as large; where a row's size is given, more of them."""
+    """Return scaled rows: larger, or more of them if the row size is given."""
     size = question.database_bytes / scale
     if question.workload == "tpcc":
         return {"warehouses": max(round(size * factor / WAREHOUSE_BYTES), 1)}
@@ -317,7 +318,7 @@ def _program(question: Question, scale: int) -> dict[str, Any]:
 
 
 def _storage(storage: Storage, room: Room, scale: int) -> Iterator[str]:
-    """A storage's keys; flash takes the scale itself, disks have profiles of the scale."""
+    """Return a storage's keys; flash takes the scale itself, disks have scaled profiles."""
     stack = storage.stack
     yield f"size = {_size(_storage_bytes(storage, room, scale))}"
     if _scales(stack, scale):
@@ -327,20 +328,20 @@ def _storage(storage: Storage, room: Room, scale: int) -> Iterator[str]:
 
 
 def _scales(stack: Mapping[str, Any], scale: int) -> bool:
-    # Of a storage without a drive the study says what is wrong with it.
+    # A storage without a drive is refused by the study.
     models = [_kind(device)[0] for device, _ in drives(stack)]
     return models[:1] == ["flash"] and scale > 1
 
 
 def _storage_bytes(storage: Storage, room: Room, scale: int) -> int:
-    """The size of a storage with so much room; what takes the scale is said at full size."""
+    """Return the size of a storage for this space; a stack with its own scale has its full size."""
     most = room.most if storage.holds is None else min(room.most, storage.holds)
     size = most if _scales(storage.stack, scale) else most // scale
     return max(size >> 20 << 20, 64 << 20)
 
 
 def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:
-    """The stack with disks by their scaled profiles, and with caches of as large a part."""
+    """Return the stack with scaled disk profiles and caches."""
     found: dict[str, Any] = {}
     for key, value in stack.items():
         if isinstance(value, Mapping):
@@ -359,7 +360,7 @@ def _scaled_name(device: str, scale: int) -> str:
 
 
 def _scaled_disks(question: Question, scale: int) -> Iterator[tuple[str, str]]:
-    """Profiles of disks with an n-th of their cylinders: the same seeks over an n-th of data."""
+    """Return profiles of disks with 1/n of the cylinders: the same seeks over 1/n of the data."""
     if scale == 1:
         return
     for device, _ in drives_of(question):
@@ -378,12 +379,12 @@ def _scaled_disks(question: Question, scale: int) -> Iterator[tuple[str, str]]:
 
 
 def drives_of(question: Question) -> list[tuple[str, int]]:
-    """Device profiles of all storages, each with how often it is there."""
+    """Return the device profiles of all storages, with their counts."""
     return [drive for storage in question.storages for drive in drives(storage.stack)]
 
 
 def drives(stack: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Device profiles of a storage, each with how often it is there."""
+    """Return the device profiles of a storage, with their counts."""
     if "device" in stack:
         return [(str(stack["device"]), 1)]
     for key, value in stack.items():
@@ -398,13 +399,13 @@ def drives(stack: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def _members(stack: Mapping[str, Any]) -> int:
-    # What is no number is refused with its place when the study is planned; so below.
+    # The plan refuses values that are not numbers, with their place; also below.
     members = stack.get("members", 1)
     return members if isinstance(members, int) else 1
 
 
 def _part(size: Any, scale: int) -> Any:
-    """A size at the scale; what is none as it stands."""
+    """Return a size at the scale; any other value unchanged."""
     try:
         return f"{compiled.size_bytes(str(size)) // scale} B"
     except RunFailed:
@@ -412,7 +413,7 @@ def _part(size: Any, scale: int) -> Any:
 
 
 def _kind(device: str) -> tuple[str, Mapping[str, Any]]:
-    """Model of a device profile, and its table; empty where there is no such profile."""
+    """Return model and table of a device profile; empty if it does not exist."""
     for name, _, text in profiles("devices"):
         if name == device:
             ((model, table),) = tomllib.loads(text)["device"].items()
@@ -421,7 +422,7 @@ def _kind(device: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def watts_of(stack: Mapping[str, Any]) -> float | None:
-    """What a storage draws at work at most, by its profiles; None where one does not say."""
+    """Return a storage's maximum active power, from its profiles; None if one lacks it."""
     found = 0.0
     for device, count in drives(stack):
         power = _kind(device)[1].get("power", {})
@@ -445,7 +446,7 @@ def _text(text: str) -> str:
 
 
 def _inline(value: Any) -> str:
-    """A value of TOML on one line."""
+    """Return a value of TOML on one line."""
     if isinstance(value, Mapping):
         items = (f"{_text(key)} = {_inline(each)}" for key, each in value.items())
         return "{ " + ", ".join(items) + " }"

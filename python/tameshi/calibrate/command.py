@@ -1,4 +1,4 @@
-"""`tameshi calibrate`: from a target or from results to a profile and a report of its fit."""
+"""`tameshi calibrate`: target or results to a profile with a report of its fit."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from tameshi.workflow.execute import Conducted, conduct, remove_targets
 from tameshi.workflow.prepare import Prepared, prepare
 
 FIT_VERSION = 1
-"""Form of fit.json; history: 1, the first."""
+"""Version of fit.json; 1 is the first."""
 MODELS = ("volume", "flash", "hdd")
 USED_BYTES = 1 << 30
-"""Of a target, unless said otherwise."""
+"""Default size of the used part of a target."""
 SHOWN = 3
-"""Cells that were left out, in an error."""
+"""Excluded cells named in an error."""
 FAR = 0.25
-"""A rate that is further off is not predicted."""
+"""Relative error above which a rate counts as not predicted."""
 FEWEST = 3
-"""Cells without which there is nothing to fit."""
+"""Least number of cells for a fit."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What `tameshi calibrate` was asked."""
+    """Request of `tameshi calibrate`."""
 
     what: Path
     out: Path
     name: str
     model: str | None = None
     size_bytes: int | None = None
-    """Of the target that is used (absent: 1 GiB); of results, what their device or file has."""
+    """Used bytes of a target (default 1 GiB); for results, the size of their device or file."""
     budget_s: float = 300.0
     repetitions: int = 3
     quick: bool = False
@@ -66,7 +66,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What came of it."""
+    """Result of a calibration."""
 
     document: Mapping[str, Any]
     profile: Path
@@ -74,7 +74,7 @@ class Calibrated:
 
 
 def measuring(asked: Asked) -> Prepared:
-    """The measuring study, examined: nothing has been created yet."""
+    """Return the measuring study, examined; nothing is created yet."""
     cells = len(design.QUICK if asked.quick else design.CELLS)
     least = design.least_budget(cells, asked.repetitions)
     if asked.budget_s < least:
@@ -97,7 +97,7 @@ def measuring(asked: Asked) -> Prepared:
 def measure(
     prepared: Prepared, asked: Asked, console: Console, reproduce: Sequence[str]
 ) -> Conducted:
-    """Measures what is not measured yet; a later call with the same request goes on."""
+    """Measure the missing cells; a later call with the same request resumes."""
     if asked.fresh and asked.out.exists():
         guard.remove_folder(asked.out)
     done = conduct(prepared, asked.out, console, jobs=1, reproduce=reproduce)
@@ -107,9 +107,9 @@ def measure(
 
 
 def calibrate(asked: Asked, console: Console) -> Calibrated:
-    """Fits what was measured, and writes profile and report.
+    """Fit the measurements, and write profile and report.
 
-    Raises `BadInput` for what is no result, or says too little.
+    Raises `BadInput` for files that are not results or hold too few cells.
     """
     recorded = trusted(_read(asked))
     cells = _with_roles(recorded, asked)
@@ -160,14 +160,14 @@ def _read(asked: Asked) -> Recorded:
 
 
 def trusted(recorded: Recorded) -> Recorded:
-    """Without the cells whose figures contradict one another, which are left out by name."""
+    """Return the cells without contradictory figures, and the names of the others."""
     doubted = [f"{cell.name}: {cell.distrust}" for cell in recorded.cells if cell.distrust]
     cells = [cell for cell in recorded.cells if not cell.distrust]
     return replace(recorded, cells=cells, left_out=[*recorded.left_out, *doubted])
 
 
 def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
-    """Held-out cells: by the design where that was measured, else by the rule."""
+    """Mark held-out cells: by the design if it was measured, else by the rule."""
     names = {cell.name for cell in recorded.cells}
     if names <= {cell.name for cell in design.CELLS}:
         return [replace(cell, held_out=cell.name in design.HELD_OUT) for cell in recorded.cells]
@@ -175,7 +175,7 @@ def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
 
 
 def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
-    """On what a profile was fitted, in a sentence's part."""
+    """Return a phrase on the measurements behind a profile."""
     count = len([cell for cell in cells if not cell.held_out])
     facts = [counted(count, "cell"), date.today().isoformat()]
     environment = recorded.environment
@@ -250,7 +250,7 @@ def _row(cell: Cell, found: Mapping[str, Figures]) -> dict[str, Any]:
 
 
 def _latencies(figures: Mapping[str, Figures]) -> dict[str, float | None]:
-    """Median and p99 of the kind with the most operations."""
+    """Return median and p99 of the kind with the most operations."""
     kinds = [figures[kind] for kind in KINDS if kind in figures]
     if not kinds:
         return {"p50": None, "p99": None}
@@ -282,13 +282,13 @@ def _summary(rows: Sequence[Mapping[str, Any]], held_out: bool) -> dict[str, Any
 
 
 def _is_known(measured: Mapping[str, float], share: float = 0.1) -> bool:
-    """Whether the 95 % interval of a rate reaches no further than so far from it."""
+    """Return whether the relative 95 % interval of a rate is at most this wide."""
     rate, low, high = measured["rate"], measured["low"], measured["high"]
     return low >= rate * (1 - share) and high <= rate * (1 + share)
 
 
 def _is_near(row: Mapping[str, Any], share: float = 0.1) -> bool:
-    """Whether some rate within what the measurement leaves open is so near to the simulated one."""
+    """Return whether a rate within the measurement's interval is this near to the simulated one."""
     low, high = row["measured"]["low"] * (1 - share), row["measured"]["high"] * (1 + share)
     return bool(low <= row["simulated"]["rate"] <= high)
 
@@ -315,5 +315,5 @@ def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) 
 
 
 def plain_name(wanted: str) -> str:
-    """A name that a profile can have."""
+    """Return a valid name of a profile."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", wanted).strip("-.") or "disk"

@@ -1,4 +1,4 @@
-"""Whether fio's jobs were all of one device: a profile is of one."""
+"""Check that all jobs of fio's results used one device."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tameshi.fio import values
 
 ACCEPTED = "results of jobs on one device; those on others belong into files of their own"
 SHOWN = 4
-"""Devices that an error names."""
+"""Devices named in an error."""
 
 
 def refuse_several(whole: Place, jobs: Iterable[tuple[str, Mapping[str, str]]]) -> None:
-    """Raises `BadInput` where jobs, with what was asked of each, worked on several devices.
+    """Raise `BadInput` if jobs, given with their options, used several devices.
 
-    Files in several directories may be on one device all the same: fio lists the disks it used.
+    Files in several directories may share a device: fio lists the disks that it used.
     """
     first: dict[str, str] = {}
     for name, options in jobs:
@@ -43,7 +43,7 @@ def _refused(where: str, message: str, found: Iterable[str]) -> BadInput:
 
 
 def _places(where: str, options: Mapping[str, str]) -> list[str]:
-    """The devices that a job worked on, and the directories of its files."""
+    """Return the devices of a job and the directories of its files."""
 
     def split(key: str) -> list[str]:
         return values.files(fio.Setting(key, options[key], where)) if options.get(key) else []

@@ -1,4 +1,4 @@
-"""Figures of fio's JSON, each checked: what fio can't have written is refused by its place."""
+"""Checked figures of fio's JSON: impossible values are refused by their place."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from tameshi.calibrate.cells import Figures
 from tameshi.core.errors import BadInput
 
 FEWEST = 20
-"""Samples of a rate below which they tell no spread."""
+"""Least number of samples for a spread."""
 MOST = 1e15
-"""Beyond any rate per second and any latency in ns."""
+"""Upper bound on any rate per second and any latency in ns."""
 LATENCIES = (("lat_ns", 1.0), ("clat_ns", 1.0), ("lat", 1e3), ("clat", 1e3))
-"""What fio calls latencies, whole ones before those of completion, and the ns in its unit: fio 3
-counts ns and says so, fio 2 counts µs."""
+"""Names of fio's latencies, total before completion, and the unit in ns: fio 3 counts ns, fio 2
+counts µs."""
 ROUNDING = 1 / 64
-"""How far fio's percentiles, which are those of classes, may lie off, relatively."""
+"""Relative error of fio's percentiles, which are bin values."""
 UNIT = 1.0
-"""By how much what fio rounds to whole units may be off besides."""
+"""Absolute error of fio's rounding to whole units."""
 SHOWN = 60
-"""Characters of a value that an error shows."""
+"""Characters of a value shown in an error."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A table in fio's JSON, and where it stands."""
+    """Table in fio's JSON with its place."""
 
     file: str
     job: str
@@ -35,17 +35,17 @@ class Place:
     table: Mapping[str, Any]
 
     def bad(self, key: str, message: str, *accepted: str) -> BadInput:
-        """The error of one of the table's values."""
+        """Return the error of one of the table's values."""
         found = json.dumps(self.table[key])[:SHOWN] if key in self.table else "no such key"
         where = f"{self.file}: job {self.job}" if self.job else self.file
         return BadInput(message, where=where, key=self.path(key), found=found, accepted=accepted)
 
     def path(self, key: str) -> str:
-        """A key with those above it."""
+        """Return a key with its parents."""
         return f"{self.key}.{key}" if self.key else key
 
     def inside(self, key: str) -> Place | None:
-        """A table in this one, if it is there."""
+        """Return a table inside this one, if it exists."""
         if key not in self.table:
             return None
         if not isinstance(self.table[key], dict):
@@ -53,7 +53,7 @@ class Place:
         return Place(self.file, self.job, self.path(key), self.table[key])
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A number that is not negative; `default` where there is none."""
+        """Return a number that is not negative, or `default` if it is absent."""
         if key not in self.table and default is not None:
             return default
         value = number_of(self.table.get(key))
@@ -62,7 +62,7 @@ class Place:
         return value
 
     def above_zero(self, key: str) -> float:
-        """A number that says something was done."""
+        """Return a number greater than zero."""
         value = self.number(key)
         if value == 0:
             raise self.bad(key, "requests were counted, and this is zero", "a number above zero")
@@ -70,21 +70,21 @@ class Place:
 
 
 def number_of(value: Any) -> float | None:
-    """A JSON number that a device can have; None for all else."""
+    """Return a JSON number that a device can have, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) <= MOST else None
 
 
 def count_of(side: Place) -> float:
-    """Requests that a direction counted, or their bytes where an old fio counts these alone."""
+    """Return the counted requests of a direction, or the bytes of an old fio."""
     return side.number("total_ios", side.number("io_bytes", 0.0))
 
 
 def figures_of(side: Place) -> Figures | None:
-    """One direction of one job; None where fio was told to keep no latencies.
+    """Return the figures of one direction of a job; None if fio recorded no latencies.
 
-    Of its percentiles those that fio lists: where whole latencies have none, those of completion.
+    Percentiles are those that fio lists: total latencies, or else completion latencies.
     """
     rate = side.above_zero("iops")
     known = [(told, ns) for key, ns in LATENCIES if (told := side.inside(key)) is not None]
@@ -103,7 +103,7 @@ def figures_of(side: Place) -> Figures | None:
 
 
 def mean_of(told: Place) -> float:
-    """The mean of latencies, which lies between the least and the greatest where these are told."""
+    """Return the mean of latencies, which lies between min and max if these are known."""
     mean = told.number("mean")
     if mean > 0 and {"min", "max"} <= told.table.keys():
         least, most = _ends(told)
@@ -113,7 +113,7 @@ def mean_of(told: Place) -> float:
 
 
 def _ends(told: Place) -> tuple[float, float]:
-    """The least and the greatest latency."""
+    """Return the least and the greatest latency."""
     least, most = told.number("min"), told.number("max")
     if least > most:
         raise told.bad("min", "this is more than max", f"{most:.15g} or less")
@@ -125,7 +125,7 @@ def _between(least: float, most: float) -> str:
 
 
 def quantiles_of(told: Place, ns: float) -> Sequence[tuple[float, float]]:
-    """Shares with the latencies that they take at most, from the least latency to the greatest."""
+    """Return shares with their latency bounds, from min to max."""
     listed = told.inside("percentile")
     points = []
     least, most = _ends(told)
@@ -133,7 +133,7 @@ def quantiles_of(told: Place, ns: float) -> Sequence[tuple[float, float]]:
         percent = _percent(key)
         if listed is None or percent is None:
             raise told.bad("percentile", f"`{key}` is no percentile", "0 to 100")
-        if percent > 0:  # fio 2 fills its list up with zeros
+        if percent > 0:  # fio 2 pads its list with zeros
             points.append((percent / 100, listed.number(key), key))
     if listed:
         _check(listed, sorted(points), least, most)
@@ -144,7 +144,7 @@ def quantiles_of(told: Place, ns: float) -> Sequence[tuple[float, float]]:
 def _check(
     listed: Place, points: Sequence[tuple[float, float, str]], least: float, most: float
 ) -> None:
-    """Raises `BadInput` for percentiles that fall, or lie beyond the least or the greatest."""
+    """Raise `BadInput` for percentiles that fall, or lie outside min and max."""
     before = 0.0
     for _, value, key in points:
         if not least * (1 - ROUNDING) - UNIT <= value <= most * (1 + ROUNDING) + UNIT:

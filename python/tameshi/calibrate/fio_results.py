@@ -1,4 +1,4 @@
-"""Cells from fio's own JSON results, `--output-format=json` or `json+`."""
+"""Cells from fio's JSON results, `--output-format=json` or `json+`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NO_SYNCS = "writes were to be made durable, and fio tells of no sync"
 
 
 def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None = None) -> Recorded:
-    """The cells of fio's results, of a device or file of that size where it is known.
+    """Return the cells of fio's results, for a device or file of this size, if known.
 
-    Raises `BadInput` for what fio can't have written, for jobs of several devices, where the size
-    is needed and not known, and where jobs ran at once and it is not told which.
+    Raises `BadInput` for impossible values, jobs of several devices, a size that is needed and
+    unknown, and jobs of unknown concurrency.
     """
     found = Recorded([], {"fio": document["fio version"]}, capacity=device_bytes)
     whole = Place(str(path), "", "", document)
@@ -51,7 +51,7 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
 
 
 def _cell(path: Path, section: Section) -> Cell | str:
-    """A cell, or why there is none; of a section that ran several times the mean."""
+    """Return a cell, or the reason against it; the mean over repeated sections."""
     rounds: list[dict[str, Figures]] = []
     for jobs in section.rounds:
         operations = _operations(jobs)
@@ -74,14 +74,14 @@ def _cell(path: Path, section: Section) -> Cell | str:
         if len(jobs) == 1 and (count := in_one_entry(jobs[0], options)) > clones:
             return f"group_reporting tells {count} jobs as this one, and numjobs is {clones}"
     found = _averaged(rounds)
-    # Of O_DSYNC, a word and no table, the writes themselves take the time.
+    # With O_DSYNC, the writes themselves take the time of syncs.
     if isinstance(stream.get("sync"), dict) and "write" in found and SYNC not in found:
         return NO_SYNCS
     return Cell(section.name, {**stream, "jobs": clones}, size, found)
 
 
 def _refusal(error: BadInput) -> str:
-    """Why what was asked of a job can't be read: key, message, what was found and is accepted."""
+    """Return the refusal of a job's option: key, message, found and accepted."""
     found = f"found {error.found}" if error.found else ""
     accepted = f"accepted: {listed(error.accepted)}" if error.accepted else ""
     facts = "; ".join(filter(None, (found, accepted)))
@@ -90,7 +90,7 @@ def _refusal(error: BadInput) -> str:
 
 
 def _failure(jobs: Sequence[Place]) -> str:
-    """What fio tells of a job that failed; empty of one that did not."""
+    """Return fio's error of a failed job; empty without error."""
     for job in jobs:
         if number := int(job.number("error", 0.0)):
             known = os.strerror(number) if number in errno.errorcode else "which is none of Linux"
@@ -99,7 +99,7 @@ def _failure(jobs: Sequence[Place]) -> str:
 
 
 def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str, int]:
-    """The stream that one clone was, or why it is none that can be fitted; and the file's size."""
+    """Return the stream of one clone with its file size, or the reason why it cannot be fitted."""
     wanted = {key: value for key, value in options.items() if key not in OF_THE_RUN}
     lines = [f"{key}={value}" if value != "" else key for key, value in wanted.items()]
     text = "\n".join(["[job]", "filename=calibrated", *lines]) + "\n"
@@ -116,7 +116,7 @@ def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str
 
 
 def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
-    """What clones did together, or why it can't be used."""
+    """Return the sum over clones, or the reason why it cannot be used."""
     operations: dict[str, Figures] = {}
     for kind in KINDS:
         sides = [side for job in jobs if (side := job.inside(kind)) and count_of(side)]
@@ -132,7 +132,7 @@ def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
 
 
 def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:
-    """Syncs after writes, and the two together; none where no sync was counted.
+    """Return syncs after writes, and commits (both together); empty without counted syncs.
 
     fio 3 counts `fsync` and `fdatasync` with their latencies, and `fsync` alone as operations.
     """
@@ -150,7 +150,7 @@ def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:
 
 
 def _summed(each: Sequence[Figures]) -> Figures:
-    """Clones together: rates add up, latencies are weighted by them."""
+    """Combine clones: add rates, weight latencies by them."""
     if len(each) == 1:
         return each[0]
     rate = sum(figures.rate for figures in each)
@@ -164,7 +164,7 @@ def _summed(each: Sequence[Figures]) -> Figures:
 
 
 def _averaged(rounds: Sequence[Mapping[str, Figures]]) -> Mapping[str, Figures]:
-    """The mean of what a section did each time that it ran."""
+    """Return the mean over the repetitions of a section."""
     if len(rounds) == 1:
         return rounds[0]
     kinds = [kind for kind in rounds[0] if all(kind in each for each in rounds)]

@@ -1,4 +1,4 @@
-"""Whether several documents of fio in one file are of one run, whose states they tell."""
+"""Check that several documents of fio in one file are states of one run."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from tameshi.calibrate.fio_figures import number_of
 from tameshi.core.errors import BadInput
 
 JOBS = ("jobs", "client_stats")
-"""Where fio lists jobs: its own, and those of `fio --client`."""
+"""Keys of job lists: fio's own, and that of `fio --client`."""
 ROUNDING_S = 1.0
-"""fio rounds the time that has passed up to whole seconds."""
+"""fio rounds the elapsed time up to whole seconds."""
 
 
 def is_fio(document: Any) -> bool:
-    """Whether a JSON document is fio's."""
+    """Return whether a JSON document is fio's."""
     known = isinstance(document, dict) and "fio version" in document
     return known and any(key in document for key in JOBS)
 
 
 def last_state(path: Path, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The last of the states of one run, which `--status-interval` has fio write; it holds all.
+    """Return the last state of one run, as written by `--status-interval`; it is complete.
 
-    Raises `BadInput` where the documents are of several runs.
+    Raises `BadInput` for documents of several runs.
     """
     for at, (earlier, later) in enumerate(pairwise(documents), 2):
         if not _are_one_run(earlier, later):
@@ -39,7 +39,7 @@ def last_state(path: Path, documents: Sequence[Mapping[str, Any]]) -> Mapping[st
 
 
 def _are_one_run(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Whether both began at the same time, tell of the same jobs, and no count falls."""
+    """Return whether both have the same start and jobs, and no count falls."""
     begins = [_begin_s(document) for document in (earlier, later)]
     if begins[0] is None or begins[1] is None or abs(begins[0] - begins[1]) > ROUNDING_S:
         return False
@@ -50,7 +50,7 @@ def _are_one_run(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
 
 
 def _begin_s(document: Mapping[str, Any]) -> float | None:
-    """When a run began: when the document was written, less the time that had passed."""
+    """Return the start of a run: time of the document less the elapsed time."""
     written_ms = number_of(document.get("timestamp_ms"))
     passed = [s for job in _jobs(document) if (s := number_of(job.get("elapsed"))) is not None]
     return written_ms / 1000 - max(passed) if written_ms is not None and passed else None
@@ -62,6 +62,6 @@ def _jobs(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _count(job: Mapping[str, Any]) -> float:
-    """Reads and writes of a job."""
+    """Return the reads and writes of a job."""
     sides = [side for kind in ("read", "write") if isinstance(side := job.get(kind), dict)]
     return sum(number_of(side.get("total_ios")) or 0.0 for side in sides)

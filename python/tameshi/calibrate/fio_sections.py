@@ -1,4 +1,4 @@
-"""Sections of a job file in fio's results: clones, repetitions, and what ran at the same time."""
+"""Sections of a job file in fio's results: clones, repetitions, and concurrency."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tameshi.core.errors import BadInput
 
 OPTION = re.compile(r"[A-Za-z0-9_-]+")
 OF_ALL = "All clients"
-"""What `fio --client` calls the sum of its jobs."""
+"""Name of the sum in `fio --client`."""
 SHOWN = 3
-"""Names of sections and of servers that a sentence tells."""
+"""Names of sections and servers shown in a sentence."""
 CLOCKS = 1.01
-"""By how much times may be off that were taken by different clocks, as a factor."""
+"""Tolerated ratio of times from different clocks."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """What was asked in a section, and what its clones did each time that it ran."""
+    """Options of a section, and the results of its clones per repetition."""
 
     name: str
     options: Mapping[str, str]
@@ -32,7 +32,7 @@ class Section:
 
     @property
     def at_once(self) -> str:
-        """Why other streams may have run beside it; empty where none has."""
+        """Return why other streams may have run concurrently; empty if none can have."""
         if not self.beside:
             return ""
         others = _told(self.beside)
@@ -40,10 +40,10 @@ class Section:
 
 
 def sections_of(whole: Place) -> list[Section]:
-    """The sections in the order of their jobs.
+    """Return the sections in the order of their jobs.
 
-    Raises `BadInput` for lists that fio can't have written, for jobs of several servers, and where
-    sections ran at once and it is not told which.
+    Raises `BadInput` for invalid lists, jobs of several servers, and sections of unknown
+    concurrency.
     """
     rounds: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
     for job in _jobs(whole):
@@ -63,7 +63,7 @@ def sections_of(whole: Place) -> list[Section]:
 
 
 def _jobs(whole: Place) -> Sequence[Mapping[str, Any]]:
-    """The jobs that fio lists, its own or those of one server."""
+    """Return the jobs that fio lists, its own or those of one server."""
     key = "jobs" if "jobs" in whole.table else "client_stats"
     jobs = whole.table[key]
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
@@ -95,10 +95,10 @@ def _told(names: Sequence[str]) -> str:
 def _refuse_untold(
     whole: Place, sections: Iterable[Mapping[str, Sequence[Mapping[str, Any]]]]
 ) -> None:
-    """Raises `BadInput` where groups took longer, one after the other, than all of fio's run.
+    """Raise `BadInput` if groups in sequence would have taken longer than fio's whole run.
 
-    `new_group` without `stonewall` begins a group that waits for none, and fio's results leave it
-    out of a job's options.
+    `new_group` without `stonewall` starts a group concurrently, and fio's results omit it from the
+    options of a job.
     """
     times_ms: dict[str, float] = {}
     elapsed_s = 0.0
@@ -120,10 +120,10 @@ def _refuse_untold(
 
 
 def in_one_entry(job: Place, options: Mapping[str, str]) -> int:
-    """How many jobs an entry of `group_reporting` is of, at least one.
+    """Return the number of jobs in an entry of `group_reporting`, at least one.
 
-    fio tells all sections of a group as one then, with the options of the last, and how long they
-    ran as a sum.
+    fio reports all sections of a group as one, with the options of the last and the sum of
+    runtimes.
     """
     longest_ms = _time_ms(job)
     if "group_reporting" not in options or not longest_ms:
@@ -132,13 +132,13 @@ def in_one_entry(job: Place, options: Mapping[str, str]) -> int:
 
 
 def _time_ms(job: Place) -> float:
-    """How long a job read or wrote."""
+    """Return how long a job read or wrote."""
     sides = [side for kind in ("read", "write") if (side := job.inside(kind))]
     return max((side.number("runtime", 0.0) for side in sides), default=0.0)
 
 
 def _asked(whole: Place, job: Place) -> dict[str, str]:
-    """Options of a job with those of all jobs."""
+    """Return the options of a job, including the global ones."""
     shared, own = whole.inside("global options"), job.inside("job options")
     if own is None:
         message = "what was asked of the job is not told, as old versions of fio leave it"
@@ -147,7 +147,7 @@ def _asked(whole: Place, job: Place) -> dict[str, str]:
 
 
 def _option(of: Place, key: str) -> str:
-    """An option's value as a line of a job file can have it."""
+    """Return an option's value in the form of a job file."""
     value = of.table[key]
     plain = isinstance(value, str | int | float) and len(str(value).splitlines()) < 2
     if not plain or not OPTION.fullmatch(key):

@@ -1,4 +1,4 @@
-"""How much of a device fio's jobs worked on: what they leave to its size is written out."""
+"""Sizes and offsets of fio's jobs in bytes, including those that default to the device's size."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from tameshi.fio import values
 from tameshi.fio.values import Percent
 
 ALIGNMENT = 4096
-"""Shares of a size are rounded down to whole blocks."""
+"""Granularity to which shares of a size are rounded down."""
 OPTION = "--size SIZE, of the device or file that they are of, such as --size 3.84TB"
 
 
 def sized(job: Place, options: Mapping[str, str], device_bytes: int | None) -> Mapping[str, str]:
-    """The options with `size` and `offset` in bytes; absent, `size` is all behind the offset.
+    """Return the options with `size` and `offset` in bytes; the default size is the rest after the
+    offset.
 
-    Raises `BadInput` where that takes the size of the device, which fio's results never tell, or
-    where more than the device has was asked for.
+    Raises `BadInput` if the device's size is needed, which fio's results never contain, or if the
+    job exceeds it.
     """
     one_size = "-" not in options.get("filesize", "-")
     file_bytes = _bytes(job, options, "filesize") if one_size else None

@@ -1,4 +1,4 @@
-"""Device models that can be fitted: where each begins, and what no load here tells."""
+"""Device models for fitting: start values, and parameters that no load determines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tameshi.core import compiled
 from tameshi.core.data import PROFILES
 from tameshi.study.file import read_text
 
-# Drives whose insides are modelled: a profile of the project gives what no load tells.
+# Drives with modelled internals: a profile of the project supplies what no load determines.
 
 
 def _template(name: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _template(name: str) -> dict[str, Any]:
 
 
 def _leaves(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile's table with its values as leaves that nothing here tells."""
+    """Return a profile's table with its values as undetermined leaves."""
     return {
         key: (value["value"], "") if "value" in value else _leaves(value)
         for key, value in tree.items()
@@ -47,8 +47,8 @@ def _set(table: dict[str, Any], key: str, value: Any) -> None:
 
 
 Free = tuple[str, str, float, float]
-"""A value that is fitted: its place, its unit, and the least and the most that a profile takes, in
-ns or per second; of a factor, what each of the times that it stretches may be."""
+"""Fitted value: its place, its unit, and the profile's bounds in ns or per second; for a factor,
+the bounds of each scaled time."""
 
 FREE_OF_FLASH: Sequence[Free] = (
     ("nand.read_time", "factor", 2e3, 1e6),
@@ -68,7 +68,7 @@ FREE_OF_HARD_DISK: Sequence[Free] = (
 
 
 def _free(base: Mapping[str, Any], key: str, unit: str, least: float, most: float) -> Parameter:
-    """What may come out a fifteenth of the template's, or 15 times as much, within its bounds."""
+    """Return a parameter within a factor of 15 of the template's, and within its bounds."""
     if unit == "factor":
         times = _times(base, key)
         least, most, start = least / min(times), most / max(times), 1.0
@@ -86,7 +86,8 @@ def _text(value: float, unit: str) -> str:
 
 
 def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc-3.84tb") -> Model:
-    """A flash drive shaped like a profile of the project: times, rates and the link are free."""
+    """Return a flash drive shaped like a profile of the project: times, rates and the link are
+    free."""
     base = _template(template)["flash"]
     whole = _whole(cells, capacity, template, base)
     share = min(whole.size_bytes / compiled.size_bytes(_value(base, "capacity")), 1.0)
@@ -102,7 +103,7 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
             else:
                 _set(table, key, _text(values[key], unit))
         table["capacity"] = (f"{whole.size_bytes} B", "")
-        # The template's own; its lanes may not carry what was found.
+        # The template's own link; its lanes may be too slow for the fitted rate.
         table["link"].pop("pcie", None)
         table.get("power", {}).pop("thermal", None)
         return table
@@ -128,10 +129,10 @@ def _whole(
 
 
 FEWEST_PAGES = 16
-"""That a profile takes."""
+"""Least number of pages in a profile."""
 PAGES = "not told by what was measured; as many blocks as profile {template} has, or more"
 MOST_CYLINDERS, MOST_HEADS = 10_000_000, 64
-"""That a profile takes: on slower tracks its capacity would not lie."""
+"""Upper bounds of a profile: slower tracks would not hold its capacity."""
 CYLINDERS = "follow from capacity, revolution and media_rate, with the heads of profile {template}"
 
 
@@ -141,7 +142,7 @@ def hard_disk(
     revolution_ms: float,
     template: str = "sas-15k-146gb",
 ) -> Model:
-    """A hard disk of a given speed: seeks, rate and overhead are free."""
+    """Return a hard disk of a given speed: seeks, rate and overhead are free."""
     base = _template(template)["hdd"]
     whole = _whole(cells, capacity, template, base)
     heads = compiled.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
@@ -176,7 +177,7 @@ def hard_disk(
 
 
 def _track(base: Mapping[str, Any]) -> float:
-    """Bytes that pass under a head in a revolution."""
+    """Return the bytes under a head per revolution."""
     rate = _number(_value(base, "media_rate"), "rate")
     return rate * _number(_value(base, "revolution"), "time") / NS
 
@@ -195,18 +196,18 @@ def _number(text: str, unit: str) -> float:
 
 REVOLUTIONS_MS = (4.0, 6.0, 60_000 / 7200, 60_000 / 5400)
 SLOW_NS = 1_500_000
-"""A random read whose median is below this came from no disk arm."""
+"""Median random read below which the device has no disk arm."""
 FAST_NS = 15_000
-"""One below this came from no flash."""
+"""Median random read below which the device is not flash."""
 LEAST_FLASH = 8_000_000_000
-"""Bytes below which a drive of the template's dies has no room for its blocks in reserve."""
+"""Capacity below which the template's dies leave no room for spare blocks."""
 
 
 def candidates(cells: Sequence[Cell], capacity: int | None, only: str | None) -> list[Model]:
-    """The models worth fitting: those whose physics the latencies at rest allow.
+    """Return the models whose physics the latencies at rest allow.
 
-    `capacity` are the device's bytes, where they are known.
-    Start values and shapes come from the cells that are not held out.
+    `capacity` is the device's size in bytes, if known. Start values and shapes come from cells that
+    are not held out.
     """
     cells = [cell for cell in cells if not cell.held_out]
     found = volumes(cells, capacity)

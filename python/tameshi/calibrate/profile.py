@@ -1,4 +1,4 @@
-"""A fitted device as a profile file: every value with its unit and its source."""
+"""Fitted device as a profile file: every value with its unit and source."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tameshi.calibrate.fit import Estimated, Fitted
 
 UNTOLD = "not told by what was measured"
 OTHERS = ""
-"""Key of the source of values that no cell tells and that have no source of their own."""
+"""Key of the source of undetermined values without a source of their own."""
 
 
 def profile_text(fitted: Fitted, description: str, basis: str, outside: str) -> str:
-    """The profile as TOML.
+    """Return the profile as TOML.
 
-    `basis` says on what it was fitted; `outside` where the values come from that no cell tells.
+    `basis` names the measurements; `outside` the source of undetermined values.
     """
     told = {each.parameter.key: each for each in fitted.estimates}
     table = fitted.model.build(fitted.values)

@@ -1,4 +1,4 @@
-"""Cells from results of `tameshi run`: a study folder, or the results.json in it."""
+"""Cells from results of `tameshi run`: a study folder, or its results.json."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from tameshi.workflow import study_folder
 
 COMMIT = "commit"
 LEAST_COUNT = 20
-"""Operations below which a cell says nothing."""
+"""Least number of operations of a cell."""
 SHOWN = 4
-"""Storages that an error names."""
+"""Storages named in an error."""
 
 
 @dataclass
 class Recorded:
-    """What a study folder holds for a fit."""
+    """Cells of a study folder."""
 
     cells: list[Cell]
     environment: Mapping[str, Any]
     left_out: list[str] = field(default_factory=list)
-    """Cells that can't be used, each with the reason."""
+    """Excluded cells, each with the reason."""
     capacity: int | None = None
-    """Bytes of the device, where they are known."""
+    """Bytes of the device, if known."""
 
 
 def read_recorded(path: Path) -> Recorded:
-    """The cells of a study folder, of one world: measured where it has that, else simulated.
+    """Return the cells of a study folder in one world: measured if present, else simulated.
 
-    Raises `BadInput` where there is no study, no cell that can be used, or several storages.
+    Raises `BadInput` without a study or usable cell, or for several storages.
     """
     folder = path if path.is_dir() else path.parent
     try:
@@ -77,7 +77,7 @@ def read_recorded(path: Path) -> Recorded:
 
 
 def _device_of(of: tuple[SealedRun, PhaseSpec, int]) -> str:
-    """The storage that a cell's stream worked on, with the model of a simulated one."""
+    """Return the storage of a cell's stream, with the model of a simulated one."""
     run, phase, _ = of
     name = phase.streams[0].storage
     model = run.spec.storage[name].model
@@ -85,7 +85,7 @@ def _device_of(of: tuple[SealedRun, PhaseSpec, int]) -> str:
 
 
 def _made_of(model: Mapping[str, Any]) -> str:
-    """A tree of devices in words: its kinds, its members and the profile of its drives."""
+    """Return a phrase on a tree of devices: kinds, members and the profile of drives."""
     ((kind, node),) = model.items()
     if kind == "device":
         return str(node["profile"])
@@ -94,7 +94,7 @@ def _made_of(model: Mapping[str, Any]) -> str:
 
 
 def _several(path: Path, devices: Mapping[str, str]) -> BadInput:
-    """The error of results of several storages: of each the first cell is told."""
+    """Return the error of results of several storages, with the first cell of each."""
     shown = [f"{device} in cell {cell}" for device, cell in list(devices.items())[:SHOWN]]
     message = f"these cells worked on {len(devices)} storages, and a profile is of one"
     accepted = ["a study of one storage, with one model where it is simulated"]
@@ -102,7 +102,7 @@ def _several(path: Path, devices: Mapping[str, str]) -> BadInput:
 
 
 def _capacity(runs: Sequence[SealedRun]) -> int | None:
-    """Bytes of the device behind the target, or of the one that was simulated."""
+    """Return the bytes of the device behind the target, or of the simulated one."""
     targets = [t for run in runs[:1] for t in run.environment.get("targets", {}).values()]
     for target in targets:
         if size := (target.get("device") or {}).get("size_bytes"):
@@ -117,7 +117,7 @@ def _capacity(runs: Sequence[SealedRun]) -> int | None:
 
 
 def name_of(cell: Mapping[str, Any]) -> str:
-    """Phase and levels as one name; of the measuring study the level alone."""
+    """Return phase and levels as one name; for the measuring study only the level."""
     levels = " ".join(str(level) for level in cell["levels"].values())
     return f"{cell['phase']} {levels}".strip() if cell["phase"] != "cell" else levels
 
@@ -134,7 +134,7 @@ def _runs_of(
 
 
 def unusable(phase: PhaseSpec) -> str:
-    """Why a phase is no cell of one plain stream in closed loop; empty if it is."""
+    """Return why a phase is not a cell of one plain stream in closed loop; empty if it is."""
     if len(phase.streams) != 1:
         return "several streams ran at once"
     spec = phase.streams[0].stream
@@ -181,7 +181,7 @@ def _cell(
 
 
 def _curve(told: Mapping[str, Any] | None) -> list[tuple[float, float]]:
-    """Quantiles of one run, its shortest latency first."""
+    """Return the quantiles of one run, shortest latency first."""
     if not told or told["count"] < LEAST_COUNT:
         return []
     points = [(float(share), float(value)) for share, value in told["quantiles"]]
@@ -189,7 +189,7 @@ def _curve(told: Mapping[str, Any] | None) -> list[tuple[float, float]]:
 
 
 def _together(curves: Sequence[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:
-    """Geometric means over runs, share by share."""
+    """Return geometric means over runs, share by share."""
     if not curves:
         return []
     columns = zip(*curves, strict=True)

@@ -1,4 +1,4 @@
-"""A candidate profile in virtual time: every cell once, and the figures that it gives."""
+"""Simulation of a candidate profile: the figures of every cell."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import read_events
 
 OPERATIONS = 3_000
-"""Of a cell while fitting; ten times as many when the fit is judged."""
+"""Operations per cell during the fit; the final simulation has ten times as many."""
 ROUNDS = 24
-"""Least operations of a cell for each that is outstanding."""
+"""Least operations of a cell per outstanding request."""
 MOST_BYTES = 768 << 20
 STREAM = "s"
 
 
 class Simulator:
-    """Cells as one simulated run, whose device is exchanged from candidate to candidate."""
+    """Cells as one simulated run, whose device is replaced per candidate."""
 
     def __init__(self, cells: Sequence[Cell], operations: int = OPERATIONS) -> None:
         self.cells = list(cells)
         self.operations = operations
         self.simulated = 0
-        """Candidates so far."""
+        """Number of candidates simulated."""
 
     def figures(self, device: Mapping[str, Any]) -> list[dict[str, Figures]]:
-        """What each cell gives on a device (as in a profile), by operation.
+        """Return the figures of each cell on a device (as in a profile), by operation.
 
-        Raises `RunFailed` for a device that can't be simulated.
+        Raises `RunFailed` for a device that cannot be simulated.
         """
         self.simulated += 1
         spec = RunSpec.model_validate(self._spec(device))
@@ -97,12 +97,13 @@ class Simulator:
 
 
 def _plain(device: Mapping[str, Any]) -> dict[str, Any]:
-    """The device as the core reads it."""
+    """Return the device as the core reads it."""
     return dict(json.loads(json.dumps(device)))
 
 
 def _written_once(flash: Mapping[str, Any], used: int) -> dict[str, Any]:
-    """How a flash drive is simulated: what is used is written, and the rest as small as can be."""
+    """Return a flash drive for simulation: the used part is written, the rest as small as
+    possible."""
     capacity = compiled.size_bytes(flash["capacity"]["value"])
     pages = flash["nand"]["pages_per_block"]["value"]
     scale = 1

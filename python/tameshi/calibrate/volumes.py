@@ -1,4 +1,4 @@
-"""Volumes that can be fitted: a processor behind latencies, in rounds or not, and limits."""
+"""Volume models for fitting: a server with latencies, optional rounds, and limits."""
 
 from __future__ import annotations
 
@@ -28,20 +28,18 @@ SHARES = (
     *(0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0),
 )
 TYPICAL_NS, LONGEST_NS, COMMAND_NS = (1e3, 200e6), 60e9, (50, 100e6)
-"""The shortest, if any, and the longest that a profile lets half of all commands take; the longest
-of any command; and the same two of a command's time and of what one takes longer after a flush or
-alone.
-What was measured on a disk that was stuck, or that is none, becomes these, and the fit says how far
-off."""
+"""Bounds in a profile: least (if any) and greatest median latency; greatest latency; the same two
+for the time of a command and for the extra time after a flush or alone. Measurements of a stuck
+disk are clipped to these, and the fit reports the error."""
 TRANSFER = (1e6, 250e9)
-"""The least and the most bytes that a profile lets a volume move in a second."""
+"""Bounds in a profile on a volume's bytes per second."""
 COMMANDS, BYTES = (1.0, 1e8), (2e5, 250e9)
-"""The least and the most that a profile lets a volume's limits let through in a second."""
+"""Bounds in a profile on a volume's limits: commands and bytes per second."""
 LENGTHS = (1.002 * (1 << 9), 0.998 * (1 << 20))
-"""Bytes that both limits let through for each command: the least and the most, and room to round
-to four digits."""
+"""Bounds on bytes per command at which both limits are equal, with room for rounding to four
+digits."""
 MOST_SERVICE = 0.9
-"""Share of the median at rest that is service at most: some of it is latency."""
+"""Largest share of service in the median at rest: the rest is latency."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +52,22 @@ class Shape:
 
 @dataclass(frozen=True)
 class Told:
-    """What the cells tell before any fit."""
+    """Facts derived from cells before any fit."""
 
     known: Sequence[str]
-    """Kinds of operations that cells hold alone."""
+    """Kinds of operations in pure cells."""
     shapes: Mapping[str, Shape]
     flush: Sequence[tuple[float, float]]
     after_flush: float | None
-    """How much longer a write takes that follows a sync, in ns; None where no cell shows it."""
+    """Extra time of a write after a sync in ns; None without such a cell."""
     alone: Mapping[str, float]
-    """How much longer a round of one takes than its share of larger ones, in ns, by kind."""
+    """Extra time of a round of one over its share of larger rounds in ns, by kind."""
     capacity: Capacity
     depth: int
 
 
 def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
-    """Volumes: a processor behind latencies, in rounds or not, and limits."""
+    """Return volume models: a server with latencies, with or without rounds, and limits."""
     shapes = {kind: shape_of(cells, kind) for kind in ("read", "write")}
     known = {kind: shape for kind, shape in shapes.items() if shape}
     if not known:
@@ -137,7 +135,7 @@ VARIANTS = (
 
 
 def shape_of(cells: Sequence[Cell], kind: str) -> Shape | None:
-    """The latencies of one kind of operation, where least is asked for."""
+    """Return the latencies of one kind of operation under the lowest load."""
     pure = [cell for cell in _alone(cells, kind) if cell.operations[kind].quantiles]
     if not pure:
         return None
@@ -156,25 +154,27 @@ def _relative(points: Sequence[tuple[float, float]], median: float) -> list[tupl
 
 
 def _at(points: Sequence[tuple[float, float]], share: float) -> float:
-    """The latency at a share, between listed ones by straight lines."""
+    """Return the latency at a share, interpolated linearly."""
     xs, ys = zip(*points, strict=True)
     return float(np.interp(share, xs, ys))
 
 
 def _alone(cells: Sequence[Cell], kind: str) -> list[Cell]:
-    """Cells of one kind of operation alone, without syncs."""
+    """Return the pure cells of one kind of operation, without syncs."""
     reads = 1.0 if kind == "read" else 0.0
     return [c for c in cells if c.reads == reads and not c.syncs and c.operations.get(kind)]
 
 
 def _varied(cells: Sequence[Cell], kind: str) -> tuple[bool, bool]:
-    """Whether depths and lengths differ: one depth tells no command's time, one length no rate."""
+    """Return whether depths and lengths vary: one depth determines no command time, one length no
+    rate."""
     alone = _alone(cells, kind)
     return len({cell.depth for cell in alone}) > 1, len({cell.block_bytes for cell in alone}) > 1
 
 
 def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
-    """Latency, time of a command and of a byte, in ns: a + depth·(b + bytes·c) at the median."""
+    """Return latency, time per command and per byte in ns: a + depth·(b + bytes·c) at the
+    median."""
     depths, lengths = _varied(cells, kind)
     rows, seen = [], []
     for cell in _alone(cells, kind):
@@ -188,7 +188,7 @@ def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
 
 
 def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Parameter]:
-    """Start values of one kind's latency and service."""
+    """Return start values of one kind's latency and service time."""
     shape = told.shapes[kind]
     latency, command, byte = _terms(cells, kind)
     latency = max(latency, 0.05 * shape.median_ns)
@@ -222,7 +222,7 @@ def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
 
 
 def _after_flush(cells: Sequence[Cell]) -> float | None:
-    """How much longer the median write takes where each is followed by a sync, one at a time."""
+    """Return the extra median latency of writes with a sync each, one at a time."""
     medians: dict[tuple[bool, int], list[float]] = {}
     for cell in cells:
         figures = cell.operations.get("write")
@@ -235,7 +235,7 @@ def _after_flush(cells: Sequence[Cell]) -> float | None:
 
 
 def _longer_alone(cells: Sequence[Cell], kind: str) -> float | None:
-    """How much longer one at a time takes at the median than several at a time let expect."""
+    """Return the extra median latency at depth one over the prediction from larger depths."""
     of_kind = _alone(cells, kind)
     several = [cell for cell in of_kind if cell.depth > 1]
     if len({cell.depth for cell in several}) < 2:
@@ -250,7 +250,7 @@ def _longer_alone(cells: Sequence[Cell], kind: str) -> float | None:
 
 
 def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
-    """A distribution as a profile has it: from 0 % to 100 %, never falling."""
+    """Return a distribution as a profile has it: from 0 % to 100 %, never falling."""
     found: list[dict[str, str]] = []
     highest = 0.0
     for share, ns in points:
@@ -268,7 +268,7 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
         of = kind if kind in told.known else told.known[0]
 
         def leaf(key: str, value: Any) -> tuple[Any, str]:
-            """A value, and its parameter if these cells tell it."""
+            """Return a value, and its parameter if the cells determine it."""
             return value, f"{kind}.{key}" if f"{kind}.{key}" in values else ""
 
         points = [(share, x * values[f"{of}.latency"]) for share, x in told.shapes[kind].points]

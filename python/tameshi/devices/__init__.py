@@ -1,4 +1,4 @@
-"""Profiles of drives, arrays, hosts and links as they are read, and what drives and arrays do."""
+"""Profiles of drives, arrays, hosts and links, and the simulated behaviour of drives and arrays."""
 
 from tameshi.devices.behaviour import Behaviour, behaviour
 from tameshi.devices.depths import ByDepth, by_depth

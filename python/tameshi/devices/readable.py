@@ -1,4 +1,4 @@
-"""A profile's values as people read them: in units that fit, and of what each rate is."""
+"""Display units of a profile's values."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ UNITS = {
     "_mk_per_w": (1e-3, "K/W"),
     "_mj_per_k": (1e-3, "J/K"),
 }
-"""Ends of keys whose values are plain numbers: the unit's size, and the unit."""
+"""Suffixes of keys with plain numbers: the unit's size, and the unit."""
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 MINUTE_NS = 60e9
 WHOLE_NS = 1000
-"""From so many ns on a time is told in a larger unit."""
+"""Time in ns from which a larger unit is used."""
 
 
 def readable(value: Value) -> str:
-    """What a person reads: `1.2 GB/s`, `1 M/s`, `8.333 ms (7200/min)`, `4 µJ`, else as written."""
+    """Format a value: `1.2 GB/s`, `1 M/s`, `8.333 ms (7200/min)`, `4 µJ`, else unchanged."""
     last = value.key.rpartition(".")[2]
     if rate := re.fullmatch(r"(\d+) /s", value.value):
         commands = COMMANDS.fullmatch(value.key)

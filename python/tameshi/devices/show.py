@@ -1,4 +1,4 @@
-"""Profiles for people on a terminal or in a page, and for programs as JSON."""
+"""Profiles for a terminal or a page, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ ROWS, BLOCKS = 8, " ▁▂▃▄▅▆▇█"
 WIDTH, HEIGHT, LEFT = 760, 200, 90
 TICKS = 4
 BAR = 4
-"""Columns of a terminal for each depth of an array."""
+"""Columns of a terminal per queue depth of an array."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What was simulated as it is shown: plots over some places, and a table.
+    """Simulated behaviour for display: plots and a table.
 
-    `series`: the label's key, the kind of value, the values. `places`: where they stand, from 0 to
-    1, and what each is called.
+    `series`: key of the label, kind of value, values. `places`: positions on the axis from 0 to 1,
+    with labels.
     """
 
     title: str
@@ -47,7 +47,7 @@ class Shown:
 
 
 def listing(drives: Sequence[Described], lang: str) -> RenderableType:
-    """Every drive: model, capacity, and what it is."""
+    """Return the table of drives: model, capacity, description."""
     rows = [
         (drive.name, drive.model, format_capacity(drive.capacity_bytes), drive.description)
         for drive in drives
@@ -56,13 +56,13 @@ def listing(drives: Sequence[Described], lang: str) -> RenderableType:
 
 
 def listing_plain(kind: str, found: Sequence[Plain], lang: str) -> RenderableType:
-    """Every profile of what is no drive, and what it is."""
+    """Return the table of hosts or links with their descriptions."""
     rows = [(each.name, each.description) for each in found]
     return _listing(("description",), rows, lang, title=f"{kind}s")
 
 
 def listing_arrays(arrays: Sequence[Array], lang: str) -> RenderableType:
-    """Every array: what it is made of, capacity, and what it is."""
+    """Return the table of arrays: stack, capacity, description."""
     rows = [
         (array.name, array.made_of, format_capacity(array.capacity_bytes), array.description)
         for array in arrays
@@ -73,7 +73,7 @@ def listing_arrays(arrays: Sequence[Array], lang: str) -> RenderableType:
 def _listing(
     columns: Sequence[str], rows: Sequence[Sequence[str]], lang: str, title: str | None = None
 ) -> Table:
-    """A table of profiles, whose names, first in each row, are whole: a person types them."""
+    """Return a table of profiles that never truncates names, since users type them."""
     table = Table(title=words(title, lang) if title else None, title_justify="left")
     longest = max((len(name) for name, *_ in rows), default=0)
     table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
@@ -85,12 +85,12 @@ def _listing(
 
 
 def format_capacity(size: float) -> str:
-    """Bytes as drives are sold: in powers of a thousand."""
+    """Format bytes in powers of a thousand, as drives are sold."""
     return f"{size / 1e12:.4g} TB" if size >= 1e12 else f"{size / 1e9:.4g} GB"
 
 
 def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
-    """A profile and what was simulated, as plain data; latencies in ns."""
+    """Return a profile and its simulated behaviour as plain data; latencies in ns."""
     return {
         "schema_version": SCHEMA_VERSION,
         "name": drive.name,
@@ -103,7 +103,7 @@ def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
 
 
 def array_as_json(array: Array, found: ByDepth) -> dict[str, Any]:
-    """An array's profile and what was simulated, as plain data; latencies in ns."""
+    """Return an array's profile and its simulated behaviour as plain data; latencies in ns."""
     return {
         "schema_version": SCHEMA_VERSION,
         "name": array.name,
@@ -118,12 +118,12 @@ def array_as_json(array: Array, found: ByDepth) -> dict[str, Any]:
 
 
 def plain_as_json(found: Plain) -> dict[str, Any]:
-    """A host's or a link's profile as plain data."""
+    """Return a host's or a link's profile as plain data."""
     return {"schema_version": SCHEMA_VERSION, **asdict(found)}
 
 
 def render_plain(found: Plain, lang: str) -> RenderableType:
-    """A host's or a link's values with their sources, for a `rich` console."""
+    """Return a host's or a link's values with their sources, for a `rich` console."""
     title = Text(f"{found.name}: {found.description}", style="bold")
     return Group(title, Text(""), _values(found.values, lang))
 
@@ -140,7 +140,7 @@ def _values(values: Sequence[Value], lang: str) -> Table:
 def render(
     profile: Described | Array, found: Behaviour | ByDepth | None, lang: str
 ) -> RenderableType:
-    """Values, the plots, and the table of what was simulated, for a `rich` console."""
+    """Return values, plots, and the table of simulated behaviour, for a `rich` console."""
     table = _values(profile.values, lang)
     title = Text(f"{profile.name}: {profile.description}", style="bold")
     if found is None:
@@ -171,7 +171,7 @@ def _scaled(scale: int, lang: str) -> str:
 
 
 def is_proven(scale: int) -> bool:
-    """Whether results at a capacity scale were held against those of a whole drive."""
+    """Return whether results at a capacity scale were validated against a whole drive."""
     return scale <= SHOWN_SCALE
 
 
@@ -184,7 +184,7 @@ def _as_data(found: Behaviour | ByDepth) -> dict[str, Any]:
 
 
 def _ageing(found: Behaviour, lang: str) -> Shown:
-    """A drive over what was written, or over time where nothing gets old."""
+    """Return a drive's behaviour over written capacity, or over time without ageing."""
     explained = words("explained_by_time", lang)
     if found.ages:
         explained = words("explained", lang, scale=_scaled(found.scale, lang))
@@ -218,7 +218,7 @@ def _ageing(found: Behaviour, lang: str) -> Shown:
 
 
 def _depths(found: ByDepth, lang: str) -> Shown:
-    """An array by how many requests are outstanding."""
+    """Return an array's behaviour by queue depth."""
     pairs = list(zip(found.reads, found.writes, strict=True))
     last = len(pairs) - 1
     places = [(n / last, read.name) for n, (read, _) in enumerate(pairs)]
@@ -245,7 +245,7 @@ def _both(of: Measured) -> tuple[str, str]:
 
 
 def _plots(shown: Shown, lang: str) -> Iterable[str]:
-    """Columns of blocks from zero up, one for each place."""
+    """Return columns of blocks from zero up, one per position."""
     for key, kind, values in shown.series:
         top = max(values)
         filled = [round(value / top * ROWS * (len(BLOCKS) - 1)) for value in values]
@@ -253,7 +253,7 @@ def _plots(shown: Shown, lang: str) -> Iterable[str]:
         for row in reversed(range(ROWS)):
             of = (min(max(each - row * (len(BLOCKS) - 1), 0), len(BLOCKS) - 1) for each in filled)
             label = format_value(kind, top) if row == ROWS - 1 else "0" if row == 0 else ""
-            # Wide bars have a gap between them.
+            # Separate wide bars by a gap.
             bars = (BLOCKS[each] * max(shown.bar - 1, 1) + " " * (shown.bar > 1) for each in of)
             yield f"{label:>10} ┤{''.join(bars).rstrip()}"
         width = len(values) * shown.bar
@@ -265,7 +265,7 @@ def _plots(shown: Shown, lang: str) -> Iterable[str]:
 
 
 def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: str) -> str:
-    """A page that needs nothing else: values, plots, what was simulated."""
+    """Return a self-contained page: values, plots, simulated behaviour."""
     import jinja2
     from markupsafe import Markup
 
@@ -292,7 +292,7 @@ def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: st
 
 
 def _drawn(shown: Shown, key: str, kind: str, values: list[float]) -> dict[str, Any]:
-    """One plot's line and ticks in the coordinates of its drawing."""
+    """Return the line and ticks of one plot in coordinates of its drawing."""
     top = max(values) * 1.05
 
     def at(place: float, value: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""How far a simulation is, for whoever waits for it on a terminal."""
+"""Progress of a simulation on a terminal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 SECONDS = 0.25
 Watch = Callable[[float | None], None]
-"""Told from time to time how much of the phases is through; None while flash is written before."""
+"""Callback for progress: completed share of the phases; None while flash is prefilled."""
 
 
 def unwatched(_: float | None) -> None:
-    """Nobody waits."""
+    """Ignore progress."""
 
 
 def carry_out(run: compiled.Execution, ends: Sequence[Until], watch: Watch) -> None:
-    """All phases, by their ends, watched; whoever interrupts it ends the simulation too."""
+    """Run all phases and report progress; an exception in `watch` also stops the simulation."""
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(run.run, [], 0, "auto")
         try:
@@ -38,7 +38,7 @@ def carry_out(run: compiled.Execution, ends: Sequence[Until], watch: Watch) -> N
 
 
 def share_of(progress: Mapping[str, Any], ends: Sequence[Until]) -> float | None:
-    """How much of the phases is through; None before the first has begun."""
+    """Return the completed share of the phases; None before the first starts."""
     if not progress["elapsed_ns"]:
         return None
     end, inside = ends[progress["phase"]], 0.0
@@ -52,7 +52,7 @@ def share_of(progress: Mapping[str, Any], ends: Sequence[Until]) -> float | None
 
 @contextmanager
 def shown_on(console: Console, lang: str) -> Iterator[Watch]:
-    """A bar on a terminal, gone at the end; elsewhere nothing."""
+    """Show a bar on a terminal, removed at the end; nothing elsewhere."""
     if not console.is_terminal:
         yield unwatched
         return

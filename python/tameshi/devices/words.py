@@ -1,4 +1,4 @@
-"""tidy: table. What `tameshi devices` says besides a profile's own words, in both languages."""
+"""tidy: table. Words of `tameshi devices` in both languages, apart from those of profiles."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ TEXT: dict[str, tuple[str, str]] = {
 
 
 def words(key: str, lang: str, **fields: object) -> str:
-    """A text of the table with its fields filled in."""
+    """Return a text of the table with its fields filled in."""
     return TEXT[key][LANGUAGES.index(lang)].format(**fields)

@@ -1,7 +1,7 @@
-"""tidy: table. Every check of the doctor with every outcome: state, words and remedy, bilingual.
+"""tidy: table. Checks of the doctor with all outcomes: state, words and remedy, in two languages.
 
-`docs/doctor.md` shows this table; a test keeps them alike. Fields in braces are filled in by
-`judge`. A remedy is what the reader can do; an outcome that needs none has none.
+`docs/doctor.md` shows this table; a test compares them. `judge` fills the fields in braces. A
+remedy is an action of the reader; an outcome without a problem has none.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ LANGUAGES = ("en", "ja")
 WORLDS = ("simulated", "emulated", "measured")
 State = Literal["ok", "warning", "missing"]
 Words = tuple[str, str]
-"""One text in the order of `LANGUAGES`."""
+"""Text in the order of `LANGUAGES`."""
 
 NONE: Words = ("", "")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check may come to; `stops` names the worlds that cannot run then."""
+    """Possible outcome of a check; `stops` names the worlds that it prevents."""
 
     state: State
     found: Words
@@ -30,7 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entry:
-    """One check: its name for people, the worlds it bears on, and its outcomes."""
+    """Check: its label, its worlds, and its outcomes."""
 
     label: Words
     worlds: tuple[str, ...]
@@ -110,7 +110,7 @@ def _server(product: str, remedy: Words) -> Entry:
 
 
 def _tool(name: str, use: Words) -> Entry:
-    """A tool that is wanted for some use alone; its package has its name."""
+    """Return the check of an optional tool, whose package has the tool's name."""
     remedy = (f"{use[0]}: apt-get install {name}", f"{use[1]}：apt-get install {name}")
     outcomes = {
         "found": _ok("{versions}", "{versions}"),
@@ -340,7 +340,7 @@ _MEANS = {
             "works": _ok("set up and closed again", "作成と破棄に成功"),
             "disabled": _warning(
                 (
-                    "switched off (kernel.io_uring_disabled = {setting}): ordinary system calls are "
+                    "switched off (kernel.io_uring_disabled = {setting}): ordinary calls are "
                     "used instead",
                     "無効（kernel.io_uring_disabled = {setting}）：通常のシステムコールで代替",
                 ),
@@ -348,7 +348,7 @@ _MEANS = {
             ),
             "forbidden": _warning(
                 (
-                    "refused ({error}), as by a container's seccomp filter: ordinary system calls are "
+                    "refused ({error}), as by a container's seccomp filter: ordinary calls are "
                     "used instead",
                     "拒否（{error}。コンテナのseccompなど）：通常のシステムコールで代替",
                 ),
@@ -361,7 +361,7 @@ _MEANS = {
             ),
             "failed": _warning(
                 (
-                    "the kernel answers {error}: ordinary system calls are used instead",
+                    "the kernel answers {error}: ordinary calls are used instead",
                     "カーネルの応答は{error}：通常のシステムコールで代替",
                 ),
                 (
@@ -372,7 +372,7 @@ _MEANS = {
             ),
             "old": _warning(
                 (
-                    "lacks {lacking}: ordinary system calls are used instead",
+                    "lacks {lacking}: ordinary calls are used instead",
                     "{lacking}がない：通常のシステムコールで代替",
                 ),
                 ("Use a kernel of 5.11 or newer.", "5.11以降のカーネルを使う。"),
