@@ -82,9 +82,9 @@ def refuse_unknown_power(question: Question) -> None:
 
 def _unpowered(storage: str) -> BadInput:
     return BadInput(
-        "where energy has a price, what every storage draws must be known",
+        "energy has a price, so the power of every storage must be known",
         where="--power",
-        found=f"none of {storage}, and its profiles do not say what it draws at most",
+        found=f"{storage} has none, and its profiles don't state its maximum power",
         accepted=[f"--power {storage}=WATTS"],
     )
 

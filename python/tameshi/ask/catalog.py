@@ -54,14 +54,14 @@ def catalog_of(path: Path | None) -> Catalog:
     except tomllib.TOMLDecodeError as error:
         said, at = str(error), _BROKEN.search(str(error))
         where = ":".join([str(path), *(at.groups() if at else ())])
-        raise BadInput("this is not TOML", where=where, found=_BROKEN.sub("", said)) from None
+        raise BadInput("invalid TOML", where=where, found=_BROKEN.sub("", said)) from None
     for key, table in found.tables.items():
         if key not in SECTIONS:
             message = "a catalog has no such section"
             raise BadInput(message, where=found.place(key), key=key, accepted=SECTIONS)
         if not isinstance(table, dict):
             what, accepted = repr(table), [f"[{key}]"]
-            message = "this is no table"
+            message = "not a table"
             raise BadInput(message, where=found.place(key), key=key, found=what, accepted=accepted)
     for name, stack in found.storages.items():
         _check_storage(found, name, stack)
@@ -72,12 +72,12 @@ def _check_storage(catalog: Catalog, name: str, stack: Any) -> None:
     if not isinstance(stack, dict) or not PLAIN.fullmatch(name):
         accepted = ["[storage.NAME] as in a study, NAME of letters, digits, - and _"]
         where = catalog.place(f"storage.{name}")
-        raise BadInput("this is no storage", where=where, key=name, accepted=accepted)
+        raise BadInput("not a storage", where=where, key=name, accepted=accepted)
     given = [key for key in ("size", "scale") if key in stack]
     if given:
-        message = "how much of a storage is simulated follows from the question"
+        message = "the question decides the simulated size of a storage"
         key = f"storage.{name}.{given[0]}"
-        raise BadInput(message, where=catalog.place(key), key=key, hint="Leave it out.")
+        raise BadInput(message, where=catalog.place(key), key=key, hint="Remove this key.")
 
 
 def line_of(text: str, key: Sequence[str]) -> int:

@@ -38,7 +38,7 @@ def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
     if not storages:
         text = Text()
         said = "; ".join(f"{each['storage']}: {text.reason(each['reasons'][0])}" for each in left)
-        raise BadInput("no storage has room for this", where="--storage", found=said)
+        raise BadInput("no storage has enough space", where="--storage", found=said)
     # The scale depends on the storages, and the capacity on the scale.
     return replace(question, storages=storages, scale=scale_of(question)), left
 

@@ -84,7 +84,7 @@ def refuse_another(folder: Path, question: Question) -> None:
     try:
         held = json.loads((folder / KEPT).read_bytes())
     except FileNotFoundError:
-        raise _refused(folder, "a question or a study that is not written down") from None
+        raise _refused(folder, "a question without a record, or a study") from None
     apart = list(_apart(held, document(question)))
     if apart:
         raise _refused(folder, "; ".join(apart))
@@ -96,7 +96,11 @@ def _apart(held: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
         if held[key] == asked[key]:
             continue
         before, now = said(held[key]), said(asked[key])
-        yield f"{option} {before}, not {now}" if before != now else f"{option} {now} of other parts"
+        yield (
+            f"{option} {before}, not {now}"
+            if before != now
+            else f"{option} {now} with other contents"
+        )
 
 
 def _refused(folder: Path, found: str) -> BadInput:
@@ -104,6 +108,6 @@ def _refused(folder: Path, found: str) -> BadInput:
         "this folder holds the answer to another question",
         where=str(folder),
         found=found,
-        accepted=["the same question, which goes on", "a folder of its own, with --out"],
+        accepted=["the same question, which resumes", "a folder of its own, with --out"],
         hint="--fresh removes what the folder holds.",
     )

@@ -96,8 +96,8 @@ def bounds_of(option: str, text: str) -> tuple[int, int]:
     low = size_of(option, first.strip())
     high = size_of(option, last.strip()) if dots else low
     if low > high:
-        accepted = ["the lesser size first, such as 8GB..64GB"]
-        raise BadInput("this range is upside down", where=option, found=text, accepted=accepted)
+        accepted = ["the smaller size first, for example 8GB..64GB"]
+        raise BadInput("this range is reversed", where=option, found=text, accepted=accepted)
     return low, high
 
 
@@ -135,7 +135,7 @@ def _storage(option: str, word: str, catalog: Catalog) -> Storage:
     listed = "a profile of a device or an array (`tameshi devices` lists them)"
     form = f"an array, {'|'.join(ARRAYS)}:MEMBERS:PROFILE"
     accepted = [*own, *(alike or [listed]), form]
-    raise BadInput("there is no such storage", where=option, found=word, accepted=accepted)
+    raise BadInput("no such storage", where=option, found=word, accepted=accepted)
 
 
 def _written_out(name: str, catalog: Catalog) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def costs_of(
         for name, value in table.items():
             key = f"{section}.{name}"
             if name not in kept:
-                message = "this is neither a storage nor anything else that has one"
+                message = "neither a storage nor another priced item"
                 where, accepted = catalog.place(key), sorted(kept)
                 raise BadInput(message, where=where, key=key, accepted=accepted)
             table[name] = _amount(f"{catalog.place(key)}: {key}", str(value))
@@ -188,14 +188,14 @@ def costs_of(
             name = plain(word)
             if not equals or name not in known:
                 accepted = [f"NAME=NUMBER, NAME one of {', '.join(known)}"]
-                message = "this says of nothing asked about what it costs"
+                message = "this item has no price in the question"
                 raise BadInput(message, where=f"--{section}", found=text, accepted=accepted)
             table[name] = _amount(f"--{section}", value, text)
         told[section] = {name: value for name, value in table.items() if name in known}
     costs = Costs(told["price"], told["power"])
     years = next((text for text in prices if plain(text.rpartition("=")[0]) == YEARS), None)
     if years and ENERGY not in costs.price:
-        message = "years are what energy is paid for, and energy has no price"
+        message = "`years` needs a price of energy"
         raise BadInput(message, where="--price", found=years, accepted=["--price energy=NUMBER"])
     _whole(costs, names)
     return costs
@@ -208,7 +208,7 @@ def _amount(where: str, value: str, text: str = "") -> float:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
         raise BadInput(
-            "this is no amount",
+            "not an amount",
             where=where,
             found=text or value,
             accepted=["a number, zero or more"],
@@ -220,7 +220,7 @@ def _whole(costs: Costs, names: Sequence[str]) -> None:
     """Require a price of every storage or of none: otherwise the cheapest is unknown."""
     without = [name for name in names if name not in costs.price]
     if costs.priced and without:
-        message = "where anything has a price, every storage needs one"
+        message = "if anything has a price, every storage needs one"
         accepted = [f"--price {without[0]}=NUMBER"]
         raise BadInput(message, where="--price", found=f"none of {without[0]}", accepted=accepted)
 
@@ -247,12 +247,12 @@ def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) 
         low, dots, high = values.partition(RANGE)
         if name not in INPUTS or not dots:
             accepted = [f"{name}=LOW..HIGH, {kind} each" for name, kind in INPUTS.items()]
-            raise BadInput("this varies nothing", where=option, found=text, accepted=accepted)
+            raise BadInput("this input cannot vary", where=option, found=text, accepted=accepted)
         read = {"redo_log": size_of, "clients": _count, "row_size": _factor}[name]
         ends = read(option, low.strip()), read(option, high.strip())
         if ends[0] >= ends[1]:
-            accepted = ["the lesser value first"]
-            raise BadInput("this range is upside down", where=option, found=text, accepted=accepted)
+            accepted = ["the smaller value first"]
+            raise BadInput("this range is reversed", where=option, found=text, accepted=accepted)
         found[name] = Varied(name, *ends)
     return list(found.values())
 
@@ -260,7 +260,7 @@ def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) 
 def _count(option: str, text: str) -> int:
     if not text.isdigit() or not int(text):
         accepted = ["a whole number above zero"]
-        raise BadInput("this is no number of clients", where=option, found=text, accepted=accepted)
+        raise BadInput("not a number of clients", where=option, found=text, accepted=accepted)
     return int(text)
 
 

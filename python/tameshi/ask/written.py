@@ -70,12 +70,12 @@ def refuse_too_small(question: Question) -> None:
     scale = scale_of(question)
     logs = [question.redo_bytes, *map(int, _least(question, "redo_log"))]
     sizes = [
-        ("--buffer-pool", "no server has a buffer pool below", question.pools[0], least.POOL),
-        ("--redo-log", "no server has a redo log below", logs[0], least.LOG),
-        ("--vary redo_log", "no server has a redo log below", min(logs), least.LOG),
+        ("--buffer-pool", "the server's minimum buffer pool is", question.pools[0], least.POOL),
+        ("--redo-log", "the server's minimum redo log is", logs[0], least.LOG),
+        ("--vary redo_log", "the server's minimum redo log is", min(logs), least.LOG),
     ]
     if question.workload == "tpcc":
-        warehouse = "TPC-C has one warehouse at least, of some"
+        warehouse = "TPC-C has at least one warehouse of about"
         sizes.append(("--database-size", warehouse, question.database_bytes, LEAST_TPCC))
     for option, told, size, lowest in sizes:
         if size // scale >= lowest:
@@ -194,8 +194,8 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
     """Return the study of one configuration, with each uncertain input at both bounds."""
     scale = scale_of(question)
     lines = [
-        f"title = {_text(f'{storage} with {pool_label(pool)}: what is not known')}",
-        'question = "How far does the answer hang on inputs that nobody knows exactly?"',
+        f"title = {_text(f'{storage} with {pool_label(pool)}: uncertain inputs')}",
+        'question = "How does the answer depend on uncertain inputs?"',
         "",
         f"[use]\nstorage = {_text(storage)}",
         "[axis.input]",

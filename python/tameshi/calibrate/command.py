@@ -79,8 +79,10 @@ def measuring(asked: Asked) -> Prepared:
     least = design.least_budget(cells, asked.repetitions)
     if asked.budget_s < least:
         raise BadInput(
-            f"{counted(cells, 'cell')}, {asked.repetitions} times each, can't be measured in so "
-            "short a time",
+            (
+                f"{counted(cells, 'cell')}, {asked.repetitions} times each, cannot be measured "
+                "in this time"
+            ),
             where="--time",
             found=f"{asked.budget_s:.0f} s",
             accepted=[f"{math.ceil(least)} s or more", "fewer --repetitions", "--quick"],
@@ -117,11 +119,13 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
         left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
         found = counted(len(cells), "cell") + left_out
         accepted = [f"{FEWEST} cells or more that are not held out"]
-        message = "so few cells fit anything"
+        message = "too few cells for a fit"
         raise BadInput(message, where=str(asked.what), found=found, accepted=accepted)
     models = candidates(cells, recorded.capacity, asked.model)
     if not models:
-        message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"
+        message = (
+            "no model can be fitted: there is neither a cell of only reads nor one of only writes"
+        )
         raise BadInput(message, where=str(asked.what))
 
     def watch(model: str, simulated: int) -> None:
@@ -154,7 +158,7 @@ def _read(asked: Asked) -> Recorded:
         document = documents[0]
         if len(documents) > 1 or not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
-            raise BadInput("this holds no results", where=str(path), accepted=accepted)
+            raise BadInput("no results found here", where=str(path), accepted=accepted)
     recorded = read_recorded(path)
     return replace(recorded, capacity=asked.size_bytes or recorded.capacity)
 
@@ -188,7 +192,7 @@ def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
     for target in environment.get("targets", {}).values():
         device = target.get("device") or {}
         known = [device.get("model"), device.get("serial"), device.get("name")]
-        facts.append(" ".join(str(each) for each in known if each) or "a device not known")
+        facts.append(" ".join(str(each) for each in known if each) or "an unknown device")
         if target.get("file_system"):
             facts.append(f"through {target['file_system']}")
     if environment.get("world") == "simulated":
@@ -300,7 +304,7 @@ def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) 
     profile = folder / f"{asked.name}.toml"
     description = f"Calibrated by Tameshi: {basis}"
     outside = {
-        "volume": "as much as was asked for, or nothing",
+        "volume": "the requested data or nothing",
         "flash": "of profile nvme-tlc-3.84tb",
         "hdd": "of profile sas-15k-146gb",
     }[best.model.kind]

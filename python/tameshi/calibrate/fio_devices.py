@@ -11,7 +11,7 @@ from tameshi.calibrate.fio_figures import Place
 from tameshi.core.errors import BadInput
 from tameshi.fio import values
 
-ACCEPTED = "results of jobs on one device; those on others belong into files of their own"
+ACCEPTED = "results of jobs on one device; keep other devices in other files"
 SHOWN = 4
 """Devices named in an error."""
 
@@ -26,10 +26,10 @@ def refuse_several(whole: Place, jobs: Iterable[tuple[str, Mapping[str, str]]]) 
         own = _places(f"{whole.file}: job {name}", options)
         first |= {place: name for place in own if place not in first}
         if _are_several(own, whole.table):
-            message = "this job worked on several devices at once, and a profile is of one"
+            message = "this job used several devices, and a profile describes one"
             raise _refused(f"{whole.file}: job {name}", message, own)
     if _are_several(first, whole.table):
-        message = "these jobs worked on several devices, and a profile is of one"
+        message = "these jobs used several devices, and a profile describes one"
         raise _refused(
             whole.file, message, [f"{place} (job {job})" for place, job in first.items()]
         )

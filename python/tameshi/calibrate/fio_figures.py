@@ -49,7 +49,7 @@ class Place:
         if key not in self.table:
             return None
         if not isinstance(self.table[key], dict):
-            raise self.bad(key, "this is no table", "a table, as fio writes it")
+            raise self.bad(key, "not a table", "a table, as fio writes it")
         return Place(self.file, self.job, self.path(key), self.table[key])
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -58,14 +58,14 @@ class Place:
             return default
         value = number_of(self.table.get(key))
         if value is None or value < 0:
-            raise self.bad(key, "this is no such number as fio writes", "a number, zero or more")
+            raise self.bad(key, "not a number that fio writes", "a number, zero or more")
         return value
 
     def above_zero(self, key: str) -> float:
         """Return a number greater than zero."""
         value = self.number(key)
         if value == 0:
-            raise self.bad(key, "requests were counted, and this is zero", "a number above zero")
+            raise self.bad(key, "requests were counted, but this is zero", "a number above zero")
         return value
 
 
@@ -89,7 +89,7 @@ def figures_of(side: Place) -> Figures | None:
     rate = side.above_zero("iops")
     known = [(told, ns) for key, ns in LATENCIES if (told := side.inside(key)) is not None]
     if not known:
-        message = "there are no latencies, which a fit needs"
+        message = "the latencies that a fit needs are missing"
         raise side.bad("lat_ns", message, "lat_ns or clat_ns of fio 3", "lat or clat of fio 2")
     recorded = [(told, ns) for told, ns in known if mean_of(told) > 0]
     if not recorded:
@@ -108,7 +108,7 @@ def mean_of(told: Place) -> float:
     if mean > 0 and {"min", "max"} <= told.table.keys():
         least, most = _ends(told)
         if not least - UNIT <= mean <= most + UNIT:
-            raise told.bad("mean", "this mean is not between min and max", _between(least, most))
+            raise told.bad("mean", "the mean is not between min and max", _between(least, most))
     return mean
 
 
@@ -116,7 +116,7 @@ def _ends(told: Place) -> tuple[float, float]:
     """Return the least and the greatest latency."""
     least, most = told.number("min"), told.number("max")
     if least > most:
-        raise told.bad("min", "this is more than max", f"{most:.15g} or less")
+        raise told.bad("min", "greater than max", f"{most:.15g} or less")
     return least, most
 
 
@@ -132,7 +132,7 @@ def quantiles_of(told: Place, ns: float) -> Sequence[tuple[float, float]]:
     for key in listed.table if listed else ():
         percent = _percent(key)
         if listed is None or percent is None:
-            raise told.bad("percentile", f"`{key}` is no percentile", "0 to 100")
+            raise told.bad("percentile", f"`{key}` is not a percentile", "0 to 100")
         if percent > 0:  # fio 2 pads its list with zeros
             points.append((percent / 100, listed.number(key), key))
     if listed:
@@ -151,7 +151,7 @@ def _check(
             message = "this percentile is not between min and max"
             raise listed.bad(key, message, _between(least, most))
         if value < before:
-            message = "this is less than the percentile below it"
+            message = "less than the percentile below it"
             raise listed.bad(key, message, f"{before:.15g} or more")
         before = value
 

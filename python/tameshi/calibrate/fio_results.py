@@ -46,7 +46,7 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
             found.cells.append(made)
     if not found.cells:
         reasons = "; ".join(found.left_out[:3]) or "it lists no job"
-        raise BadInput("no job of this can be fitted", where=str(path), found=reasons)
+        raise BadInput("no job here can be fitted", where=str(path), found=reasons)
     return found
 
 

@@ -30,10 +30,10 @@ def last_state(path: Path, documents: Sequence[Mapping[str, Any]]) -> Mapping[st
     for at, (earlier, later) in enumerate(pairwise(documents), 2):
         if not _are_one_run(earlier, later):
             raise BadInput(
-                "this holds results of several runs of fio",
+                "this file holds results of several runs of fio",
                 where=str(path),
-                found=f"document {at} of {len(documents)} continues no run that was told before it",
-                accepted=["results of one run; those of others belong into files of their own"],
+                found=f"document {at} of {len(documents)} does not continue the run before it",
+                accepted=["results of one run; keep other runs in other files"],
             )
     return documents[-1]
 

@@ -67,13 +67,13 @@ def _jobs(whole: Place) -> Sequence[Mapping[str, Any]]:
     key = "jobs" if "jobs" in whole.table else "client_stats"
     jobs = whole.table[key]
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        raise whole.bad(key, "this is no list of jobs", "a list of tables, as fio writes it")
+        raise whole.bad(key, "not a list of jobs", "a list of tables, as fio writes it")
     if key == "jobs":
         return jobs
     jobs = [job for job in jobs if job.get("jobname") != OF_ALL]
     servers = dict.fromkeys(f"{job.get('hostname')}:{job.get('port')}" for job in jobs)
     if len(servers) > 1:
-        message = "these are results of several servers of fio, and a profile is of one device"
+        message = "these are results of several fio servers, and a profile describes one device"
         accepted = ["results of one server"]
         found = _told(list(servers))
         raise BadInput(message, where=whole.file, key=key, found=found, accepted=accepted)
@@ -111,11 +111,14 @@ def _refuse_untold(
     sum_s = sum(times_ms.values()) / 1000
     if elapsed_s and sum_s > elapsed_s * CLOCKS:
         raise BadInput(
-            "several streams ran at once in these groups of jobs, and which is not told",
+            (
+                "several streams ran concurrently in these groups of jobs, and the results "
+                "don't tell which"
+            ),
             where=whole.file,
             key="jobs.elapsed",
             found=f"{sum_s:.1f} s of {len(times_ms)} groups in {elapsed_s:.0f} s",
-            accepted=["groups that ran one after the other, as `stonewall` makes them"],
+            accepted=["groups in sequence, as with `stonewall`"],
         )
 
 
@@ -141,7 +144,7 @@ def _asked(whole: Place, job: Place) -> dict[str, str]:
     """Return the options of a job, including the global ones."""
     shared, own = whole.inside("global options"), job.inside("job options")
     if own is None:
-        message = "what was asked of the job is not told, as old versions of fio leave it"
+        message = "the options of the job are missing, as in old versions of fio"
         raise job.bad("job options", message, "a table of the job's options")
     return {key: _option(of, key) for of in (shared, own) if of for key in of.table}
 
@@ -151,5 +154,5 @@ def _option(of: Place, key: str) -> str:
     value = of.table[key]
     plain = isinstance(value, str | int | float) and len(str(value).splitlines()) < 2
     if not plain or not OPTION.fullmatch(key):
-        raise of.bad(key, "this is no option of a job", "KEY and VALUE as a job file has them")
+        raise of.bad(key, "not an option of a job", "KEY and VALUE as a job file has them")
     return str(value)

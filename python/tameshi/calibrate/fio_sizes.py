@@ -31,7 +31,7 @@ def sized(job: Place, options: Mapping[str, str], device_bytes: int | None) -> M
     if "size" not in asked:
         asked["size"] = _share(job, options, "size", Percent(100), whole) - offset
     if device_bytes is not None and offset + asked["size"] > device_bytes:
-        message = f"job {job.job} worked on {offset + asked['size']} B, which is more"
+        message = f"job {job.job} used {offset + asked['size']} B, which is more"
         raise BadInput(message, where="--size", found=f"{device_bytes} B")
     return {**options, **{key: str(value) for key, value in asked.items()}}
 
@@ -49,7 +49,7 @@ def _share(
     if whole is None:
         name = options.get("filename", "a file")
         raise BadInput(
-            f"these results are of {name}, and do not tell how large it is",
+            f"these results are of {name}, whose size they don't contain",
             where=f"{job.file}: job {job.job}",
             key=f"job options.{key}",
             found=options.get(key, "no such key"),

@@ -87,7 +87,7 @@ def fit_all(cells: Sequence[Cell], models: Sequence[Model], watch: Watch) -> lis
             except RunFailed as error:
                 reasons.append(f"{model.name}: {error.message}")
     if not found:
-        raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there is none'}")
+        raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there are none'}")
     return sorted(found, key=lambda fitted: fitted.score)
 
 

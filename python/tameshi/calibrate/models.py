@@ -109,12 +109,14 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
         return table
 
     untold = (
-        "over_provisioning, cleaning and erase_time: garbage collection shows only after about "
-        "twice the capacity has been written at random",
+        (
+            "over_provisioning, cleaning and erase_time: garbage collection shows only after "
+            "random writes of about twice the capacity"
+        ),
         "the number of channels, dies and planes apart from their times: only their products show",
-        "endurance_cycles, read retry, power and heat: nothing here wears or weighs the drive",
-        "the slot's lanes and generation: the link's rates are all that shows",
-        "power_loss_protection: that needs power cuts",
+        ("endurance_cycles, read retry, power and heat: no cell wears the drive or measures power"),
+        "the slot's lanes and generation: only the link's rates show",
+        "power_loss_protection: needs power cuts",
         *whole.untold,
     )
     sources = {"capacity": whole.source, "pages_per_block": PAGES.format(template=template)}
@@ -130,7 +132,7 @@ def _whole(
 
 FEWEST_PAGES = 16
 """Least number of pages in a profile."""
-PAGES = "not told by what was measured; as many blocks as profile {template} has, or more"
+PAGES = "not determined by the measurement; as many blocks as profile {template} has, or more"
 MOST_CYLINDERS, MOST_HEADS = 10_000_000, 64
 """Upper bounds of a profile: slower tracks would not hold its capacity."""
 CYLINDERS = "follow from capacity, revolution and media_rate, with the heads of profile {template}"
@@ -168,7 +170,7 @@ def hard_disk(
 
     untold = (
         "seek_min, cylinders and zones: the cells lie on one stretch of the disk",
-        "queue_depth and age_limit: they show in the longest latencies only",
+        "queue_depth and age_limit: they show only in the longest latencies",
         *whole.untold,
     )
     name = f"hdd at {60_000 / revolution_ms:.0f}/min"

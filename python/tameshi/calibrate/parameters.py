@@ -75,7 +75,7 @@ def capacity_of(known: int | None, used: int, template: tuple[str, int] | None =
     name, size = template or ("", 0)
     if size >= used:
         return Capacity(size, f"not known: of profile {name}", (UNKNOWN_CAPACITY,))
-    source = "not known: as much as was worked on, and the device may have more"
+    source = "not known: the used part, and the device may have more"
     return Capacity(used, source, (UNKNOWN_CAPACITY,))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tameshi.calibrate.fit import Estimated, Fitted
 
-UNTOLD = "not told by what was measured"
+UNTOLD = "not determined by the measurement"
 OTHERS = ""
 """Key of the source of undetermined values without a source of their own."""
 
@@ -56,7 +56,7 @@ def _leaf(
     if not parameter:
         return said + _text(sources.get(key, sources[OTHERS]))
     if estimate is None:
-        return said + f"{_text('chosen among others by the fit')}, fitted_on = {_text(basis)}"
+        return said + f"{_text('chosen by the fit among others')}, fitted_on = {_text(basis)}"
     percent = f"± {100 * estimate.error:.2g} %" if estimate.error < 1 else "by no means sure"
     source = f"fitted, {percent}" if estimate.told else f"{UNTOLD}: fitted, {percent}"
     return said + f"{_text(source)}, fitted_on = {_text(basis)}"

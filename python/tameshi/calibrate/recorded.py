@@ -47,8 +47,8 @@ def read_recorded(path: Path) -> Recorded:
         summary, _ = study_folder.read_summary(folder)
         runs = study_folder.read_runs(folder).runs
     except (BadInput, OSError):
-        message = "a results.json alone does not tell what was asked for"
-        accepted = ["a folder that `tameshi run` made, or the results.json in it"]
+        message = "a results.json alone does not contain the requested workload"
+        accepted = ["a folder made by `tameshi run`, or its results.json"]
         raise BadInput(message, where=str(path), accepted=accepted) from None
     usable = [run for run in runs if run.outcome["status"] != "failed"]
     worlds = {run.spec.world.value for run in usable}
@@ -72,7 +72,7 @@ def read_recorded(path: Path) -> Recorded:
         raise _several(path, devices)
     if not recorded.cells:
         reasons = "; ".join(recorded.left_out[:3]) or "no run is complete"
-        raise BadInput("no cell of this can be fitted", where=str(path), found=reasons)
+        raise BadInput("no cell here can be fitted", where=str(path), found=reasons)
     return recorded
 
 
@@ -96,7 +96,7 @@ def _made_of(model: Mapping[str, Any]) -> str:
 def _several(path: Path, devices: Mapping[str, str]) -> BadInput:
     """Return the error of results of several storages, with the first cell of each."""
     shown = [f"{device} in cell {cell}" for device, cell in list(devices.items())[:SHOWN]]
-    message = f"these cells worked on {len(devices)} storages, and a profile is of one"
+    message = f"these cells used {len(devices)} storages, and a profile describes one"
     accepted = ["a study of one storage, with one model where it is simulated"]
     return BadInput(message, where=str(path), found="; ".join(shown), accepted=accepted)
 

@@ -51,7 +51,7 @@ class Simulator:
         begins = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_begin"}
         ends = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_end"}
         if len(ends) != len(self.cells):
-            raise RunFailed("a cell of the simulation came to no end")
+            raise RunFailed("a cell of the simulation did not end")
         return [
             _figures(index, (ends[index] - begins[index]) / 1e9, latencies)
             for index in range(len(self.cells))

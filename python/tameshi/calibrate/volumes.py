@@ -109,18 +109,18 @@ def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
 
 
 def _untold(cells: Sequence[Cell], told: Told) -> list[str]:
-    untold = [f"parallel: more than {told.depth} requests at a time were not asked for"]
+    untold = [f"parallel: no cell has more than {told.depth} requests in flight"]
     untold += [
-        f"{kind}: the cells hold none alone" for kind in told.shapes if kind not in told.known
+        f"{kind}: no cell has this kind alone" for kind in told.shapes if kind not in told.known
     ]
     for kind in told.known:
         depths, lengths = _varied(cells, kind)
         untold += [] if depths else [f"{kind}.command_time: all cells have one depth"]
         untold += [] if lengths else [f"{kind}.transfer_rate: all requests have one length"]
     if not told.flush:
-        untold.append("flush: no write was followed by a sync")
+        untold.append("flush: no write has a sync after it")
     untold += told.capacity.untold
-    return [*untold, "anything that depends on the place or the age of the data, or on credits"]
+    return [*untold, "any dependence on the place or the age of the data, or on credits"]
 
 
 ROUNDS, LIMITS, AFTER_FLUSH = "in rounds", "with limits", "slower after a flush"

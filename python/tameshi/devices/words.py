@@ -31,8 +31,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "scaled": ("one {n}th of its capacity", "容量の{n}分の1"),
     "unproven": (
-        " Results were held against a whole drive's up to a scale of {most}: beyond it they are "
-        "unproven.",
+        " Results agree with a whole drive's up to a scale of {most}; this scale is not validated.",
         "縮小率{most}までは全容量の結果と照合済み。それを超えるこの結果は未検証。",
     ),
     "preparing": ("writing flash to its steady state", "フラッシュを定常状態まで書き込み中"),

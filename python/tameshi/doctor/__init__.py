@@ -25,7 +25,7 @@ def doctor(paths: Sequence[Path] = (), lang: str = "en") -> Diagnosis:
     unknown language; every other problem is a check.
     """
     if lang not in LANGUAGES:
-        message = "the doctor doesn't speak this language"
+        message = "the doctor does not speak this language"
         raise BadInput(message, where="--lang", found=lang, accepted=LANGUAGES)
     places = dict.fromkeys(path.absolute() for path in (paths or [Path()]))
     return judge(gather(list(places)), lang)

@@ -67,7 +67,7 @@ def zones_of(settings: Mapping[str, Setting], kb_base: int) -> Stride | None:
     if word == "none":
         return None
     if mode and word == "zbd":
-        message = "not supported: zoned devices are not supported"
+        message = "zoned devices are not supported"
         raise BadInput(message, where=mode.where, key="zonemode", found="zbd")
     if mode and word != "strided":
         raise bad(mode, "unknown zone mode", "none", "strided")

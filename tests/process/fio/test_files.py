@@ -152,8 +152,8 @@ def test_a_job_goes_on_when_the_disk_is_full_where_it_says_so(tmp_path, small):
         ("continue_on_error=some", "continue_on_error: unknown kind of error"),
         ("ignore_error=,EWHAT", "ignore_error: `EWHAT` is not an error of this system"),
         ("exitall\nexit_what=none", "exit_what: unknown scope"),
-        ("ioengine=e4defrag\nrw=write", "donorname: the file that extents are moved from"),
-        ("ioengine=filestat", "filename: not supported: the files of this engine"),
+        ("ioengine=e4defrag\nrw=write", "donorname: the donor file of the extents is missing"),
+        ("ioengine=filestat", "filename: not supported: this engine names its files by number"),
     ],
 )
 def test_what_is_no_such_thing_is_refused_at_its_line(lines, said):

@@ -209,7 +209,7 @@ def test_the_study_that_jobs_become_is_a_study(tmp_path):
 def test_readonly_refuses_what_writes_and_unknown_forms_are_refused(tmp_path):
     job = ("--name=a", "--rw=write", "--size=1m")
     done = tameshi_fio(tmp_path, *job, "--readonly")
-    assert done.returncode == 2 and "this job writes" in done.stderr
+    assert done.returncode == 2 and "forbids this job, which writes" in done.stderr
     done = tameshi_fio(tmp_path, *job, "--output-format=terse")
     assert done.returncode == 2 and "normal, json or json+" in done.stderr
     assert list(tmp_path.iterdir()) == []

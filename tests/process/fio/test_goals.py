@@ -114,7 +114,7 @@ def test_keys_become_what_a_study_has_for_them(lines, told):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("ss=lat:10\nss_dur=5s", "steadystate: how far latencies may stray is a share of"),
+        ("ss=lat:10\nss_dur=5s", "steadystate: the spread of latencies is a share of"),
         ("ss=iops:10k\nss_dur=5s", "steadystate: only a bandwidth may have this suffix."),
         ("ss=cpu:10%\nss_dur=5s", "steadystate: invalid criterion."),
         (
@@ -127,17 +127,17 @@ def test_keys_become_what_a_study_has_for_them(lines, told):
         ),
         (
             "latency_target=10ms\nlatency_percentile=99\nrw=randrw",
-            "latency_target: not supported: the load is sought of a job that reads",
+            "latency_target: not supported: the load search needs a job that only",
         ),
         (
             "latency_target=10ms\nlatency_percentile=99\nnumjobs=2",
-            "latency_target: not supported: the load is sought of one job",
+            "latency_target: not supported: the load search needs a single job",
         ),
         ("numa_cpu_nodes=977", "numa_cpu_nodes: this machine has no node 977."),
         ("cpus_allowed=0-x", "cpus_allowed: `0-x` is no number or range of them."),
         ("hipri", "hipri: not supported: engine psync polls for nothing"),
-        ("hipri\nioengine=io_uring", "hipri: not supported: only past the page cache"),
-        ("zonemode=zbd", "zonemode: not supported: zoned devices are not supported."),
+        ("hipri\nioengine=io_uring", "hipri: not supported: polling needs direct I/O"),
+        ("zonemode=zbd", "zonemode: zoned devices are not supported."),
         ("zonemode=strided", "zonemode: the zone size is missing."),
         ("rw=randread\nzonesize=64k", "zonesize: not supported: random offsets"),
         ("rw=read:-4k", "rw: a step back this short reads the same bytes again."),
@@ -171,7 +171,7 @@ def test_the_load_that_keeps_a_latency_is_found_and_told(tmp_path, percentile):
     wanted |= {"latency_percentile": float(percentile)}
     assert {key: told[key] for key in wanted} == wanted
     assert told["read"]["clat_ns"]["percentile"][f"{float(percentile):.6f}"] <= 400_000
-    assert f"highest load tried that keeps {percentile} % within 400 us" in done.stderr
+    assert f"highest tested load that keeps {percentile} % within 400 us" in done.stderr
     rates = {
         json.loads(path.read_text())["cell"].get("rate")
         for path in tmp_path.glob("record/runs/*/spec.json")

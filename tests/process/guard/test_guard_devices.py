@@ -206,10 +206,10 @@ def test_a_device_without_a_name_that_stays_is_refused(
     fake: tuple[Path, Path, guard.Machine], backing: Path
 ) -> None:
     node, _, machine = fake
-    with pytest.raises(GuardRefusal, match="no serial number, WWN"):
+    with pytest.raises(GuardRefusal, match="without serial number, WWN"):
         check(node, node, machine=machine)
     backing.unlink()
-    with pytest.raises(GuardRefusal, match="no serial number, WWN"):
+    with pytest.raises(GuardRefusal, match="without serial number, WWN"):
         check(node, backing, f"{backing} (deleted)")
 
 
@@ -314,7 +314,7 @@ def test_a_device_that_a_program_holds_for_itself_is_refused(
     monkeypatch.setattr("tameshi.guard.handles.LOCK_PATIENCE_SECONDS", 0.05)
     node = attach(backing)
     held = os.open(node, os.O_RDONLY | os.O_EXCL)
-    assert_refused(node, backing, "holds it for itself alone")
+    assert_refused(node, backing, "has it open exclusively")
     os.close(held)
 
 
@@ -322,7 +322,7 @@ def test_a_device_under_a_loop_device_is_refused(backing: Path, attach: Attach) 
     node = attach(backing)
     upper = attach(node)
     assert_refused(node, backing, f"the loop device {upper.name} stands on {node.name}")
-    with pytest.raises(GuardRefusal, match="no serial number, WWN"):
+    with pytest.raises(GuardRefusal, match="without serial number, WWN"):
         check(upper, backing, node)
 
 
@@ -357,7 +357,7 @@ def test_a_device_with_a_recognised_signature_is_refused(
     kind(backing)
     node = attach(backing)
     refusal = assert_refused(node, backing, found)
-    assert "not Tameshi's to destroy, whatever --destroy says" in refusal.message
+    assert "Tameshi must not destroy it, even with --destroy" in refusal.message
     assert str(node) in refusal.hint
 
 

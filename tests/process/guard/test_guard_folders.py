@@ -50,7 +50,7 @@ def test_an_owned_folder_is_claimed_again_as_it_is(owned: Path) -> None:
 
 
 def test_a_folder_with_foreign_content_is_not_claimed(foreign: Path) -> None:
-    with pytest.raises(GuardRefusal, match="holds files Tameshi did not make") as caught:
+    with pytest.raises(GuardRefusal, match="holds files that Tameshi did not make") as caught:
         guard.claim_folder(foreign)
     assert caught.value.found == "a directory with 1 entry"
     assert os.listdir(foreign) == ["thesis.txt"]

@@ -49,7 +49,7 @@ def test_files_in_memory_must_fit_in_memory(tmp_path: Path) -> None:
     needed = (guard.MEMORY_RESERVE_BYTES + 2 * (guard.DATA_OFFSET + SIZE)) // 1024
     wanted = {"a": (tmp_path, SIZE), "b": (tmp_path, SIZE)}
     guard.check_targets(wanted, machine=machine(tmp_path, str(needed)))
-    with pytest.raises(GuardRefusal, match="memory would run out"):
+    with pytest.raises(GuardRefusal, match="not enough memory"):
         guard.check_targets(wanted, machine=machine(tmp_path, str(needed - 1)))
     guard.check_targets(wanted, machine=machine(tmp_path, "1", "ext4"))
 
@@ -65,7 +65,7 @@ def test_a_containers_memory_is_its_own_limit(tmp_path: Path) -> None:
     assert memory_available(here.proc, here.sys) == 200000000
     (group / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
     assert memory_available(here.proc, here.sys) == 250000000
-    with pytest.raises(GuardRefusal, match="memory would run out"):
+    with pytest.raises(GuardRefusal, match="not enough memory"):
         guard.check_target(tmp_path, SIZE, "disk", machine=here)
 
 
@@ -73,7 +73,7 @@ def test_a_data_directory_needs_room_too(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "statvfs", lambda _: room(guard.RESERVE_BYTES + SIZE))
     plan = guard.check_data_directory(tmp_path / "new", SIZE)
     target = guard.check_target(tmp_path, MIB, "disk")
-    with pytest.raises(GuardRefusal, match="run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         guard.check_data_directory(tmp_path / "new", SIZE + MIB)
     assert target.need
     with pytest.raises(GuardRefusal, match="needed together"):

@@ -72,7 +72,7 @@ def test_a_foreign_folder_takes_no_volume(folder: Path) -> None:
 def test_nothing_but_its_own_file_system_is_cut(folder: Path) -> None:
     volume = guard.Volume(folder, SIZE)
     volume.point.mkdir()
-    with pytest.raises(GuardRefusal, match="only a file system that Tameshi made"):
+    with pytest.raises(GuardRefusal, match="only file systems that it made"):
         volume.cut()
     run("mount", "-t", "tmpfs", "tmpfs", volume.point)
     for deed in (volume.cut, volume.unmount, volume.make, volume.remove):
@@ -93,9 +93,9 @@ def test_a_volume_that_was_left_mounted_is_taken_down_first(folder: Path) -> Non
 def test_a_volume_is_refused_without_root_tools_or_room(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(GuardRefusal, match="not made so small"):
+    with pytest.raises(GuardRefusal, match="too small for XFS"):
         guard.Volume(folder, 1 << 20)
-    with pytest.raises(GuardRefusal, match="would run full"), guard.Volume(folder, 1 << 50):
+    with pytest.raises(GuardRefusal, match="not enough space"), guard.Volume(folder, 1 << 50):
         pass
     assert not folder.exists()
     with monkeypatch.context() as patched:

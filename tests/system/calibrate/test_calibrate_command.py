@@ -135,7 +135,7 @@ disk = { storage.disk.device = "sata-7k2-1tb" }
     done = tameshi("calibrate", "study", "--out", "out", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     told = " ".join(done.stderr.split())
-    assert "these cells worked on 2 storages, and a profile is of one" in told
+    assert "these cells used 2 storages, and a profile describes one" in told
     assert "disk (cloud-volume-1tb) in cell" in told and "disk (sata-7k2-1tb) in cell" in told
     assert not (tmp_path / "out").exists()
 
@@ -164,8 +164,8 @@ def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
     ("text", "message"),
     [
         ("{", "this is not JSON"),
-        ("{}", "this holds no results"),
-        ('{"fio version": "fio-3.33", "jobs": []}', "no job of this can be fitted"),
+        ("{}", "no results found here"),
+        ('{"fio version": "fio-3.33", "jobs": []}', "no job here can be fitted"),
         ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
     ],
 )
@@ -185,7 +185,7 @@ def test_what_is_no_result_is_refused_and_leaves_nothing(
         (("absent.json",), "cannot be read"),
         (("absent",), "no such file or directory"),
         (("absent/results",), "no such file or directory"),
-        ((".", "--time", "3 s"), "can't be measured in so short a time"),
+        ((".", "--time", "3 s"), "cannot be measured in this time"),
         ((".", "--time", "soon"), "--time"),
         ((".", "--model", "tape"), "unknown value"),
         ((".", "--size", "0 B"), "this must be above zero"),
@@ -234,7 +234,9 @@ def test_options_of_measuring_are_refused_with_results(tmp_path: Path, words: tu
     done = tameshi("calibrate", "fio.out", *words, cwd=tmp_path)
     assert done.returncode == 2
     told = " ".join(done.stderr.split())
-    assert f"{words[0]}: this is for measuring" in told and "results in fio.out" in told, told
+    assert (
+        f"{words[0]}: this option applies to measuring" in told and "results in fio.out" in told
+    ), told
     assert [path.name for path in tmp_path.iterdir()] == ["fio.out"]
 
 
@@ -266,7 +268,7 @@ def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: P
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
     assert "`tameshi calibrate 'my out'` fits the finished measurements" in told
-    assert "the report holds" not in told
+    assert "the report covers" not in told
 
 
 def test_what_the_measurement_leaves_open_is_counted_apart_from_what_misses() -> None:

@@ -163,9 +163,9 @@ def test_what_no_cell_tells_is_said():
     assert "read.transfer_rate" not in told
     untold = " ".join(best.model.untold)
     for word in (
-        "write: the cells hold none",
+        "write: no cell has this kind alone",
         "read.transfer_rate: all requests have one length",
-        "flush: no write was followed",
+        "flush: no write has a sync after it",
         "more than 16",
     ):
         assert word in untold
@@ -214,5 +214,5 @@ def test_a_profile_says_of_each_value_where_it_comes_from():
     text = profile_text(best, "a test", "nine cells", "nothing")
     read = compiled.device_profile("test", "test.toml", text)["device"]["volume"]
     assert read["read"]["command_time"]["fitted_on"] == "nine cells"
-    assert read["parallel"]["source"].startswith("not told by what was measured")
+    assert read["parallel"]["source"].startswith("not determined by the measurement")
     assert read["rounds"]["value"] is True

@@ -56,11 +56,14 @@ def test_a_job_that_reads_checks_what_another_wrote(tmp_path):
     ("lines", "said"),
     [
         ("rw=write\nverify=pattern", "only checksums verify blocks, patterns don't"),
-        ("rw=write\nverify=md5\nbs=2300", "blocks of 4 KiB are checked"),
+        ("rw=write\nverify=md5\nbs=2300", "verification needs requests aligned to 4 KiB"),
         ("rw=randtrim\nverify=md5", "the content of a trimmed block is undefined"),
         ("rw=trimwrite\nverify=md5", "the content of a trimmed block is undefined"),
         ("rw=read\nverify=md5", "no job here writes what this one should check"),
-        ("rw=write\nverify=md5\nverify_only", "`tameshi verify` checks what an earlier run wrote"),
+        (
+            "rw=write\nverify=md5\nverify_only",
+            "`tameshi verify` checks the writes of an earlier run",
+        ),
     ],
 )
 def test_what_cannot_be_verified_is_refused_at_its_line(lines, said):

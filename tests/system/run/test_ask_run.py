@@ -69,8 +69,8 @@ def contents(folder):
     ("option", "value", "words"),
     [
         ("--database-size", "24", "--database-size: the unit is missing"),
-        ("--buffer-pool", "16MiB..8MiB", "--buffer-pool: this range is upside down"),
-        ("--storage", "nonesuch", "--storage: there is no such storage"),
+        ("--buffer-pool", "16MiB..8MiB", "--buffer-pool: this range is reversed"),
+        ("--storage", "nonesuch", "--storage: no such storage"),
         ("--target-qps", "0", "Found: 0. Accepted: a number above zero, 1,000,000,000 at most."),
         ("--target-qps", "inf", "Found: inf. Accepted: a number above zero"),
         ("--target-qps", "1e300", "Found: 1e+300. Accepted: a number above zero"),
@@ -84,7 +84,7 @@ def contents(folder):
         ("--workload", "document", "--workload: unknown value"),
         ("--engine-version", "3.23", "version"),
         ("--buffer-pool", "4MiB..8MiB", "Found: 4 MiB. Accepted: 5 MiB or more."),
-        ("--redo-log", "512KiB", "--redo-log: no server has a redo log below 1 MiB"),
+        ("--redo-log", "512KiB", "--redo-log: the server's minimum redo log is 1 MiB"),
         ("--scale", "2", "10 MiB or more"),
     ],
 )

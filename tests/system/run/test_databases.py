@@ -214,7 +214,7 @@ BAD = [
     ("small pool", '[engine.mariadb]\nbuffer_pool = "1 MiB"', [], "so small a buffer pool"),
     ("path", '[engine.mariadb]\noptions = { innodb_data_home_dir = "/etc" }', [], "names no path"),
     ("option", '[engine.mariadb]\noptions = { innodb_bufer = "1" }', [], "no such option"),
-    ("product", "[engine.mysql]", ["--server=mysql=oracle"], "no such database server"),
+    ("product", "[engine.mysql]", ["--server=mysql=oracle"], "unknown database server"),
     ("not installed", "[engine.mysql]", [], "MySQL is not installed"),
     ("secret", '[engine.mariadb]\ndsn = "mariadb://me:x@h/d"', [], "engine.mariadb.dsn"),
     (
@@ -228,7 +228,7 @@ BAD = [
         "data set",
         '[axis.rows]\nvaries = "within"\nset = "workload.key_update.rows"\nlevels = [1, 2]',
         [],
-        "data set can't change within a run",
+        "data set cannot change within a run",
     ),
 ]
 

@@ -113,7 +113,7 @@ def test_a_server_that_runs_is_loaded_sampled_and_left_as_it_was(
         if name == "mariadb":
             with server.client() as client:
                 assert [list(r) for r in client.query("SELECT word FROM shop.kept")] == [["mine"]]
-        assert "tables are made in it, and dropped after each run" in done.stdout
+        assert "tables are created in it, and dropped after each run" in done.stdout
         (cell,) = results(tmp_path / "out")["cells"]
         found = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
         assert found["key_update", "transaction.rate"] > 0
@@ -150,8 +150,8 @@ def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
         refused("cannot be reached there")
         refused(f"environment variable {name}")
         monkeypatch.setenv(name, SECRET)
-        refused("is never configured", text='buffer_pool = "1 GiB"')
-        refused("of another version", text='version = "5.5"')
+        refused("does not configure a running server", text='buffer_pool = "1 GiB"')
+        refused("has another version", text='version = "5.5"')
         refused("cannot be reached there", dsn=dsn.replace("/run/sock", "/run/none"))
         refused("neither killed nor cut off", text='[event.x]\nat = "1 s"\nkill = {}')
         (tmp_path / "s.toml").unlink()

@@ -83,7 +83,7 @@ def test_what_can_not_be_verified_is_refused_with_a_way_out(tmp_path):
     cases = [
         ([run], "--on disk=PATH"),
         ([run, f"--on=other={target}"], "Found: other"),
-        ([run, f"--on=disk={tmp_path / 'nothing'}"], "this is not there"),
+        ([run, f"--on=disk={tmp_path / 'nothing'}"], "this does not exist"),
         ([run, f"--on=disk={tmp_path / 's.toml'}"], "without Tameshi's marker"),
         ([tmp_path, f"--on=disk={target}"], "this run verified no storage"),
         ([run, f"--on=disk={target}", "--after", "rain"], "power-cut"),

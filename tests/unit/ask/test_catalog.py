@@ -57,12 +57,12 @@ def test_a_key_is_found_or_the_table_that_it_would_stand_in(key, line):
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("[storage", "own.toml", "not TOML"),
-        ("[price]\na = \n", "own.toml:2:5", "not TOML. Found: Invalid value."),
+        ("[storage", "own.toml", "invalid TOML"),
+        ("[price]\na = \n", "own.toml:2:5", "invalid TOML. Found: Invalid value."),
         ("\n[prices]\na = 1", "own.toml:2: prices", "a catalog has no such section"),
-        ('[storage.a]\ndevice = "null"\nsize = "1 GiB"', "own.toml:3: storage.a.size", "follows"),
-        ('[storage."a.b"]\ndevice = "null"', "own.toml:1: a.b", "this is no storage"),
-        ("price = 4", "own.toml:1: price", "this is no table"),
+        ('[storage.a]\ndevice = "null"\nsize = "1 GiB"', "own.toml:3: storage.a.size", "decides"),
+        ('[storage."a.b"]\ndevice = "null"', "own.toml:1: a.b", "not a storage"),
+        ("price = 4", "own.toml:1: price", "not a table"),
     ],
 )
 def test_what_is_no_catalog_is_refused_with_its_place(text, place, words, written):
@@ -74,9 +74,9 @@ def test_what_is_no_catalog_is_refused_with_its_place(text, place, words, writte
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[price]\nb = 1", "own.toml:4: price.b: this is neither a storage"),
-        ('[price]\n# of a\na = "much"', "own.toml:5: price.a: this is no amount. Found: much."),
-        ("[power]\na = -1", "own.toml:4: power.a: this is no amount. Found: -1."),
+        ("[price]\nb = 1", "own.toml:4: price.b: neither a storage"),
+        ('[price]\n# of a\na = "much"', "own.toml:5: price.a: not an amount. Found: much."),
+        ("[power]\na = -1", "own.toml:4: power.a: not an amount. Found: -1."),
     ],
 )
 def test_prices_and_watts_are_refused_with_their_place(text, words, written):

@@ -45,7 +45,7 @@ def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
     with pytest.raises(BadInput) as caught:
         fitting(question(database_bytes=600 * GB, storages=small), OUT)
     said = str(caught.value)
-    assert said.startswith("--storage: no storage has room") and "600 GB of data" in said
+    assert said.startswith("--storage: no storage has enough space") and "600 GB of data" in said
 
 
 def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():

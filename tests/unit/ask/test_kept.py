@@ -48,13 +48,13 @@ def test_another_question_is_refused_with_what_differs(changed, words, folder):
 
 def test_storages_of_one_name_and_other_parts_are_another_question(folder):
     storages = tuple(Storage(each.name, {"device": "null"}) for each in question().storages)
-    with pytest.raises(BadInput, match="--storage disks,card of other parts"):
+    with pytest.raises(BadInput, match="--storage disks,card with other contents"):
         kept.refuse_another(folder, question(storages=storages))
 
 
 def test_results_of_which_no_question_is_known_are_left_alone(folder):
     (folder / kept.KEPT).unlink()
-    with pytest.raises(BadInput, match="not written down"):
+    with pytest.raises(BadInput, match="without a record"):
         kept.refuse_another(folder, question())
     (folder / study_folder.SUMMARY).unlink()
     kept.refuse_another(folder, question())

@@ -25,7 +25,7 @@ def test_ranges():
     assert bounds_of("--buffer-pool", "8GB..64GB") == (8 * 10**9, 64 * 10**9)
     assert bounds_of("--buffer-pool", "1 GiB .. 2 GiB") == (GIB, 2 * GIB)
     assert bounds_of("--buffer-pool", "1 GiB") == (GIB, GIB)
-    assert "upside down" in refusal(bounds_of, "--buffer-pool", "64GB..8GB")
+    assert "reversed" in refusal(bounds_of, "--buffer-pool", "64GB..8GB")
     said = refusal(bounds_of, "--buffer-pool", "8..64GB")
     assert said.startswith("--buffer-pool: ") and "Found: 8." in said
     for text, words in (("..128MB", "no begin"), ("8MB..", "no end"), ("..", "no begin")):
@@ -62,7 +62,7 @@ def test_an_array_profile_is_asked_about_by_its_name_and_changed_in_the_catalog(
 @pytest.mark.parametrize("word", ["nonesuch", "raid10:x:sas-15k-146gb", "raid9:2:null", ""])
 def test_an_unknown_storage_is_refused_with_what_would_do(word):
     said = refusal(storages_of, "--storage", word, Catalog())
-    assert said.startswith("--storage: there is no such storage")
+    assert said.startswith("--storage: no such storage")
     assert "raid10" in said and "MEMBERS:PROFILE" in said
 
 
@@ -86,7 +86,7 @@ def test_prices_come_from_options_and_else_from_the_catalog():
         (["disks=much"], "a number"),
         (["disks=-1"], "a number, zero or more"),
         (["years=5"], "--price energy=NUMBER"),
-        (["disks=5", "card=5", "years=5"], "energy has no price"),
+        (["disks=5", "card=5", "years=5"], "`years` needs a price of energy"),
         (["disks=nan"], "a number"),
         (["disks=5"], "--price card=NUMBER"),
     ],
@@ -114,8 +114,8 @@ def test_where_energy_has_a_price_a_storage_of_unknown_power_is_refused_by_name(
     price = {"disks": 1000.0, "card": 3000.0, "cloud": 5.0, "energy": 0.25}
     asked = question(storages=storages, costs=Costs(price, {"card": 25.0}))
     for said in (refusal(refuse_unknown_power, asked), refusal(cost, asked, "cloud", GIB)):
-        assert said.startswith("--power: where energy has a price")
-        assert "none of cloud" in said and "Accepted: --power cloud=WATTS" in said
+        assert said.startswith("--power: energy has a price")
+        assert "cloud has none" in said and "Accepted: --power cloud=WATTS" in said
     refuse_unknown_power(
         question(storages=storages, costs=Costs(price, {"card": 25.0, "cloud": 0.0}))
     )

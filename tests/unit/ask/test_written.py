@@ -118,11 +118,11 @@ def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do(
     for changes, words in (
         (
             {"pools": (16 * mb, 64 * mb), "scale": 16},
-            "--buffer-pool: no server has a buffer pool below 5 MiB. Found: 16 MB, simulated at "
+            "--buffer-pool: the server's minimum buffer pool is 5 MiB. Found: 16 MB, simulated at "
             "1/16 of it. Accepted: 80 MiB or more or --scale 3 or less.",
         ),
         ({"pools": (4 * mib, 64 * mb)}, "Found: 4 MiB. Accepted: 5 MiB or more."),
-        ({"redo_bytes": mib, "scale": 2}, "--redo-log: no server has a redo log below 1 MiB"),
+        ({"redo_bytes": mib, "scale": 2}, "--redo-log: the server's minimum redo log is 1 MiB"),
         ({"varied": (Varied("redo_log", mib, 4 * mib),), "scale": 4}, "--vary redo_log: "),
     ):
         with pytest.raises(BadInput) as caught:
@@ -143,7 +143,7 @@ def test_less_than_a_warehouse_is_refused_with_the_least_that_would_do():
         with pytest.raises(BadInput) as caught:
             refuse_too_small(question(**changes))
         said = str(caught.value)
-        assert said.startswith("--database-size: TPC-C has one warehouse at least")
+        assert said.startswith("--database-size: TPC-C has at least one warehouse")
         assert words in said
     refuse_too_small(question(database_bytes=100 * mb))
     refuse_too_small(question(database_bytes=10 * mb, workload="oltp"))

@@ -81,7 +81,7 @@ def test_a_job_without_latencies_is_refused_and_what_both_versions_call_them_is_
     for name in ("lat_ns", "clat_ns"):
         del document["jobs"][0]["read"][name]
     refused = refusal(document)
-    assert "there are no latencies" in refused.message
+    assert "the latencies that a fit needs are missing" in refused.message
     assert refused.accepted == ["lat_ns or clat_ns of fio 3", "lat or clat of fio 2"]
 
 
@@ -182,10 +182,10 @@ def test_a_job_whose_syncs_are_not_told_is_left_out_by_name(asked, used, told):
     [
         ({"filename": "/dev/a:/dev/b"}, {}, ["a", "b"], "job randread-4k-1: filename: this job"),
         ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a", "b"], "fio.json: filename: these"),
-        ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a"], "these jobs worked on several"),
+        ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a"], "these jobs used several"),
         ({"filename": "/dev/a"}, {"directory": "/mnt"}, ["a"], "/dev/a (job randread-4k-1), /mnt"),
-        ({"directory": "/a"}, {"directory": "/b"}, ["a", "b"], "these jobs worked on several"),
-        ({"directory": "/a:/b"}, {"directory": "/a"}, [], "this job worked on several devices"),
+        ({"directory": "/a"}, {"directory": "/b"}, ["a", "b"], "these jobs used several"),
+        ({"directory": "/a:/b"}, {"directory": "/a"}, [], "this job used several devices"),
         ({"directory": "/a"}, {"directory": "/b"}, ["a"], ""),
         ({"filename": "/dev/a"}, {"filename": "/dev/a"}, ["a", "md0"], ""),
         ({"filename": r"/dev/a\:1"}, {"filename": r"/dev/a\:1"}, [], ""),

@@ -48,7 +48,7 @@ def test_groups_that_took_longer_than_all_of_fio_ran_at_once_and_are_refused(ela
     if not refused:
         assert len(read_fio(FILE, document).cells) == 3
         return
-    with pytest.raises(BadInput, match="ran at once") as told:
+    with pytest.raises(BadInput, match="ran concurrently") as told:
         read_fio(FILE, document)
     assert told.value.key == "jobs.elapsed"
     assert told.value.found == "3.0 s of 3 groups in 2 s"
@@ -89,7 +89,7 @@ def test_jobs_of_one_server_are_read_as_those_of_fio_alone():
 
 
 def test_jobs_of_several_servers_are_refused_and_the_servers_are_named():
-    with pytest.raises(BadInput, match="several servers") as told:
+    with pytest.raises(BadInput, match="several fio servers") as told:
         read_fio(FILE, of_clients("a", "b", "a"))
     assert told.value.key == "client_stats"
     assert told.value.found == "a:8765, b:8765"
