@@ -1,9 +1,8 @@
 """Reasons as data: of verdicts, missed events, refusals and deviations.
 
-A reason is `{"code", "subject", "values"}`. Its words, English and Japanese, stand in
-`report/reason_words.py`, by its code. `subject` is a name of the study, such as a stream.
-Names of values tell how they are shown: `…_bytes`, `…_capacity`,
-`…_ns`, `…share`; lists are names.
+A reason is `{"code", "subject", "values"}`. `report/words/reason_words.py` holds the English and
+Japanese words by code. `subject` is a name of the study, such as a stream. Suffixes of value names
+set their format: `…_bytes`, `…_capacity`, `…_ns`, `…share`; lists are names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sizes and hashes of a run's files: taken when the run is sealed, checked when it is read."""
+"""Sizes and hashes of a run's files: written at sealing, checked at reading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tameshi import guard
 from tameshi.core.reasons import Reason, reason
 
 OUTCOME = "outcome.json"
-"""The file that holds the seal; it can't hold a hash of itself as a whole."""
+"""File that holds the seal; it cannot hold its own hash."""
 
 
 def sealed_files(folder: Path) -> dict[str, dict[str, Any]]:
@@ -46,7 +46,7 @@ def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Reason | 
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Regular files of a run, in the order of their paths."""
+    """Return the regular files of a run, in the order of their paths."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return (path for path in paths if path.name not in (OUTCOME, guard.MARKER))
 

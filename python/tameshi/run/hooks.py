@@ -1,9 +1,8 @@
-"""The user's own commands at their times in a run, so that a drive of a real array can be failed.
+"""User commands at set times of a run, for example to fail a drive of a real array.
 
-A study says when an event happens; only the command line or a bindings file says by what command.
-No shell reads it. Its output goes to `hooks.log` of the run; that it began and how it ended are
-events. A command that fails, or never comes to run, fails the run: a fault without effect must not
-pass for one.
+A study sets the time of an event; only the command line or a bindings file sets its command. No
+shell is involved. Output goes to `hooks.log` of the run; start and end are events. A command that
+fails or never runs fails the run: a fault without effect must not count as one.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Hook:
-    """A command and its time in nanoseconds: from t0, or from the begin of the first of `phases`.
+    """Command with its time in ns: from t0, or from the start of the first of `phases`.
 
-    `phases` are the indexes of the phases that an event's phase stands for.
+    `phases` are the indexes of the phases that an event's phase expands to.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Hook:
 
 
 def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]:
-    """The events of a run that are bound to commands, the earliest first."""
+    """Return the events of a run that are bound to commands, the earliest first."""
     hooks = []
     for name, event in (spec.events or {}).items():
         if name not in commands:
@@ -53,22 +52,22 @@ def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]
 
 
 def event_of(unsupported: str) -> str | None:
-    """The event that a sentence of what no world does is about: `event.NAME: …`."""
+    """Return the event in a sentence on unsupported events: `event.NAME: …`."""
     key = unsupported.partition(":")[0]
     return key.removeprefix("event.") if key.startswith("event.") else None
 
 
 def without_bound(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> RunSpec:
-    """The spec for the core, which need not stage the events that commands make happen."""
+    """Return the spec for the core, without the events that commands cause."""
     left = [said for said in spec.unsupported if event_of(said) not in commands]
     return spec.model_copy(update={"unsupported": left}) if commands else spec
 
 
 class Hooks:
-    """Runs each command at its time, from `with` to its end, each in a thread of its own.
+    """Commands at their times, from `with` to its end, each in a thread of its own.
 
-    At the end a command that still runs is killed. `stopped` says whether the user ended the run
-    early: what did not come to run is then no failure.
+    At the end, commands that are still running are killed. `stopped` tells whether the user ended
+    the run early: commands that never ran are then not failures.
     """
 
     def __init__(
@@ -131,4 +130,5 @@ class Hooks:
     def _tell(self, kind: str, **fields: Any) -> None:
         t_ns = time.monotonic_ns() - self._t0_ns
         line = json.dumps({"t_ns": t_ns, "source": SOURCE, "kind": kind, **fields})
-        os.write(self._events.fileno(), line.encode() + b"\n")  # one write: no other cuts into it
+        # one write, which no other writer can split
+        os.write(self._events.fileno(), line.encode() + b"\n")

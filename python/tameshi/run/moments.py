@@ -1,4 +1,4 @@
-"""When the time of a study's event comes, in a run that has a real clock."""
+"""Times of a study's events in a run with a real clock."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LOOK_SECONDS = 0.02
 
 
 def moment_of(spec: RunSpec, event: Event) -> tuple[int, tuple[int, ...] | None]:
-    """An event's time in nanoseconds, and the indexes of the phases that its own stands for.
+    """Return an event's time in ns, and the indexes of the phases that its phase expands to.
 
-    The time counts from t0, or from the begin of the first of these phases.
+    The time counts from t0, or from the start of the first of these phases.
     """
     phases = None
     if event.phase is not None:
@@ -26,7 +26,7 @@ def moment_of(spec: RunSpec, event: Event) -> tuple[int, tuple[int, ...] | None]
 
 
 class Moments:
-    """Waits for moments of a run; `over` is set when no more can come."""
+    """Wait for event times of a run; `over` is set at the run's end."""
 
     def __init__(self, folder: Path, t0_ns: int, over: threading.Event) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class Moments:
         self._over = over
 
     def wait_for(self, at_ns: int, phases: tuple[int, ...] | None) -> bool:
-        """Whether the moment came before the run's end."""
+        """Wait for an event time; return False if the run ends first."""
         base_ns = self._t0_ns if phases is None else self._begin_of(phases)
         if base_ns is None:
             return False
@@ -42,7 +42,8 @@ class Moments:
         return not self._over.wait(max(0, left_ns) / 1e9)
 
     def _begin_of(self, phases: tuple[int, ...]) -> int | None:
-        """When the phase began, as soon as the record says so; None if it never does."""
+        """Return the phase's start from the record as soon as it is there; None if the run ends
+        first."""
         while True:
             for event in read_events(self._folder):
                 if event["kind"] == "phase_begin" and event["phase"] in phases:

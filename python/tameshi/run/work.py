@@ -1,7 +1,7 @@
-"""What a worker does, and streams on open storages.
+"""Interface of a worker's work, and streams on open storages.
 
-A simulated run starts with this: nothing here needs the types of a spec, which take longer to
-import than a short run takes.
+Simulated runs import this module, so it avoids the types of a spec: their import takes longer than
+a short run.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Any, Protocol
 from tameshi.core.compiled import Execution, Target, nanoseconds, size_bytes
 
 Say = Callable[..., None]
-"""Tells the dispatcher one line: its kind and fields."""
+"""Callback that sends the dispatcher one line: kind and fields."""
 
 
 class Work(Protocol):
-    """One run's work, each part in a thread of its own while another watches or stops it."""
+    """Work of one run, each part in a thread of its own while another watches or stops it."""
 
     def prepare(self) -> dict[str, Any]:
-        """What comes before t0."""
+        """Do the work before t0."""
 
     def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
-        """All phases of the spec."""
+        """Run all phases of the spec."""
 
     def finish(self) -> dict[str, Any]:
-        """What comes after the last phase, unsampled."""
+        """Do the work after the last phase, unsampled."""
 
     def progress(self) -> dict[str, Any]:
-        """Where it is."""
+        """Return the progress."""
 
     def befall(self, word: str) -> None:
-        """What befalls its database, as the dispatcher makes it happen."""
+        """Apply a server fault reported by the dispatcher."""
 
     def stop(self) -> None:
         """End soon."""
 
 
 class StreamWork:
-    """Streams: targets are laid out first, where nobody has written them yet."""
+    """Streams on targets, which are laid out first unless already written."""
 
     def __init__(
         self, spec_json: str, folder: Path, targets: Sequence[Mapping[str, Any]], say: Say
@@ -57,31 +57,31 @@ class StreamWork:
         self._targets = [_target(t) for t in targets]
 
     def prepare(self) -> dict[str, Any]:
-        """Lay out what no run has written yet."""
+        """Lay out targets that no run has written yet."""
         for target in self._unwritten:
             if self._execution.lay_out(target, self._seed):
                 self._say("laid_out", storage=target.name)
         return {"status": "prepared"}
 
     def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
-        """All phases of the spec."""
+        """Run all phases of the spec."""
         return self._execution.run(self._targets, t0_ns, backend)
 
     def finish(self) -> dict[str, Any]:
-        """Nothing."""
+        """Do nothing."""
         return {}
 
     def progress(self) -> dict[str, Any]:
-        """That of the core, and what the phase is that it is in."""
+        """Return the core's progress, with a description of the current phase."""
         progress = self._execution.progress()
         doing = self._phases[progress["phase"]] if self._phases else None
         return progress | {"doing": doing}
 
     def befall(self, word: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def stop(self) -> None:
-        """The core closes its files."""
+        """Do nothing: the core closes its files."""
         self._execution.stop()
 
 

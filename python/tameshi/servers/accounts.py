@@ -1,4 +1,4 @@
-"""Whom a server runs as: its package's user where Tameshi is root, else Tameshi's own."""
+"""Account of a server: its package's user if Tameshi is root, else Tameshi's own."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tameshi.servers.shape import Product
 
 @dataclass(frozen=True)
 class Account:
-    """A user of this machine, or None of its fields where it is our own."""
+    """User of this machine; all fields None for Tameshi's own."""
 
     name: str = ""
     uid: int = -1
     gid: int = -1
 
     def own(self, path: Path) -> None:
-        """Give a folder or file to the account; nothing where it is our own."""
+        """Give a folder or file to the account; do nothing for Tameshi's own."""
         if self.name:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def running(self, command: Sequence[str]) -> list[str]:
-        """The command as this account, killed by the kernel as soon as its starter is gone.
+        """Return the command as this account, killed by the kernel when its starter ends.
 
-        The starter is the *thread* that starts it: it has to live as long as the server shall.
+        The starter is a *thread*: it has to live as long as the server.
         """
         setpriv = shutil.which("setpriv")
         if setpriv is None:
@@ -45,7 +45,8 @@ class Account:
 
 
 def account_of(product: Product) -> Account:
-    """Whom the product's server runs as. Raises `BadInput` where root has nobody to start it as."""
+    """Return the account of a product's server. Raise `BadInput` if root finds no account for
+    it."""
     if os.geteuid() != 0 or not product.account:
         return Account()
     try:
@@ -60,12 +61,12 @@ def account_of(product: Product) -> Account:
 
 
 def require_reach(account: Account, folder: Path) -> None:
-    """Refuses a folder that the account may not work in, and names what bars its way."""
+    """Refuse a folder in which the account may not work, and name the obstacle."""
     require_passage(account, folder, "-w")
 
 
 def require_passage(account: Account, folder: Path, last: str = "-x") -> None:
-    """Refuses a folder that the account may not go into (or what else `last` asks of it)."""
+    """Refuse a folder that the account may not enter (or lacks the access in `last`)."""
     if not account.name:
         return
     for place in (*reversed(folder.parents), folder):

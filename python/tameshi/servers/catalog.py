@@ -1,4 +1,4 @@
-"""Which product a study's engine is here: by its name or the one bound to it, installed or not."""
+"""Product of a study's engine on this machine: named or bound, and its installed program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PRODUCTS: dict[str, Product] = {
 
 
 def product_named(name: str, where: str = "--server") -> Product:
-    """The product of this name. Raises `BadInput`."""
+    """Return the product of this name. Raise `BadInput`."""
     if name not in PRODUCTS:
         message = "unknown database server"
         raise BadInput(message, where=where, found=name, accepted=list(PRODUCTS))
@@ -30,9 +30,9 @@ def product_named(name: str, where: str = "--server") -> Product:
 def program_of(
     product: Product, engine: Engine, programs: Iterable[Program] | None = None
 ) -> Program:
-    """The installed server that is to run, the newest that fits the engine's version.
+    """Return the newest installed server that fits the engine's version.
 
-    Raises `BadInput` where there is none, or only of other versions.
+    Raises `BadInput` without one, or with only other versions.
     """
     if product.embedded:
         return sqlite.here()
@@ -57,7 +57,7 @@ def program_of(
 
 
 def fits(version: str, wanted: str | None) -> bool:
-    """Whether a version is the one wanted, as far as that goes: `10.11.19` is a `10.11`."""
+    """Return whether a version matches the wanted prefix: `10.11.19` is a `10.11`."""
     if not wanted:
         return True
     numbers = _number(wanted)

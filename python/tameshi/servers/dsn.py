@@ -1,6 +1,6 @@
-"""A server that the user runs: sampled and loaded, never configured, restarted, stopped or dropped.
+"""Running server of the user: sampled and loaded, never configured, restarted, stopped or dropped.
 
-Its secret is read from the environment, and stands in no study, record, message or command line.
+The environment holds its password, which appears in no study, record, message or command line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCHEMES = {
 
 
 class RunningServer:
-    """A server by its connection string; it has no method that would change its state."""
+    """Server given by a connection string, without any method that changes its state."""
 
     def __init__(self, product: Product, dsn: str) -> None:
         self.product = product
@@ -30,15 +30,15 @@ class RunningServer:
         """Unknown: it may run on another machine."""
 
     def client(self, timeout_seconds: float = 60.0) -> Client:
-        """A connection with the secret of the environment; raises `ClientError`."""
+        """Connect with the password of the environment; raise `ClientError`."""
         secret = os.environ.get(secret_name(self.product), "")
         return self.product.enter(self.address, timeout_seconds, secret)
 
 
 def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
-    """The server that a connection string leads to, and which version it says it is.
+    """Return the server of a connection string, and its version.
 
-    Raises `BadInput` where it can't be reached, refuses, or is another product.
+    Raises `BadInput` if it is unreachable, refuses, or is another product.
     """
     server = RunningServer(product, dsn)
     try:
@@ -60,21 +60,21 @@ def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
 
 
 def where_it_is(address: Address) -> str:
-    """A server's address for people and for a run's identity; it holds no secret."""
+    """Return a server's address for display and for a run's identity, without a password."""
     place = str(address.socket) if address.socket else address.host
     port = f":{address.port}" if address.port else ""
     return f"{address.product}://{address.user}@{place}{port}/{address.database}"
 
 
 def secret_name(product: Product) -> str:
-    """The environment variable that holds the secret."""
+    """Return the environment variable of the password."""
     return f"TAMESHI_{product.name.upper()}_PASSWORD"
 
 
 def read_dsn(product: Product, dsn: str) -> Address:
-    """Where a connection string leads: `mariadb://user@host:3306/database`, `?socket=/path`.
+    """Parse a connection string: `mariadb://user@host:3306/database`, `?socket=/path`.
 
-    Raises `BadInput`, which shows nothing of a string that holds a secret.
+    Raises `BadInput`, which shows nothing of a string with a password.
     """
     key = f"engine.{product.name}.dsn"
     schemes = _SCHEMES.get(product.name, ())

@@ -1,4 +1,4 @@
-"""Shared memory of System V, which outlives the processes that had it."""
+"""System V shared memory, which outlives its processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IPC_RMID = 0  # linux/ipc.h
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment: its key, its number, and how many processes have it."""
+    """Shared memory segment: key, number, and number of attached processes."""
 
     key: int
     number: int
@@ -22,7 +22,7 @@ class Segment:
 
 
 def segments(listed: Path = _LISTED) -> Iterator[Segment]:
-    """All segments of this machine."""
+    """Return all segments of this machine."""
     head, *lines = listed.read_text(encoding="utf-8").splitlines()
     columns = head.split()
     for line in lines:
@@ -31,13 +31,14 @@ def segments(listed: Path = _LISTED) -> Iterator[Segment]:
 
 
 def remove_shared_memory(key: int, number: int, patience_seconds: float = 5.0) -> bool:
-    """Remove the segment of this key and number as soon as no process has it; whether it is gone.
+    """Remove the segment of this key and number once no process is attached; return whether it is
+    gone.
 
-    Processes that were killed need a while to let go. Raises `OSError` where the kernel tells none.
+    Killed processes take a while to detach. Raises `OSError` if the kernel does not list segments.
     """
     deadline = time.monotonic() + patience_seconds
     while True:
-        # The list shows keys as signed numbers of 32 bits, PostgreSQL's file as unsigned ones.
+        # The list shows keys as signed 32-bit numbers, PostgreSQL's file as unsigned ones.
         found = [s for s in segments() if s.number == number]
         if not found or found[0].key & 0xFFFFFFFF != key & 0xFFFFFFFF:
             return False

@@ -26,9 +26,9 @@ class MariaDB(Innodb):
     status_table = "information_schema.GLOBAL_STATUS"
 
     def count(self, client: Client, database: str) -> Counted | None:
-        """With the log's writes among the writes: since 10.8 the server counts them apart.
+        """Count the log's writes among the writes: since 10.8 the server counts them separately.
 
-        Bytes of the log are those it was given, not the blocks they were written in.
+        Log bytes are those appended, not the blocks in which they were written.
         """
         counted = super().count(client, database)
         if counted is None or "server.log_fsyncs" in counted.counters:
@@ -41,7 +41,7 @@ class MariaDB(Innodb):
         return replace(counted, counters={**told, **with_log})
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """By the package's script; root of the new instance has no password."""
+        """Return the package's script; root of the new instance has no password."""
         prefix = Path(program.path).resolve().parent.parent
         return [
             str(_script(prefix)),

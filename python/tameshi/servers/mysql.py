@@ -1,4 +1,4 @@
-"""MySQL: the user's own binary or a server that runs already. Not tested on a real one here."""
+"""MySQL: the user's own binary or a running server. Not tested on a real one here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MySQL(Innodb):
     status_table = "performance_schema.global_status"
 
     def redo_log(self, size_bytes: int, version: str) -> dict[str, str]:
-        """One capacity since 8.0.30, before that two files."""
+        """Return one capacity since 8.0.30, two files before."""
         found = re.match(r"(\d+)\.(\d+)\.?(\d*)", version)
         number = tuple(int(part or 0) for part in found.groups()) if found else (8, 4, 0)
         if number >= (8, 0, 30):
@@ -33,7 +33,7 @@ class MySQL(Innodb):
         return {"innodb_log_file_size": str(size_bytes // 2), "innodb_log_files_in_group": "2"}
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """By the server itself; root of the new instance has no password."""
+        """Return the server's own command; root of the new instance has no password."""
         return [
             program.path,
             "--no-defaults",

@@ -1,7 +1,7 @@
-"""What a run's database is on this machine, and where it lives: found out before anything is made.
+"""Database of a run on this machine: server and places, found before anything is created.
 
-Below the folder that a storage is bound to, `tameshi-NAME-db` is the data directory of one server
-at a time, and `tameshi-NAME-sets` holds the loaded data sets that runs start from.
+In the folder bound to a storage, `tameshi-NAME-db` is the data directory of one server at a time,
+and `tameshi-NAME-sets` holds the kept data sets.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ SHAPING: Mapping[str, Mapping[str, Any]] = {
     "document": {"documents": None, "size": None},
     "pgbench": {"scale": 1},
 }
-"""The settings of each program that its data set depends on, with their defaults."""
+"""Settings of each program that its data set depends on, with defaults."""
 
 
 @dataclass(frozen=True)
 class Serving:
-    """The product that stands for a study's engine here, its program, and the settings."""
+    """Product for a study's engine on this machine, its program, and the settings."""
 
     product: Product
     program: Program
     engine: Engine
     replaced: str = ""
-    """The engine that the study names, where another one stands for it."""
+    """Engine named in the study, if another one replaces it."""
     running: RunningServer | None = None
-    """The user's own, where the study names one."""
+    """Running server of the user, if the study names one."""
 
     def settled(self, engine: Engine) -> Serving:
-        """The same with the settings of one run."""
-        if self.replaced:  # another product's versions mean nothing here
+        """Return the same with the settings of one run."""
+        if self.replaced:  # versions of another product mean nothing here
             engine = engine.model_copy(update={"version": None})
         running = RunningServer(self.product, engine.dsn) if engine.dsn else None
         return replace(self, engine=engine, running=running)
 
     def described(self) -> str:
-        """A line for the user to read before anything is done."""
+        """Return an announcement line for the user."""
         what = f"{self.product.title} {self.program.version}"
         if self.running is None:
             return what
@@ -70,7 +70,7 @@ class Serving:
         return f"{what} of yours, {where}: tables are created in it, and dropped after each run"
 
     def as_json(self) -> dict[str, Any]:
-        """For the environment of a run, of whose identity it is a part."""
+        """Return the entry in the environment of a run, part of its identity."""
         told = {"product": self.product.name, "version": self.program.version}
         path = {"program": self.program.path} if self.program.path else {}
         if self.running:
@@ -80,7 +80,7 @@ class Serving:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the databases of a storage live."""
+    """Places of a storage's databases."""
 
     storage: str
     folder: Path
@@ -90,45 +90,45 @@ class Place:
 
     @property
     def directory(self) -> Path:
-        """The data directory."""
+        """Return the data directory."""
         return self.folder / f"tameshi-{self.storage}-db"
 
     @property
     def sets(self) -> Path:
-        """The folder of kept data sets."""
+        """Return the folder of kept data sets."""
         return self.folder / f"tameshi-{self.storage}-sets"
 
     @property
     def volume(self) -> Path:
-        """The folder of the file system that loses its power, where a study cuts it."""
+        """Return the folder of the volume whose power a study cuts."""
         return self.folder / f"tameshi-{self.storage}-volume"
 
     def claim(self, product: Product) -> DataDirectory:
-        """The data directory, examined anew and claimed for one server."""
+        """Examine the data directory again and claim it for one server."""
         return prepare_directory(self.directory, product, self.size_bytes, self.destroy)
 
     @contextmanager
     def claim_on_volume(self, product: Product) -> Iterator[tuple[DataDirectory, guard.Volume]]:
-        """The same on a file system of its own, which is there as long as it is claimed."""
+        """Claim it on a volume of its own, which exists until the end of the claim."""
         with guard.Volume(self.volume, volume_bytes(self.size_bytes)) as volume:
             yield prepare_directory(volume.point / "db", product, self.size_bytes), volume
 
     def remove(self) -> None:
-        """Delete the data directory and the data sets: they are ours."""
+        """Delete the data directory and the data sets, which are Tameshi's."""
         for folder in (self.directory, self.sets):
             if folder.exists():
                 guard.remove_folder(folder)
 
 
 def volume_bytes(size_bytes: int) -> int:
-    """How large a file system is made for databases of that size: room for its own, and some."""
+    """Return the size of a volume for databases of this size, with metadata and reserve."""
     return max(guard.SMALLEST_VOLUME_BYTES, size_bytes + size_bytes // 8 + (256 << 20))
 
 
 def serving_of(name: str, engine: Engine, bound: Mapping[str, str]) -> Serving:
-    """What runs for the engine `name` of a study; its settings are checked.
+    """Return the server for the engine `name` of a study, with checked settings.
 
-    Raises `BadInput` where nothing fitting is installed, or a setting can't be.
+    Raises `BadInput` without a matching program, or for an invalid setting.
     """
     product = product_named(bound.get(name, name))
     replaced = name if product.name != name else ""
@@ -142,7 +142,7 @@ def serving_of(name: str, engine: Engine, bound: Mapping[str, str]) -> Serving:
 
 
 def _running(name: str, product: Product, engine: Engine, dsn: str, replaced: str) -> Serving:
-    """A server of the user's own: it is as it is, and nothing of it is set."""
+    """Return a running server of the user, which has no settings."""
     settings = engine.model_dump(exclude_none=True, exclude={"dsn", "version"})
     for setting, value in settings.items():
         if value:
@@ -166,10 +166,10 @@ def _running(name: str, product: Product, engine: Engine, dsn: str, replaced: st
 def place_of(
     storage: str, folder: Path, size_bytes: int, destroy: Sequence[str], serving: Sequence[Serving]
 ) -> Place:
-    """Examines where the databases of a storage shall live; creates nothing.
+    """Examine the place of a storage's databases; create nothing.
 
-    Raises `BadInput` for a folder that is not there, `GuardRefusal` for one that may not be used,
-    or that the user as whom a server runs can't reach.
+    Raises `BadInput` for a missing folder, `GuardRefusal` for one that must not be used or that the
+    server's user cannot reach.
     """
     real = Path(os.path.realpath(folder))
     if not real.is_dir():
@@ -187,7 +187,7 @@ def place_of(
 
 
 def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
-    """What of its programs decides a run's data set; raises `BadInput` where phases differ."""
+    """Return the settings that determine a run's data set; raise `BadInput` if phases differ."""
     found: dict[str, Any] = {}
     for phase in phases:
         for program in phase.programs or ():
@@ -198,7 +198,7 @@ def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
                 for key, default in shaping
             }
             if word == "oltp" and settings["mix"] == "insert" and not data["auto_inc"]:
-                data["rows"] = 0  # its clients number the rows, and begin with none
+                data["rows"] = 0  # its clients number the rows, starting without any
             if found.setdefault(word, data) != data:
                 raise BadInput(
                     "the size of a data set cannot change within a run",

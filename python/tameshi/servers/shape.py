@@ -1,4 +1,4 @@
-"""The common shape of all products: what a private instance, a client and a setting are."""
+"""Interface of all products: private instance, client and settings."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a client finds a database; `socket` is a Unix socket, `file` an embedded database.
+    """Address of a database; `socket` is a Unix socket, `file` an embedded database.
 
-    `user` needs no secret there. `pragmas` are what each connection of an embedded database sets
-    first.
+    `user` needs no password there. Each connection of an embedded database sets `pragmas` first.
     """
 
     product: str
@@ -37,7 +36,7 @@ class Address:
     pragmas: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The same for the program that loads the database."""
+        """Return the address for the database driver."""
         facts = {
             "product": self.product,
             "database": self.database,
@@ -55,13 +54,13 @@ Rows = Sequence[Sequence[Any]]
 
 
 class Client(Protocol):
-    """One connection, each statement its own transaction. Any failure is a `ClientError`."""
+    """Connection with one transaction per statement. Every failure is a `ClientError`."""
 
     def query(self, statement: str) -> Rows:
-        """The rows that a statement gives; none of a statement that gives no rows."""
+        """Return the rows of a statement, possibly none."""
 
     def close(self) -> None:
-        """Let it go; a second call does nothing."""
+        """Close the connection; a second call does nothing."""
 
     def __enter__(self) -> Self: ...
 
@@ -69,14 +68,14 @@ class Client(Protocol):
 
 
 class ClientError(Exception):
-    """A database could not be reached, or refused a statement: its words."""
+    """Message of an unreachable database or of a refused statement."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """Where an instance lives: its data, a folder for its socket, and its TCP port, if it has one.
+    """Place of an instance: data, folder of its socket, and TCP port, if any.
 
-    `folder` is the data directory of Tameshi's, `data` the server's own inside.
+    `folder` is the data directory of Tameshi's, `data` the server's own subfolder.
     """
 
     folder: Path
@@ -85,16 +84,16 @@ class Home:
 
     @property
     def run(self) -> Path:
-        """The folder of its socket."""
+        """Return the folder of its socket."""
         return self.folder / "run"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Server counters since it began (`birth` says when), and states as they are now.
+    """Counters of a server since its start (`birth`), and current states.
 
-    `own` is what this look itself added to the counters. Names are those of the metric registry;
-    what a version does not tell is absent.
+    `own` is the increase caused by this sample. Names are those of the metric registry; counters
+    missing in a version are absent.
     """
 
     birth: str
@@ -105,79 +104,81 @@ class Counted:
 
 @dataclass(frozen=True)
 class Pool:
-    """Bytes that a buffer pool holds, and could hold of this database: all of it, or it is full."""
+    """Bytes in a buffer pool, and the most that it could hold of this database."""
 
     bytes: int
     useful_bytes: int
 
 
 class Product(ABC):
-    """One database product. Stateless: what it is told, it turns into the product's own words."""
+    """Database product. Stateless: converts requests to the product's own terms."""
 
     name: ClassVar[str]
-    """As studies call it."""
+    """Name in studies."""
     title: ClassVar[str]
     program: ClassVar[str]
-    """As `installed` calls its server."""
+    """Name of its server in `installed`."""
     remedy: ClassVar[str]
-    """How it gets installed: a sentence."""
+    """Sentence on its installation."""
     tested: ClassVar[bool] = True
-    """Tameshi's own tests run on it."""
+    """True if Tameshi's own tests run on it."""
     account: ClassVar[str] = ""
-    """Whom it runs as where Tameshi runs as root."""
+    """Its user if Tameshi runs as root."""
     embedded: ClassVar[bool] = False
-    """Whether it lives in its client's process: nothing is started, stopped or killed."""
+    """True if it runs in its client's process: nothing is started, stopped or killed."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
-    """What has it shut down cleanly without waiting for its clients."""
+    """Signal for a clean shutdown without waiting for clients."""
     pool_bytes_min: ClassVar[int] = 0
-    """The smallest buffer pool that it starts with."""
+    """Smallest buffer pool with which it starts."""
     own_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that Tameshi sets or that reach outside the data directory, spelled with `_`."""
+    """Options reserved for Tameshi or reaching outside the data directory, spelled with `_`."""
     own_pattern: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
-    """The same by pattern."""
+    """Pattern of such options."""
 
     @abstractmethod
     def neutral(self, engine: Engine, version: str) -> dict[str, str]:
-        """The engine-neutral settings of a study as the product's options."""
+        """Return the engine-neutral settings of a study as the product's options."""
 
     @abstractmethod
     def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
-        """Those of the options that decide what the files look like."""
+        """Return the options that determine the files."""
 
     @abstractmethod
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """The command that makes an empty database in `home.data`; none for an embedded one."""
+        """Return the command that makes an empty database in `home.data`; None for an embedded
+        one."""
 
     @abstractmethod
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """The command that runs the server in the foreground with its log on standard error."""
+        """Return the command that runs the server in the foreground with its log on standard
+        error."""
 
     @abstractmethod
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
-        """Where clients find it."""
+        """Return the address for clients."""
 
     @abstractmethod
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
-        """A connection, on which no answer takes longer than this; raises `ClientError`."""
+        """Connect with a time limit on every answer; raise `ClientError`."""
 
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
-        """A connection within the database of a server of the user's; raises `ClientError`."""
+        """Connect to the database of the user's server; raise `ClientError`."""
         return self.connect(address, timeout_seconds, secret)
 
     def tables(self, client: Client, database: str) -> set[str]:
-        """Names of the tables of a database, which `client` is in; raises `ClientError`."""
+        """Return the tables of the current database of `client`; raise `ClientError`."""
         raise NotImplementedError(self.name)
 
     def drop_table(self, address: Address, table: str) -> str:
-        """The statement that drops a table of a database."""
+        """Return the statement that drops a table of a database."""
         return f'DROP TABLE "{table}"'
 
     def bury(self, home: Home) -> None:
-        """Remove what a killed server leaves outside its directory; none of it runs any more."""
+        """Remove a killed server's remains outside its directory; none of it is running."""
         return
 
     def loading(self, options: Mapping[str, str]) -> dict[str, str]:
-        """Options that load faster and shape no file; a clean stop comes after."""
+        """Return options that load faster and do not change files; a clean stop follows."""
         return {}
 
     def create(self, client: Client) -> None:
@@ -186,31 +187,33 @@ class Product(ABC):
 
     @abstractmethod
     def settle(self, client: Client) -> None:
-        """Bring a loaded database to rest, so that its files can be kept: `stop` comes next."""
+        """Settle a loaded database, so that its files can be kept; `stop` follows."""
 
     def warm(self, address: Address) -> None:
-        """Read all tables and indexes of the database once, so that the pool holds what it can."""
+        """Read all tables and indexes once, so that the pool holds as much as it can."""
         raise NotImplementedError(self.name)
 
     def pool(self, address: Address) -> Pool | None:
-        """What the buffer pool holds; None where it can't be told."""
+        """Return the contents of the buffer pool; None if unknown."""
         return None
 
     def count(self, client: Client, database: str) -> Counted | None:
-        """Counters and states now; None where the product has none to ask for.
+        """Return counters and states now; None if the product has none.
 
         Raises `ClientError`.
         """
         return None
 
     def known_options(self, program: Program) -> frozenset[str] | None:
-        """The options that this version has, spelled with `_`; None where it can't be asked."""
+        """Return the options of this version, spelled with `_`; None if unknown."""
         return None
 
-    # --- What is alike for all ------------------------------------------------------------------
+    # --- Common to all
+    # -----------------------------------------------------------------------------
 
     def options(self, engine: Engine, program: Program) -> dict[str, str]:
-        """All options of a study's engine. Raises `BadInput` for what can't be or isn't allowed."""
+        """Return all options of a study's engine. Raise `BadInput` for invalid or forbidden
+        ones."""
         key = f"engine.{self.name}"
         pool = engine.buffer_pool
         if pool and size_of(pool) < self.pool_bytes_min:
@@ -252,21 +255,21 @@ class Product(ABC):
 
 
 LOADING_POOL_BYTES = 256 << 20
-"""A buffer pool while loading, where the study's is smaller."""
+"""Buffer pool while loading, if the study's is smaller."""
 
 
 def size_of(size: Size) -> int:
-    """Bytes."""
+    """Return bytes."""
     return size_bytes(size.root)
 
 
 def on_or_off(kind: Doublewrite) -> str:
-    """Whether pages are to be written twice; a device that writes them atomically needs it not."""
+    """Return whether pages are written twice; a device with atomic writes does not need it."""
     return "ON" if kind == "on" else "OFF"
 
 
 def refuse_setting(product: Product, setting: str, value: str, accepted: Sequence[str]) -> BadInput:
-    """The refusal of an engine-neutral setting that the product does not have."""
+    """Return the refusal of an engine-neutral setting that the product lacks."""
     return BadInput(
         f"{product.title} has no such setting",
         key=f"engine.{product.name}.{setting}",

@@ -1,6 +1,7 @@
-"""The state of caches at t0: cold, warm or as it is; enforced, and then verified from counters.
+"""State of caches at t0: cold, warm or unchanged; enforced, then verified from counters.
 
-A run that was not what it claims is invalid: `verify` says so with figures, whatever `enforce` did.
+A run in another state than it claims is invalid: `verify` says so with figures, regardless of
+`enforce`.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from tameshi.core.spec_types import Start
 from tameshi.servers.private import PrivateServer
 
 COLD_POOL_SHARE = 0.10
-"""Of what the pool can hold, the most that a cold start may have read, or `COLD_POOL_BYTES`."""
+"""Largest share of the pool's capacity that a cold start may have read, unless below
+`COLD_POOL_BYTES`."""
 COLD_POOL_BYTES = 8 << 20
 COLD_PAGES_SHARE = 0.02
-"""Of the data files, what may lie in the page cache of a cold run."""
+"""Largest share of the data files in the page cache of a cold run."""
 COLD_PAGES_BYTES = 8 << 20
 WARM_SHARE = 0.90
-"""Of what fits, what has to be in the pool (or, embedded, the page cache) of a warm run."""
+"""Least share of the possible contents in the pool (or, embedded, the page cache) of a warm run."""
 
 
 @dataclass(frozen=True)
 class Residency:
-    """Bytes of a database in caches, in all: buffer pool (None: unknown), page cache, files.
+    """Bytes of a database in all caches: buffer pool (None: unknown), page cache, files.
 
-    `useful_bytes` is what a pool could hold of tables and indexes: the smaller of both.
+    `useful_bytes` is the most that a pool could hold of tables and indexes.
     """
 
     pool_bytes: int | None
@@ -41,12 +43,12 @@ class Residency:
     data_bytes: int
 
     def as_json(self) -> dict[str, Any]:
-        """For the run's record."""
+        """Return the entry in the run's record."""
         return dict(self.__dict__)
 
 
 def enforce(server: PrivateServer, start: Start) -> None:
-    """Bring a running server, or an embedded database, to this state; it runs when this returns."""
+    """Put a running server, or an embedded database, into this state; it runs on return."""
     if start is Start.cold:
         server.stop()
         drop_page_cache(server.home.data)
@@ -59,7 +61,7 @@ def enforce(server: PrivateServer, start: Start) -> None:
 
 
 def look(server: PrivateServer) -> Residency:
-    """What is where now; call it right before t0."""
+    """Measure the residency now; call it right before t0."""
     pool = None if server.product.embedded else server.product.pool(server.address)
     cached, size = _resident(server.home.data)
     if pool is None:
@@ -68,7 +70,7 @@ def look(server: PrivateServer) -> Residency:
 
 
 def verify(start: Start, found: Residency, embedded: bool) -> list[dict[str, Any]]:
-    """Findings against the claimed state, each of level `invalid`; none where it holds."""
+    """Return findings against the claimed state, each of level `invalid`; none if it holds."""
     if start is Start.cold:
         reasons = list(_not_cold(found, embedded))
     elif start is Start.warm:
@@ -104,7 +106,7 @@ def _not_warm(found: Residency, embedded: bool) -> Iterator[Reason]:
 
 
 def drop_page_cache(folder: Path) -> None:
-    """Have the kernel forget what it caches of the files below a folder, written back first."""
+    """Write back and drop the page cache of the files below a folder."""
     for path in _files(folder):
         fd = os.open(path, os.O_RDONLY)
         try:
@@ -130,7 +132,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _resident(folder: Path) -> tuple[int, int]:
-    """Bytes of the files below a folder in the page cache, and in all, by mincore(2)."""
+    """Return bytes of the files below a folder in the page cache, and in all, by mincore(2)."""
     cached = size = 0
     for path in _files(folder):
         try:

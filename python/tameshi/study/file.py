@@ -1,4 +1,4 @@
-"""Studies and profiles as files: read here, understood by the core."""
+"""Files of studies and profiles: read here, interpreted by the core."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study as written; `extra`: profiles by kind that come with it, as if they lay beside it."""
+    """Study as written; `extra`: profiles by kind that it treats as neighbouring files."""
 
     name: str
     path: Path
@@ -28,7 +28,7 @@ class StudyFile:
 
 
 def read_study(path: Path) -> StudyFile:
-    """Read a study file, or the ready study of that name; raises `BadInput` if there is none."""
+    """Read a study file, or the ready study of that name; raise `BadInput` if there is none."""
     if path.parent == Path() and not path.suffix and not path.exists():
         ready = {study.stem: study for study in sorted(STUDIES.glob("*.toml"))}
         if path.name not in ready:
@@ -43,7 +43,7 @@ def read_study(path: Path) -> StudyFile:
 
 
 def read_text(path: Path, accepted: str) -> str:
-    """A file's text; raises `BadInput` that says what would be accepted."""
+    """Read a file's text; raise `BadInput` that states what is accepted."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -64,11 +64,11 @@ PROFILE_KINDS = {
     "links": "a link profile",
     "engines": "an engine profile",
 }
-"""Folders of profiles, and what a file in each is."""
+"""Folders of profiles with the kind of file in each."""
 
 
 def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]]:
-    """Name, file and text of every profile of a kind; those beside the study come first."""
+    """Return name, file and text of every profile of a kind; those next to the study come first."""
     folders = [beside.parent / "profiles"] if beside else []
     found: dict[str, tuple[str, str, str]] = {}
     for folder in [*folders, PROFILES]:
@@ -79,9 +79,9 @@ def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]
 
 
 def written_out(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """A storage's table with the stacks of array profiles in place of their names.
+    """Return a storage's table with stacks in place of array profiles.
 
-    What stands beside a name changes its stack. Raises `BadInput` at a name that is no profile's.
+    Keys next to a profile's name change its stack. Raises `BadInput` at an unknown name.
     """
     rest = {key: written_out(of) if isinstance(of, Mapping) else of for key, of in stack.items()}
     name = rest.pop("array", None)
@@ -96,7 +96,7 @@ def written_out(stack: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Values in place of values with their sources."""
+    """Replace values with sources by plain values."""
     return {key: of["value"] if "value" in of else _plain(of) for key, of in table.items()}
 
 
@@ -118,10 +118,9 @@ def plan(
     rates: compiled.Rates | None = None,
     exact: bool = False,
 ) -> Plan:
-    """Plan a study for one world; raises `StudyError` at the place that can't be.
+    """Plan a study for one world; raise `StudyError` at an invalid place.
 
-    `rates`: those of its search so far, by cell. `exact`: simulated databases in that mode,
-    whatever the study says.
+    `rates`: rates of its search so far, by cell. `exact`: force exact mode for simulated databases.
     """
     planned = compiled.plan(
         study.name,
@@ -137,7 +136,8 @@ def plan(
 
 
 def unsupported(planned: Plan) -> dict[str, RunSpec]:
-    """What a plan's world can't do: sentences that name the key, each with its first run."""
+    """Return what a plan's world does not support: sentences that name the key, each with its first
+    run."""
     found: dict[str, RunSpec] = {}
     for run in planned.runs:
         for sentence in compiled.unsupported(run):
@@ -146,13 +146,13 @@ def unsupported(planned: Plan) -> dict[str, RunSpec]:
 
 
 def refusal(study: StudyFile, planned: Plan, run: RunSpec, sentence: str) -> StudyError:
-    """What a world can't do of a run, at its place in the study."""
+    """Return the refusal of a run in a world, at its place in the study."""
     quick = bool(planned.study.quick)
     return compiled.refusal(str(study.path), study.text, run, sentence, quick=quick)
 
 
 def _exact(run: RunSpec) -> RunSpec:
-    """The run in exact mode, where it has one."""
+    """Return the run in exact mode, if it has one."""
     from tameshi.core.spec_types import Mode
 
     database = run.database
@@ -170,12 +170,12 @@ def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:
 def next_runs(
     runs: Collection[tuple[str, RunSpec]], finished: Collection[str]
 ) -> list[tuple[str, RunSpec]]:
-    """The runs, by identity, that remain when those are finished: planning, and resuming."""
+    """Return the remaining runs by identity: the plan without the finished runs."""
     return [(identity, spec) for identity, spec in runs if identity not in finished]
 
 
 def longest_ns(spec: RunSpec) -> int:
-    """Nanoseconds that a run's phases take at most; those without a limit in time count nothing."""
+    """Return an upper bound on run time in ns; phases without a time limit count as 0."""
     times = [1] * len(spec.phases)
     for rounds in spec.rounds or []:
         most = rounds.times or (rounds.steady.max_rounds if rounds.steady else 1) or 1
