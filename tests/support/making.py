@@ -17,7 +17,7 @@ from tameshi.core.compiled import Oltp, database_target
 from tameshi.core.spec_types import Engine
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import PrivateServer, prepare_directory
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 SUPPORT = Path(__file__).parent
 SIZE = 8 << 20

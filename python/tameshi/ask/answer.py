@@ -9,8 +9,8 @@ from typing import Any
 
 from tameshi.analysis.stats import programs
 from tameshi.analysis.stats.estimates import of_phase
-from tameshi.ask import ladder
-from tameshi.ask.ladder import Tried
+from tameshi.ask import pool_search
+from tameshi.ask.pool_search import Tried
 from tameshi.ask.question import (
     ENERGY,
     GIB,
@@ -20,7 +20,8 @@ from tameshi.ask.question import (
     YEARS,
     Question,
 )
-from tameshi.ask.written import (
+from tameshi.ask.study_text import (
+    answer_label,
     input_label,
     lasts_of,
     pool_label,
@@ -28,7 +29,6 @@ from tameshi.ask.written import (
     rounded_bytes,
     scale_of,
     simulated_bytes,
-    told_label,
     watts_of,
 )
 from tameshi.core.errors import BadInput
@@ -42,14 +42,14 @@ THREE_YEARS = 3.0
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
     """Return the power of a configuration in watts; None if unknown."""
-    told = question.costs.watts
+    watts_by_name = question.costs.watts
     stack = next(s.stack for s in question.storages if s.name == storage)
-    drawn = told.get(storage)
+    drawn = watts_by_name.get(storage)
     if drawn is None:
         drawn = watts_of(stack)
     if drawn is None:
         return None
-    return drawn + told.get(MEMORY, 0.0) * pool / GIB
+    return drawn + watts_by_name.get(MEMORY, 0.0) * pool / GIB
 
 
 def cost(question: Question, storage: str, pool: int) -> float:
@@ -61,14 +61,14 @@ def cost(question: Question, storage: str, pool: int) -> float:
     if not question.costs.priced:
         names = [each.name for each in question.storages]
         return pool + names.index(storage)
-    found = price.get(storage, 0.0) + price.get(MEMORY, 0.0) * pool / GIB
+    total = price.get(storage, 0.0) + price.get(MEMORY, 0.0) * pool / GIB
     if ENERGY in price:
         hours = price.get(YEARS, THREE_YEARS) * HOURS_A_YEAR
         drawn = watts(question, storage, pool)
         if drawn is None:
             raise _unpowered(storage)
-        found += drawn / WATT_KILO * hours * price[ENERGY]
-    return found
+        total += drawn / WATT_KILO * hours * price[ENERGY]
+    return total
 
 
 def refuse_unknown_power(question: Question) -> None:
@@ -148,33 +148,33 @@ def configurations(
 ) -> list[dict[str, Any]]:
     """Return every cell as a configuration with its cost, storages in the order of the question."""
     sizes = {pool_label(pool): pool for pool in pools}
-    found = []
+    rows = []
     for storage in question.storages:
         for cell in cells:
             levels = cell["levels"]
             if levels["storage"] != storage.name or levels["buffer_pool"] not in sizes:
                 continue
             pool = sizes[levels["buffer_pool"]]
-            told = {
+            head = {
                 "storage": storage.name,
                 "buffer_pool": levels["buffer_pool"],
                 "pool_bytes": pool,
                 "watts": watts(question, storage.name, pool),
                 "cost": cost(question, storage.name, pool) if question.costs.priced else None,
             }
-            found.append({**told, **configuration(question, cell)})
-    return found
+            rows.append({**head, **configuration(question, cell)})
+    return rows
 
 
-def in_order(question: Question, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def in_order(question: Question, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort configurations by storage as named, then by pool."""
     names = [storage.name for storage in question.storages]
-    return sorted(found, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
+    return sorted(rows, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
 
 
-def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def best_of(question: Question, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the cheapest configuration that meets the target."""
-    meeting = [each for each in found if each["meets"]]
+    meeting = [each for each in rows if each["meets"]]
     return min(
         meeting,
         key=lambda each: cost(question, each["storage"], each["pool_bytes"]),
@@ -182,7 +182,7 @@ def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[s
     )
 
 
-def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]:
+def tried(question: Question, rows: Sequence[Mapping[str, Any]]) -> list[Tried]:
     """Return finished configurations in the form of the pool search."""
     return [
         Tried(
@@ -192,39 +192,39 @@ def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]
             cost(question, each["storage"], each["pool_bytes"]),
             min(_reached(question, each)),
         )
-        for each in found
+        for each in rows
         if each["meets"] is not None
     ]
 
 
-def _reached(question: Question, told: Mapping[str, Any]) -> tuple[float, float]:
+def _reached(question: Question, row: Mapping[str, Any]) -> tuple[float, float]:
     """Return the share of the target that a configuration reaches, in statements per second and
     p99."""
-    rate = told["qps"]["value"] / question.target_qps
-    if question.target_p99_ns is None or told["p99"] is None:
+    rate = row["qps"]["value"] / question.target_qps
+    if question.target_p99_ns is None or row["p99"] is None:
         return rate, math.inf
-    return rate, question.target_p99_ns / told["p99"]["value"]
+    return rate, question.target_p99_ns / row["p99"]["value"]
 
 
-def falls(question: Question, found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def falls(question: Question, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return larger pools that miss the target although a smaller one meets it."""
     return [
         {"storage": less.storage, "meets": pool_label(less.pool), "misses": pool_label(more.pool)}
-        for less, more in ladder.falls(tried(question, found))
+        for less, more in pool_search.falls(tried(question, rows))
     ]
 
 
-def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def nearest_of(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the fastest configuration, whether or not it meets the target."""
-    ran = [each for each in found if each["qps"]]
+    ran = [each for each in rows if each["qps"]]
     return max(ran, key=lambda each: each["qps"]["value"], default=None)
 
 
-def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def failed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return configurations that could not be simulated, in the form of left-out ones."""
     return [
         {"storage": each["storage"], "level": each["buffer_pool"], "reasons": each["reasons"]}
-        for each in found
+        for each in rows
         if each["reasons"] is not None
     ]
 
@@ -245,23 +245,23 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
     for varied in question.varied:
         ends = {}
         for end, value in (("low", varied.low), ("high", varied.high)):
-            told = by_label.get(input_label(varied, value))
-            if told and told["qps"]:
+            result = by_label.get(input_label(varied, value))
+            if result and result["qps"]:
                 keys = ("qps", "p99", "p99_of", "meets")
                 ends[end] = {
-                    "label": told_label(question, varied.name, value),
-                    **{key: told[key] for key in keys},
+                    "label": answer_label(question, varied.name, value),
+                    **{key: result[key] for key in keys},
                 }
         if len(ends) == len(("low", "high")):
             rows.append({"input": varied.name, **ends})
     return rows
 
 
-def decides(question: Question, told: Mapping[str, Any] | None) -> str:
+def decides(question: Question, row: Mapping[str, Any] | None) -> str:
     """Return the part of the target that limits a configuration."""
-    if told is None:
+    if row is None:
         return "qps"
-    rate, tail = _reached(question, told)
+    rate, tail = _reached(question, row)
     return "p99" if tail < rate else "qps"
 
 
@@ -272,7 +272,7 @@ def _swing(row: Mapping[str, Any], key: str) -> float:
 
 def document(
     question: Question,
-    found: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
     left: Sequence[Mapping[str, Any]] = (),
     *,
@@ -280,7 +280,7 @@ def document(
 ) -> dict[str, Any]:
     """Return asked.json: question, findings, answer, and its sensitivity."""
     scale = scale_of(question)
-    best, nearest = best_of(question, found), nearest_of(found)
+    best, nearest = best_of(question, configurations), nearest_of(configurations)
     key = decides(question, best or nearest)
     return {
         "schema_version": ASKED_VERSION,
@@ -298,10 +298,10 @@ def document(
         "ramp_ns": ramp_of(question, scale),
         "lasts_ns": lasts_of(question, scale),
         "costs": asdict(question.costs),
-        "configurations": list(found),
+        "configurations": list(configurations),
         "best": best,
         "nearest": nearest,
-        "falls": falls(question, found),
+        "falls": falls(question, configurations),
         "decides": key,
         "sensitivity": sorted(rows, key=lambda row: _swing(row, key), reverse=True),
         "left_out": list(left),

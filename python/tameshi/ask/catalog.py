@@ -50,22 +50,24 @@ def catalog_of(path: Path | None) -> Catalog:
         return NONE
     text = read_text(path, "a TOML file of [storage.NAME], [price] and [power]")
     try:
-        found = Catalog(path, text, tomllib.loads(text))
+        catalog = Catalog(path, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         said, at = str(error), _BROKEN.search(str(error))
         where = ":".join([str(path), *(at.groups() if at else ())])
         raise BadInput("invalid TOML", where=where, found=_BROKEN.sub("", said)) from None
-    for key, table in found.tables.items():
+    for key, table in catalog.tables.items():
         if key not in SECTIONS:
             message = "a catalog has no such section"
-            raise BadInput(message, where=found.place(key), key=key, accepted=SECTIONS)
+            raise BadInput(message, where=catalog.place(key), key=key, accepted=SECTIONS)
         if not isinstance(table, dict):
             what, accepted = repr(table), [f"[{key}]"]
             message = "not a table"
-            raise BadInput(message, where=found.place(key), key=key, found=what, accepted=accepted)
-    for name, stack in found.storages.items():
-        _check_storage(found, name, stack)
-    return found
+            raise BadInput(
+                message, where=catalog.place(key), key=key, found=what, accepted=accepted
+            )
+    for name, stack in catalog.storages.items():
+        _check_storage(catalog, name, stack)
+    return catalog
 
 
 def _check_storage(catalog: Catalog, name: str, stack: Any) -> None:

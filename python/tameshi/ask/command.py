@@ -11,12 +11,12 @@ from rich.console import Console
 
 from tameshi import guard
 from tameshi.analysis.results import results
-from tameshi.ask import answer, kept
+from tameshi.ask import answer, saved_question
+from tameshi.ask.capacity import LeftOut, inputs_with_capacity
 from tameshi.ask.catalog import NONE, Catalog
-from tameshi.ask.fitting import Left, fitting_inputs
-from tameshi.ask.ladder import refinements, rungs
+from tameshi.ask.pool_search import doubled_sizes, refinements
 from tameshi.ask.question import Question
-from tameshi.ask.written import (
+from tameshi.ask.study_text import (
     SENSITIVITY,
     Written,
     asked_study,
@@ -32,7 +32,7 @@ from tameshi.workflow import study_folder
 from tameshi.workflow.execute import Conducted, conduct, refuse_other
 from tameshi.workflow.prepare import Prepared, prepare
 
-MOST_ROUNDS = 4
+MAX_ROUNDS = 4
 """Rounds of refinement: each halves the ratio of two pools, on the logarithm."""
 
 
@@ -41,7 +41,7 @@ class Asking:
     """Question with its folder and options; `left`: excluded storages."""
 
     question: Question
-    left: Sequence[Left]
+    left: Sequence[LeftOut]
     folder: Path
     jobs: int
     refine: bool
@@ -64,7 +64,7 @@ def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepa
     """
     answer.refuse_unknown_power(question)
     refuse_too_small(question)
-    pools = rungs(*question.pools)
+    pools = doubled_sizes(*question.pools)
     return _prepared(asked_study(question, pools, folder), catalog)
 
 
@@ -92,9 +92,9 @@ def ask(asking: Asking, console: Console) -> Answered:
     one."""
     question, folder = asking.question, asking.folder
     refuse_other(folder, asked_study(question, question.pools, folder).study)
-    kept.refuse_another(folder, question)
+    saved_question.refuse_another(folder, question)
     guard.claim_folder(folder)
-    kept.keep(folder, question)
+    saved_question.save(folder, question)
     explored = _explore(asking, console)
     chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
     if explored.interrupted or chosen is None or not question.varied:
@@ -116,10 +116,10 @@ class _Explored:
 def _explore(asking: Asking, console: Console) -> _Explored:
     """Run every configuration, and the pools between them that could be cheaper."""
     question, folder = asking.question, asking.folder
-    pools = rungs(*question.pools)
+    pools = doubled_sizes(*question.pools)
     wanted = {storage.name: list(pools) for storage in question.storages}
     failed: list[dict[str, Any]] = []
-    for _ in range(MOST_ROUNDS + 1):
+    for _ in range(MAX_ROUNDS + 1):
         done = _conduct(
             asking, asked_study(question, sorted(pools), folder), folder, console, _only(wanted)
         )
@@ -148,7 +148,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
 @dataclass(frozen=True)
 class _Varied:
     rows: Sequence[dict[str, Any]]
-    left: Sequence[Left]
+    left: Sequence[LeftOut]
     complete: bool = True
     interrupted: bool = False
 
@@ -157,7 +157,7 @@ def _vary(asking: Asking, storage: str, pool: int, console: Console) -> _Varied:
     """Run each uncertain input's values on a configuration; return the values that cannot be
     run."""
     below = asking.folder / SENSITIVITY
-    question, left = fitting_inputs(asking.question, storage, below)
+    question, left = inputs_with_capacity(asking.question, storage, below)
     if not question.varied:
         return _Varied([], left)
     console.print(

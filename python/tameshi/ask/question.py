@@ -103,12 +103,12 @@ def bounds_of(option: str, text: str) -> tuple[int, int]:
 
 def storages_of(option: str, text: str, catalog: Catalog) -> tuple[Storage, ...]:
     """Resolve names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
-    found = [_storage(option, word.strip(), catalog) for word in text.split(",")]
-    names = [each.name for each in found]
+    storages = [_storage(option, word.strip(), catalog) for word in text.split(",")]
+    names = [each.name for each in storages]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise BadInput("this storage is named twice", where=option, found=twice)
-    return tuple(found)
+    return tuple(storages)
 
 
 def plain(word: str) -> str:
@@ -157,9 +157,11 @@ def _key_of_array(key: str, stack: Mapping[str, Any], name: str) -> str:
     """Return the key that names an array profile, in a stack below a key."""
     if str(stack.get("array")) == name:
         return f"{key}.array"
-    below = ((f"{key}.{of}", inner) for of, inner in stack.items() if isinstance(inner, Mapping))
-    found = (_key_of_array(of, inner, name) for of, inner in below)
-    return next((each for each in found if each.endswith(".array")), key)
+    below = (
+        (f"{key}.{field}", inner) for field, inner in stack.items() if isinstance(inner, Mapping)
+    )
+    keys = (_key_of_array(field, inner, name) for field, inner in below)
+    return next((each for each in keys if each.endswith(".array")), key)
 
 
 def costs_of(
@@ -171,7 +173,7 @@ def costs_of(
     """Return costs from options, then from the catalog; raise `BadInput`."""
     names = [storage.name for storage in storages]
     extra = {"price": [MEMORY, ENERGY, YEARS], "power": [MEMORY]}
-    told: dict[str, dict[str, float]] = {}
+    tables: dict[str, dict[str, float]] = {}
     for section, given in (("price", prices), ("power", powers)):
         known = [*names, *extra[section]]
         kept = {*catalog.storages, *known}
@@ -191,13 +193,13 @@ def costs_of(
                 message = "this item has no price in the question"
                 raise BadInput(message, where=f"--{section}", found=text, accepted=accepted)
             table[name] = _amount(f"--{section}", value, text)
-        told[section] = {name: value for name, value in table.items() if name in known}
-    costs = Costs(told["price"], told["power"])
+        tables[section] = {name: value for name, value in table.items() if name in known}
+    costs = Costs(tables["price"], tables["power"])
     years = next((text for text in prices if plain(text.rpartition("=")[0]) == YEARS), None)
     if years and ENERGY not in costs.price:
         message = "`years` needs a price of energy"
         raise BadInput(message, where="--price", found=years, accepted=["--price energy=NUMBER"])
-    _whole(costs, names)
+    _require_all_prices(costs, names)
     return costs
 
 
@@ -216,7 +218,7 @@ def _amount(where: str, value: str, text: str = "") -> float:
     return number
 
 
-def _whole(costs: Costs, names: Sequence[str]) -> None:
+def _require_all_prices(costs: Costs, names: Sequence[str]) -> None:
     """Require a price of every storage or of none: otherwise the cheapest is unknown."""
     without = [name for name in names if name not in costs.price]
     if costs.priced and without:
@@ -237,7 +239,7 @@ def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) 
     """
     log = question["redo_log"]
     least_log = min(log, LOG * question.get("scale", 1))
-    found = {
+    ranges = {
         "redo_log": Varied("redo_log", max(log // 2, least_log), log * 2),
         "clients": Varied("clients", max(question["clients"] // 2, 1), question["clients"] * 2),
         "row_size": Varied("row_size", 0.8, 1.25),
@@ -253,8 +255,8 @@ def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) 
         if ends[0] >= ends[1]:
             accepted = ["the smaller value first"]
             raise BadInput("this range is reversed", where=option, found=text, accepted=accepted)
-        found[name] = Varied(name, *ends)
-    return list(found.values())
+        ranges[name] = Varied(name, *ends)
+    return list(ranges.values())
 
 
 def _count(option: str, text: str) -> int:

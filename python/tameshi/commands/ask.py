@@ -182,8 +182,8 @@ def asked(
         accepted = [f"a number above zero, {MOST_QPS:,} at most"]
         message = "the rate is out of range"
         raise BadInput(message, where="--target-qps", found=f"{target_qps:g}", accepted=accepted)
-    told = ask.catalog_of(catalog)
-    storages = ask.storages_of("--storage", storage, told)
+    tables = ask.catalog_of(catalog)
+    storages = ask.storages_of("--storage", storage, tables)
     redo_bytes = size_of("--redo-log", redo_log)
     known = {"redo_log": float(redo_bytes), "clients": float(clients), "scale": float(scale or 1)}
     varied = ask.varied_of("--vary", vary or (), known)
@@ -205,13 +205,13 @@ def asked(
         ramp_ns=None if ramp is None else time_of("--ramp", ramp),
         scale=scale,
         repetitions=repetitions,
-        costs=ask.costs_of(storages, told, price or (), power or ()),
+        costs=ask.costs_of(storages, tables, price or (), power or ()),
         varied=tuple(varied) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    question, left = ask.fitting(question, out)
+    question, left = ask.with_capacity(question, out)
     asking = ask.Asking(question, left, out, jobs, refine, reproduce)
-    _conduct(asking, told, lang, fresh)
+    _conduct(asking, tables, lang, fresh)
 
 
 MOST_ROW_BYTES = 8000

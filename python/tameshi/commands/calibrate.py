@@ -32,19 +32,28 @@ SizeOption = Annotated[
     ),
 ]
 
+WhatArgument = Annotated[
+    Path,
+    typer.Argument(
+        help=(
+            "A file, directory or drive to measure; or results: a folder of `tameshi run`, "
+            "its results.json, or fio's JSON."
+        )
+    ),
+]
+DestroyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--destroy",
+        help="As with `run`: exact name of the file or drive whose content may be destroyed.",
+    ),
+]
+
 
 @app.command()
 def calibrate_command(
     context: typer.Context,
-    what: Annotated[
-        Path,
-        typer.Argument(
-            help=(
-                "A file, directory or drive to measure; or results: a folder of `tameshi run`, "
-                "its results.json, or fio's JSON."
-            )
-        ),
-    ],
+    what: WhatArgument,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -64,13 +73,7 @@ def calibrate_command(
     ] = "5 min",
     size: SizeOption = None,
     repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Runs per cell.")] = 3,
-    destroy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--destroy",
-            help="As with `run`: exact name of the file or drive whose content may be destroyed.",
-        ),
-    ] = None,
+    destroy: DestroyOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="Measure a third of the cells.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the target file.")] = False,
     fresh: Annotated[

@@ -41,8 +41,8 @@ class OnDemand(typer.core.TyperGroup):
 
 def literal(command: Any) -> Any:
     """Return a command whose help rich shows as written: `[storage.NAME]` is not markup."""
-    for told in (command, *command.params):
-        told.help = escape(told.help) if told.help else told.help
+    for item in (command, *command.params):
+        item.help = escape(item.help) if item.help else item.help
     for inner in getattr(command, "commands", {}).values():
         literal(inner)
     return command

@@ -32,8 +32,8 @@ def end(
 ) -> None:
     """Exit with the status of an incomplete study; `holds` names what remains of its work."""
     if interrupted:
-        told = f"Interrupted: {holds}; the same command resumes."
-        ERR.print(told, markup=False, soft_wrap=True)
+        message = f"Interrupted: {holds}; the same command resumes."
+        ERR.print(message, markup=False, soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if not complete:
         raise typer.Exit(1)

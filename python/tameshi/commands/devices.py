@@ -59,21 +59,21 @@ def show_command(
     array = devices.find_array(name)
     if array:
         with devices.shown_on(ERR, lang) as watch:
-            told = devices.by_depth(array, watch)
+            by_depth = devices.by_depth(array, watch)
         if form == "json":
-            out = json.dumps(devices.array_as_json(array, told), ensure_ascii=False, indent=2)
+            out = json.dumps(devices.array_as_json(array, by_depth), ensure_ascii=False, indent=2)
             typer.echo(out)
         elif form == "html":
-            typer.echo(devices.html(array, told, lang), nl=False)
+            typer.echo(devices.html(array, by_depth, lang), nl=False)
         else:
-            OUT.print(devices.render(array, told, lang))
+            OUT.print(devices.render(array, by_depth, lang))
         return
     drive = devices.find(name)
     with devices.shown_on(ERR, lang) as watch:
-        found = devices.behaviour(drive, watch)
+        behaviour = devices.behaviour(drive, watch)
     if form == "json":
-        typer.echo(json.dumps(devices.as_json(drive, found), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(devices.as_json(drive, behaviour), ensure_ascii=False, indent=2))
     elif form == "html":
-        typer.echo(devices.html(drive, found, lang), nl=False)
+        typer.echo(devices.html(drive, behaviour, lang), nl=False)
     else:
-        OUT.print(devices.render(drive, found, lang))
+        OUT.print(devices.render(drive, behaviour, lang))

@@ -212,8 +212,8 @@ def _tell(
     else:
         typer.echo(text, nl=False)
     broken = fio.errors_of(chosen, translation)
-    for told in broken:
-        console.print(f"error: {told}", markup=False, soft_wrap=True)
+    for sentence in broken:
+        console.print(f"error: {sentence}", markup=False, soft_wrap=True)
     for words in Text().reasons(verdict["reasons"]):
         console.print(f"{verdict['level']}: {words}", markup=False, soft_wrap=True)
     return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
@@ -222,9 +222,9 @@ def _tell(
 def _report(folder: Path, runs: study_folder.StudyRuns) -> dict[str, Any]:
     """Write results.json and the report; return the verdict."""
     summary, reproduce = study_folder.read_summary(folder)
-    found = study_folder.write_results(folder, summary, runs)
-    study_folder.write_html(folder, study_folder.report_inputs(found, runs.runs, reproduce), "en")
-    return dict(found["verdict"])
+    results = study_folder.write_results(folder, summary, runs)
+    study_folder.write_html(folder, study_folder.report_inputs(results, runs.runs, reproduce), "en")
+    return dict(results["verdict"])
 
 
 def write_output(path: Path, text: str) -> None:

@@ -43,8 +43,8 @@ def report_command(
         return
     summary, reproduce = study_folder.read_summary(folder)
     runs = study_folder.read_runs(folder)
-    found = study_folder.write_results(folder, summary, runs)
-    inputs = study_folder.report_inputs(found, runs.runs, reproduce)
+    results = study_folder.write_results(folder, summary, runs)
+    inputs = study_folder.report_inputs(results, runs.runs, reproduce)
     if form == "md":
         typer.echo(markdown(inputs, lang), nl=False)
     else:

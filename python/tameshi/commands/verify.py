@@ -34,13 +34,13 @@ def verify_command(
     """Check that a storage still holds the acknowledged writes of a run."""
     check_word("--after", after, AFTER)
     broken = False
-    for found in verify(run, read_bindings(None, on or [], []).storage):
-        bad = found.broken(after)
+    for result in verify(run, read_bindings(None, on or [], []).storage):
+        bad = result.broken(after)
         broken = broken or bool(bad)
         OUT.print(
             (
-                f"{found.storage}: {found.written} blocks of 4 KiB written, {found.right} "
-                f"intact, {len(found.findings) - len(bad)} lost without a promise of "
+                f"{result.storage}: {result.written} blocks of 4 KiB written, {result.right} "
+                f"intact, {len(result.findings) - len(bad)} lost without a promise of "
                 f"durability, {len(bad)} broken"
             ),
             soft_wrap=True,

@@ -60,14 +60,14 @@ def plan(
     """
     from tameshi.core.spec_types import Plan
 
-    told = [
-        {"cell": dict(cell), "rates": [f"{rate:.3f} /s" for rate in of]}
-        for cell, of in (rates or {}).items()
+    rates_by_cell = [
+        {"cell": dict(cell), "rates": [f"{rate:.3f} /s" for rate in values]}
+        for cell, values in (rates or {}).items()
     ]
-    request = json.dumps({"world": world, "quick": quick, "rates": told})
+    request = json.dumps({"world": world, "quick": quick, "rates": rates_by_cell})
     with _translated():
         planned = _tameshi.plan(
-            name, file, text, request, {kind: list(of) for kind, of in profiles.items()}
+            name, file, text, request, {kind: list(values) for kind, values in profiles.items()}
         )
     return Plan.model_validate_json(planned)
 
@@ -101,8 +101,10 @@ def array_profile(name: str, profiles: Profiles) -> dict[str, Any]:
     profile name and values of its drives.
     """
     with _translated():
-        told = _tameshi.array_profile(name, {kind: list(of) for kind, of in profiles.items()})
-    return dict(json.loads(told))
+        answer = _tameshi.array_profile(
+            name, {kind: list(entries) for kind, entries in profiles.items()}
+        )
+    return dict(json.loads(answer))
 
 
 def metrics() -> list[dict[str, str]]:

@@ -96,7 +96,7 @@ def diskstats_name(path: Path, *, proc: Path = PROC, sys: Path = SYS) -> str | N
 
 def mounts(proc: Path = PROC) -> list[Mount]:
     """Return the mounts visible to this process, in mount order; empty if unknown."""
-    found = []
+    table = []
     for line in (text_in(proc / "self/mountinfo") or "").splitlines():
         before, _, after = line.partition(" - ")
         fields, rest = before.split(" "), after.split(" ")
@@ -104,8 +104,8 @@ def mounts(proc: Path = PROC) -> list[Mount]:
             continue
         options = list(dict.fromkeys(f"{fields[5]},{rest[2]}".split(",")))
         point = Path(unescaped(fields[4]))
-        found.append(Mount(point, rest[0], options, unescaped(rest[1]), fields[2]))
-    return found
+        table.append(Mount(point, rest[0], options, unescaped(rest[1]), fields[2]))
+    return table
 
 
 def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
@@ -129,8 +129,8 @@ def memory_available(proc: Path = PROC, sys: Path = SYS) -> int | None:
     Includes the limits of control groups (version 2): a container sees the whole machine's memory,
     but is killed at its own limit.
     """
-    found = re.search(r"^MemAvailable:\s*(\d+) kB", text_in(proc / "meminfo") or "", re.M)
-    bounds = [int(found[1]) * 1024] if found else []
+    match = re.search(r"^MemAvailable:\s*(\d+) kB", text_in(proc / "meminfo") or "", re.M)
+    bounds = [int(match[1]) * 1024] if match else []
     member = re.search(r"^0::/(.*)$", text_in(proc / "self/cgroup") or "", re.M)
     group = Path(member[1]) if member else Path()
     for root in (sys / "fs/cgroup", sys / "fs/cgroup/unified"):
@@ -188,8 +188,8 @@ def _device_identity(device: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _partition_number(partition: str | None) -> int | None:
-    found = re.search(r"\d+$", partition or "")
-    return int(found[0]) if found else None
+    match = re.search(r"\d+$", partition or "")
+    return int(match[0]) if match else None
 
 
 def _block_node(path: Path, proc: Path, sys: Path) -> tuple[Path | None, str | None]:
@@ -232,8 +232,8 @@ def _virtual(node: Path) -> str | None:
 
 
 def _cpu_model(proc: Path) -> str | None:
-    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_in(proc / "cpuinfo") or "", re.M)
-    return found[1].strip() if found else None
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_in(proc / "cpuinfo") or "", re.M)
+    return match[1].strip() if match else None
 
 
 def _tameshi_version() -> str | None:
@@ -245,8 +245,8 @@ def _tameshi_version() -> str | None:
 
 def _chosen(scheduler: str | None) -> str | None:
     """Return `kyber` of `none [kyber] bfq`."""
-    found = re.search(r"\[(.+?)\]", scheduler or "")
-    return found[1] if found else scheduler
+    match = re.search(r"\[(.+?)\]", scheduler or "")
+    return match[1] if match else scheduler
 
 
 def unescaped(field: str) -> str:

@@ -2,6 +2,7 @@
 
 from tameshi.devices.behaviour import Behaviour, behaviour
 from tameshi.devices.depths import ByDepth, by_depth
+from tameshi.devices.progress import shown_on
 from tameshi.devices.show import (
     array_as_json,
     as_json,
@@ -27,7 +28,6 @@ from tameshi.devices.values import (
     find_plain,
     plain,
 )
-from tameshi.devices.watching import shown_on
 from tameshi.devices.words import LANGUAGES
 
 __all__ = [

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi.core import compiled
+from tameshi.devices.progress import Watch, carry_out, unwatched
 from tameshi.devices.values import Described
-from tameshi.devices.watching import Watch, carry_out, unwatched
 from tameshi.study.file import StudyFile, plan
 
 NANOSECONDS = 1e9
@@ -140,23 +140,23 @@ def intervals_of(
     rows: Iterable[Mapping[str, str]], stream: str
 ) -> list[tuple[int, dict[str, float]]]:
     """Return a stream's intervals in order: length in ns, and counters by metric."""
-    found: dict[tuple[int, int], dict[str, float]] = {}
+    intervals: dict[tuple[int, int], dict[str, float]] = {}
     for row in rows:
         if row["subject"] == stream:
             place = (int(row["t_ns"]), int(row["dt_ns"]))
-            found.setdefault(place, {})[row["metric"]] = float(row["value"])
-    return [(length, values) for (_, length), values in sorted(found.items())]
+            intervals.setdefault(place, {})[row["metric"]] = float(row["value"])
+    return [(length, values) for (_, length), values in sorted(intervals.items())]
 
 
 def _sums(intervals: Iterable[tuple[int, dict[str, float]]]) -> tuple[float, float, float, float]:
     """Return seconds, operations, bytes and the sum of latencies of some intervals."""
-    of = list(intervals)
+    listed = list(intervals)
 
     def total(suffix: str) -> float:
-        return sum(v.get(f"{kind}.{suffix}", 0.0) for _, v in of for kind in ("read", "write"))
+        return sum(v.get(f"{kind}.{suffix}", 0.0) for _, v in listed for kind in ("read", "write"))
 
     return (
-        sum(ns for ns, _ in of) / NANOSECONDS,
+        sum(ns for ns, _ in listed) / NANOSECONDS,
         total("count"),
         total("bytes"),
         total("latency_sum"),
@@ -165,14 +165,14 @@ def _sums(intervals: Iterable[tuple[int, dict[str, float]]]) -> tuple[float, flo
 
 def _points(intervals: list[tuple[int, dict[str, float]]], capacity: float) -> Iterable[Point]:
     """Merge intervals into points of equal numbers of bytes, as far as their length allows."""
-    whole = sum(values.get("write.bytes", 0.0) for _, values in intervals)
+    total = sum(values.get("write.bytes", 0.0) for _, values in intervals)
     joined: list[tuple[int, dict[str, float]]] = []
     before = time = 0.0
     for interval in intervals:
         joined.append(interval)
         seconds, count, moved, latency = _sums(joined)
         last = interval is intervals[-1]
-        if count and (moved >= whole / POINTS or last):
+        if count and (moved >= total / POINTS or last):
             before, time = before + moved, time + seconds
             yield Point(before / capacity, time, count / seconds, latency / count)
             joined = []

@@ -14,8 +14,8 @@ from tameshi.devices.behaviour import (
     measured,
     simulated,
 )
+from tameshi.devices.progress import Watch, unwatched
 from tameshi.devices.values import Array
-from tameshi.devices.watching import Watch, unwatched
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CACHE_FILLS = 2

@@ -114,15 +114,15 @@ def _every_name() -> list[str]:
 def _kind_of(text: str) -> str:
     """Return the kind of a profile's text; errors of device profiles have their place."""
     try:
-        told = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return "device"
-    return next((kind for kind in ("array", *KINDS) if kind in told), "device")
+    return next((kind for kind in ("array", *KINDS) if kind in document), "device")
 
 
 def _plain(kind: str, name: str, text: str) -> Plain:
-    told = tomllib.loads(text)
-    return Plain(name, kind, told["description"], tuple(_values(told[kind])))
+    document = tomllib.loads(text)
+    return Plain(name, kind, document["description"], tuple(_values(document[kind])))
 
 
 def drives() -> list[Described]:
@@ -154,8 +154,8 @@ def described(name: str, file: str, text: str) -> Described:
     ((model, device),) = checked["device"].items()
     values = tuple(_values(device))
     capacity = compiled.size_bytes(device["capacity"]["value"])
-    told = checked["description"]
-    return Described(name, (name, file, text), told, model, capacity, device, values)
+    description = checked["description"]
+    return Described(name, (name, file, text), description, model, capacity, device, values)
 
 
 @dataclass(frozen=True)
@@ -195,15 +195,15 @@ def find_array(name: str) -> Array | None:
 def described_array(name: str, file: str, text: str, beside: Path | None = None) -> Array:
     """Check and parse an array profile's text; raise `StudyError` at an invalid place."""
     other = {kind: profiles(kind, beside) for kind in ("devices", "links")}
-    told = compiled.array_profile(name, {"arrays": [(name, file, text)], **other})
-    profile, ((model, device),) = told["profile"], told["device"].items()
+    answer = compiled.array_profile(name, {"arrays": [(name, file, text)], **other})
+    profile, ((model, device),) = answer["profile"], answer["device"].items()
     return Array(
         name=name,
         file=(name, file, text),
         description=profile["description"],
         made_of=_made_of(profile["array"]),
-        capacity_bytes=told["capacity_bytes"],
-        drives=told["drives"],
+        capacity_bytes=answer["capacity_bytes"],
+        drives=answer["drives"],
         model=model,
         device=device,
         values=tuple(_values(profile["array"])),
@@ -217,8 +217,8 @@ def _made_of(stack: Mapping[str, Any]) -> str:
     if kind == "device":
         return str(inner["value"])
     members = f"{inner['members']['value']} " if "members" in inner else ""
-    of = _made_of(inner["of"]) if "of" in inner else str(inner["device"]["value"])
-    return f"{kind} of {members}{of}"
+    below = _made_of(inner["of"]) if "of" in inner else str(inner["device"]["value"])
+    return f"{kind} of {members}{below}"
 
 
 def _values(table: Mapping[str, Any], above: str = "") -> Iterator[Value]:
@@ -239,5 +239,5 @@ def _written(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_written(each) for each in value)
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_written(of)}" for key, of in value.items())
+        return ", ".join(f"{key} {_written(inner)}" for key, inner in value.items())
     return str(value)

@@ -150,13 +150,13 @@ def _is_virtual_machine(proc: Path, sys: Path) -> bool:
 
 
 def _load(proc: Path) -> float | None:
-    found = re.match(r"[\d.]+", text_in(proc / "loadavg") or "")
-    return float(found[0]) if found else None
+    match = re.match(r"[\d.]+", text_in(proc / "loadavg") or "")
+    return float(match[0]) if match else None
 
 
 def _capabilities(proc: Path) -> int:
-    found = re.search(r"^CapEff:\s*([0-9a-f]+)", text_in(proc / "self/status") or "", re.M)
-    return int(found[1], 16) if found else 0
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)", text_in(proc / "self/status") or "", re.M)
+    return int(match[1], 16) if match else 0
 
 
 def _groups(proc: Path, sys: Path, controller: str) -> Iterator[Path]:
@@ -205,5 +205,5 @@ def _limit(which: int) -> int | None:
 
 def _chosen(choice: str | None) -> str | None:
     """Return `madvise` of `always [madvise] never`."""
-    found = re.search(r"\[(.+?)\]", choice or "")
-    return found[1] if found else None
+    match = re.search(r"\[(.+?)\]", choice or "")
+    return match[1] if match else None

@@ -257,9 +257,9 @@ def _is_absent(refusal: str) -> bool:
 
 
 def _programs(facts: Facts, key: str, product: str) -> Finding:
-    found = [p for p in facts.programs if p.product == product]
-    versions = ", ".join(f"{program.version} ({program.path})" for program in found)
-    return _finding(key, "found" if found else "absent", versions=versions)
+    programs = [p for p in facts.programs if p.product == product]
+    versions = ", ".join(f"{program.version} ({program.path})" for program in programs)
+    return _finding(key, "found" if programs else "absent", versions=versions)
 
 
 def _target(target: Target, all_targets: Sequence[Target]) -> Iterator[Finding]:

@@ -85,10 +85,10 @@ def _table(diagnosis: Diagnosis, subject: str) -> Table:
 
 def _row(check: Check, lang: str) -> tuple[Text, Text, Text]:
     sign, style = _SIGNS[check.state]
-    found = Text(check.found)
+    line = Text(check.found)
     if check.remedy:
         # Japanese text has no spaces for line breaks, which would leave a lone arrow on a line.
         arrow = "→ " if lang == "en" else "→"
-        found.append(f"\n{arrow}{check.remedy}", style="bold")
+        line.append(f"\n{arrow}{check.remedy}", style="bold")
     state = Text(f"{sign} {words(f'state.{check.state}', lang)}", style=style, no_wrap=True)
-    return state, Text(check.label), found
+    return state, Text(check.label), line

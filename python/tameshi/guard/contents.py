@@ -61,14 +61,14 @@ def signatures(fd: int, path: Path) -> dict[str, str]:
 
 def refuse_signatures(fd: int, path: Path) -> None:
     """Refuse a file system, partition table, swap, RAID, LVM, ZFS or similar."""
-    found = signatures(fd, path)
-    if found:
+    signed = signatures(fd, path)
+    if signed:
         # One remedy per kind, each only once.
-        ways = [_CLEARED_BY.get(kind, "wipefs -a {path}").format(path=path) for kind in found]
+        ways = [_CLEARED_BY.get(kind, "wipefs -a {path}").format(path=path) for kind in signed]
         raise GuardRefusal(
             "this holds data that Tameshi must not destroy, even with --destroy",
             where=str(path),
-            found="; ".join(found.values()),
+            found="; ".join(signed.values()),
             accepted=[
                 "a device or file without file system, partition table, swap, RAID, LVM or ZFS"
             ],

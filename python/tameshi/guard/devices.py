@@ -103,19 +103,19 @@ def open_device(device: Device, flags: int) -> int:
 
 def refuse_used_device(device: Device, machine: Machine = HERE) -> None:
     """Refuse a device that is mounted, swap, held or shared, as a whole or in part."""
-    found = list(dict.fromkeys(_uses(device, machine)))
-    if found:
-        raise in_use(device.path, "; ".join(found))
+    uses = list(dict.fromkeys(_uses(device, machine)))
+    if uses:
+        raise in_use(device.path, "; ".join(uses))
 
 
 def refuse_used_file(path: Path, machine: Machine = HERE) -> None:
     """Refuse a regular file that backs a loop device or is swap."""
     loops = [loop for loop, backing in _loops(machine) if _same(backing, path)]
-    found = [f"it backs the loop device {loop}" for loop in loops]
+    uses = [f"it backs the loop device {loop}" for loop in loops]
     if any(_same(swap, path) for swap in swaps(machine.proc)):
-        found.append("it is active swap")
-    if found:
-        raise in_use(path, "; ".join(found))
+        uses.append("it is active swap")
+    if uses:
+        raise in_use(path, "; ".join(uses))
 
 
 def in_use(path: Path, found: str) -> GuardRefusal:

@@ -282,12 +282,12 @@ def _new_header(plan: TargetPlan) -> Header:
 
 def _fit(fd: int, header: Header, size_bytes: int) -> Header:
     """Resize the file; write the header first, so that a crash never leaves a false layout mark."""
-    whole = DATA_OFFSET + size_bytes
-    if header.size_bytes == size_bytes and os.fstat(fd).st_size == whole:
+    file_bytes = DATA_OFFSET + size_bytes
+    if header.size_bytes == size_bytes and os.fstat(fd).st_size == file_bytes:
         return header
     header = replace(header, size_bytes=size_bytes, laid_out=False)
     write_header(fd, header)
-    os.ftruncate(fd, whole)
+    os.ftruncate(fd, file_bytes)
     os.fsync(fd)
     return header
 

@@ -133,7 +133,7 @@ class Volume:
 
     def _mounted(self) -> Mount | None:
         """Return the mount, if mounted; refuse any other mount at this point."""
-        found = None
+        mounted = None
         for mount in mounts():
             if mount.point != self.point:
                 continue
@@ -146,8 +146,8 @@ class Volume:
                     found=f"{mount.file_system} from {mount.source}",
                     accepted=[f"XFS from {self.image}"],
                 )
-            found = mount
-        return found
+            mounted = mount
+        return mounted
 
 
 def check_volume(folder: Path, size_bytes: int) -> None:

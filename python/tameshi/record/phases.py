@@ -59,7 +59,7 @@ def completed(window: dict[str, Any]) -> dict[str, Any]:
 
 def unsettled(windows: Iterable[Mapping[str, Any]]) -> list[Reason]:
     """Return why a run's figures are not steady, as reasons of a verdict."""
-    return distinct(found for window in windows if (found := unsettled_in(window)))
+    return distinct(reason for window in windows if (reason := unsettled_in(window)))
 
 
 def unsettled_in(window: Mapping[str, Any]) -> Reason | None:
@@ -112,28 +112,28 @@ def _rounds(
     place = next((i for i, r in enumerate(spec.rounds or []) if _holds(r, phase)), None)
     if place is None:
         rule = spec.phases[phase].until.steady
-        of: dict[str, int] = {"phase": phase}
+        scope: dict[str, int] = {"phase": phase}
     else:
         rule = (spec.rounds or [])[place].steady
-        of = {"rounds": place}
+        scope = {"rounds": place}
         if rule is None:
             numbers = [visit["round"] for visit in visits if visit["ended_by"]]
             made = max(numbers, default=0)
             return _told(made, min(numbers, default=1), made, None, phase, [], [])
     if rule is None:
         return None
-    ((key, value),) = of.items()
-    told = [e for e in events if e["kind"] == "round" and e.get(key) == value]
-    found = [e["steady"] for e in events if e["kind"] == "steady" and e.get(key) == value]
-    made = len(told)
-    if found:
-        last = found[-1]
+    ((key, value),) = scope.items()
+    rounds = [e for e in events if e["kind"] == "round" and e.get(key) == value]
+    verdicts = [e["steady"] for e in events if e["kind"] == "steady" and e.get(key) == value]
+    made = len(rounds)
+    if verdicts:
+        last = verdicts[-1]
         attained, checks = last["attained"], last["checks"]
-        return _told(made, last["first"], last["last"], attained, phase, told, checks)
+        return _told(made, last["first"], last["last"], attained, phase, rounds, checks)
     # The phase ended before a verdict on its rounds; enough of them were judged.
     window = rule.rounds or 5
     checks = [] if made >= window else None
-    return _told(made, max(made - window + 1, 1), made, False, phase, told, checks)
+    return _told(made, max(made - window + 1, 1), made, False, phase, rounds, checks)
 
 
 def _told(
@@ -142,14 +142,14 @@ def _told(
     last: int,
     attained: bool | None,
     phase: int,
-    told: Sequence[Event],
+    rounds: Sequence[Event],
     checks: Sequence[Mapping[str, Any]] | None,
 ) -> dict[str, Any]:
     """Return the rounds in the record's form, with values and checks of this phase's own
     streams."""
     values = [
         {"round": event["round"], **{k: v for k, v in value.items() if k != "phase"}}
-        for event in told
+        for event in rounds
         for value in event["values"]
         if value["phase"] == phase
     ]

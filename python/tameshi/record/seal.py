@@ -17,15 +17,15 @@ OUTCOME = "outcome.json"
 
 def sealed_files(folder: Path) -> dict[str, dict[str, Any]]:
     """Sync every file of a run folder; return `bytes` and `sha256` of each by its relative path."""
-    found, paths = {}, list(_files(folder))
+    sealed, paths = {}, list(_files(folder))
     for path in paths:
         with path.open("rb") as file:
             os.fsync(file.fileno())
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-            found[path.relative_to(folder).as_posix()] = {"bytes": file.tell(), "sha256": digest}
+            sealed[path.relative_to(folder).as_posix()] = {"bytes": file.tell(), "sha256": digest}
     for directory in {path.parent for path in paths}:
         _sync_directory(directory)
-    return found
+    return sealed
 
 
 def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Reason | None:

@@ -170,9 +170,9 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
         **_ending(events, failure),
         "windows": windows_of(spec, events),
     }
-    found = [event for event in events if event["kind"] == "finding"]
-    found += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
-    outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *found])
+    findings = [event for event in events if event["kind"] == "finding"]
+    findings += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
+    outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *findings])
     outcome["files"] = sealed_files(folder)
     guard.write_file(folder / OUTCOME, _json({**outcome, "sha256": _hash(outcome)}))
     return SealedRun(folder, spec, environment, outcome)
@@ -223,8 +223,8 @@ def read_run(folder: Path) -> SealedRun | None:
 
 def _with_reasons(outcome: dict[str, Any]) -> None:
     """Convert the sentences of version 1 to reasons."""
-    found = outcome["verdict"]
-    outcome["verdict"] = verdict(found["level"], *map(reasons.completed, found["reasons"]))
+    stored = outcome["verdict"]
+    outcome["verdict"] = verdict(stored["level"], *map(reasons.completed, stored["reasons"]))
     if outcome["reason"] is not None:
         outcome["reason"] = reasons.completed(outcome["reason"])
 

@@ -18,7 +18,7 @@ from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
 from tameshi.record.events import append_event
-from tameshi.run.moments import Moments, moment_of
+from tameshi.run.event_times import Moments, moment_of
 from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer
 

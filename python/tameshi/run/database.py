@@ -17,12 +17,12 @@ from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
 from tameshi.record.events import append_event
 from tameshi.run.database_work import loads_of
-from tameshi.servers import states
+from tameshi.servers import cache_state
 from tameshi.servers.datasets import DataSets, Facts
 from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
-from tameshi.servers.places import Place, Serving, data_of
+from tameshi.servers.placement import Place, Serving, data_of
 from tameshi.servers.private import DataDirectory, PrivateServer
-from tameshi.servers.shape import ClientError
+from tameshi.servers.product import ClientError
 
 LOG = "server.log"
 Progress = Callable[[str, Mapping[str, Any]], None]
@@ -108,14 +108,16 @@ class Database:
         """Start the server in the state that the run asks for."""
         self._progress("start", {"state": self._spec.start.value})
         self.server.start()
-        states.enforce(self.server, self._spec.start)
+        cache_state.enforce(self.server, self._spec.start)
 
     def verify(self) -> None:
         """Record the contents of caches; a run in another state than it claims is invalid."""
-        found = states.look(self.server)
+        residency = cache_state.look(self.server)
         state = self._spec.start.value
-        append_event(self._folder, 0, "caches", start=state, **found.as_json())
-        for finding in states.verify(self._spec.start, found, self.server.product.embedded):
+        append_event(self._folder, 0, "caches", start=state, **residency.as_json())
+        for finding in cache_state.verify(
+            self._spec.start, residency, self.server.product.embedded
+        ):
             append_event(self._folder, 0, "finding", **finding)
 
     def end(self) -> str | None:
@@ -198,12 +200,12 @@ class UsersDatabase:
     def _there(self) -> list[str]:
         try:
             with self.server.client() as client:
-                found = self.server.product.tables(client, self.server.address.database)
+                existing = self.server.product.tables(client, self.server.address.database)
         except ClientError as error:
             where = where_it_is(self.server.address)
             message = f"the server can't be asked for its tables: {error}"
             raise RunFailed(message, where=where) from None
-        known = {name.lower() for name in found}
+        known = {name.lower() for name in existing}
         return [table for table in self._tables if table.lower() in known]
 
 

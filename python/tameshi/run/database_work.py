@@ -13,7 +13,7 @@ from tameshi.core.compiled import Oltp, database_target
 from tameshi.core.reasons import reason, verdict
 from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import append_event
-from tameshi.run.work import Say
+from tameshi.run.stream_work import Say
 
 JOURNAL = "journal"
 """Folder of the clients' journals in a run folder, if a ledger is kept."""
@@ -51,9 +51,9 @@ class DatabaseWork:
         self._settled.wait()
         if not (self._ran and self._checks):
             return {}
-        found = self._oltp.check(fresh=False)
-        note_check(self._folder, time.monotonic_ns() - self._t0_ns, found)
-        return {"checked": found["holds"]}
+        check = self._oltp.check(fresh=False)
+        note_check(self._folder, time.monotonic_ns() - self._t0_ns, check)
+        return {"checked": check["holds"]}
 
     def progress(self) -> dict[str, Any]:
         """Return the driver's progress."""
@@ -142,8 +142,8 @@ def loads_of(
 
 def words_of(spec: RunSpec) -> list[str]:
     """Return the programs of a run, each once."""
-    found = (p for phase in spec.phases for p in phase.programs or ())
-    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+    programs = (p for phase in spec.phases for p in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in programs))
 
 
 def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) -> dict[str, Any]:
@@ -180,12 +180,12 @@ def _database(address: Mapping[str, Any]) -> dict[str, Any]:
     return {product: {**where, **({"password": secret} if secret else {})}}
 
 
-def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:
+def note_check(folder: Path, t_ns: int, check: Mapping[str, Any]) -> None:
     """Record a check as an event, and violations as findings."""
-    append_event(folder, t_ns, "check", **found)
-    broken = [c for c in found["conditions"] if c["broken"]]
+    append_event(folder, t_ns, "check", **check)
+    broken = [c for c in check["conditions"] if c["broken"]]
     found_wrong = [reason("inconsistent", number=c["number"], rows=c["broken"]) for c in broken]
-    ledger = found.get("ledger") or {}
+    ledger = check.get("ledger") or {}
     found_wrong += [
         reason(f"commits_{key}", count=ledger[key])
         for key in ("lost", "twice", "phantom")

@@ -86,7 +86,7 @@ def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
 
 def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
     """Return the sealed runs of these, by identity, and move damaged ones to `damaged/`."""
-    found = {}
+    sealed = {}
     for task in tasks:
         try:
             run = store.read_run(store.run_folder(session.folder, task.identity))
@@ -95,8 +95,8 @@ def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
             session.display.say(f"{task.label}: {damaged} Moved to {place}.")
             continue
         if run:
-            found[task.identity] = run
-    return found
+            sealed[task.identity] = run
+    return sealed
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
@@ -216,10 +216,10 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
 def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
     """Load or restore a database, start it, and run programs on it."""
 
-    def progress(stage: str, told: Mapping[str, Any]) -> None:
+    def progress(stage: str, message: Mapping[str, Any]) -> None:
         if session.stopping.is_set():
             raise RunFailed("stopped before the run began")
-        session.display.run(task.label, stage, told)
+        session.display.run(task.label, stage, message)
 
     assert task.spec.database
     engine = task.spec.database.engine
@@ -243,13 +243,13 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             stopped = session.stopping.is_set
             crashes = Crashes(folder, database.server, database.volume, planned, stopped)
             stack.enter_context(crashes)
-        told = {
+        message = {
             "address": database.address,
             "load": False,
             "ledger": bool(task.spec.events),
             "crashes": bool(planned),
         }
-        with _worker(session, folder, {}, told) as worker:
+        with _worker(session, folder, {}, message) as worker:
             failure = _converse(session, task, folder, worker, {}, database, crashes)
         failure = failure or worker.failure()
         return (crashes and crashes.failure) or failure or database.end()
@@ -259,9 +259,9 @@ def _load(session: Session, task: Task, folder: Path, database: Database | Users
     """Run a worker that loads the data set; raise `RunFailed` if it fails or the data is
     incomplete."""
     with database.loading() as server:
-        told = {"address": database.address, "load": True, "ledger": False}
+        target = {"address": database.address, "load": True, "ledger": False}
         failure, holds = None, False
-        with _worker(session, folder, {}, told) as worker:
+        with _worker(session, folder, {}, target) as worker:
             for message in worker.messages():
                 if session.stopping.is_set():
                     worker.kill()

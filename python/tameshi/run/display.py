@@ -177,17 +177,17 @@ def in_phase(progress: Mapping[str, Any]) -> list[str]:
     doing = progress.get("doing")
     if not doing:
         return []
-    told = [doing["name"]]
+    parts = [doing["name"]]
     spent = progress["elapsed_ns"] - progress["phase_begin_ns"]
     done, total = progress["phase_bytes"], doing["total_bytes"]
     left = [doing["total_ns"] - spent] if doing["total_ns"] is not None else []
     if total is not None:
-        told.append(f"{volume(done)} of {volume(total)}")
+        parts.append(f"{volume(done)} of {volume(total)}")
         if done > 0:
             left.append(spent * max(total - done, 0) / done)
     if left and min(left) >= 0:
-        told.append(f"{span(min(left))} of it left")
-    return told
+        parts.append(f"{span(min(left))} of it left")
+    return parts
 
 
 def volume(size_bytes: float) -> str:
@@ -251,9 +251,9 @@ class LiveDisplay(_Common):
             table.add_row(*cells(stream))
         if len(rows) > MOST_ROWS:
             table.add_row(f"… {len(rows) - MOST_ROWS} more")
-        for run, told in self.worst.items():
-            if told:
-                table.add_row(run, *[""] * (len(COLUMNS) - 2), told)
+        for run, slow in self.worst.items():
+            if slow:
+                table.add_row(run, *[""] * (len(COLUMNS) - 2), slow)
         return table
 
     def forget(self, run: str) -> None:
@@ -288,8 +288,8 @@ class PlainDisplay(_Common):
         self.say(f"{run}: {doing(stage, progress)}" + (f", {left}" if left else ""))
         for stream in active(progress):
             self.say(f"  {described(stream)}")
-        if told := worst(progress):
-            self.say(f"  slowest of the run so far: {told}")
+        if slow := worst(progress):
+            self.say(f"  slowest of the run so far: {slow}")
 
     def forget(self, run: str) -> None:
         """Do nothing: no run is kept."""

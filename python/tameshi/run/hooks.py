@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from tameshi import guard
 from tameshi.core.spec_types import RunSpec
-from tameshi.run.moments import Moments, moment_of
+from tameshi.run.event_times import Moments, moment_of
 
 SOURCE = "hooks"
 _LOOK_SECONDS = 0.02

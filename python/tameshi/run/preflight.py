@@ -13,7 +13,7 @@ from tameshi.core.environment import diskstats_name, environment, identity
 from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
-from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
+from tameshi.servers.placement import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import StudyFile, refusal, unsupported
 
@@ -206,7 +206,7 @@ def _watched(elsewhere: set[str], bindings: Bindings) -> dict[str, Path]:
 def _models(plan: Plan) -> dict[str, Any]:
     """Return the models of the storages, in any cell."""
     storages = (storage for run in plan.runs for storage in run.storage.values())
-    nodes = (of.model_dump(exclude_none=True, by_alias=True).get("model") for of in storages)
+    nodes = (each.model_dump(exclude_none=True, by_alias=True).get("model") for each in storages)
     return {"model": ", ".join(dict.fromkeys(_stack(node) for node in nodes if node))}
 
 

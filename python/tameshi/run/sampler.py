@@ -213,24 +213,24 @@ class Family:
             self._birth, self._last, self._ended = first.birth, {}, {}
         now = {(first_pid, first.birth): first.values}
         for pid in descendants(proc, first_pid):
-            found = read_process(proc, subject, pid).get(subject)
-            if found is not None:
-                now[pid, found.birth] = found.values
+            counters = read_process(proc, subject, pid).get(subject)
+            if counters is not None:
+                now[pid, counters.birth] = counters.values
         for member, values in self._last.items():
             if member not in now:
                 self._ended = summed([self._ended, values])
         self._last = now
-        whole = summed([self._ended, *now.values()])
-        return {subject: Counters(first.birth, {name: whole[name] for name in first.values})}
+        total = summed([self._ended, *now.values()])
+        return {subject: Counters(first.birth, {name: total[name] for name in first.values})}
 
 
 def summed(counters: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Return counters added up by name."""
-    whole: dict[str, int] = {}
+    total: dict[str, int] = {}
     for values in counters:
         for name, value in values.items():
-            whole[name] = whole.get(name, 0) + value
-    return whole
+            total[name] = total.get(name, 0) + value
+    return total
 
 
 def descendants(proc: Path, pid: int) -> Iterator[int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tameshi.run.sampler import Counters, Reading, Row, Series, own_time
-from tameshi.servers.shape import Client, ClientError, Counted, Product
+from tameshi.servers.product import Client, ClientError, Counted, Product
 
 SERVER = "server"
 OWN = "server-sampler"

@@ -27,7 +27,7 @@ class Verified:
     def broken(self, after: str) -> list[Mapping[str, Any]]:
         """Return the findings that violate a promise of durability."""
         forgiven = {"unsynced"} if after == "power-cut" else set()
-        return [found for found in self.findings if found["verdict"] not in forgiven]
+        return [finding for finding in self.findings if finding["verdict"] not in forgiven]
 
 
 def verify(run: Path, places: Mapping[str, Path]) -> list[Verified]:
@@ -57,8 +57,8 @@ def _verify(name: str, journal: Path, place: Path) -> Verified:
         opened = compiled.Target(
             name, target.fd, target.data_offset, target.data_bytes, target.direct
         )
-        found = compiled.verify(journal, opened)
-    return Verified(name, found["written"], found["right"], tuple(found["findings"]))
+        result = compiled.verify(journal, opened)
+    return Verified(name, result["written"], result["right"], tuple(result["findings"]))
 
 
 def described(finding: Mapping[str, Any]) -> str:

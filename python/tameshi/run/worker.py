@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from tameshi.core.errors import TameshiError
-from tameshi.run.work import StreamWork, Work
+from tameshi.run.stream_work import StreamWork, Work
 
 PROGRESS_SECONDS = 0.25
 _speaking = threading.Lock()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi.core.errors import BadInput, GuardRefusal
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tameshi.servers.installed import Program, installed
 from tameshi.servers.mariadb import MariaDB
 from tameshi.servers.mysql import MySQL
 from tameshi.servers.postgresql import PostgreSQL
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 PRODUCTS: dict[str, Product] = {
     product.name: product for product in (MariaDB(), MySQL(), PostgreSQL(), sqlite.SQLite())
@@ -37,20 +37,22 @@ def program_of(
     if product.embedded:
         return sqlite.here()
     there = installed() if programs is None else programs
-    found = [program for program in there if program.product == product.program]
-    if not found:
+    installed_programs = [program for program in there if program.product == product.program]
+    if not installed_programs:
         raise BadInput(
             f"{product.title} is not installed",
             key=f"engine.{product.name}",
             found="no program of this server found",
             hint=product.remedy,
         )
-    fitting = [program for program in found if fits(program.version, engine.version)]
+    fitting = [program for program in installed_programs if fits(program.version, engine.version)]
     if not fitting:
         raise BadInput(
             f"the study needs another version of {product.title} than the installed one",
             key=f"engine.{product.name}.version",
-            found=", ".join(f"{program.version} ({program.path})" for program in found),
+            found=", ".join(
+                f"{program.version} ({program.path})" for program in installed_programs
+            ),
             accepted=[f"{engine.version} installed", "a study without a version"],
         )
     return max(fitting, key=lambda program: _number(program.version))
@@ -65,5 +67,5 @@ def fits(version: str, wanted: str | None) -> bool:
 
 
 def _number(version: str) -> tuple[int, ...]:
-    found = re.match(r"[\d.]*\d", version)
-    return tuple(int(part) for part in found[0].split(".") if part) if found else ()
+    match = re.match(r"[\d.]*\d", version)
+    return tuple(int(part) for part in match[0].split(".") if part) if match else ()

@@ -154,24 +154,24 @@ class DataSets:
 
 def _listed(folder: Path) -> dict[str, int]:
     """Return the size of each file below a folder; refuse anything but files and folders."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for here, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = Path(here, name)
             status = os.lstat(path)
             if stat.S_ISREG(status.st_mode):
-                found[str(path.relative_to(folder))] = status.st_size
+                sizes[str(path.relative_to(folder))] = status.st_size
             elif not stat.S_ISDIR(status.st_mode):
                 raise RunFailed(
                     ("a data set may hold only files and folders: was the server stopped cleanly?"),
                     where=str(path),
                     found=stat.filemode(status.st_mode),
                 )
-    return dict(sorted(found.items()))
+    return dict(sorted(sizes.items()))
 
 
-def _require_same(wanted: Mapping[str, int], found: Mapping[str, int], place: Path) -> None:
-    differing = sorted(dict(wanted.items() ^ found.items()))
+def _require_same(wanted: Mapping[str, int], actual: Mapping[str, int], place: Path) -> None:
+    differing = sorted(dict(wanted.items() ^ actual.items()))
     if differing:
         raise RunFailed(
             "the data set is damaged: its files are not those that were kept",

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program, version_in
-from tameshi.servers.shape import Address, Client, ClientError, Product
+from tameshi.servers.product import Address, Client, ClientError, Product
 
 _SCHEMES = {
     "mariadb": ("mariadb", "mysql"),

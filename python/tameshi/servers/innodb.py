@@ -13,7 +13,7 @@ from pymysql.connections import Connection
 
 from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import (
+from tameshi.servers.product import (
     LOADING_POOL_BYTES,
     Address,
     Client,
@@ -206,10 +206,10 @@ class Innodb(Product):
                 "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM "
                 f"information_schema.TABLES WHERE TABLE_SCHEMA = '{address.database}'"
             )
-        told = {str(name).lower(): int(value) for name, value in rows}
-        page = told["innodb_page_size"]
-        free = min(told["innodb_buffer_pool_pages_free"], int(depth)) * page
-        held = told["innodb_buffer_pool_bytes_data"]
+        status = {str(name).lower(): int(value) for name, value in rows}
+        page = status["innodb_page_size"]
+        free = min(status["innodb_buffer_pool_pages_free"], int(depth)) * page
+        held = status["innodb_buffer_pool_bytes_data"]
         return Pool(held, min(int(data), int(size) - free))
 
     def count(self, client: Client, database: str) -> Counted | None:
@@ -221,17 +221,17 @@ class Innodb(Product):
             "SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() "
             f"FROM {self.status_table} WHERE VARIABLE_NAME IN ({listed})"
         )
-        told = {str(name).lower(): str(value) for name, value, _ in rows}
-        birth = int(rows[0][2]) - int(told["uptime"])
+        status = {str(name).lower(): str(value) for name, value, _ in rows}
+        birth = int(rows[0][2]) - int(status["uptime"])
         counters = {
-            metric: int(told[variable.lower()]) * worth
+            metric: int(status[variable.lower()]) * worth
             for metric, (variable, worth) in _COUNTERS.items()
-            if told.get(variable.lower(), "").isdigit()
+            if status.get(variable.lower(), "").isdigit()
         }
         gauges = {
-            metric: float(told[variable.lower()])
+            metric: float(status[variable.lower()])
             for metric, variable in _GAUGES.items()
-            if told.get(variable.lower(), "").isdigit()
+            if status.get(variable.lower(), "").isdigit()
         }
         if "server.threads_running" in gauges:
             gauges["server.threads_running"] -= 1  # without this connection

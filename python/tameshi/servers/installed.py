@@ -80,5 +80,5 @@ def version_said(
 
 def version_in(said: str) -> str:
     """Return the first version number in a program's answer."""
-    found = re.search(r"\d+(?:\.\d+)+\S*", said)
-    return found[0].rstrip(",)") if found else said[:40]
+    match = re.search(r"\d+(?:\.\d+)+\S*", said)
+    return match[0].rstrip(",)") if match else said[:40]

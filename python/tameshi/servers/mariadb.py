@@ -10,7 +10,7 @@ from pathlib import Path
 from tameshi.core.errors import BadInput
 from tameshi.servers.innodb import Innodb
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Client, Counted, Home
+from tameshi.servers.product import Client, Counted, Home
 
 
 class MariaDB(Innodb):
@@ -33,12 +33,12 @@ class MariaDB(Innodb):
         counted = super().count(client, database)
         if counted is None or "server.log_fsyncs" in counted.counters:
             return counted
-        told = counted.counters
+        counters = counted.counters
         with_log = {
-            "server.writes": told["server.writes"] + told["server.log_writes"],
-            "server.written_bytes": told["server.written_bytes"] + told["server.log_bytes"],
+            "server.writes": counters["server.writes"] + counters["server.log_writes"],
+            "server.written_bytes": counters["server.written_bytes"] + counters["server.log_bytes"],
         }
-        return replace(counted, counters={**told, **with_log})
+        return replace(counted, counters={**counters, **with_log})
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
         """Return the package's script; root of the new instance has no password."""
@@ -59,8 +59,8 @@ def _script(prefix: Path) -> Path:
         for folder in (prefix / "bin", prefix / "scripts"):
             if (folder / name).exists():
                 return folder / name
-        if found := shutil.which(name):
-            return Path(found)
+        if script := shutil.which(name):
+            return Path(script)
     raise BadInput(
         "MariaDB is installed without the script that makes a data directory",
         where=str(prefix),

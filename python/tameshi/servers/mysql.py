@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tameshi.servers.innodb import Innodb
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Home
+from tameshi.servers.product import Home
 
 
 class MySQL(Innodb):
@@ -26,8 +26,8 @@ class MySQL(Innodb):
 
     def redo_log(self, size_bytes: int, version: str) -> dict[str, str]:
         """Return one capacity since 8.0.30, two files before."""
-        found = re.match(r"(\d+)\.(\d+)\.?(\d*)", version)
-        number = tuple(int(part or 0) for part in found.groups()) if found else (8, 4, 0)
+        match = re.match(r"(\d+)\.(\d+)\.?(\d*)", version)
+        number = tuple(int(part or 0) for part in match.groups()) if match else (8, 4, 0)
         if number >= (8, 0, 30):
             return {"innodb_redo_log_capacity": str(size_bytes)}
         return {"innodb_log_file_size": str(size_bytes // 2), "innodb_log_files_in_group": "2"}

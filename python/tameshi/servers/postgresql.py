@@ -18,8 +18,7 @@ from pg8000.native import Connection
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
-from tameshi.servers.leftovers import remove_shared_memory
-from tameshi.servers.shape import (
+from tameshi.servers.product import (
     LOADING_POOL_BYTES,
     Address,
     Client,
@@ -33,6 +32,7 @@ from tameshi.servers.shape import (
     refuse_setting,
     size_of,
 )
+from tameshi.servers.shared_memory import remove_shared_memory
 
 PORT = 5432
 """Part of the socket's name; no server listens there unless a port is requested."""
@@ -205,9 +205,9 @@ class PostgreSQL(Product):
 
         A sample from inside the database counts as two of its transactions.
         """
-        found = counted(self._look(client, database))
+        sample = counted(self._look(client, database))
         inside = isinstance(client, PostgresClient) and client.database == database
-        return replace(found, own={"server.commits": 2}) if inside else found
+        return replace(sample, own={"server.commits": 2}) if inside else sample
 
     def _look(self, client: Client, database: str) -> dict[str, Any]:
         there = {str(row[0]) for row in client.query(_which_views())}
@@ -215,8 +215,8 @@ class PostgreSQL(Product):
             f", '{view}', (SELECT row_to_json(v) FROM {view} v)" for view in _VIEWS if view in there
         )
         named = database.replace("'", "''")
-        ((told,),) = client.query(_LOOK.format(database=named, views=views))
-        return dict(told if isinstance(told, dict) else json.loads(told))
+        ((statistics,),) = client.query(_LOOK.format(database=named, views=views))
+        return dict(statistics if isinstance(statistics, dict) else json.loads(statistics))
 
 
 def _which_views() -> str:
@@ -224,15 +224,15 @@ def _which_views() -> str:
     return f"SELECT relname FROM pg_class WHERE relname IN ({listed})"
 
 
-def counted(told: Mapping[str, Any]) -> Counted:
+def counted(statistics: Mapping[str, Any]) -> Counted:
     """Return metrics from views; columns missing in a version are omitted.
 
     `blks_read` counts requests to the kernel, whose cache may have served them.
     """
-    database = told["database"] or {}
+    database = statistics["database"] or {}
     views: dict[str, Any] = {}
     for view in reversed(_VIEWS):
-        views |= told.get(view) or {}
+        views |= statistics.get(view) or {}
 
     def total(source: Mapping[str, Any], *columns: str, worth: int = 1) -> int | None:
         values = [source[column] for column in columns if source.get(column) is not None]
@@ -257,12 +257,12 @@ def counted(told: Mapping[str, Any]) -> Counted:
         "server.pool_waits": total(views, "maxwritten_clean"),
     }
     gauges = {
-        "server.threads_running": told.get("running"),
-        "server.lock_waiting": told.get("waiting"),
-        "server.checkpoint_age_bytes": told.get("log_age"),
+        "server.threads_running": statistics.get("running"),
+        "server.lock_waiting": statistics.get("waiting"),
+        "server.checkpoint_age_bytes": statistics.get("log_age"),
     }
     return Counted(
-        birth=str(told["birth"]),
+        birth=str(statistics["birth"]),
         counters={name: value for name, value in counters.items() if value is not None},
         gauges={name: float(value) for name, value in gauges.items() if value is not None},
     )

@@ -22,7 +22,7 @@ from tameshi.core.spec_types import Engine
 from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Address, Client, ClientError, Home, Product
+from tameshi.servers.product import Address, Client, ClientError, Home, Product
 
 INITIALISE_SECONDS = 300.0
 START_SECONDS = 300.0

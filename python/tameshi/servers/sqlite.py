@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from tameshi.core.compiled import query
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import (
+from tameshi.servers.product import (
     Address,
     Client,
     ClientError,

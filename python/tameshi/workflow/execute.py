@@ -70,9 +70,11 @@ def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
     for world, planned in prepared.plans.items():
         mine = [run for run in runs if run.spec.world is world]
         cells = results(planned.study, mine)["cells"] if planned.study.search else ()
-        found = searches.next_rates(planned.study, cells, planned.runs)
+        next_rates = searches.next_rates(planned.study, cells, planned.runs)
         before = prepared.rates.get(world, {})
-        rates[world] = {cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()}
+        rates[world] = {
+            cell: sorted({*values, *before.get(cell, ())}) for cell, values in next_rates.items()
+        }
     if all(rates.get(world, {}) == prepared.rates.get(world, {}) for world in prepared.plans):
         return None
     return prepared.at_rates(rates)
@@ -135,10 +137,10 @@ def conduct(
                 current = following
 
         runs = _under_signals(session, work)
-        found = refresh()
+        document = refresh()
     complete = len(runs) == len(tasks(current))
     complete = complete and all(run.outcome["status"] == "complete" for run in runs)
-    return Conducted(runs, found, complete, session.stopping.is_set())
+    return Conducted(runs, document, complete, session.stopping.is_set())
 
 
 def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:

@@ -78,17 +78,17 @@ def read_runs(folder: Path) -> StudyRuns:
         identities = [str(identity) for identity in json.loads(order.read_bytes())]
     except (OSError, ValueError, TypeError):
         raise _damaged(order) from None
-    found = StudyRuns([], [])
+    runs = StudyRuns([], [])
     for identity in identities:
         try:
             run = store.read_run(store.run_folder(folder, identity))
             run = run or store.read_lost(folder, identity)
         except DamagedRun as damaged:
-            found.damaged.append(damaged)
+            runs.damaged.append(damaged)
             run = damaged.as_failed()
         if run:
-            found.runs.append(run)
-    return found
+            runs.runs.append(run)
+    return runs
 
 
 def _damaged(path: Path) -> BadInput:
@@ -103,19 +103,19 @@ def write_order(folder: Path, identities: Iterable[str]) -> None:
 
 def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
     """Write results.json atomically."""
-    found = results(study, runs.runs)
+    document = results(study, runs.runs)
     if runs.damaged:
-        found["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
+        document["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
         warning = verdict("warning", *(damaged.damage for damaged in runs.damaged))
-        found["verdict"] = worst([found["verdict"], warning])
+        document["verdict"] = worst([document["verdict"], warning])
     unchecked = sum(not run.is_checked for run in runs.runs if run.outcome["status"] != "failed")
     if unchecked:
-        found["unchecked"] = unchecked
+        document["unchecked"] = unchecked
     asked = read_asked(folder)
     if asked is not None:
-        found["asked"] = asked
-    store.write_json(folder / "results.json", found)
-    return found
+        document["asked"] = asked
+    store.write_json(folder / "results.json", document)
+    return document
 
 
 def read_asked(folder: Path) -> dict[str, Any] | None:
@@ -158,10 +158,10 @@ def report_inputs(
 
 def _first_of_cells(usable: Sequence[SealedRun]) -> list[SealedRun]:
     """Return the first run of each world's cells."""
-    found: dict[tuple[Any, ...], SealedRun] = {}
+    first: dict[tuple[Any, ...], SealedRun] = {}
     for run in usable:
-        found.setdefault((run.spec.world.value, *run.spec.cell.items()), run)
-    return list(found.values())
+        first.setdefault((run.spec.world.value, *run.spec.cell.items()), run)
+    return list(first.values())
 
 
 def _shown_over_time(
@@ -237,9 +237,9 @@ def _over_written(run: SealedRun) -> Iterable[dict[str, Any]]:
     for window in run.outcome["windows"]:
         until = run.spec.phases[window["phase"]].until
         if not window["levels"] and until.amount and until.steady:
-            found = over_written(run.series(), window)
-            if found is not None:
-                yield {"world": run.spec.world.value, **found}
+            curves = over_written(run.series(), window)
+            if curves is not None:
+                yield {"world": run.spec.world.value, **curves}
 
 
 def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:

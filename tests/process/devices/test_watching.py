@@ -10,8 +10,8 @@ from rich.console import Console
 from tameshi.core.spec_types import Until
 from tameshi.devices import find, html, render
 from tameshi.devices.behaviour import Behaviour, Measured, Point, behaviour
+from tameshi.devices.progress import carry_out, share_of, shown_on
 from tameshi.devices.show import as_json
-from tameshi.devices.watching import carry_out, share_of, shown_on
 
 ENDS = [Until(amount="10 B"), *[Until(time="100 ns")] * 3]
 
@@ -36,7 +36,7 @@ def test_what_is_through_is_counted_in_phases_and_parts_of_them(told, share):
 
 @pytest.mark.slow("a drive becomes steady")
 def test_shares_rise_to_the_end_while_a_drive_is_simulated(monkeypatch):
-    monkeypatch.setattr("tameshi.devices.watching.SECONDS", 0.005)
+    monkeypatch.setattr("tameshi.devices.progress.SECONDS", 0.005)
     seen: list[float | None] = []
     found = behaviour(find("nytro-blp4-400g"), seen.append)
     shares = [share for share in seen if share is not None]

@@ -17,7 +17,7 @@ import pytest
 
 from tameshi import guard
 from tameshi.core.errors import BadInput, GuardRefusal, RunFailed, TameshiError
-from tameshi.servers.states import _resident
+from tameshi.servers.cache_state import _resident
 
 SIZE = 2 << 20
 FOREIGN = b"someone's thesis\n" * 100

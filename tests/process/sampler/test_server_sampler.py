@@ -19,7 +19,7 @@ from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.innodb import _COUNTERS, _GAUGES
 from tameshi.servers.postgresql import counted
 from tameshi.servers.private import PrivateServer
-from tameshi.servers.shape import Client, ClientError, Counted, Product
+from tameshi.servers.product import Client, ClientError, Counted, Product
 
 HOUR_NS = 3600 * 10**9
 

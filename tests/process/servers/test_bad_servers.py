@@ -19,7 +19,7 @@ from tameshi.run.preflight import _cautions
 from tameshi.servers.accounts import account_of
 from tameshi.servers.catalog import PRODUCTS, product_named, program_of
 from tameshi.servers.installed import Program
-from tameshi.servers.places import Serving
+from tameshi.servers.placement import Serving
 from tameshi.servers.private import PrivateServer, prepare_directory
 
 

@@ -18,7 +18,7 @@ from making import ALL, SERVED, SUPPORT, Maker
 
 from tameshi.core.errors import BadInput
 from tameshi.servers.private import PrivateServer
-from tameshi.servers.shape import ClientError
+from tameshi.servers.product import ClientError
 
 CREATE = "CREATE TABLE kept (word varchar(20))"
 DIALECT = {

@@ -9,8 +9,8 @@ from command import codes
 from making import Maker
 
 from tameshi.core.spec_types import Start
+from tameshi.servers.cache_state import Residency, enforce, look, verify
 from tameshi.servers.private import PrivateServer
-from tameshi.servers.states import Residency, enforce, look, verify
 
 MIB = 1 << 20
 FILL = {

@@ -8,15 +8,15 @@ import pytest
 from questions import GB, cell, failed, question
 from rich.console import Console
 
-from tameshi.ask import Asking, Catalog, ask, command, fitting, storages_of
-from tameshi.ask.fitting import fitting_inputs
+from tameshi.ask import Asking, Catalog, ask, command, storages_of, with_capacity
+from tameshi.ask.capacity import inputs_with_capacity
 from tameshi.ask.question import Varied
-from tameshi.ask.written import (
+from tameshi.ask.study_text import (
     asked_study,
     lasts_of,
-    room_of_question,
     scale_of,
     sensitivity_study,
+    space_of_question,
 )
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
@@ -31,7 +31,7 @@ LARGE = {
 
 
 def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
-    asked, left = fitting(question(**LARGE, pools=(64 * GB, 64 * GB)), OUT)
+    asked, left = with_capacity(question(**LARGE, pools=(64 * GB, 64 * GB)), OUT)
     assert [storage.name for storage in asked.storages] == ["nvme-qlc-15-36tb"]
     (one,) = left
     assert (one["storage"], one["level"]) == ("sata-ssd-480gb", None)
@@ -43,17 +43,17 @@ def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
 def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
     small = storages_of("--storage", "sata-ssd-480gb", Catalog())
     with pytest.raises(BadInput) as caught:
-        fitting(question(database_bytes=600 * GB, storages=small), OUT)
+        with_capacity(question(database_bytes=600 * GB, storages=small), OUT)
     said = str(caught.value)
     assert said.startswith("--storage: no storage has enough space") and "600 GB of data" in said
 
 
 def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():
-    room = room_of_question(question(varied=()))
-    assert (room.data, room.log) == (24 * GB, 2 << 30)
-    assert 0.25 * room.data <= room.growth < 0.26 * room.data
-    assert room == room_of_question(question()), "unknown inputs ask for their own"
-    asked, left = fitting(question(database_bytes=300 * GB, storages=LARGE["storages"]), OUT)
+    space = space_of_question(question(varied=()))
+    assert (space.data, space.log) == (24 * GB, 2 << 30)
+    assert 0.25 * space.data <= space.growth < 0.26 * space.data
+    assert space == space_of_question(question()), "unknown inputs ask for their own"
+    asked, left = with_capacity(question(database_bytes=300 * GB, storages=LARGE["storages"]), OUT)
     assert len(asked.storages) == 2 and left == []
 
 
@@ -71,7 +71,7 @@ def test_an_unknown_input_that_needs_more_room_has_it_for_itself():
 
 def test_an_unknown_input_without_room_is_left_out_of_the_tornado():
     asked = question(**{**LARGE, "database_bytes": 350 * GB})
-    found, left = fitting_inputs(asked, "sata-ssd-480gb", OUT)
+    found, left = inputs_with_capacity(asked, "sata-ssd-480gb", OUT)
     assert [varied.name for varied in found.varied] == ["redo_log"]
     assert [each["level"] for each in left] == ["row_size × 1.25"]
 
@@ -120,17 +120,19 @@ def test_a_run_that_fails_ends_neither_the_search_nor_the_tornado(tmp_path, monk
 
 def test_no_storage_is_outgrown_by_being_fast_and_none_is_given_more_than_it_holds():
     small = question(database_bytes=GB // 2, pools=(GB // 2, GB // 2))
-    asked, left = fitting(small, OUT)
-    room, lasts = room_of_question(asked), lasts_of(asked, scale_of(asked)) / 1e9
+    asked, left = with_capacity(small, OUT)
+    space, lasts = space_of_question(asked), lasts_of(asked, scale_of(asked)) / 1e9
     # 26 to 30 bytes a statement are what simulated TPC-C adds, at a million statements a second.
-    assert left == [] and room.most - room.data - room.log > 1e6 * 30 * lasts > room.growth
+    assert (
+        left == [] and space.upper_bound - space.data - space.log > 1e6 * 30 * lasts > space.growth
+    )
     table = tomllib.loads(asked_study(asked, [GB // 2], OUT).study.text)
     for storage in asked.storages:
         size = compiled.size_bytes(table["storage"][storage.name]["size"])
-        assert storage.holds is None and room.most - (1 << 20) < size <= room.most
+        assert storage.holds is None and space.upper_bound - (1 << 20) < size <= space.upper_bound
 
     drive = storages_of("--storage", "sata-ssd-480gb", Catalog())
-    large, _ = fitting(question(storages=drive, scale=64, time_ns=90 * 10**9), OUT)
-    assert large.storages[0].holds == 480 * 10**9 < room_of_question(large).most
+    large, _ = with_capacity(question(storages=drive, scale=64, time_ns=90 * 10**9), OUT)
+    assert large.storages[0].holds == 480 * 10**9 < space_of_question(large).upper_bound
     table = tomllib.loads(asked_study(large, [8 << 30], OUT).study.text)
     assert compiled.size_bytes(table["storage"]["sata-ssd-480gb"]["size"]) <= 480 * 10**9

@@ -7,7 +7,7 @@ import pytest
 from questions import question
 
 from tameshi import guard
-from tameshi.ask import Question, kept
+from tameshi.ask import Question, saved_question
 from tameshi.ask.question import Costs, Storage
 from tameshi.core.errors import BadInput
 from tameshi.workflow import study_folder
@@ -18,13 +18,13 @@ def folder(tmp_path):
     """A folder that holds an answer."""
     guard.claim_folder(tmp_path / "out")
     guard.write_file(tmp_path / "out" / study_folder.SUMMARY, b"{}")
-    kept.keep(tmp_path / "out", question())
+    saved_question.save(tmp_path / "out", question())
     return tmp_path / "out"
 
 
 def test_the_same_question_goes_on_however_its_answer_is_tried(folder):
-    kept.refuse_another(folder, question())
-    kept.refuse_another(folder, question(varied=()))
+    saved_question.refuse_another(folder, question())
+    saved_question.refuse_another(folder, question(varied=()))
 
 
 @pytest.mark.parametrize(
@@ -39,28 +39,28 @@ def test_the_same_question_goes_on_however_its_answer_is_tried(folder):
     ],
 )
 def test_another_question_is_refused_with_what_differs(changed, words, folder):
-    before = (folder / kept.KEPT).read_bytes()
+    before = (folder / saved_question.FILE).read_bytes()
     with pytest.raises(BadInput) as caught:
-        kept.refuse_another(folder, question(**changed))
+        saved_question.refuse_another(folder, question(**changed))
     assert words in str(caught.value) and "--fresh" in str(caught.value)
-    assert (folder / kept.KEPT).read_bytes() == before
+    assert (folder / saved_question.FILE).read_bytes() == before
 
 
 def test_storages_of_one_name_and_other_parts_are_another_question(folder):
     storages = tuple(Storage(each.name, {"device": "null"}) for each in question().storages)
     with pytest.raises(BadInput, match="--storage disks,card with other contents"):
-        kept.refuse_another(folder, question(storages=storages))
+        saved_question.refuse_another(folder, question(storages=storages))
 
 
 def test_results_of_which_no_question_is_known_are_left_alone(folder):
-    (folder / kept.KEPT).unlink()
+    (folder / saved_question.FILE).unlink()
     with pytest.raises(BadInput, match="without a record"):
-        kept.refuse_another(folder, question())
+        saved_question.refuse_another(folder, question())
     (folder / study_folder.SUMMARY).unlink()
-    kept.refuse_another(folder, question())
+    saved_question.refuse_another(folder, question())
 
 
 def test_every_part_of_a_question_is_kept_and_has_an_option():
-    names = {field.name for field in fields(Question)} - set(kept.AROUND)
-    assert set(kept.document(question())) == set(kept.OPTIONS) == names
-    assert json.dumps(kept.document(question()))
+    names = {field.name for field in fields(Question)} - set(saved_question.VARIATIONS)
+    assert set(saved_question.document(question())) == set(saved_question.OPTIONS) == names
+    assert json.dumps(saved_question.document(question()))

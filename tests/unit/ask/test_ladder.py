@@ -5,17 +5,17 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tameshi.ask.command import MOST_ROUNDS
-from tameshi.ask.ladder import FINE, Tried, between, falls, refinements, rungs
+from tameshi.ask.command import MAX_ROUNDS
+from tameshi.ask.pool_search import FINE, Tried, doubled_sizes, falls, middle_of, refinements
 
 GIB = 1 << 30
 
 
 def test_pools_double_from_the_least_to_the_greatest():
-    assert rungs(8 * GIB, 64 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 64 * GIB]
-    assert rungs(8 * GIB, 40 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 40 * GIB]
-    assert rungs(8 * GIB, 17 * GIB) == [8 * GIB, 17 * GIB], "no two that are nearly one"
-    assert rungs(8 * GIB, 8 * GIB) == [8 * GIB]
+    assert doubled_sizes(8 * GIB, 64 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 64 * GIB]
+    assert doubled_sizes(8 * GIB, 40 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 40 * GIB]
+    assert doubled_sizes(8 * GIB, 17 * GIB) == [8 * GIB, 17 * GIB], "no two that are nearly one"
+    assert doubled_sizes(8 * GIB, 8 * GIB) == [8 * GIB]
 
 
 def search(needs: dict[str, int], price: dict[str, float]) -> tuple[list[Tried], int]:
@@ -28,7 +28,7 @@ def search(needs: dict[str, int], price: dict[str, float]) -> tuple[list[Tried],
         reach = pool / needs[storage]
         return Tried(storage, pool, reach >= 1, cost(storage, pool), reach)
 
-    found = [tried(storage, pool) for storage in needs for pool in rungs(GIB, 64 * GIB)]
+    found = [tried(storage, pool) for storage in needs for pool in doubled_sizes(GIB, 64 * GIB)]
     rounds = 0
     while more := refinements(found, cost):
         rounds += 1
@@ -49,8 +49,12 @@ def test_the_cheapest_is_found_to_within_what_is_fine(need, other, dearer):
 
 def test_what_cannot_become_the_cheapest_is_not_refined():
     found, _ = search({"cheap": 3 * GIB, "dear": 3 * GIB}, {"cheap": 0.0, "dear": 1000.0})
-    assert {each.pool for each in found if each.storage == "dear"} == set(rungs(GIB, 64 * GIB))
-    assert len([each for each in found if each.storage == "cheap"]) > len(rungs(GIB, 64 * GIB))
+    assert {each.pool for each in found if each.storage == "dear"} == set(
+        doubled_sizes(GIB, 64 * GIB)
+    )
+    assert len([each for each in found if each.storage == "cheap"]) > len(
+        doubled_sizes(GIB, 64 * GIB)
+    )
 
 
 def test_what_never_meets_or_always_does_is_not_refined():
@@ -59,8 +63,8 @@ def test_what_never_meets_or_always_does_is_not_refined():
 
 
 def test_a_middle_lies_between_and_is_round():
-    assert between(8 * GIB, 16 * GIB) == 11 * GIB + (256 << 20)
-    assert between(10 * GIB, 11 * GIB) is None
+    assert middle_of(8 * GIB, 16 * GIB) == 11 * GIB + (256 << 20)
+    assert middle_of(10 * GIB, 11 * GIB) is None
 
 
 def humped(peak: int, most: float) -> list[Tried]:
@@ -70,8 +74,8 @@ def humped(peak: int, most: float) -> list[Tried]:
         reach = most - 0.1 * abs(math.log2(pool / peak))
         return Tried("a", pool, reach >= 1, float(pool), reach)
 
-    found = [tried(pool) for pool in rungs(8 * GIB, 64 * GIB)]
-    for _ in range(MOST_ROUNDS + 1):
+    found = [tried(pool) for pool in doubled_sizes(8 * GIB, 64 * GIB)]
+    for _ in range(MAX_ROUNDS + 1):
         more = refinements(found, lambda _, pool: float(pool))
         if not more:
             return found
@@ -87,8 +91,8 @@ def test_a_pool_that_is_faster_than_a_larger_one_is_looked_for_before_none_is_cl
 
 
 def test_far_from_the_target_and_where_the_largest_is_the_fastest_nothing_more_is_tried():
-    assert len(humped(16 * GIB, 0.85)) == len(rungs(8 * GIB, 64 * GIB))
-    assert len(humped(64 * GIB, 0.99)) == len(rungs(8 * GIB, 64 * GIB))
+    assert len(humped(16 * GIB, 0.85)) == len(doubled_sizes(8 * GIB, 64 * GIB))
+    assert len(humped(64 * GIB, 0.99)) == len(doubled_sizes(8 * GIB, 64 * GIB))
 
 
 def test_a_larger_pool_that_misses_what_a_smaller_one_meets_is_told():

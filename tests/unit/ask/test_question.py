@@ -9,7 +9,7 @@ from questions import question
 from tameshi.ask import Catalog, bounds_of, costs_of, storages_of, varied_of
 from tameshi.ask.answer import cost, refuse_unknown_power, watts
 from tameshi.ask.question import Costs, Storage, Varied
-from tameshi.ask.written import drives
+from tameshi.ask.study_text import drives
 from tameshi.core.errors import BadInput
 
 GIB = 1 << 30

@@ -7,9 +7,10 @@ import pytest
 from questions import GB, question
 
 from tameshi.ask import Catalog, prepared, storages_of
-from tameshi.ask.ladder import rungs
+from tameshi.ask.pool_search import doubled_sizes
 from tameshi.ask.question import Storage, Varied
-from tameshi.ask.written import (
+from tameshi.ask.study_text import (
+    answer_label,
     asked_study,
     drives,
     lasts_of,
@@ -19,7 +20,6 @@ from tameshi.ask.written import (
     rounded_bytes,
     scale_of,
     sensitivity_study,
-    told_label,
 )
 from tameshi.core import compiled
 from tameshi.core.data import PROFILES
@@ -36,7 +36,7 @@ def planned(asked, written):
 def test_data_pool_log_and_drives_are_scaled_alike():
     asked = question()
     assert scale_of(asked) == 2, "more would leave too few warehouses for 20 clients"
-    written = asked_study(asked, rungs(*asked.pools), OUT)
+    written = asked_study(asked, doubled_sizes(*asked.pools), OUT)
     runs = planned(asked, written).runs
     assert len(runs) == 8
     for run in runs:
@@ -185,9 +185,9 @@ def test_drives_of_a_stack_are_counted_through_it():
 
 def test_whole_warehouses_that_stand_for_larger_rows_are_told_where_they_are_not_near():
     few = question(database_bytes=300 * 10**6, scale=1)
-    assert told_label(few, "row_size", 0.8) == "× 0.8 (warehouses: 2)"
-    assert told_label(few, "row_size", 1.0) == "× 1"
-    assert told_label(few, "redo_log", 2 << 30) == "2 GiB"
-    assert told_label(question(), "row_size", 0.8) == "× 0.8"
+    assert answer_label(few, "row_size", 0.8) == "× 0.8 (warehouses: 2)"
+    assert answer_label(few, "row_size", 1.0) == "× 1"
+    assert answer_label(few, "redo_log", 2 << 30) == "2 GiB"
+    assert answer_label(question(), "row_size", 0.8) == "× 0.8"
     rows = question(database_bytes=300 * 10**6, scale=1, workload="oltp")
-    assert told_label(rows, "row_size", 0.8) == "× 0.8"
+    assert answer_label(rows, "row_size", 0.8) == "× 0.8"

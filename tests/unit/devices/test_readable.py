@@ -2,7 +2,7 @@
 
 import pytest
 
-from tameshi.devices.readable import readable
+from tameshi.devices.units import readable
 from tameshi.devices.values import Value
 
 

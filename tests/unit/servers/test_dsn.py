@@ -9,7 +9,7 @@ import pytest
 from tameshi.core.errors import BadInput
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.dsn import RunningServer, read_dsn, secret_name
-from tameshi.servers.shape import Address, ClientError
+from tameshi.servers.product import Address, ClientError
 
 
 @pytest.mark.parametrize(

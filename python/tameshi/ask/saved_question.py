@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.ask.question import Question
-from tameshi.ask.written import pool_label
+from tameshi.ask.study_text import pool_label
 from tameshi.core.errors import BadInput
 from tameshi.record import store
 from tameshi.workflow import study_folder
 
-KEPT = "question.json"
-AROUND = ("varied",)
+FILE = "question.json"
+VARIATIONS = ("varied",)
 """Fields that vary the answer and are not part of the question."""
 UNSET = "unset"
 
@@ -39,8 +39,8 @@ def _names(value: Any) -> str:
 
 
 def _amounts(value: Any) -> str:
-    told = {name: amount for of in value.values() for name, amount in of.items()}
-    return " ".join(f"{name}={amount:g}" for name, amount in told.items()) or "none"
+    amounts = {name: amount for table in value.values() for name, amount in table.items()}
+    return " ".join(f"{name}={amount:g}" for name, amount in amounts.items()) or "none"
 
 
 OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
@@ -68,13 +68,13 @@ OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 
 def document(question: Question) -> dict[str, Any]:
     """Return the question as saved."""
-    told = json.loads(json.dumps(asdict(question)))
-    return {key: value for key, value in told.items() if key not in AROUND}
+    fields = json.loads(json.dumps(asdict(question)))
+    return {key: value for key, value in fields.items() if key not in VARIATIONS}
 
 
-def keep(folder: Path, question: Question) -> None:
+def save(folder: Path, question: Question) -> None:
     """Save the question of a folder."""
-    store.write_json(folder / KEPT, document(question))
+    store.write_json(folder / FILE, document(question))
 
 
 def refuse_another(folder: Path, question: Question) -> None:
@@ -82,15 +82,15 @@ def refuse_another(folder: Path, question: Question) -> None:
     if not (folder / study_folder.SUMMARY).exists():
         return
     try:
-        held = json.loads((folder / KEPT).read_bytes())
+        held = json.loads((folder / FILE).read_bytes())
     except FileNotFoundError:
         raise _refused(folder, "a question without a record, or a study") from None
-    apart = list(_apart(held, document(question)))
-    if apart:
-        raise _refused(folder, "; ".join(apart))
+    differences = list(_differences(held, document(question)))
+    if differences:
+        raise _refused(folder, "; ".join(differences))
 
 
-def _apart(held: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+def _differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
     """Yield the options in which a saved question differs from the new one."""
     for key, (option, said) in OPTIONS.items():
         if held[key] == asked[key]:

@@ -29,19 +29,19 @@ class Tried:
     reach: float
 
 
-def rungs(low: int, high: int) -> list[int]:
+def doubled_sizes(low: int, high: int) -> list[int]:
     """Return sizes from the least to the greatest by doubling, including both."""
-    found = []
+    sizes = []
     size = low
     while size < high:
-        found.append(size)
+        sizes.append(size)
         size *= 2
-    if found and high / found[-1] < FINE and len(found) > 1:
-        found.pop()
-    return [*found, high]
+    if sizes and high / sizes[-1] < FINE and len(sizes) > 1:
+        sizes.pop()
+    return [*sizes, high]
 
 
-def between(low: int, high: int) -> int | None:
+def middle_of(low: int, high: int) -> int | None:
     """Return the geometric mean of two sizes; None if they are near enough."""
     if high / low <= FINE:
         return None
@@ -57,43 +57,43 @@ def refinements(tried: Sequence[Tried], cost: Callable[[str, int], float]) -> di
     nearly meets the target is rejected, the pools next to its fastest one are tested too.
     """
     best = min((each.cost for each in tried if each.meets), default=math.inf)
-    found: dict[str, int] = {}
+    pools_to_test: dict[str, int] = {}
     for storage, pools in by_storage(tried).items():
-        middle = _below(pools) if any(each.meets for each in pools) else _beside(pools)
+        middle = _below(pools) if any(each.meets for each in pools) else _near_peak(pools)
         if middle is not None and cost(storage, middle) < best:
-            found[storage] = middle
-    return found
+            pools_to_test[storage] = middle
+    return pools_to_test
 
 
 def _below(pools: Sequence[Tried]) -> int | None:
     """Return a pool between the smallest that meets the target and its smaller neighbour."""
     good = next(place for place, each in enumerate(pools) if each.meets)
-    return between(pools[good - 1].pool, pools[good].pool) if good else None
+    return middle_of(pools[good - 1].pool, pools[good].pool) if good else None
 
 
-def _beside(pools: Sequence[Tried]) -> int | None:
+def _near_peak(pools: Sequence[Tried]) -> int | None:
     """Return a pool on the wider side of the fastest, if a larger pool is no faster."""
     peak = max(range(len(pools)), key=lambda place: pools[place].reach)
     if peak == len(pools) - 1 or pools[peak].reach < NEAR:
         return None
     sides = [(pools[place].pool, pools[place + 1].pool) for place in (peak, peak - 1) if place >= 0]
     wide = sorted(sides, key=lambda side: side[1] / side[0], reverse=True)
-    return next((middle for side in wide if (middle := between(*side))), None)
+    return next((middle for side in wide if (middle := middle_of(*side))), None)
 
 
 def falls(tried: Sequence[Tried]) -> list[tuple[Tried, Tried]]:
     """Return, by storage, the first pool that meets the target while the next larger misses it."""
-    found = []
+    drops = []
     for pools in by_storage(tried).values():
         steps = pairwise(pools)
         fall = next((step for step in steps if step[0].meets and not step[1].meets), None)
-        found += [fall] if fall else []
-    return found
+        drops += [fall] if fall else []
+    return drops
 
 
 def by_storage(tried: Sequence[Tried]) -> Mapping[str, Sequence[Tried]]:
     """Return finished configurations by storage, in ascending order of pools."""
-    found: dict[str, list[Tried]] = {}
+    groups: dict[str, list[Tried]] = {}
     for each in sorted(tried, key=lambda each: each.pool):
-        found.setdefault(each.storage, []).append(each)
-    return found
+        groups.setdefault(each.storage, []).append(each)
+    return groups

@@ -16,7 +16,7 @@ FASTEST = 2_000_000
 
 
 @dataclass(frozen=True)
-class Room:
+class Space:
     """Bytes at full size; `added`: growth in a run on the fastest storage."""
 
     data: int
@@ -25,22 +25,22 @@ class Room:
     added: int = 0
 
     @property
-    def whole(self) -> int:
+    def required(self) -> int:
         """Return the bytes that any storage needs."""
         return self.data + self.growth + self.log
 
     @property
-    def most(self) -> int:
+    def upper_bound(self) -> int:
         """Return the bytes that no run exceeds."""
         return self.data + max(self.growth, self.added) + self.log
 
 
-def room_of(
+def space_of(
     question: Question, scale: int, lasts_ns: int, rows: float = 1.0, log: float = 0.0
-) -> Room:
+) -> Space:
     """Return the space of a run, with rows scaled by a factor and a log of at least this size."""
     # There is at least one warehouse.
     data = max(question.database_bytes * rows, WAREHOUSE_BYTES * scale)
     growth = int(data * GROWTH) + LEAST_GROWTH * scale
     added = int(ADDED[question.workload] * FASTEST * lasts_ns / 1e9) * scale
-    return Room(int(data), growth, int(max(log, question.redo_bytes)), added)
+    return Space(int(data), growth, int(max(log, question.redo_bytes)), added)

@@ -26,8 +26,8 @@ def segments(listed: Path = _LISTED) -> Iterator[Segment]:
     head, *lines = listed.read_text(encoding="utf-8").splitlines()
     columns = head.split()
     for line in lines:
-        told = dict(zip(columns, map(int, line.split()), strict=False))
-        yield Segment(told["key"], told["shmid"], told["nattch"])
+        row = dict(zip(columns, map(int, line.split()), strict=False))
+        yield Segment(row["key"], row["shmid"], row["nattch"])
 
 
 def remove_shared_memory(key: int, number: int, patience_seconds: float = 5.0) -> bool:
@@ -39,10 +39,10 @@ def remove_shared_memory(key: int, number: int, patience_seconds: float = 5.0) -
     deadline = time.monotonic() + patience_seconds
     while True:
         # The list shows keys as signed 32-bit numbers, PostgreSQL's file as unsigned ones.
-        found = [s for s in segments() if s.number == number]
-        if not found or found[0].key & 0xFFFFFFFF != key & 0xFFFFFFFF:
+        matching = [s for s in segments() if s.number == number]
+        if not matching or matching[0].key & 0xFFFFFFFF != key & 0xFFFFFFFF:
             return False
-        if not found[0].users:
+        if not matching[0].users:
             libc = ctypes.CDLL(None, use_errno=True)
             return int(libc.shmctl(number, _IPC_RMID, None)) == 0
         if time.monotonic() > deadline:

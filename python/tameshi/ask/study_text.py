@@ -17,9 +17,9 @@ from tameshi.analysis.model_error import (
     ROW_EXTRA_BYTES,
     WAREHOUSE_BYTES,
 )
-from tameshi.ask.ladder import LARGE
+from tameshi.ask.pool_search import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Storage, Varied
-from tameshi.ask.room import Room, room_of
+from tameshi.ask.space import Space, space_of
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.study import least
@@ -77,7 +77,7 @@ def refuse_too_small(question: Question) -> None:
     if question.workload == "tpcc":
         warehouse = "TPC-C has at least one warehouse of about"
         sizes.append(("--database-size", warehouse, question.database_bytes, LEAST_TPCC))
-    for option, told, size, lowest in sizes:
+    for option, sentence, size, lowest in sizes:
         if size // scale >= lowest:
             continue
         found, accepted = pool_label(size), [f"{pool_label(lowest * scale)} or more"]
@@ -85,7 +85,7 @@ def refuse_too_small(question: Question) -> None:
             found += f", simulated at 1/{scale} of it"
         if scale > 1 and size >= lowest:
             accepted.append(f"--scale {size // lowest} or less")
-        message = f"{told} {pool_label(lowest)}"
+        message = f"{sentence} {pool_label(lowest)}"
         raise BadInput(message, where=option, found=found, accepted=accepted)
 
 
@@ -99,8 +99,8 @@ def simulated_bytes(question: Question) -> int:
 
 def rounded_bytes(question: Question) -> int | None:
     """Return the simulated data set, if it differs much from the requested one."""
-    found, asked = simulated_bytes(question), question.database_bytes
-    return found if abs(found - asked) > TOLD_FROM * asked else None
+    simulated, asked = simulated_bytes(question), question.database_bytes
+    return simulated if abs(simulated - asked) > TOLD_FROM * asked else None
 
 
 def _large_enough(question: Question, scale: int) -> bool:
@@ -134,21 +134,21 @@ def lasts_of(question: Question, scale: int) -> int:
     return ramp_of(question, scale) + question.time_ns
 
 
-def room_of_question(question: Question) -> Room:
+def space_of_question(question: Question) -> Space:
     """Return the space of the question's configurations."""
     scale = scale_of(question)
-    return room_of(question, scale, lasts_of(question, scale))
+    return space_of(question, scale, lasts_of(question, scale))
 
 
-def room_at(question: Question, varied: Varied) -> tuple[str, Room]:
+def space_at(question: Question, varied: Varied) -> tuple[str, Space]:
     """Return an uncertain input's greatest value as a level, and the space that it needs."""
-    return input_label(varied, varied.high), _room_with(question, varied.name, varied.high)
+    return input_label(varied, varied.high), _space_with(question, varied.name, varied.high)
 
 
-def _room_with(question: Question, name: str, value: float) -> Room:
+def _space_with(question: Question, name: str, value: float) -> Space:
     rows, log = (value if name == key else 0.0 for key in ("row_size", "redo_log"))
     scale = scale_of(question)
-    return room_of(question, scale, lasts_of(question, scale), max(rows, 1.0), log)
+    return space_of(question, scale, lasts_of(question, scale), max(rows, 1.0), log)
 
 
 def page_gets(question: Question, scale: int) -> float:
@@ -168,9 +168,9 @@ def pool_label(size: int) -> str:
 
 
 def asked_study(
-    question: Question, pools: Sequence[int], folder: Path, room: Room | None = None
+    question: Question, pools: Sequence[int], folder: Path, space: Space | None = None
 ) -> Written:
-    """Return the study of all storages and these pools; `room` overrides the question's space."""
+    """Return the study of all storages and these pools; `space` overrides the question's space."""
     scale = scale_of(question)
     axes = ["[axis.storage]"]
     axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
@@ -187,7 +187,7 @@ def asked_study(
         f"{question.database_bytes / 1e9:g} GB of {question.workload}{instead}?"
     )
     lines = [f"title = {_text(title)}", f"question = {_text(asks)}", "", *axes, ""]
-    return _whole(question, NAME, lines, folder, room or room_of_question(question))
+    return _written(question, NAME, lines, folder, space or space_of_question(question))
 
 
 def sensitivity_study(question: Question, storage: str, pool: int, folder: Path) -> Written:
@@ -206,8 +206,8 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
         for value in (varied.low, varied.high)
     ]
     engine = [f"buffer_pool = {_size(pool // scale)}"]
-    room = room_of_question(question)
-    return _whole(question, SENSITIVITY, [*lines, ""], folder, room, engine)
+    space = space_of_question(question)
+    return _written(question, SENSITIVITY, [*lines, ""], folder, space, engine)
 
 
 def input_label(varied: Varied, value: float) -> str:
@@ -222,7 +222,7 @@ def value_label(name: str, value: float) -> str:
     return f"× {value:g}" if name == "row_size" else f"{value:g}"
 
 
-def told_label(question: Question, name: str, value: float) -> str:
+def answer_label(question: Question, name: str, value: float) -> str:
     """Return an input's value for an answer, with the simulated whole warehouses.
 
     Omits them within 5 % of the requested value.
@@ -242,13 +242,13 @@ def _pool(question: Question, pool: int, scale: int) -> str:
 
 
 def _input(question: Question, storage: str, name: str, value: float) -> str:
-    """Return an input's value as TOML, on a storage with room for it."""
+    """Return an input's value as TOML, on a storage with space for it."""
     scale = scale_of(question)
     table = _overlay(question, name, value, scale)
-    room = _room_with(question, name, value)
-    if room.whole > room_of_question(question).whole:
-        stands = next(each for each in question.storages if each.name == storage)
-        table["storage"] = {storage: {"size": f"{_storage_bytes(stands, room, scale)} B"}}
+    space = _space_with(question, name, value)
+    if space.required > space_of_question(question).required:
+        chosen = next(each for each in question.storages if each.name == storage)
+        table["storage"] = {storage: {"size": f"{_storage_bytes(chosen, space, scale)} B"}}
     return _inline(table)
 
 
@@ -268,23 +268,23 @@ def _rows(question: Question, factor: float, scale: int) -> dict[str, Any]:
     if question.workload == "oltp":
         return {"rows": max(round(size * factor / OLTP_TABLES / OLTP_ROW_BYTES), 1)}
     rows = size * max(ROOM_IN_PAGE // (question.row_bytes + ROW_EXTRA_BYTES), 1) / PAGE_BYTES
-    whole = max(floor(rows / UPDATE_TABLES), 1) * UPDATE_TABLES
-    return {"rows": whole, "row_size": f"{round(question.row_bytes * factor)} B"}
+    count = max(floor(rows / UPDATE_TABLES), 1) * UPDATE_TABLES
+    return {"rows": count, "row_size": f"{round(question.row_bytes * factor)} B"}
 
 
-def _whole(
+def _written(
     question: Question,
     name: str,
     head: Sequence[str],
     folder: Path,
-    room: Room,
+    space: Space,
     engine: Sequence[str] = (),
 ) -> Written:
     scale = scale_of(question)
     devices = dict(_scaled_disks(question, scale))
     lines = [*head]
     for storage in question.storages:
-        lines += [f"[storage.{_key(storage.name)}]", *_storage(storage, room, scale), ""]
+        lines += [f"[storage.{_key(storage.name)}]", *_storage(storage, space, scale), ""]
     lines += [f'[host]\nprofile = "{question.host}"', f"[engine.{question.engine}]"]
     if question.version:
         lines += [f"version = {_text(question.version)}"]
@@ -317,10 +317,10 @@ def _program(question: Question, scale: int) -> dict[str, Any]:
     return {"tables": UPDATE_TABLES, **rows, "clients": question.clients}
 
 
-def _storage(storage: Storage, room: Room, scale: int) -> Iterator[str]:
+def _storage(storage: Storage, space: Space, scale: int) -> Iterator[str]:
     """Return a storage's keys; flash takes the scale itself, disks have scaled profiles."""
     stack = storage.stack
-    yield f"size = {_size(_storage_bytes(storage, room, scale))}"
+    yield f"size = {_size(_storage_bytes(storage, space, scale))}"
     if _scales(stack, scale):
         yield f"scale = {scale}"
     for key, value in _renamed(stack, scale).items():
@@ -333,26 +333,26 @@ def _scales(stack: Mapping[str, Any], scale: int) -> bool:
     return models[:1] == ["flash"] and scale > 1
 
 
-def _storage_bytes(storage: Storage, room: Room, scale: int) -> int:
+def _storage_bytes(storage: Storage, space: Space, scale: int) -> int:
     """Return the size of a storage for this space; a stack with its own scale has its full size."""
-    most = room.most if storage.holds is None else min(room.most, storage.holds)
+    most = space.upper_bound if storage.holds is None else min(space.upper_bound, storage.holds)
     size = most if _scales(storage.stack, scale) else most // scale
     return max(size >> 20 << 20, 64 << 20)
 
 
 def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:
     """Return the stack with scaled disk profiles and caches."""
-    found: dict[str, Any] = {}
+    scaled: dict[str, Any] = {}
     for key, value in stack.items():
         if isinstance(value, Mapping):
-            found[key] = _renamed(value, scale)
+            scaled[key] = _renamed(value, scale)
         elif key == "memory":
-            found[key] = _part(value, scale)
+            scaled[key] = _part(value, scale)
         elif key == "device" and scale > 1 and _kind(value)[0] == "hdd":
-            found[key] = _scaled_name(value, scale)
+            scaled[key] = _scaled_name(value, scale)
         else:
-            found[key] = value
-    return found
+            scaled[key] = value
+    return scaled
 
 
 def _scaled_name(device: str, scale: int) -> str:
@@ -423,14 +423,14 @@ def _kind(device: str) -> tuple[str, Mapping[str, Any]]:
 
 def watts_of(stack: Mapping[str, Any]) -> float | None:
     """Return a storage's maximum active power, from its profiles; None if one lacks it."""
-    found = 0.0
+    total = 0.0
     for device, count in drives(stack):
         power = _kind(device)[1].get("power", {})
         most = power.get("active_mw") or power.get("limit_mw")
         if most is None:
             return None
-        found += count * most["value"] / 1000
-    return found or None
+        total += count * most["value"] / 1000
+    return total or None
 
 
 def _key(name: str) -> str:

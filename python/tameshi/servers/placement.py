@@ -21,7 +21,7 @@ from tameshi.servers.catalog import fits, product_named, program_of
 from tameshi.servers.dsn import RunningServer, reached, where_it_is
 from tameshi.servers.installed import Program
 from tameshi.servers.private import DataDirectory, prepare_directory
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 SHAPING: Mapping[str, Mapping[str, Any]] = {
     "tpcc": {"warehouses": 1},
@@ -71,11 +71,11 @@ class Serving:
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry in the environment of a run, part of its identity."""
-        told = {"product": self.product.name, "version": self.program.version}
+        entry = {"product": self.product.name, "version": self.program.version}
         path = {"program": self.program.path} if self.program.path else {}
         if self.running:
             path = {"running": where_it_is(self.running.address)}
-        return {**told, **path, **({"instead_of": self.replaced} if self.replaced else {})}
+        return {**entry, **path, **({"instead_of": self.replaced} if self.replaced else {})}
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def place_of(
 
 def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
     """Return the settings that determine a run's data set; raise `BadInput` if phases differ."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for phase in phases:
         for program in phase.programs or ():
             ((word, settings),) = program.model_dump(mode="json").items()
@@ -199,11 +199,11 @@ def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
             }
             if word == "oltp" and settings["mix"] == "insert" and not data["auto_inc"]:
                 data["rows"] = 0  # its clients number the rows, starting without any
-            if found.setdefault(word, data) != data:
+            if values.setdefault(word, data) != data:
                 raise BadInput(
                     "the size of a data set cannot change within a run",
                     key=f"workload.{word}",
-                    found=f"{found[word]} and {data}",
+                    found=f"{values[word]} and {data}",
                     hint="Let its axis vary across runs.",
                 )
-    return found
+    return values

@@ -69,40 +69,44 @@ def look(server: PrivateServer) -> Residency:
     return Residency(pool.bytes, pool.useful_bytes, cached, size)
 
 
-def verify(start: Start, found: Residency, embedded: bool) -> list[dict[str, Any]]:
+def verify(start: Start, residency: Residency, embedded: bool) -> list[dict[str, Any]]:
     """Return findings against the claimed state, each of level `invalid`; none if it holds."""
     if start is Start.cold:
-        reasons = list(_not_cold(found, embedded))
+        reasons = list(_not_cold(residency, embedded))
     elif start is Start.warm:
-        reasons = list(_not_warm(found, embedded))
+        reasons = list(_not_warm(residency, embedded))
     else:
         reasons = []
     return [verdict("invalid", each) for each in reasons]
 
 
-def _not_cold(found: Residency, embedded: bool) -> Iterator[Reason]:
-    if found.pool_bytes is None and not embedded:
+def _not_cold(residency: Residency, embedded: bool) -> Iterator[Reason]:
+    if residency.pool_bytes is None and not embedded:
         yield reason("cold_unknown")
-    if found.pool_bytes is not None:
-        bound = max(COLD_POOL_BYTES, round((found.useful_bytes or 0) * COLD_POOL_SHARE))
-        if found.pool_bytes > bound:
-            yield reason("pool_not_cold", found_bytes=found.pool_bytes, bound_bytes=bound)
-    bound = max(COLD_PAGES_BYTES, round(found.data_bytes * COLD_PAGES_SHARE))
-    if found.page_cache_bytes > bound:
-        held = found.page_cache_bytes
+    if residency.pool_bytes is not None:
+        bound = max(COLD_POOL_BYTES, round((residency.useful_bytes or 0) * COLD_POOL_SHARE))
+        if residency.pool_bytes > bound:
+            yield reason("pool_not_cold", found_bytes=residency.pool_bytes, bound_bytes=bound)
+    bound = max(COLD_PAGES_BYTES, round(residency.data_bytes * COLD_PAGES_SHARE))
+    if residency.page_cache_bytes > bound:
+        held = residency.page_cache_bytes
         yield reason("page_cache_not_cold", found_bytes=held, bound_bytes=bound)
 
 
-def _not_warm(found: Residency, embedded: bool) -> Iterator[Reason]:
+def _not_warm(residency: Residency, embedded: bool) -> Iterator[Reason]:
     if embedded:
-        have, whole, code = found.page_cache_bytes, found.data_bytes, "page_cache_not_warm"
-    elif found.pool_bytes is None or found.useful_bytes is None:
+        have, possible, code = (
+            residency.page_cache_bytes,
+            residency.data_bytes,
+            "page_cache_not_warm",
+        )
+    elif residency.pool_bytes is None or residency.useful_bytes is None:
         yield reason("warm_unknown")
         return
     else:
-        have, whole, code = found.pool_bytes, found.useful_bytes, "pool_not_warm"
-    if have < whole * WARM_SHARE:
-        yield reason(code, found_bytes=have, whole_bytes=whole)
+        have, possible, code = residency.pool_bytes, residency.useful_bytes, "pool_not_warm"
+    if have < possible * WARM_SHARE:
+        yield reason(code, found_bytes=have, whole_bytes=possible)
 
 
 def drop_page_cache(folder: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.ask.question import Question, Storage, Varied
-from tameshi.ask.room import Room
-from tameshi.ask.written import asked_study, room_at, room_of_question, scale_of
+from tameshi.ask.space import Space
+from tameshi.ask.study_text import asked_study, scale_of, space_at, space_of_question
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import Reason, reason
@@ -18,23 +18,23 @@ from tameshi.report.words.text import Text
 from tameshi.study.bindings import Bindings
 from tameshi.workflow.prepare import prepare
 
-Left = Mapping[str, Any]
+LeftOut = Mapping[str, Any]
 """Left-out configuration: `storage`, `level` (pool or input value, or null), `reasons`."""
 
 
-def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
+def with_capacity(question: Question, folder: Path) -> tuple[Question, list[LeftOut]]:
     """Return the question with storages of sufficient capacity, and the others.
 
     Raises `BadInput` if none is left.
     """
-    room = room_of_question(question)
-    known = [(each, holds(question, each, room, folder)) for each in question.storages]
-    left: list[Left] = [
+    space = space_of_question(question)
+    known = [(each, capacity_of(question, each, space, folder)) for each in question.storages]
+    left: list[LeftOut] = [
         {"storage": each.name, "level": None, "reasons": [lacking]}
         for each, held in known
-        if (lacking := no_room(held, room))
+        if (lacking := shortage(held, space))
     ]
-    storages = tuple(replace(each, holds=held) for each, held in known if not no_room(held, room))
+    storages = tuple(replace(each, holds=held) for each, held in known if not shortage(held, space))
     if not storages:
         text = Text()
         said = "; ".join(f"{each['storage']}: {text.reason(each['reasons'][0])}" for each in left)
@@ -43,14 +43,16 @@ def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
     return replace(question, storages=storages, scale=scale_of(question)), left
 
 
-def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Question, list[Left]]:
+def inputs_with_capacity(
+    question: Question, storage: str, folder: Path
+) -> tuple[Question, list[LeftOut]]:
     """Return the question with uncertain inputs that the storage can hold, and the others."""
-    (stands,) = (each for each in question.storages if each.name == storage)
+    (chosen,) = (each for each in question.storages if each.name == storage)
     varied: list[Varied] = []
-    left: list[Left] = []
+    left: list[LeftOut] = []
     for each in question.varied:
-        label, room = room_at(question, each)
-        lacking = no_room(holds(question, stands, room, folder), room)
+        label, space = space_at(question, each)
+        lacking = shortage(capacity_of(question, chosen, space, folder), space)
         if lacking:
             left.append({"storage": storage, "level": label, "reasons": [lacking]})
         else:
@@ -58,10 +60,10 @@ def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Ques
     return replace(question, varied=tuple(varied)), left
 
 
-def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int | None:
+def capacity_of(question: Question, storage: Storage, space: Space, folder: Path) -> int | None:
     """Return the capacity of a storage at full size, if it limits a run."""
-    whole = replace(question, storages=(replace(storage, holds=None),), scale=1)
-    written = asked_study(whole, [question.pools[0]], folder, room)
+    full_size = replace(question, storages=(replace(storage, holds=None),), scale=1)
+    written = asked_study(full_size, [question.pools[0]], folder, space)
     try:
         prepare(written.study, [World.simulated], Bindings(), quick=False)
     except StudyError as error:
@@ -71,10 +73,10 @@ def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int
     return None
 
 
-def no_room(held: int | None, room: Room) -> Reason | None:
+def shortage(held: int | None, space: Space) -> Reason | None:
     """Return why a storage of this capacity is too small; None if it is not."""
-    if held is None or held >= room.whole:
+    if held is None or held >= space.required:
         return None
-    parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}
-    parts["whole"] = room.whole
+    parts = {"held": held, "data": space.data, "growth": space.growth, "log": space.log}
+    parts["whole"] = space.required
     return reason("no_room", "", **{f"{key}_capacity": value for key, value in parts.items()})
