@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tameshi import ask, guard
-from tameshi.commands.conducting import end
+from tameshi.commands.announcement import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.core.errors import BadInput

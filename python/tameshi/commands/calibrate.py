@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tameshi import calibrate
-from tameshi.commands.conducting import announce, end
+from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.core.errors import BadInput

@@ -58,7 +58,7 @@ def show_command(
         return
     array = devices.find_array(name)
     if array:
-        with devices.shown_on(ERR, lang) as watch:
+        with devices.progress_bar(ERR, lang) as watch:
             by_depth = devices.by_depth(array, watch)
         if form == "json":
             out = json.dumps(devices.array_as_json(array, by_depth), ensure_ascii=False, indent=2)
@@ -69,7 +69,7 @@ def show_command(
             OUT.print(devices.render(array, by_depth, lang))
         return
     drive = devices.find(name)
-    with devices.shown_on(ERR, lang) as watch:
+    with devices.progress_bar(ERR, lang) as watch:
         behaviour = devices.behaviour(drive, watch)
     if form == "json":
         typer.echo(json.dumps(devices.as_json(drive, behaviour), ensure_ascii=False, indent=2))

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tameshi import guard
-from tameshi.commands.conducting import announce, end
+from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
@@ -26,6 +26,17 @@ from tameshi.workflow.prepare import Prepared, prepare
 
 app = typer.Typer(add_completion=False)
 
+DestroyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--destroy",
+        help=(
+            "Real path of a file, or serial number, WWN or by-id link of a disk, whose "
+            "content may be destroyed (repeatable)."
+        ),
+    ),
+]
+
 
 @app.command()
 def run_command(
@@ -37,16 +48,7 @@ def run_command(
             "--on", help="NAME=PATH (repeatable): file, directory or drive for a storage."
         ),
     ] = None,
-    destroy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--destroy",
-            help=(
-                "Real path of a file, or serial number, WWN or by-id link of a disk, whose "
-                "content may be destroyed (repeatable)."
-            ),
-        ),
-    ] = None,
+    destroy: DestroyOption = None,
     server: Annotated[
         list[str] | None,
         typer.Option("--server", help="NAME=PRODUCT (repeatable): server product for an engine."),

@@ -2,7 +2,7 @@
 
 from tameshi.devices.behaviour import Behaviour, behaviour
 from tameshi.devices.depths import ByDepth, by_depth
-from tameshi.devices.progress import shown_on
+from tameshi.devices.progress import progress_bar
 from tameshi.devices.show import (
     array_as_json,
     as_json,
@@ -55,7 +55,7 @@ __all__ = [
     "listing_plain",
     "plain",
     "plain_as_json",
+    "progress_bar",
     "render",
     "render_plain",
-    "shown_on",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi.core import compiled
-from tameshi.devices.progress import Watch, carry_out, unwatched
+from tameshi.devices.progress import Watch, ignore_progress, run_phases
 from tameshi.devices.values import Described
 from tameshi.study.file import StudyFile, plan
 
@@ -69,7 +69,7 @@ class Behaviour:
     steady: tuple[Measured, ...]
 
 
-def behaviour(drive: Described, watch: Watch = unwatched) -> Behaviour | None:
+def behaviour(drive: Described, watch: Watch = ignore_progress) -> Behaviour | None:
     """Simulate a drive from fresh to steady, for some seconds, without files.
 
     Returns None for the null model, which has no latencies.
@@ -95,7 +95,7 @@ def simulated(
         (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
-        carry_out(compiled.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
+        run_phases(compiled.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
         with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 

@@ -14,7 +14,7 @@ from tameshi.devices.behaviour import (
     measured,
     simulated,
 )
-from tameshi.devices.progress import Watch, unwatched
+from tameshi.devices.progress import Watch, ignore_progress
 from tameshi.devices.values import Array
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -34,7 +34,7 @@ class ByDepth:
     writes: tuple[Measured, ...]
 
 
-def by_depth(array: Array, watch: Watch = unwatched) -> ByDepth:
+def by_depth(array: Array, watch: Watch = ignore_progress) -> ByDepth:
     """Simulate an array for some seconds, or a minute for many flash drives, without files."""
     scale = _scale(array)
     extra = {"arrays": [array.file], **array.beside}

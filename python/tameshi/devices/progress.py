@@ -21,11 +21,11 @@ Watch = Callable[[float | None], None]
 """Callback for progress: completed share of the phases; None while flash is prefilled."""
 
 
-def unwatched(_: float | None) -> None:
+def ignore_progress(_: float | None) -> None:
     """Ignore progress."""
 
 
-def carry_out(run: compiled.Execution, ends: Sequence[Until], watch: Watch) -> None:
+def run_phases(run: compiled.Execution, ends: Sequence[Until], watch: Watch) -> None:
     """Run all phases and report progress; an exception in `watch` also stops the simulation."""
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(run.run, [], 0, "auto")
@@ -51,10 +51,10 @@ def share_of(progress: Mapping[str, Any], ends: Sequence[Until]) -> float | None
 
 
 @contextmanager
-def shown_on(console: Console, lang: str) -> Iterator[Watch]:
+def progress_bar(console: Console, lang: str) -> Iterator[Watch]:
     """Show a bar on a terminal, removed at the end; nothing elsewhere."""
     if not console.is_terminal:
-        yield unwatched
+        yield ignore_progress
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:

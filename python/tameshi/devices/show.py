@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tameshi.devices.behaviour import Behaviour, Measured
 from tameshi.devices.depths import ByDepth
-from tameshi.devices.units import readable
+from tameshi.devices.units import display_value
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
 from tameshi.report.view.scales import SHOWN_SCALE
@@ -133,7 +133,7 @@ def _values(values: Sequence[Value], lang: str) -> Table:
     for key in ("parameter", "value", "source"):
         table.add_column(words(key, lang), overflow="fold")
     for value in values:
-        table.add_row(value.key, Text(readable(value)), Text(_source(value, lang)))
+        table.add_row(value.key, Text(display_value(value)), Text(_source(value, lang)))
     return table
 
 
@@ -285,7 +285,7 @@ def html(profile: Described | Array, simulated: Behaviour | ByDepth | None, lang
         shown=shown,
         plots=[_drawn(shown, *series) for series in shown.series] if shown else [],
         source=lambda value: _source(value, lang),
-        readable=readable,
+        display_value=display_value,
         w=lambda key: words(key, lang),
         lang=lang,
         style=Markup(style),

@@ -23,7 +23,7 @@ WHOLE_NS = 1000
 """Time in ns from which a larger unit is used."""
 
 
-def readable(value: Value) -> str:
+def display_value(value: Value) -> str:
     """Format a value: `1.2 GB/s`, `1 M/s`, `8.333 ms (7200/min)`, `4 µJ`, else unchanged."""
     last = value.key.rpartition(".")[2]
     if rate := re.fullmatch(r"(\d+) /s", value.value):

@@ -18,7 +18,7 @@ from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
 from tameshi.record.events import append_event
-from tameshi.run.event_times import Moments, moment_of
+from tameshi.run.event_times import EventTimes, time_of_event
 from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer
 
@@ -46,7 +46,7 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
     for name, event in (spec.events or {}).items():
         if name in commands or spec.database is None:
             continue
-        at_ns, phases = moment_of(spec, event)
+        at_ns, phases = time_of_event(spec, event)
         if event.kill is not None:
             down_ns = compiled.nanoseconds(event.kill.down or "0 s")
             crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
@@ -109,10 +109,10 @@ class Crashes:
             self._thread.join()
 
     def _keep(self, t0_ns: int, tell: Callable[[str], None]) -> None:
-        moments = Moments(self._folder, t0_ns, self._over)
+        event_times = EventTimes(self._folder, t0_ns, self._over)
         try:
             for crash in self._crashes:
-                if moments.wait_for(crash.at_ns, crash.phases):
+                if event_times.wait_for(crash.at_ns, crash.phases):
                     self._make(crash, t0_ns, tell)
                 elif not self._stopped():
                     self._fail(f"event `{crash.name}`: the run ended before its time")

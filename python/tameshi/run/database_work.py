@@ -59,7 +59,7 @@ class DatabaseWork:
         """Return the driver's progress."""
         return self._oltp.progress()
 
-    def befall(self, word: str) -> None:
+    def apply_fault(self, word: str) -> None:
         """Apply a server fault reported by the dispatcher."""
         match word:
             case "power_cut":
@@ -114,7 +114,7 @@ class LoadWork:
         """Return the rows so far."""
         return {"rows": sum(load.loaded() for load in self._loads)}
 
-    def befall(self, word: str) -> None:
+    def apply_fault(self, word: str) -> None:
         """Do nothing."""
 
     def stop(self) -> None:

@@ -362,14 +362,14 @@ def _converse(
                     begun = True
                     worker.go(t0_ns, task.examined.backend)
                     if crashes:
-                        crashes.begin(t0_ns, worker.befall)
+                        crashes.begin(t0_ns, worker.apply_fault)
                 case "let_go" if crashes:
                     crashes.let_go()
                 case "measured":
                     sampling.close()
                     if crashes:
                         crashes.settle()
-                        worker.befall("settled")
+                        worker.apply_fault("settled")
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":

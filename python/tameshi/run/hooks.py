@@ -21,10 +21,10 @@ from typing import Any, Self
 
 from tameshi import guard
 from tameshi.core.spec_types import RunSpec
-from tameshi.run.event_times import Moments, moment_of
+from tameshi.run.event_times import EventTimes, time_of_event
 
 SOURCE = "hooks"
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]
     for name, event in (spec.events or {}).items():
         if name not in commands:
             continue
-        at_ns, phases = moment_of(spec, event)
+        at_ns, phases = time_of_event(spec, event)
         hooks.append(Hook(name, at_ns, phases, tuple(commands[name])))
     return sorted(hooks, key=lambda hook: hook.at_ns)
 
@@ -77,7 +77,7 @@ class Hooks:
         self._t0_ns = t0_ns
         self._stopped = stopped
         self._over = threading.Event()
-        self._moments = Moments(folder, t0_ns, self._over)
+        self._event_times = EventTimes(folder, t0_ns, self._over)
         self._events = guard.append_file(folder / "events.jsonl")
         self._threads = [
             threading.Thread(target=self._keep, args=(hook,), daemon=True) for hook in hooks
@@ -95,7 +95,7 @@ class Hooks:
         self._events.close()
 
     def _keep(self, hook: Hook) -> None:
-        if not self._moments.wait_for(hook.at_ns, hook.phases):
+        if not self._event_times.wait_for(hook.at_ns, hook.phases):
             if not self._stopped():
                 self._tell("error", message=f"event `{hook.name}`: the run ended before its time")
             return
@@ -113,7 +113,7 @@ class Hooks:
         except OSError as error:
             self._tell("error", message=f"event `{hook.name}`: {error.strerror}")
             return
-        while process.poll() is None and not self._over.wait(_LOOK_SECONDS):
+        while process.poll() is None and not self._over.wait(_POLL_SECONDS):
             pass
         cut_short = process.poll() is None
         if cut_short:

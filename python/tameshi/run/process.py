@@ -61,7 +61,7 @@ class WorkerProcess:
         """Start the run at `t0_ns` of the monotonic clock; `backend` is that of a measured run."""
         self._tell({"kind": "go", "t0_ns": t0_ns, "backend": backend})
 
-    def befall(self, word: str) -> None:
+    def apply_fault(self, word: str) -> None:
         """Report a server fault: `power_cut`, `back`, `gone`; `settled`: no more faults."""
         self._tell({"kind": word})
 

@@ -32,7 +32,7 @@ class Work(Protocol):
     def progress(self) -> dict[str, Any]:
         """Return the progress."""
 
-    def befall(self, word: str) -> None:
+    def apply_fault(self, word: str) -> None:
         """Apply a server fault reported by the dispatcher."""
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class StreamWork:
         doing = self._phases[progress["phase"]] if self._phases else None
         return progress | {"doing": doing}
 
-    def befall(self, word: str) -> None:
+    def apply_fault(self, word: str) -> None:
         """Do nothing."""
 
     def stop(self) -> None:

@@ -64,7 +64,7 @@ class Worker:
             elif message["kind"] == "stop":
                 self.stop()
             else:
-                self.work.befall(message["kind"])
+                self.work.apply_fault(message["kind"])
                 if message["kind"] == "power_cut":
                     say("let_go")
         self.stop()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tameshi.devices.units import readable
+from tameshi.devices.units import display_value
 from tameshi.devices.values import Value
 
 
@@ -24,4 +24,4 @@ from tameshi.devices.values import Value
     ],
 )
 def test_rates_of_bytes_and_of_commands_look_unlike_and_units_fit(key, written, shown):
-    assert readable(Value(key, written, "chosen", None)) == shown
+    assert display_value(Value(key, written, "chosen", None)) == shown

@@ -10,7 +10,7 @@ from rich.console import Console
 from tameshi.core.spec_types import Until
 from tameshi.devices import find, html, render
 from tameshi.devices.behaviour import Behaviour, Measured, Point, behaviour
-from tameshi.devices.progress import carry_out, share_of, shown_on
+from tameshi.devices.progress import progress_bar, run_phases, share_of
 from tameshi.devices.show import as_json
 
 ENDS = [Until(amount="10 B"), *[Until(time="100 ns")] * 3]
@@ -50,7 +50,7 @@ def test_a_terminal_shows_a_bar_and_a_file_nothing(lang):
     shown = {}
     for terminal in (True, False):
         file = io.StringIO()
-        with shown_on(Console(file=file, force_terminal=terminal), lang) as watch:
+        with progress_bar(Console(file=file, force_terminal=terminal), lang) as watch:
             watch(None)
             watch(0.5)
         shown[terminal] = file.getvalue()
@@ -80,7 +80,7 @@ def test_who_interrupts_it_ends_the_simulation_too():
 
     work = Endless()
     with pytest.raises(KeyboardInterrupt):
-        carry_out(work, ENDS, interrupt)
+        run_phases(work, ENDS, interrupt)
     assert work.ended.is_set()
 
 
