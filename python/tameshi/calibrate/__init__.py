@@ -1,6 +1,6 @@
 """Device profiles fitted to measurements, with the error of the fit.
 
-`design` is the measuring study; `documents` finds results, which `recorded` and `fio_results` read
+`design` is the measuring study; `documents` finds results, which `recorded` and `fio_cells` read
 into `cells`; `models` holds the models, `simulate` and `fit` fit them, `profile` writes the
 profile, and `command` joins these steps. `docs/calibrate.md` is the page for users.
 """

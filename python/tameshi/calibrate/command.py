@@ -17,8 +17,7 @@ from tameshi import guard
 from tameshi.calibrate import design
 from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
 from tameshi.calibrate.documents import documents_of, is_results
-from tameshi.calibrate.fio_results import read_fio
-from tameshi.calibrate.fio_runs import is_fio, last_state
+from tameshi.calibrate.fio_cells import read_fio
 from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
@@ -26,6 +25,7 @@ from tameshi.calibrate.recorded import Recorded, read_recorded
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, counted
 from tameshi.core.spec_types import World
+from tameshi.fio.json import is_fio, last_state
 from tameshi.record import store
 from tameshi.report.fit import fit_markdown, fit_page
 from tameshi.study.bindings import Bindings

@@ -18,9 +18,8 @@ from tameshi.fio.jobfile import (
     read_job_file,
     write_jobs,
 )
-from tameshi.fio.logs import fio_logs
-from tameshi.fio.results import best_of, errors_of, fio_json
-from tameshi.fio.text import fio_text
+from tameshi.fio.json_writer import best_of, errors_of, fio_json
+from tameshi.fio.output import fio_logs, fio_text
 from tameshi.fio.translate import Translation, translate
 
 __all__ = [

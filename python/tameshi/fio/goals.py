@@ -1,4 +1,4 @@
-"""Goals of a fio job: steady state, or a latency at the highest load."""
+"""Goals and limits of a fio job: steady state, latency at the highest load, rates to keep."""
 
 from __future__ import annotations
 
@@ -9,9 +9,42 @@ from fractions import Fraction
 
 from tameshi.fio import values
 from tameshi.fio.jobfile import Setting
-from tameshi.fio.limits import Limits, limits_of
-from tameshi.fio.reader import Reader
+from tameshi.fio.options import Reader
 from tameshi.fio.values import bad
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a job, by direction; zero means no limit."""
+
+    bytes_per_second: tuple[int, int, int]
+    ios_per_second: tuple[int, int, int]
+    cycle_ns: int
+    latency_ns: int
+
+
+def limits_of(settings: Mapping[str, Setting], kb_base: int) -> Limits:
+    """Read the limits of a job."""
+
+    def rates(key: str) -> tuple[int, int, int]:
+        setting = settings.get(key)
+        if setting is None:
+            return 0, 0, 0
+        read, write, trim = values.directions(setting)
+
+        def rate(part: str) -> int:
+            return values.size_of(setting, part, kb_base) if part else 0
+
+        return rate(read), rate(write), rate(trim)
+
+    cycle, longest = settings.get("rate_cycle"), settings.get("max_latency")
+    return Limits(
+        bytes_per_second=rates("rate_min"),
+        ios_per_second=rates("rate_iops_min"),
+        cycle_ns=(values.integer(cycle, 1) if cycle else 1000) * 1_000_000,
+        latency_ns=values.time_us(longest, "us") * 1000 if longest else 0,
+    )
+
 
 Settings = Mapping[str, Setting]
 

@@ -7,15 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.fio import values
-from tameshi.fio.failures import Failures, failures_of
-from tameshi.fio.files import donor_of, file_bytes, is_sparse
 from tameshi.fio.goals import Goals, goals_of
 from tameshi.fio.jobfile import JobText, Setting
 from tameshi.fio.keys import CALLS, ENGINES, IN_DIRECTORY
-from tameshi.fio.places import is_split, processors_of
-from tameshi.fio.rates import rate_of
-from tameshi.fio.reader import Reader, off
-from tameshi.fio.stride import Stride, stride_of, zones_of
+from tameshi.fio.options import (
+    Failures,
+    Reader,
+    Stride,
+    donor_of,
+    failures_of,
+    file_bytes,
+    is_sparse,
+    is_split,
+    off,
+    processors_of,
+    rate_of,
+    stride_of,
+    zones_of,
+)
 from tameshi.fio.values import Percent, bad
 
 BLOCK_BYTES = 4096

@@ -11,7 +11,7 @@ import polars as pl
 
 from tameshi.core import compiled
 from tameshi.fio.bins import Latencies
-from tameshi.fio.stream import Stream
+from tameshi.fio.streams import Stream
 from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 

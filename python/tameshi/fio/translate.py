@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tameshi.core.errors import BadInput
-from tameshi.fio.exits import ends_with, phases_that_run
 from tameshi.fio.goals import Steady
 from tameshi.fio.job import Job
-from tameshi.fio.stream import Stream
-from tameshi.fio.stride import Stride
+from tameshi.fio.options import Stride
+from tameshi.fio.streams import Stream, ends_with, phases_that_run
 from tameshi.fio.values import WHOLE_PPM, Percent
 
 DIRECT_BYTES = 4096

@@ -9,8 +9,8 @@ import pytest
 from fio_json import drive
 
 from tameshi.calibrate.documents import documents_of, is_results
-from tameshi.calibrate.fio_runs import last_state
 from tameshi.core.errors import BadInput
+from tameshi.fio.json import last_state
 
 FIO = json.dumps(drive(), indent=2)
 

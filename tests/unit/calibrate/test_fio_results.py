@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tameshi.calibrate.command import trusted as without_doubtful
-from tameshi.calibrate.fio_results import read_fio
+from tameshi.calibrate.fio_cells import read_fio
 from tameshi.calibrate.models import candidates
 from tameshi.core.errors import BadInput
 from tameshi.report.words.text import Text

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fio_json import job, results
 
-from tameshi.calibrate.fio_results import read_fio
+from tameshi.calibrate.fio_cells import read_fio
 from tameshi.core.errors import BadInput
 from tameshi.report.words.text import Text
 

@@ -4,25 +4,148 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tameshi import fio
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
-from tameshi.calibrate.fio_devices import refuse_several
-from tameshi.calibrate.fio_figures import Place, count_of, figures_of, mean_of, quantiles_of
-from tameshi.calibrate.fio_sections import Section, in_one_entry, sections_of
-from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, listed
 from tameshi.fio import values
+from tameshi.fio.json import (
+    COUNT,
+    DISKS,
+    ERROR,
+    IOPS,
+    IOPS_DEVIATION,
+    IOPS_SAMPLES,
+    MEAN,
+    PERCENTILES,
+    SYNCS,
+    TOTAL_LATENCY,
+    VERSION,
+    Section,
+    Table,
+    count_of,
+    in_one_entry,
+    latencies_of,
+    mean_of,
+    quantiles_of,
+    sections_of,
+)
+from tameshi.fio.values import Percent
 from tameshi.study.file import StudyFile, plan
+
+ALIGNMENT = 4096
+"""Granularity to which shares of a size are rounded down."""
+SIZE_OPTION = "--size SIZE, of the device or file that they are of, such as --size 3.84TB"
+
+
+def sized(job: Table, options: Mapping[str, str], device_bytes: int | None) -> Mapping[str, str]:
+    """Return the options with `size` and `offset` in bytes; the default size is the rest after the
+    offset.
+
+    Raises `BadInput` if the device's size is needed, which fio's results never contain, or if the
+    job exceeds it.
+    """
+    one_size = "-" not in options.get("filesize", "-")
+    file_bytes = _bytes(job, options, "filesize") if one_size else None
+    whole = file_bytes if isinstance(file_bytes, int) else device_bytes
+    wanted = {key: _bytes(job, options, key) for key in ("size", "offset") if key in options}
+    asked = {key: _share(job, options, key, value, whole) for key, value in wanted.items()}
+    offset = asked.setdefault("offset", 0)
+    if "size" not in asked:
+        asked["size"] = _share(job, options, "size", Percent(100), whole) - offset
+    if device_bytes is not None and offset + asked["size"] > device_bytes:
+        message = f"job {job.job} used {offset + asked['size']} B, which is more"
+        raise BadInput(message, where="--size", found=f"{device_bytes} B")
+    return {**options, **{key: str(value) for key, value in asked.items()}}
+
+
+def _bytes(job: Table, options: Mapping[str, str], key: str) -> int | Percent:
+    setting = fio.Setting(key, options[key], f"{job.file}: job {job.job}")
+    return values.size(setting, 1000 if options.get("kb_base") == "1000" else 1024)
+
+
+def _share(
+    job: Table, options: Mapping[str, str], key: str, value: int | Percent, whole: int | None
+) -> int:
+    if isinstance(value, int):
+        return value
+    if whole is None:
+        name = options.get("filename", "a file")
+        raise BadInput(
+            f"these results are of {name}, whose size they don't contain",
+            where=f"{job.file}: job {job.job}",
+            key=f"job options.{key}",
+            found=options.get(key, "no such key"),
+            accepted=[SIZE_OPTION],
+        )
+    return whole * value.percent // 100 // ALIGNMENT * ALIGNMENT
+
+
+ONE_DEVICE = "results of jobs on one device; keep other devices in other files"
+SHOWN_DEVICES = 4
+"""Devices named in an error."""
+
+
+def refuse_several(whole: Table, jobs: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+    """Raise `BadInput` if jobs, given with their options, used several devices.
+
+    Files in several directories may share a device: fio lists the disks that it used.
+    """
+    first: dict[str, str] = {}
+    for name, options in jobs:
+        own = _device_paths(f"{whole.file}: job {name}", options)
+        first |= {place: name for place in own if place not in first}
+        if _are_several(own, whole.fields):
+            message = "this job used several devices, and a profile describes one"
+            raise _several_devices(f"{whole.file}: job {name}", message, own)
+    if _are_several(first, whole.fields):
+        message = "these jobs used several devices, and a profile describes one"
+        raise _several_devices(
+            whole.file, message, [f"{place} (job {job})" for place, job in first.items()]
+        )
+
+
+def _several_devices(where: str, message: str, found: Iterable[str]) -> BadInput:
+    places = list(found)
+    more = [f"{len(places) - SHOWN_DEVICES} more"] if len(places) > SHOWN_DEVICES else []
+    shown = ", ".join([*places[:SHOWN_DEVICES], *more])
+    return BadInput(message, where=where, key="filename", found=shown, accepted=[ONE_DEVICE])
+
+
+def _device_paths(where: str, options: Mapping[str, str]) -> list[str]:
+    """Return the devices of a job and the directories of its files."""
+
+    def split(key: str) -> list[str]:
+        return values.files(fio.Setting(key, options[key], where)) if options.get(key) else []
+
+    folders = split("directory") or ["."]
+    names = split("filename") or ["file"]
+    paths = [PurePosixPath(folder, name) for folder in folders for name in names]
+    return list(dict.fromkeys(str(path if _is_device(path) else path.parent) for path in paths))
+
+
+def _is_device(path: PurePosixPath) -> bool:
+    return path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm")
+
+
+def _are_several(places: Iterable[str], whole: Mapping[str, Any]) -> bool:
+    found = [PurePosixPath(place) for place in places]
+    devices = [place for place in found if _is_device(place)]
+    disks = whole.get(DISKS)
+    is_one_disk = isinstance(disks, list) and len(disks) == 1
+    return len(found) > 1 and (bool(devices) or not is_one_disk)
+
 
 OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
 NO_LATENCIES = "no latencies were recorded"
+FEWEST_SAMPLES = 20
+"""Least number of samples for a spread."""
 NO_SYNCS = "writes were to be made durable, and fio tells of no sync"
 
 
@@ -32,8 +155,8 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
     Raises `BadInput` for impossible values, jobs of several devices, a size that is needed and
     unknown, and jobs of unknown concurrency.
     """
-    found = Recorded([], {"fio": document["fio version"]}, capacity=device_bytes)
-    whole = Place(str(path), "", "", document)
+    found = Recorded([], {"fio": document[VERSION]}, capacity=device_bytes)
+    whole = Table(str(path), "", "", document)
     sections = sections_of(whole)
     refuse_several(whole, ((section.name, section.options) for section in sections))
     for section in sections:
@@ -60,7 +183,7 @@ def _cell(path: Path, section: Section) -> Cell | str:
         rounds.append(operations)
     options = section.options
     try:
-        stream, size = _asked(path, options)
+        stream, size = _stream_of(path, options)
         clones = values.integer(fio.Setting("numjobs", options.get("numjobs", "1"), str(path)), 1)
     except BadInput as error:
         return _refusal(error)
@@ -75,7 +198,7 @@ def _cell(path: Path, section: Section) -> Cell | str:
             return f"group_reporting tells {count} jobs as this one, and numjobs is {clones}"
     found = _averaged(rounds)
     # With O_DSYNC, the writes themselves take the time of syncs.
-    if isinstance(stream.get("sync"), dict) and "write" in found and SYNC not in found:
+    if isinstance(stream.get(SYNCS), dict) and "write" in found and SYNC not in found:
         return NO_SYNCS
     return Cell(section.name, {**stream, "jobs": clones}, size, found)
 
@@ -89,16 +212,16 @@ def _refusal(error: BadInput) -> str:
     return ": ".join(filter(None, (error.key, message)))
 
 
-def _failure(jobs: Sequence[Place]) -> str:
+def _failure(jobs: Sequence[Table]) -> str:
     """Return fio's error of a failed job; empty without error."""
     for job in jobs:
-        if number := int(job.number("error", 0.0)):
+        if number := int(job.number(ERROR, 0.0)):
             known = os.strerror(number) if number in errno.errorcode else "which is none of Linux"
             return f"it failed, fio says: error {number}, {known}"
     return ""
 
 
-def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str, int]:
+def _stream_of(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str, int]:
     """Return the stream of one clone with its file size, or the reason why it cannot be fitted."""
     wanted = {key: value for key, value in options.items() if key not in OF_THE_RUN}
     lines = [f"{key}={value}" if value != "" else key for key, value in wanted.items()]
@@ -115,7 +238,7 @@ def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str
     return stream, compiled.size_bytes(str(run.storage[phase.streams[0].storage].size))
 
 
-def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
+def _operations(jobs: Sequence[Table]) -> dict[str, Figures] | str:
     """Return the sum over clones, or the reason why it cannot be used."""
     operations: dict[str, Figures] = {}
     for kind in KINDS:
@@ -131,21 +254,33 @@ def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
     return {**operations, **_synced(jobs[0], operations.get("write"))}
 
 
-def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:
+def figures_of(side: Table) -> Figures | None:
+    """Return the figures of one direction of a job; None if fio recorded no latencies."""
+    rate = side.above_zero(IOPS)
+    latencies = latencies_of(side)
+    if latencies is None:
+        return None
+    mean_ns, quantiles = latencies
+    samples, deviation = side.number(IOPS_SAMPLES, 0.0), side.number(IOPS_DEVIATION, 0.0)
+    spread = 2 * deviation / rate / samples**0.5 if samples >= FEWEST_SAMPLES else None
+    return Figures(rate, mean_ns, quantiles, spread)
+
+
+def _synced(job: Table, write: Figures | None) -> dict[str, Figures]:
     """Return syncs after writes, and commits (both together); empty without counted syncs.
 
     fio 3 counts `fsync` and `fdatasync` with their latencies, and `fsync` alone as operations.
     """
-    syncs, writes = job.inside("sync"), job.inside("write")
-    told = syncs.inside("lat_ns") if syncs else None
+    syncs, writes = job.inside(SYNCS), job.inside("write")
+    told = syncs.inside(TOTAL_LATENCY) if syncs else None
     if not syncs or not told or not writes or not write:
         return {}
-    count = syncs.number("total_ios", 0.0) or told.number("N", 0.0)
+    count = syncs.number(COUNT, 0.0) or told.number("N", 0.0)
     if not count:
         return {}
-    told.above_zero("mean")
+    told.above_zero(MEAN)
     rate, mean = write.rate * count / count_of(writes), mean_of(told)
-    points = quantiles_of(told, 1.0) if told.table.get("percentile") else ()
+    points = quantiles_of(told, 1.0) if told.fields.get(PERCENTILES) else ()
     return {SYNC: Figures(rate, mean, points), COMMIT: Figures(rate, write.mean_ns + mean)}
 
 

@@ -1,12 +1,26 @@
-"""Jobs that end others at their end: `exitall` and `exit_what`."""
+"""Streams of the study with their fio jobs, and jobs that end others: `exitall`, `exit_what`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tameshi.core.errors import BadInput
 from tameshi.fio.job import Job
-from tameshi.fio.stream import Stream
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Stream of the study, with its job or clone of a job."""
+
+    name: str
+    job: Job
+    clone: int
+    clones: int
+    storage: str
+    phase: int
+    group: int
+    file: str
 
 
 def phases_that_run(

@@ -2,21 +2,88 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 from tameshi.fio.bins import Latencies, middle_of
-from tameshi.fio.broken import broken
+from tameshi.fio.goals import Limits
 from tameshi.fio.job import Job
 from tameshi.fio.jobfile import Setting
+from tameshi.fio.json import (
+    BYTES,
+    COMPLETION_LATENCY,
+    COUNT,
+    DISKS,
+    ELAPSED,
+    ERROR,
+    GLOBAL_OPTIONS,
+    GREATEST,
+    GROUP,
+    IOPS,
+    IOPS_DEVIATION,
+    IOPS_SAMPLES,
+    JOB_NAME,
+    JOB_OPTIONS,
+    JOB_RUNTIME,
+    JOBS,
+    LEAST,
+    MEAN,
+    PERCENTILES,
+    RUNTIME,
+    SYNCS,
+    TIMESTAMP_MS,
+    TOTAL_LATENCY,
+    VERSION,
+)
 from tameshi.fio.keys import ENGINES
 from tameshi.fio.measured import DIRECTIONS, NS, Direction, Measured, Record, Submission, disks
-from tameshi.fio.stream import Stream
+from tameshi.fio.streams import Stream
 from tameshi.fio.translate import Translation
 from tameshi.record.store import SealedRun
+
+_SETTLED_NS = 2 * NS
+"""Start of rate checks, after the begin of a job."""
+
+
+def exceeded_limit(limits: Limits, measured: Measured) -> tuple[int, str] | None:
+    """Return fio's error number and a sentence for the first exceeded limit."""
+    for place, word in enumerate(("read", "write", "trim")):
+        direction = measured.direction(word)
+        longest = max(direction.latencies.values, default=0)
+        if limits.latency_ns and longest > limits.latency_ns:
+            told = f"max_latency: a {word} took {longest} ns, more than {limits.latency_ns} ns"
+            return errno.ETIMEDOUT, told
+        least_bytes, least_ios = limits.bytes_per_second[place], limits.ios_per_second[place]
+        if not least_bytes and not least_ios:
+            continue
+        for at_ns, ios, size in _rates_per_cycle(direction, limits.cycle_ns):
+            if size < least_bytes:
+                told = f"rate_min: {size:.0f} B/s, less than {least_bytes}"
+            elif ios < least_ios:
+                told = f"rate_iops_min: {ios:.1f} /s, fewer than {least_ios}"
+            else:
+                continue
+            return errno.EIO, f"{told}, {at_ns / NS:.1f} s after the start ({word})"
+    return None
+
+
+def _rates_per_cycle(direction: Direction, cycle_ns: int) -> Iterator[tuple[int, float, float]]:
+    """Yield times with operations and bytes per second since the previous check.
+
+    As in fio, a check needs a completion and a full cycle.
+    """
+    since, ios, size = 0, 0, 0
+    for end, (count, moved, _) in sorted(direction.samples.items()):
+        ios, size = ios + count, size + moved
+        if not count or end < _SETTLED_NS or end - since < cycle_ns:
+            continue
+        yield end, ios * NS / (end - since), size * NS / (end - since)
+        since, ios, size = end, 0, 0
+
 
 SCHEMA_VERSION = 1
 """Version of Tameshi's additions; 1 is the first."""
@@ -39,13 +106,13 @@ def fio_json(
     shared = translation.streams[0].job.text.shared
     return {
         "schema_version": SCHEMA_VERSION,
-        "fio version": f"{FORM}-tameshi-{version('tameshi')}",
+        VERSION: f"{FORM}-tameshi-{version('tameshi')}",
         "timestamp": int(now),
-        "timestamp_ms": int(now * 1000),
+        TIMESTAMP_MS: int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
-        "global options": _options(shared),
-        "jobs": [_job(entry, rates, bins) for entry in entries],
-        "disk_util": disks(run),
+        GLOBAL_OPTIONS: _options(shared),
+        JOBS: [_job(entry, rates, bins) for entry in entries],
+        DISKS: disks(run),
     }
 
 
@@ -122,16 +189,16 @@ def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool)
     if job.name != job.text.name:
         own = {"name": job.name, **own}
     return {
-        "jobname": job.name,
-        "groupid": first.group,
+        JOB_NAME: job.name,
+        GROUP: first.group,
         "job_start": 0,
-        "error": error_of(measured)[0],
+        ERROR: error_of(measured)[0],
         "eta": 0,
-        "elapsed": math.ceil(measured.runtime_ns / NS),
-        "job options": own,
+        ELAPSED: math.ceil(measured.runtime_ns / NS),
+        JOB_OPTIONS: own,
         **{word: _direction(measured, word, rates, bins) for word in DIRECTIONS},
-        "sync": _syncs(measured.direction("sync"), job, bins),
-        "job_runtime": runtime_ms,
+        SYNCS: _syncs(measured.direction("sync"), job, bins),
+        JOB_RUNTIME: runtime_ms,
         "usr_cpu": _percent(measured.usage["user_ns"], measured.clone_ns),
         "sys_cpu": _percent(measured.usage["system_ns"], measured.clone_ns),
         "ctx": measured.usage["switches"],
@@ -152,7 +219,7 @@ def error_of(measured: Measured) -> tuple[int, str]:
     """Return fio's error number for such a job, and a sentence; 0 without error."""
     job = measured.streams[0].job
     fatal = job.failures.fatal(measured.failures)
-    return fatal or broken(job.goals.limits, measured) or (0, "")
+    return fatal or exceeded_limit(job.goals.limits, measured) or (0, "")
 
 
 def _failures(measured: Measured, job: Job) -> dict[str, Any]:
@@ -200,18 +267,18 @@ def _direction(
     seconds = runtime_ns / NS
     bytes_per_second = direction.bytes / seconds if seconds else 0.0
     return {
-        "io_bytes": direction.bytes,
+        BYTES: direction.bytes,
         "io_kbytes": direction.bytes // 1024,
         "bw_bytes": int(bytes_per_second),
         "bw": int(bytes_per_second / 1024),
-        "iops": round(count / seconds, 6) if seconds else 0.0,
-        "runtime": runtime_ns // 1_000_000,
-        "total_ios": count,
+        IOPS: round(count / seconds, 6) if seconds else 0.0,
+        RUNTIME: runtime_ns // 1_000_000,
+        COUNT: count,
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": _submission(measured, word).as_json(),
-        "clat_ns": _latency(direction.latencies, job, job.clat_percentiles, bins),
-        "lat_ns": _latency(direction.latencies, job, job.lat_percentiles, bins),
+        COMPLETION_LATENCY: _latency(direction.latencies, job, job.clat_percentiles, bins),
+        TOTAL_LATENCY: _latency(direction.latencies, job, job.lat_percentiles, bins),
         **_samples(measured, direction, rates.get((measured.streams[0].group, word), 0.0)),
     }
 
@@ -225,22 +292,22 @@ def _submission(measured: Measured, word: str) -> Submission:
 
 def _syncs(direction: Direction, job: Job, bins: bool) -> dict[str, Any]:
     latencies = direction.latencies
-    return {"total_ios": latencies.count, "lat_ns": _latency(latencies, job, True, bins)}
+    return {COUNT: latencies.count, TOTAL_LATENCY: _latency(latencies, job, True, bins)}
 
 
 def _latency(
     latencies: Latencies, job: Job | None = None, percentiles: bool = False, bins: bool = False
 ) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "min": min(latencies.values, default=0),
-        "max": max(latencies.values, default=0),
-        "mean": round(latencies.mean, 6),
+        LEAST: min(latencies.values, default=0),
+        GREATEST: max(latencies.values, default=0),
+        MEAN: round(latencies.mean, 6),
         "stddev": round(latencies.deviation, 6),
         "N": latencies.count,
     }
     if job and percentiles and latencies.count:
         listed = latencies.percentiles(job.percentiles)
-        found["percentile"] = {f"{percent:.6f}": value for percent, value in listed.items()}
+        found[PERCENTILES] = {f"{percent:.6f}": value for percent, value in listed.items()}
         if bins:
             numbered = latencies.bins().items()
             found["bins"] = {str(middle_of(number)): count for number, count in numbered}
@@ -298,6 +365,6 @@ def _samples(measured: Measured, direction: Direction, of_group: float) -> dict[
         "iops_min": int(min(operations, default=0)),
         "iops_max": int(max(operations, default=0)),
         "iops_mean": round(iops, 6),
-        "iops_stddev": round(iops_deviation, 6),
-        "iops_samples": len(samples),
+        IOPS_DEVIATION: round(iops_deviation, 6),
+        IOPS_SAMPLES: len(samples),
     }
