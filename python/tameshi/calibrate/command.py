@@ -117,10 +117,10 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
     cells = _with_roles(recorded, asked)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
         left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
-        found = counted(len(cells), "cell") + left_out
+        reasons = counted(len(cells), "cell") + left_out
         accepted = [f"{FEWEST} cells or more that are not held out"]
         message = "too few cells for a fit"
-        raise BadInput(message, where=str(asked.what), found=found, accepted=accepted)
+        raise BadInput(message, where=str(asked.what), found=reasons, accepted=accepted)
     models = candidates(cells, recorded.capacity, asked.model)
     if not models:
         message = (
@@ -226,29 +226,29 @@ def _document(
                 "unit": each.parameter.unit,
                 "value": each.value,
                 "error": each.error,
-                "told": each.told,
+                "told": each.determined,
             }
             for each in best.estimates
         ],
-        "untold": list(best.model.untold),
+        "untold": list(best.model.undetermined),
         "cells": rows,
         "summary": {role: _summary(rows, role == "held_out") for role in ("fitted", "held_out")},
         "left_out": recorded.left_out,
     }
 
 
-def _row(cell: Cell, found: Mapping[str, Figures]) -> dict[str, Any]:
+def _row(cell: Cell, figures: Mapping[str, Figures]) -> dict[str, Any]:
     spread = cell.spread
     low_high = {}
     if spread is not None:
         low_high = {"low": cell.rate * math.exp(-spread), "high": cell.rate * math.exp(spread)}
-    simulated = sum(found[kind].rate for kind in KINDS if kind in found)
+    simulated = sum(figures[kind].rate for kind in KINDS if kind in figures)
     return {
         "cell": cell.name,
         "held_out": cell.held_out,
         "measured": {"rate": cell.rate, **low_high, **_latencies(cell.operations)},
-        "simulated": {"rate": simulated, **_latencies(found)},
-        "error": error_of(cell, found),
+        "simulated": {"rate": simulated, **_latencies(figures)},
+        "error": error_of(cell, figures),
         "findings": list(cell.findings),
     }
 

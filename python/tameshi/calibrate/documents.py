@@ -50,11 +50,11 @@ def documents_of(path: Path) -> list[Any]:
     """
     text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
     decoder = json.JSONDecoder()
-    found, end = [], 0
+    documents, end = [], 0
     try:
         while begin := NEXT.match(text, end) or LINE.search(text, end):
             value, end = decoder.raw_decode(text, begin.end())
-            found.append(value)
-        return found or [json.loads(text)]
+            documents.append(value)
+        return documents or [json.loads(text)]
     except (ValueError, RecursionError) as error:
         raise BadInput("this is not JSON", where=str(path), found=str(error)) from None

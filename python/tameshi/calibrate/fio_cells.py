@@ -53,12 +53,12 @@ def sized(job: Table, options: Mapping[str, str], device_bytes: int | None) -> M
     """
     one_size = "-" not in options.get("filesize", "-")
     file_bytes = _bytes(job, options, "filesize") if one_size else None
-    whole = file_bytes if isinstance(file_bytes, int) else device_bytes
+    total = file_bytes if isinstance(file_bytes, int) else device_bytes
     wanted = {key: _bytes(job, options, key) for key in ("size", "offset") if key in options}
-    asked = {key: _share(job, options, key, value, whole) for key, value in wanted.items()}
+    asked = {key: _share(job, options, key, value, total) for key, value in wanted.items()}
     offset = asked.setdefault("offset", 0)
     if "size" not in asked:
-        asked["size"] = _share(job, options, "size", Percent(100), whole) - offset
+        asked["size"] = _share(job, options, "size", Percent(100), total) - offset
     if device_bytes is not None and offset + asked["size"] > device_bytes:
         message = f"job {job.job} used {offset + asked['size']} B, which is more"
         raise BadInput(message, where="--size", found=f"{device_bytes} B")
@@ -71,11 +71,11 @@ def _bytes(job: Table, options: Mapping[str, str], key: str) -> int | Percent:
 
 
 def _share(
-    job: Table, options: Mapping[str, str], key: str, value: int | Percent, whole: int | None
+    job: Table, options: Mapping[str, str], key: str, value: int | Percent, total: int | None
 ) -> int:
     if isinstance(value, int):
         return value
-    if whole is None:
+    if total is None:
         name = options.get("filename", "a file")
         raise BadInput(
             f"these results are of {name}, whose size they don't contain",
@@ -84,7 +84,7 @@ def _share(
             found=options.get(key, "no such key"),
             accepted=[SIZE_OPTION],
         )
-    return whole * value.percent // 100 // ALIGNMENT * ALIGNMENT
+    return total * value.percent // 100 // ALIGNMENT * ALIGNMENT
 
 
 ONE_DEVICE = "results of jobs on one device; keep other devices in other files"
@@ -92,27 +92,27 @@ SHOWN_DEVICES = 4
 """Devices named in an error."""
 
 
-def refuse_several(whole: Table, jobs: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+def refuse_several(document: Table, jobs: Iterable[tuple[str, Mapping[str, str]]]) -> None:
     """Raise `BadInput` if jobs, given with their options, used several devices.
 
     Files in several directories may share a device: fio lists the disks that it used.
     """
     first: dict[str, str] = {}
     for name, options in jobs:
-        own = _device_paths(f"{whole.file}: job {name}", options)
+        own = _device_paths(f"{document.file}: job {name}", options)
         first |= {place: name for place in own if place not in first}
-        if _are_several(own, whole.fields):
+        if _are_several(own, document.fields):
             message = "this job used several devices, and a profile describes one"
-            raise _several_devices(f"{whole.file}: job {name}", message, own)
-    if _are_several(first, whole.fields):
+            raise _several_devices(f"{document.file}: job {name}", message, own)
+    if _are_several(first, document.fields):
         message = "these jobs used several devices, and a profile describes one"
         raise _several_devices(
-            whole.file, message, [f"{place} (job {job})" for place, job in first.items()]
+            document.file, message, [f"{place} (job {job})" for place, job in first.items()]
         )
 
 
-def _several_devices(where: str, message: str, found: Iterable[str]) -> BadInput:
-    places = list(found)
+def _several_devices(where: str, message: str, devices: Iterable[str]) -> BadInput:
+    places = list(devices)
     more = [f"{len(places) - SHOWN_DEVICES} more"] if len(places) > SHOWN_DEVICES else []
     shown = ", ".join([*places[:SHOWN_DEVICES], *more])
     return BadInput(message, where=where, key="filename", found=shown, accepted=[ONE_DEVICE])
@@ -134,12 +134,12 @@ def _is_device(path: PurePosixPath) -> bool:
     return path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm")
 
 
-def _are_several(places: Iterable[str], whole: Mapping[str, Any]) -> bool:
-    found = [PurePosixPath(place) for place in places]
-    devices = [place for place in found if _is_device(place)]
-    disks = whole.get(DISKS)
+def _are_several(places: Iterable[str], document: Mapping[str, Any]) -> bool:
+    paths = [PurePosixPath(place) for place in places]
+    devices = [place for place in paths if _is_device(place)]
+    disks = document.get(DISKS)
     is_one_disk = isinstance(disks, list) and len(disks) == 1
-    return len(found) > 1 and (bool(devices) or not is_one_disk)
+    return len(paths) > 1 and (bool(devices) or not is_one_disk)
 
 
 OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
@@ -155,22 +155,22 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
     Raises `BadInput` for impossible values, jobs of several devices, a size that is needed and
     unknown, and jobs of unknown concurrency.
     """
-    found = Recorded([], {"fio": document[VERSION]}, capacity=device_bytes)
-    whole = Table(str(path), "", "", document)
-    sections = sections_of(whole)
-    refuse_several(whole, ((section.name, section.options) for section in sections))
+    recorded = Recorded([], {"fio": document[VERSION]}, capacity=device_bytes)
+    table = Table(str(path), "", "", document)
+    sections = sections_of(table)
+    refuse_several(table, ((section.name, section.options) for section in sections))
     for section in sections:
         jobs = [job for clones in section.rounds for job in clones]
         options = sized(jobs[0], section.options, device_bytes)
         made = section.at_once or _failure(jobs) or _cell(path, replace(section, options=options))
         if isinstance(made, str):
-            found.left_out.append(f"{section.name}: {made}")
+            recorded.left_out.append(f"{section.name}: {made}")
         else:
-            found.cells.append(made)
-    if not found.cells:
-        reasons = "; ".join(found.left_out[:3]) or "it lists no job"
+            recorded.cells.append(made)
+    if not recorded.cells:
+        reasons = "; ".join(recorded.left_out[:3]) or "it lists no job"
         raise BadInput("no job here can be fitted", where=str(path), found=reasons)
-    return found
+    return recorded
 
 
 def _cell(path: Path, section: Section) -> Cell | str:
@@ -196,11 +196,15 @@ def _cell(path: Path, section: Section) -> Cell | str:
             return f"{len(jobs)} of {clones} clones are told"
         if len(jobs) == 1 and (count := in_one_entry(jobs[0], options)) > clones:
             return f"group_reporting tells {count} jobs as this one, and numjobs is {clones}"
-    found = _averaged(rounds)
+    operations_mean = _averaged(rounds)
     # With O_DSYNC, the writes themselves take the time of syncs.
-    if isinstance(stream.get(SYNCS), dict) and "write" in found and SYNC not in found:
+    if (
+        isinstance(stream.get(SYNCS), dict)
+        and "write" in operations_mean
+        and SYNC not in operations_mean
+    ):
         return NO_SYNCS
-    return Cell(section.name, {**stream, "jobs": clones}, size, found)
+    return Cell(section.name, {**stream, "jobs": clones}, size, operations_mean)
 
 
 def _refusal(error: BadInput) -> str:
@@ -272,15 +276,15 @@ def _synced(job: Table, write: Figures | None) -> dict[str, Figures]:
     fio 3 counts `fsync` and `fdatasync` with their latencies, and `fsync` alone as operations.
     """
     syncs, writes = job.inside(SYNCS), job.inside("write")
-    told = syncs.inside(TOTAL_LATENCY) if syncs else None
-    if not syncs or not told or not writes or not write:
+    latencies = syncs.inside(TOTAL_LATENCY) if syncs else None
+    if not syncs or not latencies or not writes or not write:
         return {}
-    count = syncs.number(COUNT, 0.0) or told.number("N", 0.0)
+    count = syncs.number(COUNT, 0.0) or latencies.number("N", 0.0)
     if not count:
         return {}
-    told.above_zero(MEAN)
-    rate, mean = write.rate * count / count_of(writes), mean_of(told)
-    points = quantiles_of(told, 1.0) if told.fields.get(PERCENTILES) else ()
+    latencies.above_zero(MEAN)
+    rate, mean = write.rate * count / count_of(writes), mean_of(latencies)
+    points = quantiles_of(latencies, 1.0) if latencies.fields.get(PERCENTILES) else ()
     return {SYNC: Figures(rate, mean, points), COMMIT: Figures(rate, write.mean_ns + mean)}
 
 
@@ -292,7 +296,7 @@ def _summed(each: Sequence[Figures]) -> Figures:
     mean = sum(figures.mean_ns * figures.rate for figures in each) / rate
     points = []
     for share, _ in each[0].quantiles:
-        at = [(value, of.rate) for of in each if (value := of.quantile(share)) is not None]
+        at = [(value, clone.rate) for clone in each if (value := clone.quantile(share)) is not None]
         if len(at) == len(each):
             points.append((share, sum(value * weight for value, weight in at) / rate))
     return Figures(rate, mean, points)
@@ -304,4 +308,6 @@ def _averaged(rounds: Sequence[Mapping[str, Figures]]) -> Mapping[str, Figures]:
         return rounds[0]
     kinds = [kind for kind in rounds[0] if all(kind in each for each in rounds)]
     sums = {kind: _summed([each[kind] for each in rounds]) for kind in kinds}
-    return {kind: replace(of, rate=of.rate / len(rounds)) for kind, of in sums.items()}
+    return {
+        kind: replace(figures, rate=figures.rate / len(rounds)) for kind, figures in sums.items()
+    }

@@ -40,7 +40,7 @@ class Estimated:
     error: float
 
     @property
-    def told(self) -> bool:
+    def determined(self) -> bool:
         """Return whether the cells determine it."""
         inside = self.parameter.low * 1.05 < self.value < self.parameter.high / 1.05
         return self.error < TOLD and inside
@@ -77,18 +77,18 @@ def fit_all(cells: Sequence[Cell], models: Sequence[Model], watch: Watch) -> lis
     Excludes overdetermined models (`beyond`), unless no other can be fitted. Raises `RunFailed` if
     none can be simulated.
     """
-    found: list[Fitted] = []
+    results: list[Fitted] = []
     reasons: list[str] = []
     left = beyond(cells, models)
     for group in ([model for model in models if model not in left], left):
-        for model in () if found else group:
+        for model in () if results else group:
             try:
-                found.append(_fit(cells, model, watch))
+                results.append(_fit(cells, model, watch))
             except RunFailed as error:
                 reasons.append(f"{model.name}: {error.message}")
-    if not found:
+    if not results:
         raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there are none'}")
-    return sorted(found, key=lambda fitted: fitted.score)
+    return sorted(results, key=lambda fitted: fitted.score)
 
 
 def beyond(cells: Sequence[Cell], models: Sequence[Model]) -> list[Model]:
@@ -112,8 +112,10 @@ def _fit(cells: Sequence[Cell], model: Model, watch: Watch) -> Fitted:
     def residuals(x: np.ndarray) -> np.ndarray:
         watch(model.name, simulator.simulated)
         figures = simulator.figures(model.device(values(x)))
-        told = [r for cell, found in zip(fitted, figures, strict=True) for r in off(cell, found)]
-        return np.array([*told, *(x / PRIOR)])
+        errors = [
+            r for cell, simulated in zip(fitted, figures, strict=True) for r in off(cell, simulated)
+        ]
+        return np.array([*errors, *(x / PRIOR)])
 
     low = np.array([math.log(p.low / p.start) for p in model.parameters]) - 1e-9
     high = np.array([math.log(p.high / p.start) for p in model.parameters]) + 1e-9
@@ -162,19 +164,19 @@ def _jacobian(
     return jacobian
 
 
-def off(cell: Cell, found: Mapping[str, Figures]) -> list[float]:
+def off(cell: Cell, on_model: Mapping[str, Figures]) -> list[float]:
     """Return the distance of a simulated cell from the measured one, in standard deviations of
     logarithms."""
     spread = UNKNOWN_SIGMA if cell.spread is None else cell.spread / 2
     sigma = math.hypot(spread, LEAST_SIGMA)
-    rate = sum(found[kind].rate for kind in KINDS if kind in found)
+    rate = sum(on_model[kind].rate for kind in KINDS if kind in on_model)
     residuals = [_log(rate, cell.rate) / sigma]
     for kind in (*KINDS, SYNC):
         there = cell.operations.get(kind)
         median = there.quantile(0.5) if there else None
         if median:
             median += cell.between_ns if kind in KINDS else 0.0
-            simulated = found[kind].quantile(0.5) if kind in found else None
+            simulated = on_model[kind].quantile(0.5) if kind in on_model else None
             residuals.append(MEDIAN_WEIGHT * _log(simulated or 0.0, median) / sigma)
     return residuals
 
@@ -207,8 +209,8 @@ def _judged(
 ) -> Fitted:
     """Return every cell, held out or not, from a long simulation."""
     device = model.device({each.parameter.key: each.value for each in estimates})
-    found = Simulator(cells, OPERATIONS * FINAL).figures(device)
-    figures = {cell.name: each for cell, each in zip(cells, found, strict=True)}
+    simulated = Simulator(cells, OPERATIONS * FINAL).figures(device)
+    figures = {cell.name: each for cell, each in zip(cells, simulated, strict=True)}
     errors = [error_of(cell, figures[cell.name]) for cell in cells if not cell.held_out]
     squares = [math.log1p(max(error, -0.99)) ** 2 for error in errors]
     count = len(solved.fun) - len(estimates)
@@ -218,6 +220,6 @@ def _judged(
     return Fitted(model, estimates, float(score), rms, figures, simulations, penalty)
 
 
-def error_of(cell: Cell, found: Mapping[str, Figures]) -> float:
+def error_of(cell: Cell, simulated: Mapping[str, Figures]) -> float:
     """Return simulated rate over measured, less one."""
-    return sum(found[kind].rate for kind in KINDS if kind in found) / cell.rate - 1.0
+    return sum(simulated[kind].rate for kind in KINDS if kind in simulated) / cell.rate - 1.0

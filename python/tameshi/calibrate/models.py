@@ -89,8 +89,8 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
     """Return a flash drive shaped like a profile of the project: times, rates and the link are
     free."""
     base = _template(template)["flash"]
-    whole = _whole(cells, capacity, template, base)
-    share = min(whole.size_bytes / compiled.size_bytes(_value(base, "capacity")), 1.0)
+    device_capacity = _whole(cells, capacity, template, base)
+    share = min(device_capacity.size_bytes / compiled.size_bytes(_value(base, "capacity")), 1.0)
     pages = max(round(_value(base, "nand.pages_per_block") * share), FEWEST_PAGES)
     parameters = [_free(base, *each) for each in FREE_OF_FLASH]
 
@@ -102,13 +102,13 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
                 _set(table, key, [time_text(each * values[key]) for each in _times(base, key)])
             else:
                 _set(table, key, _text(values[key], unit))
-        table["capacity"] = (f"{whole.size_bytes} B", "")
+        table["capacity"] = (f"{device_capacity.size_bytes} B", "")
         # The template's own link; its lanes may be too slow for the fitted rate.
         table["link"].pop("pcie", None)
         table.get("power", {}).pop("thermal", None)
         return table
 
-    untold = (
+    undetermined = (
         (
             "over_provisioning, cleaning and erase_time: garbage collection shows only after "
             "random writes of about twice the capacity"
@@ -117,10 +117,13 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
         ("endurance_cycles, read retry, power and heat: no cell wears the drive or measures power"),
         "the slot's lanes and generation: only the link's rates show",
         "power_loss_protection: needs power cuts",
-        *whole.untold,
+        *device_capacity.undetermined,
     )
-    sources = {"capacity": whole.source, "pages_per_block": PAGES.format(template=template)}
-    return Model("flash", "flash", parameters, build, untold, sources)
+    sources = {
+        "capacity": device_capacity.source,
+        "pages_per_block": PAGES.format(template=template),
+    }
+    return Model("flash", "flash", parameters, build, undetermined, sources)
 
 
 def _whole(
@@ -146,9 +149,11 @@ def hard_disk(
 ) -> Model:
     """Return a hard disk of a given speed: seeks, rate and overhead are free."""
     base = _template(template)["hdd"]
-    whole = _whole(cells, capacity, template, base)
+    device_capacity = _whole(cells, capacity, template, base)
     heads = compiled.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
-    slowest = 1.01 * whole.size_bytes / (MOST_CYLINDERS * MOST_HEADS * revolution_ms / 1e3)
+    slowest = (
+        1.01 * device_capacity.size_bytes / (MOST_CYLINDERS * MOST_HEADS * revolution_ms / 1e3)
+    )
     parameters = [
         _free(base, key, unit, max(least, slowest) if key == "media_rate" else least, most)
         for key, unit, least, most in FREE_OF_HARD_DISK
@@ -161,21 +166,21 @@ def hard_disk(
         least = min(_number(_value(base, "seek_min"), "time"), values["seek_average"])
         table["seek_min"] = (time_text(least), "")
         table["revolution"] = (time_text(revolution_ms * 1e6), "revolution")
-        table["capacity"] = (f"{whole.size_bytes} B", "")
+        table["capacity"] = (f"{device_capacity.size_bytes} B", "")
         track = values["media_rate"] * revolution_ms / 1e3
-        cylinders = round(whole.size_bytes / track / heads)
+        cylinders = round(device_capacity.size_bytes / track / heads)
         table["cylinders"] = (min(max(cylinders, 1), MOST_CYLINDERS), "")
         table.pop("zones", None)
         return table
 
-    untold = (
+    undetermined = (
         "seek_min, cylinders and zones: the cells lie on one stretch of the disk",
         "queue_depth and age_limit: they show only in the longest latencies",
-        *whole.untold,
+        *device_capacity.undetermined,
     )
     name = f"hdd at {60_000 / revolution_ms:.0f}/min"
-    sources = {"capacity": whole.source, "cylinders": CYLINDERS.format(template=template)}
-    return Model(name, "hdd", parameters, build, untold, sources)
+    sources = {"capacity": device_capacity.source, "cylinders": CYLINDERS.format(template=template)}
+    return Model(name, "hdd", parameters, build, undetermined, sources)
 
 
 def _track(base: Mapping[str, Any]) -> float:
@@ -212,14 +217,14 @@ def candidates(cells: Sequence[Cell], capacity: int | None, only: str | None) ->
     are not held out.
     """
     cells = [cell for cell in cells if not cell.held_out]
-    found = volumes(cells, capacity)
+    models = volumes(cells, capacity)
     shape = shape_of([cell for cell in cells if cell.pattern == "random"], "read")
     typical = shape.median_ns if shape else None
     rested = typical is not None and any(cell.depth == 1 for cell in cells)
     if only == "hdd" or (only is None and rested and typical and typical >= SLOW_NS):
-        found += [hard_disk(cells, capacity, each) for each in REVOLUTIONS_MS]
+        models += [hard_disk(cells, capacity, each) for each in REVOLUTIONS_MS]
     large = capacity is None or capacity >= LEAST_FLASH
     fast = rested and typical and FAST_NS <= typical < SLOW_NS
     if only == "flash" or (only is None and fast and large):
-        found.append(flash(cells, capacity))
-    return [model for model in found if only is None or model.kind == only]
+        models.append(flash(cells, capacity))
+    return [model for model in models if only is None or model.kind == only]

@@ -45,7 +45,7 @@ class Model:
     parameters: Sequence[Parameter]
     build: Callable[[Values], dict[str, Any]]
     """Function from parameters to the model's table, with values as `Leaf`."""
-    untold: Sequence[str] = field(default_factory=tuple)
+    undetermined: Sequence[str] = field(default_factory=tuple)
     """Parameters that these cells cannot determine in any fit."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Sources of values without a parameter, by key; others come from outside."""
@@ -65,7 +65,7 @@ class Capacity:
 
     size_bytes: int
     source: str
-    untold: tuple[str, ...] = ()
+    undetermined: tuple[str, ...] = ()
 
 
 def capacity_of(known: int | None, used: int, template: tuple[str, int] | None = None) -> Capacity:
@@ -80,29 +80,29 @@ def capacity_of(known: int | None, used: int, template: tuple[str, int] | None =
 
 
 def _sourced(tree: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, tuple):
-            found[key] = {"value": value[0], "source": "candidate"}
+            table[key] = {"value": value[0], "source": "candidate"}
         else:
-            found[key] = _sourced(value)
-    return found
+            table[key] = _sourced(value)
+    return table
 
 
 def time_text(ns: float) -> str:
     """Format a time for a profile: whole nanoseconds, at most four significant digits."""
-    whole = round(ns)
-    if whole >= 10_000:
-        step = 10 ** (len(str(whole)) - 4)
-        whole = round(whole / step) * step
+    rounded = round(ns)
+    if rounded >= 10_000:
+        step = 10 ** (len(str(rounded)) - 4)
+        rounded = round(rounded / step) * step
     for unit, worth in (("ms", 1_000_000), ("us", 1_000)):
-        if whole >= worth:
-            return f"{whole / worth:.6f}".rstrip("0").rstrip(".") + f" {unit}"
-    return f"{whole} ns"
+        if rounded >= worth:
+            return f"{rounded / worth:.6f}".rstrip("0").rstrip(".") + f" {unit}"
+    return f"{rounded} ns"
 
 
 def rate_text(per_second: float) -> str:
     """Format a rate for a profile, with four significant digits."""
-    whole = max(round(per_second), 1)
-    step = 10 ** max(len(str(whole)) - 4, 0)
-    return f"{round(whole / step) * step} /s"
+    rounded = max(round(per_second), 1)
+    step = 10 ** max(len(str(rounded)) - 4, 0)
+    return f"{round(rounded / step) * step} /s"

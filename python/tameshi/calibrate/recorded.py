@@ -54,20 +54,20 @@ def read_recorded(path: Path) -> Recorded:
     worlds = {run.spec.world.value for run in usable}
     world = "measured" if "measured" in worlds else "simulated"
     usable = [run for run in usable if run.spec.world.value == world]
-    found = results(summary, usable)
+    document = results(summary, usable)
     recorded = Recorded([], usable[0].environment if usable else {}, capacity=_capacity(usable))
     latencies = {run.folder: run.latencies() for run in usable}
     devices: dict[str, str] = {}
-    for cell in found["cells"]:
-        of = _runs_of(cell, usable)
-        reason = unusable(of[0][1]) if of else "no run shows it"
+    for cell in document["cells"]:
+        cell_runs = _runs_of(cell, usable)
+        reason = unusable(cell_runs[0][1]) if cell_runs else "no run shows it"
         name = name_of(cell)
-        made = None if reason else _cell(name, cell, of, latencies)
+        made = None if reason else _cell(name, cell, cell_runs, latencies)
         if made is None:
             recorded.left_out.append(f"{name}: {reason or 'too little was done in it'}")
         else:
             recorded.cells.append(made)
-            devices.setdefault(_device_of(of[0]), name)
+            devices.setdefault(_device_of(cell_runs[0]), name)
     if len(devices) > 1:
         raise _several(path, devices)
     if not recorded.cells:
@@ -76,9 +76,9 @@ def read_recorded(path: Path) -> Recorded:
     return recorded
 
 
-def _device_of(of: tuple[SealedRun, PhaseSpec, int]) -> str:
+def _device_of(first_run: tuple[SealedRun, PhaseSpec, int]) -> str:
     """Return the storage of a cell's stream, with the model of a simulated one."""
-    run, phase, _ = of
+    run, phase, _ = first_run
     name = phase.streams[0].storage
     model = run.spec.storage[name].model
     return f"{name} ({_made_of(model.model_dump(mode='json', by_alias=True))})" if model else name
@@ -149,15 +149,15 @@ def unusable(phase: PhaseSpec) -> str:
 
 def _cell(
     name: str,
-    found: Mapping[str, Any],
+    result: Mapping[str, Any],
     runs: Sequence[tuple[SealedRun, PhaseSpec, int]],
     latencies: Mapping[Path, Mapping[str, Any]],
 ) -> Cell | None:
     phase = runs[0][1]
     stream = phase.streams[0]
-    told = stream.stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    told.pop("storage", None)
-    estimates = {e["metric"]: e for e in of_phase(found)}
+    fields = stream.stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    fields.pop("storage", None)
+    estimates = {e["metric"]: e for e in of_phase(result)}
     operations = {}
     for kind in (*KINDS, SYNC, COMMIT):
         rate = estimates.get(f"{kind}.iops") or estimates.get(f"{kind}.rate")
@@ -176,16 +176,16 @@ def _cell(
     if not any(kind in operations for kind in KINDS):
         return None
     size = compiled.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
-    reasons = found["verdict"]["reasons"] if found["verdict"]["level"] != "valid" else ()
-    return Cell(name, told, size, operations, findings=tuple(reasons))
+    reasons = result["verdict"]["reasons"] if result["verdict"]["level"] != "valid" else ()
+    return Cell(name, fields, size, operations, findings=tuple(reasons))
 
 
-def _curve(told: Mapping[str, Any] | None) -> list[tuple[float, float]]:
+def _curve(statistics: Mapping[str, Any] | None) -> list[tuple[float, float]]:
     """Return the quantiles of one run, shortest latency first."""
-    if not told or told["count"] < LEAST_COUNT:
+    if not statistics or statistics["count"] < LEAST_COUNT:
         return []
-    points = [(float(share), float(value)) for share, value in told["quantiles"]]
-    return [(0.0, float(told["min"])), *points]
+    points = [(float(share), float(value)) for share, value in statistics["quantiles"]]
+    return [(0.0, float(statistics["min"])), *points]
 
 
 def _together(curves: Sequence[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:

@@ -116,14 +116,14 @@ def _written_once(flash: Mapping[str, Any], used: int) -> dict[str, Any]:
 def _figures(
     index: int, seconds: float, latencies: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Figures]:
-    found = {}
-    for tag, told in latencies.items():
+    figures = {}
+    for tag, statistics in latencies.items():
         number, part, _, operation = tag.split("/")
-        if int(number) == index and part == "steady" and told["count"]:
-            points = [(float(share), float(value)) for share, value in told["quantiles"]]
-            found[operation] = Figures(
-                told["count"] / seconds if seconds else 0.0,
-                float(told["mean"]),
-                [(0.0, float(told["min"])), *points],
+        if int(number) == index and part == "steady" and statistics["count"]:
+            points = [(float(share), float(value)) for share, value in statistics["quantiles"]]
+            figures[operation] = Figures(
+                statistics["count"] / seconds if seconds else 0.0,
+                float(statistics["mean"]),
+                [(0.0, float(statistics["min"])), *points],
             )
-    return found
+    return figures

@@ -51,7 +51,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Told:
+class VolumeFacts:
     """Facts derived from cells before any fit."""
 
     known: Sequence[str]
@@ -73,7 +73,7 @@ def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
     if not known:
         return []
     first = next(iter(known.values()))
-    told = Told(
+    facts = VolumeFacts(
         tuple(known),
         {kind: known.get(kind, first) for kind in shapes},
         _flush_points(cells),
@@ -82,45 +82,47 @@ def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
         capacity_of(capacity, max(cell.size_bytes for cell in cells)),
         max(cell.depth for cell in cells),
     )
-    untold = _untold(cells, told)
-    found = []
+    undetermined = _undetermined(cells, facts)
+    models = []
     for name in VARIANTS:
-        if AFTER_FLUSH in name and told.after_flush is None:
+        if AFTER_FLUSH in name and facts.after_flush is None:
             continue
-        if ALONE in name and not told.alone:
+        if ALONE in name and not facts.alone:
             continue
-        parameters = [p for kind in known for p in _service(cells, kind, told, name)]
+        parameters = [p for kind in known for p in _service(cells, kind, facts, name)]
         if LIMITS in name:
             parameters += _limits(cells)
-        if told.flush:
+        if facts.flush:
             parameters.append(Parameter("flush", "factor", 1.0, 0.02, 10.0))
-        if AFTER_FLUSH in name and told.after_flush:
+        if AFTER_FLUSH in name and facts.after_flush:
             parameters.append(
-                bounded("after_flush", "time", told.after_flush, (20, 20), COMMAND_NS)
+                bounded("after_flush", "time", facts.after_flush, (20, 20), COMMAND_NS)
             )
         if ALONE in name:
             parameters += [
                 bounded(f"{kind}.alone", "time", longer, (20, 20), COMMAND_NS)
-                for kind, longer in told.alone.items()
+                for kind, longer in facts.alone.items()
             ]
-        sources = {"capacity": told.capacity.source}
-        found.append(Model(name, "volume", parameters, _volume(name, told), untold, sources))
-    return found
+        sources = {"capacity": facts.capacity.source}
+        models.append(
+            Model(name, "volume", parameters, _volume(name, facts), undetermined, sources)
+        )
+    return models
 
 
-def _untold(cells: Sequence[Cell], told: Told) -> list[str]:
-    untold = [f"parallel: no cell has more than {told.depth} requests in flight"]
-    untold += [
-        f"{kind}: no cell has this kind alone" for kind in told.shapes if kind not in told.known
+def _undetermined(cells: Sequence[Cell], facts: VolumeFacts) -> list[str]:
+    undetermined = [f"parallel: no cell has more than {facts.depth} requests in flight"]
+    undetermined += [
+        f"{kind}: no cell has this kind alone" for kind in facts.shapes if kind not in facts.known
     ]
-    for kind in told.known:
+    for kind in facts.known:
         depths, lengths = _varied(cells, kind)
-        untold += [] if depths else [f"{kind}.command_time: all cells have one depth"]
-        untold += [] if lengths else [f"{kind}.transfer_rate: all requests have one length"]
-    if not told.flush:
-        untold.append("flush: no write has a sync after it")
-    untold += told.capacity.untold
-    return [*untold, "any dependence on the place or the age of the data, or on credits"]
+        undetermined += [] if depths else [f"{kind}.command_time: all cells have one depth"]
+        undetermined += [] if lengths else [f"{kind}.transfer_rate: all requests have one length"]
+    if not facts.flush:
+        undetermined.append("flush: no write has a sync after it")
+    undetermined += facts.capacity.undetermined
+    return [*undetermined, "any dependence on the place or the age of the data, or on credits"]
 
 
 ROUNDS, LIMITS, AFTER_FLUSH = "in rounds", "with limits", "slower after a flush"
@@ -187,20 +189,20 @@ def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
     return float(latency), float(command), float(byte)
 
 
-def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Parameter]:
+def _service(cells: Sequence[Cell], kind: str, facts: VolumeFacts, name: str) -> list[Parameter]:
     """Return start values of one kind's latency and service time."""
-    shape = told.shapes[kind]
+    shape = facts.shapes[kind]
     latency, command, byte = _terms(cells, kind)
     latency = max(latency, 0.05 * shape.median_ns)
     command = max(command, 0.005 * shape.median_ns)
     rate = min(max(NS / byte if byte > 0 else 50e9, 2e6), 200e9)
-    found = [bounded(f"{kind}.latency", "time", latency, (20, 20), TYPICAL_NS)]
+    parameters = [bounded(f"{kind}.latency", "time", latency, (20, 20), TYPICAL_NS)]
     depths, lengths = _varied(cells, kind)
     if LIMITS not in name and depths:
-        found.append(bounded(f"{kind}.command_time", "time", command, (50, 20), COMMAND_NS))
+        parameters.append(bounded(f"{kind}.command_time", "time", command, (50, 20), COMMAND_NS))
     if LIMITS not in name and lengths:
-        found.append(bounded(f"{kind}.transfer_rate", "rate", rate, (20, 20), TRANSFER))
-    return found
+        parameters.append(bounded(f"{kind}.transfer_rate", "rate", rate, (20, 20), TRANSFER))
+    return parameters
 
 
 def _limits(cells: Sequence[Cell]) -> list[Parameter]:
@@ -213,12 +215,12 @@ def _limits(cells: Sequence[Cell]) -> list[Parameter]:
 
 
 def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
-    told = [
+    points = [
         cell.operations["sync"]
         for cell in sorted(cells, key=lambda cell: cell.depth)
         if "sync" in cell.operations and cell.operations["sync"].quantiles
     ]
-    return [(share, _at(told[0].quantiles, share)) for share in SHARES] if told else []
+    return [(share, _at(points[0].quantiles, share)) for share in SHARES] if points else []
 
 
 def _after_flush(cells: Sequence[Cell]) -> float | None:
@@ -251,33 +253,35 @@ def _longer_alone(cells: Sequence[Cell], kind: str) -> float | None:
 
 def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
     """Return a distribution as a profile has it: from 0 % to 100 %, never falling."""
-    found: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     highest = 0.0
     for share, ns in points:
         highest = max(highest, min(ns, TYPICAL_NS[1] if share <= 0.5 else LONGEST_NS))
         if highest > 0 and share >= 0.5:
             highest = max(highest, TYPICAL_NS[0])
         text = f"{share * 100:.3f}".rstrip("0").rstrip(".")
-        found.append({"share": f"{text} %", "time": time_text(highest)})
-    found[0]["share"], found[-1]["share"] = "0 %", "100 %"
-    return found
+        rows.append({"share": f"{text} %", "time": time_text(highest)})
+    rows[0]["share"], rows[-1]["share"] = "0 %", "100 %"
+    return rows
 
 
-def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
+def _volume(name: str, facts: VolumeFacts) -> Callable[[Values], dict[str, Any]]:
     def service(kind: str, values: Values) -> dict[str, Any]:
-        of = kind if kind in told.known else told.known[0]
+        source_kind = kind if kind in facts.known else facts.known[0]
 
         def leaf(key: str, value: Any) -> tuple[Any, str]:
             """Return a value, and its parameter if the cells determine it."""
             return value, f"{kind}.{key}" if f"{kind}.{key}" in values else ""
 
-        points = [(share, x * values[f"{of}.latency"]) for share, x in told.shapes[kind].points]
-        command = values.get(f"{of}.command_time", 0.0)
+        points = [
+            (share, x * values[f"{source_kind}.latency"]) for share, x in facts.shapes[kind].points
+        ]
+        command = values.get(f"{source_kind}.command_time", 0.0)
         table: dict[str, Any] = {
             "latency": leaf("latency", _points(points)),
             "command_time": leaf("command_time", time_text(command)),
             "transfer_rate": leaf(
-                "transfer_rate", rate_text(values.get(f"{of}.transfer_rate", 200e9))
+                "transfer_rate", rate_text(values.get(f"{source_kind}.transfer_rate", 200e9))
             ),
         }
         if f"{kind}.alone" in values:
@@ -286,14 +290,14 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
 
     def build(values: Values) -> dict[str, Any]:
         table: dict[str, Any] = {
-            "capacity": (f"{told.capacity.size_bytes} B", ""),
-            "parallel": (max(told.depth, 1), ""),
+            "capacity": (f"{facts.capacity.size_bytes} B", ""),
+            "parallel": (max(facts.depth, 1), ""),
         }
         if ROUNDS in name:
             table["rounds"] = (True, "rounds")
         scale = values.get("flush", 1.0)
-        points = [(share, ns * scale) for share, ns in told.flush] or [(0.0, 0.0), (1.0, 0.0)]
-        table["flush"] = (_points(points), "flush" if told.flush else "")
+        points = [(share, ns * scale) for share, ns in facts.flush] or [(0.0, 0.0), (1.0, 0.0)]
+        table["flush"] = (_points(points), "flush" if facts.flush else "")
         if AFTER_FLUSH in name:
             table["after_flush"] = (time_text(values["after_flush"]), "after_flush")
         table["read"], table["write"] = service("read", values), service("write", values)

@@ -78,34 +78,34 @@ class Latencies:
 
     def bins(self) -> dict[int, int]:
         """Return the counts of fio's non-empty bins by their numbers."""
-        found: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         for value, count in self.values.items():
-            found[bin_of(value)] += count
-        return dict(sorted(found.items()))
+            counts[bin_of(value)] += count
+        return dict(sorted(counts.items()))
 
     def percentiles(self, wanted: Sequence[float]) -> dict[float, int]:
         """Return the middle of the bin that reaches each percentage."""
         bins = list(self.bins().items())
-        found = {}
+        middles = {}
         reached, place = 0, -1
         for percent in wanted:
             needed = math.ceil(percent / 100 * self.count)
             while bins and reached < max(needed, 1) and place + 1 < len(bins):
                 place += 1
                 reached += bins[place][1]
-            found[percent] = middle_of(bins[place][0]) if bins else 0
-        return found
+            middles[percent] = middle_of(bins[place][0]) if bins else 0
+        return middles
 
     def shares(self) -> dict[str, dict[str, float]]:
         """Return percentages of operations by latency, as in fio's three tables."""
-        found = {table: dict.fromkeys(names, 0) for table, names in _TABLES.items()}
+        counts = {table: dict.fromkeys(names, 0) for table, names in _TABLES.items()}
         for value, count in self.values.items():
             table, name = _place(value)
-            found[table][name] += count
+            counts[table][name] += count
         total = self.count or 1
         return {
             table: {name: round(100 * count / total, 6) for name, count in names.items()}
-            for table, names in found.items()
+            for table, names in counts.items()
         }
 
 

@@ -200,8 +200,8 @@ def _statistic(percentile: float) -> str:
     """Return the percentile as a study names it: two digits, then the decimals."""
     if percentile == 100:
         return "max"
-    whole, _, decimals = f"{percentile:07.4f}".partition(".")
-    return f"p{whole}{decimals.rstrip('0')}"
+    digits, _, decimals = f"{percentile:07.4f}".partition(".")
+    return f"p{digits}{decimals.rstrip('0')}"
 
 
 def target_of(settings: Settings, runtime_us: int | None) -> Target | None:

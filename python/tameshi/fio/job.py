@@ -321,8 +321,8 @@ def _mix(
     reader: Reader, read_ppm: int, trim_ppm: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]] | None]:
     """Return lengths with their shares, and those of writes if they differ from reads."""
-    found = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
-    setting = next((setting for setting in found.values() if setting), None)
+    given = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
+    setting = next((setting for setting in given.values() if setting), None)
     if setting is None:
         return [(BLOCK_BYTES, values.WHOLE_PPM)], None
 

@@ -127,21 +127,21 @@ def latencies_of(side: Table) -> tuple[float, Sequence[tuple[float, float]]] | N
     return mean_of(mean) * unit, quantiles_of(*(listing or recorded)[0])
 
 
-def mean_of(told: Table) -> float:
+def mean_of(latencies: Table) -> float:
     """Return the mean of latencies, which lies between min and max if these are known."""
-    mean = told.number(MEAN)
-    if mean > 0 and {LEAST, GREATEST} <= told.fields.keys():
-        least, most = _ends(told)
+    mean = latencies.number(MEAN)
+    if mean > 0 and {LEAST, GREATEST} <= latencies.fields.keys():
+        least, most = _ends(latencies)
         if not least - UNIT <= mean <= most + UNIT:
-            raise told.bad(MEAN, "the mean is not between min and max", _between(least, most))
+            raise latencies.bad(MEAN, "the mean is not between min and max", _between(least, most))
     return mean
 
 
-def _ends(told: Table) -> tuple[float, float]:
+def _ends(latencies: Table) -> tuple[float, float]:
     """Return the least and the greatest latency."""
-    least, most = told.number(LEAST), told.number(GREATEST)
+    least, most = latencies.number(LEAST), latencies.number(GREATEST)
     if least > most:
-        raise told.bad(LEAST, "greater than max", f"{most:.15g} or less")
+        raise latencies.bad(LEAST, "greater than max", f"{most:.15g} or less")
     return least, most
 
 
@@ -149,15 +149,15 @@ def _between(least: float, most: float) -> str:
     return f"{least:.15g} to {most:.15g}"
 
 
-def quantiles_of(told: Table, ns: float) -> Sequence[tuple[float, float]]:
+def quantiles_of(latencies: Table, ns: float) -> Sequence[tuple[float, float]]:
     """Return shares with their latency bounds, from min to max."""
-    listed = told.inside(PERCENTILES)
+    listed = latencies.inside(PERCENTILES)
     points = []
-    least, most = _ends(told)
+    least, most = _ends(latencies)
     for key in listed.fields if listed else ():
         percent = _percent(key)
         if listed is None or percent is None:
-            raise told.bad(PERCENTILES, f"`{key}` is not a percentile", "0 to 100")
+            raise latencies.bad(PERCENTILES, f"`{key}` is not a percentile", "0 to 100")
         if percent > 0:  # fio 2 pads its list with zeros
             points.append((percent / 100, listed.number(key), key))
     if listed:
@@ -276,35 +276,37 @@ class Section:
         return f"several streams may have run at once: it shares its group with {others}"
 
 
-def sections_of(whole: Table) -> list[Section]:
+def sections_of(document: Table) -> list[Section]:
     """Return the sections in the order of their jobs.
 
     Raises `BadInput` for invalid lists, jobs of several servers, and sections of unknown
     concurrency.
     """
     rounds: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
-    for job in _jobs(whole):
+    for job in _jobs(document):
         key = (str(job.get(JOB_NAME)), json.dumps(job.get(JOB_OPTIONS), sort_keys=True))
         group = json.dumps(job.get(GROUP))
         rounds.setdefault(key, {}).setdefault(group, []).append(job)
     names = _unique(name for name, _ in rounds)
-    _refuse_unknown_concurrency(whole, rounds.values())
-    found = []
+    _refuse_unknown_concurrency(document, rounds.values())
+    sections = []
     for name, groups in zip(names, rounds.values(), strict=True):
         others = zip(names, rounds.values(), strict=True)
         known = groups.keys() - {"null"}
         beside = [other for other, its in others if other != name and known & its.keys()]
-        told = [[Table(whole.file, name, "", job) for job in jobs] for jobs in groups.values()]
-        found.append(Section(name, _options(whole, told[0][0]), told, beside))
-    return found
+        repetitions = [
+            [Table(document.file, name, "", job) for job in jobs] for jobs in groups.values()
+        ]
+        sections.append(Section(name, _options(document, repetitions[0][0]), repetitions, beside))
+    return sections
 
 
-def _jobs(whole: Table) -> Sequence[Mapping[str, Any]]:
+def _jobs(document: Table) -> Sequence[Mapping[str, Any]]:
     """Return the jobs that fio lists, its own or those of one server."""
-    key = JOBS if JOBS in whole.fields else CLIENT_JOBS
-    jobs = whole.fields[key]
+    key = JOBS if JOBS in document.fields else CLIENT_JOBS
+    jobs = document.fields[key]
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        raise whole.bad(key, "not a list of jobs", "a list of tables, as fio writes it")
+        raise document.bad(key, "not a list of jobs", "a list of tables, as fio writes it")
     if key == JOBS:
         return jobs
     jobs = [job for job in jobs if job.get(JOB_NAME) != OF_ALL]
@@ -313,7 +315,7 @@ def _jobs(whole: Table) -> Sequence[Mapping[str, Any]]:
         message = "these are results of several fio servers, and a profile describes one device"
         accepted = ["results of one server"]
         found = _name_list(list(servers))
-        raise BadInput(message, where=whole.file, key=key, found=found, accepted=accepted)
+        raise BadInput(message, where=document.file, key=key, found=found, accepted=accepted)
     return jobs
 
 
@@ -330,7 +332,7 @@ def _name_list(names: Sequence[str]) -> str:
 
 
 def _refuse_unknown_concurrency(
-    whole: Table, sections: Iterable[Mapping[str, Sequence[Mapping[str, Any]]]]
+    document: Table, sections: Iterable[Mapping[str, Sequence[Mapping[str, Any]]]]
 ) -> None:
     """Raise `BadInput` if groups in sequence would have taken longer than fio's whole run.
 
@@ -342,7 +344,7 @@ def _refuse_unknown_concurrency(
     for section in sections:
         for group, jobs in section.items():
             for job in jobs:
-                place = Table(whole.file, str(job.get(JOB_NAME)), "", job)
+                place = Table(document.file, str(job.get(JOB_NAME)), "", job)
                 elapsed_s = max(elapsed_s, place.number(ELAPSED, 0.0))
                 times_ms[group] = max(times_ms.get(group, 0.0), _time_ms(place))
     sum_s = sum(times_ms.values()) / 1000
@@ -352,7 +354,7 @@ def _refuse_unknown_concurrency(
                 "several streams ran concurrently in these groups of jobs, and the results "
                 "don't tell which"
             ),
-            where=whole.file,
+            where=document.file,
             key=f"{JOBS}.{ELAPSED}",
             found=f"{sum_s:.1f} s of {len(times_ms)} groups in {elapsed_s:.0f} s",
             accepted=["groups in sequence, as with `stonewall`"],
@@ -377,19 +379,19 @@ def _time_ms(job: Table) -> float:
     return max((side.number(RUNTIME, 0.0) for side in sides), default=0.0)
 
 
-def _options(whole: Table, job: Table) -> dict[str, str]:
+def _options(document: Table, job: Table) -> dict[str, str]:
     """Return the options of a job, including the global ones."""
-    shared, own = whole.inside(GLOBAL_OPTIONS), job.inside(JOB_OPTIONS)
+    shared, own = document.inside(GLOBAL_OPTIONS), job.inside(JOB_OPTIONS)
     if own is None:
         message = "the options of the job are missing, as in old versions of fio"
         raise job.bad(JOB_OPTIONS, message, "a table of the job's options")
-    return {key: _option(of, key) for of in (shared, own) if of for key in of.fields}
+    return {key: _option(table, key) for table in (shared, own) if table for key in table.fields}
 
 
-def _option(of: Table, key: str) -> str:
+def _option(table: Table, key: str) -> str:
     """Return an option's value in the form of a job file."""
-    value = of.fields[key]
+    value = table.fields[key]
     plain = isinstance(value, str | int | float) and len(str(value).splitlines()) < 2
     if not plain or not OPTION_NAME.fullmatch(key):
-        raise of.bad(key, "not an option of a job", "KEY and VALUE as a job file has them")
+        raise table.bad(key, "not an option of a job", "KEY and VALUE as a job file has them")
     return str(value)

@@ -55,19 +55,19 @@ def exceeded_limit(limits: Limits, measured: Measured) -> tuple[int, str] | None
         direction = measured.direction(word)
         longest = max(direction.latencies.values, default=0)
         if limits.latency_ns and longest > limits.latency_ns:
-            told = f"max_latency: a {word} took {longest} ns, more than {limits.latency_ns} ns"
-            return errno.ETIMEDOUT, told
+            message = f"max_latency: a {word} took {longest} ns, more than {limits.latency_ns} ns"
+            return errno.ETIMEDOUT, message
         least_bytes, least_ios = limits.bytes_per_second[place], limits.ios_per_second[place]
         if not least_bytes and not least_ios:
             continue
         for at_ns, ios, size in _rates_per_cycle(direction, limits.cycle_ns):
             if size < least_bytes:
-                told = f"rate_min: {size:.0f} B/s, less than {least_bytes}"
+                message = f"rate_min: {size:.0f} B/s, less than {least_bytes}"
             elif ios < least_ios:
-                told = f"rate_iops_min: {ios:.1f} /s, fewer than {least_ios}"
+                message = f"rate_iops_min: {ios:.1f} /s, fewer than {least_ios}"
             else:
                 continue
-            return errno.EIO, f"{told}, {at_ns / NS:.1f} s after the start ({word})"
+            return errno.EIO, f"{message}, {at_ns / NS:.1f} s after the start ({word})"
     return None
 
 
@@ -149,15 +149,15 @@ def errors_of(run: SealedRun, translation: Translation) -> list[str]:
     """Return a sentence per job that fio would have ended with an error."""
     record = Record(run)
     entries = [record.measured(streams) for streams in grouped(translation.streams)]
-    found = [(entry.streams[0].job.name, error_of(entry)) for entry in entries]
-    return [f"{name}: {told} (error {number})" for name, (number, told) in found if number]
+    errors = [(entry.streams[0].job.name, error_of(entry)) for entry in entries]
+    return [f"{name}: {message} (error {number})" for name, (number, message) in errors if number]
 
 
 def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
     """Group streams as fio reports them: per clone, or per group with group reporting."""
-    found: list[list[Stream]] = []
+    groups: list[list[Stream]] = []
     for stream in streams:
-        last = found[-1][-1] if found else None
+        last = groups[-1][-1] if groups else None
         one = last is not None and last.job is stream.job and last.clone == stream.clone
         together = one or (
             last is not None
@@ -167,10 +167,10 @@ def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
             and stream.job.group_reporting
         )
         if together:
-            found[-1].append(stream)
+            groups[-1].append(stream)
         else:
-            found.append([stream])
-    return found
+            groups.append([stream])
+    return groups
 
 
 def _options(settings: Sequence[Setting]) -> dict[str, str]:
@@ -248,8 +248,8 @@ def _steady(measured: Measured, job: Job) -> dict[str, Any]:
     return {"steadystate": job.goals.steady.found(measured.samples(), attained)}
 
 
-def _percent(part: float, whole: float) -> float:
-    return round(100 * part / whole, 6) if whole else 0.0
+def _percent(part: float, total: float) -> float:
+    return round(100 * part / total, 6) if total else 0.0
 
 
 def _shares(names: Sequence[str], counts: Sequence[int]) -> dict[str, float]:
@@ -298,7 +298,7 @@ def _syncs(direction: Direction, job: Job, bins: bool) -> dict[str, Any]:
 def _latency(
     latencies: Latencies, job: Job | None = None, percentiles: bool = False, bins: bool = False
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         LEAST: min(latencies.values, default=0),
         GREATEST: max(latencies.values, default=0),
         MEAN: round(latencies.mean, 6),
@@ -307,36 +307,36 @@ def _latency(
     }
     if job and percentiles and latencies.count:
         listed = latencies.percentiles(job.percentiles)
-        found[PERCENTILES] = {f"{percent:.6f}": value for percent, value in listed.items()}
+        entry[PERCENTILES] = {f"{percent:.6f}": value for percent, value in listed.items()}
         if bins:
             numbered = latencies.bins().items()
-            found["bins"] = {str(middle_of(number)): count for number, count in numbered}
-    return found
+            entry["bins"] = {str(middle_of(number)): count for number, count in numbered}
+    return entry
 
 
 def rates_of(measured: Measured, direction: Direction) -> list[tuple[float, float]]:
     """Return KiB and operations per second of each whole interval; for a short run, of the partial
     one."""
-    found: list[tuple[float, float, int]] = []
+    samples: list[tuple[float, float, int]] = []
     before = 0
     for end, (count, size, _) in sorted(direction.samples.items()):
         length = min(end - before, measured.interval_ns) if end > before else 0
         before = end
         if length and count:
-            found.append((size / 1024 * NS / length, count * NS / length, length))
-    whole = [sample for sample in found if sample[2] >= measured.interval_ns // 2]
-    return [(bandwidth, operations) for bandwidth, operations, _ in whole or found]
+            samples.append((size / 1024 * NS / length, count * NS / length, length))
+    complete = [sample for sample in samples if sample[2] >= measured.interval_ns // 2]
+    return [(bandwidth, operations) for bandwidth, operations, _ in complete or samples]
 
 
 def _group_rates(entries: Sequence[Measured]) -> dict[tuple[int, str], float]:
     """Return mean KiB per second of each group and direction, the base of a job's share."""
-    found: dict[tuple[int, str], float] = {}
+    totals: dict[tuple[int, str], float] = {}
     for entry in entries:
         for word in DIRECTIONS:
             mean, _ = _mean([sample[0] for sample in rates_of(entry, entry.direction(word))])
             key = (entry.streams[0].group, word)
-            found[key] = found.get(key, 0.0) + mean
-    return found
+            totals[key] = totals.get(key, 0.0) + mean
+    return totals
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float]:

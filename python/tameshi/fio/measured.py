@@ -91,16 +91,16 @@ class Measured:
     def samples(self) -> list[dict[str, float]]:
         """Return rates and mean latency of each round of the window: 1/s, B/s, ns."""
         rounds, names = self.rounds or {}, {stream.name for stream in self.streams}
-        found: dict[int, dict[str, float]] = {}
+        values: dict[int, dict[str, float]] = {}
         for value in rounds.get("values", ()):
             if value["stream"] in names and rounds["first"] <= value["round"] <= rounds["last"]:
-                sample = found.setdefault(value["round"], dict.fromkeys(SAMPLED, 0.0))
+                sample = values.setdefault(value["round"], dict.fromkeys(SAMPLED, 0.0))
                 total = sample["iops"] + value["iops"]
                 spent = sample["iops"] * sample["latency"] + value["iops"] * value["latency"]
                 sample["latency"] = spent / total if total else 0.0
                 sample["iops"] = total
                 sample["bandwidth"] += value["bandwidth"]
-        return [sample for _, sample in sorted(found.items())]
+        return [sample for _, sample in sorted(values.items())]
 
     def direction(self, word: str) -> Direction:
         """Return the results of one direction."""
@@ -126,34 +126,34 @@ class Record:
         phase = streams[0].phase
         window = self.windows.get(phase)
         begin = window["begin_ns"] if window else 0
-        found = Measured(streams, begin, interval_ns=compiled.nanoseconds(self.run.spec.interval))
+        job = Measured(streams, begin, interval_ns=compiled.nanoseconds(self.run.spec.interval))
         if not window:
-            return found
+            return job
         names = [stream.name for stream in streams]
         rows = self.series.filter(
             pl.col("subject").is_in(names),
             pl.col("t_ns") > begin,
             pl.col("t_ns") <= window["end_ns"],
         )
-        parts, found.rounds = _parts(window)
-        self._count(found, rows)
-        self._runtime(found, rows)
+        parts, job.rounds = _parts(window)
+        self._count(job, rows)
+        self._runtime(job, rows)
         for stream in streams:
             for part in parts:
-                self._latencies(found, f"{phase}/{part}/{stream.name}")
+                self._latencies(job, f"{phase}/{part}/{stream.name}")
         for end in self.ends:
             if end["phase"] == phase and end["part"] in parts and end["stream"] in names:
-                _add_end(found, end)
-        return found
+                _add_end(job, end)
+        return job
 
-    def _count(self, found: Measured, rows: pl.DataFrame) -> None:
+    def _count(self, job: Measured, rows: pl.DataFrame) -> None:
         counted = rows.group_by("t_ns", "metric").agg(pl.col("value").sum()).sort("t_ns")
         for t_ns, metric, value in counted.iter_rows():
             word, _, what = metric.partition(".")
             if word not in (*DIRECTIONS, "sync"):
                 continue
-            direction = found.direction(word)
-            end = t_ns - found.begin_ns
+            direction = job.direction(word)
+            end = t_ns - job.begin_ns
             count, size, spent = direction.samples.get(end, (0, 0, 0))
             match what:
                 case "count":
@@ -166,25 +166,25 @@ class Record:
                     direction.latencies.sum_ns += int(value)
             direction.samples[end] = (count, size, spent)
 
-    def _runtime(self, found: Measured, rows: pl.DataFrame) -> None:
+    def _runtime(self, job: Measured, rows: pl.DataFrame) -> None:
         """Return the time from a stream's start to its last counted operations."""
         busy = rows.filter(pl.col("metric").str.ends_with(".count"))
         last = dict(busy.group_by("subject").agg(pl.col("t_ns").max()).iter_rows())
-        for stream in found.streams:
+        for stream in job.streams:
             # A window of rounds starts when all streams have started.
-            late_us = 0 if found.rounds else max(0, stream.job.delay_us - stream.job.ramp_us)
+            late_us = 0 if job.rounds else max(0, stream.job.delay_us - stream.job.ramp_us)
             begin = late_us * 1000
-            runtime = max(0, last.get(stream.name, found.begin_ns) - found.begin_ns - begin)
-            found.runtime_ns = max(found.runtime_ns, runtime)
-            found.clone_ns += runtime * stream.clones // stream.job.parts
+            runtime = max(0, last.get(stream.name, job.begin_ns) - job.begin_ns - begin)
+            job.runtime_ns = max(job.runtime_ns, runtime)
+            job.clone_ns += runtime * stream.clones // stream.job.parts
 
-    def _latencies(self, found: Measured, tag: str) -> None:
+    def _latencies(self, job: Measured, tag: str) -> None:
         for word in (*DIRECTIONS, "sync"):
             for interval in self.histograms.get(f"{tag}/{word}", []):
-                direction = found.direction(word)
+                direction = job.direction(word)
                 counts = [(value, count) for value, count in interval["counts"]]
                 direction.latencies.add(counts)
-                end = interval["begin_ns"] + interval["length_ns"] - found.begin_ns
+                end = interval["begin_ns"] + interval["length_ns"] - job.begin_ns
                 direction.intervals.setdefault(end, Latencies()).add(counts)
 
 
@@ -196,25 +196,25 @@ def _parts(window: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any] | No
     return [f"round-{number}" for number in range(rounds["first"], rounds["last"] + 1)], rounds
 
 
-def _add_end(found: Measured, end: Mapping[str, Any]) -> None:
+def _add_end(job: Measured, end: Mapping[str, Any]) -> None:
     for classes, key in (
-        (found.depth, "depth"),
-        (found.submitted, "submitted"),
-        (found.completed, "completed"),
+        (job.depth, "depth"),
+        (job.submitted, "submitted"),
+        (job.completed, "completed"),
     ):
         for place, count in enumerate(end[key]):
             classes[place] += count
-    for word, told in end["submission"].items():
-        found.submission.setdefault(word, Submission()).add(told)
-    found.failures += end["failures"]
+    for word, submission in end["submission"].items():
+        job.submission.setdefault(word, Submission()).add(submission)
+    job.failures += end["failures"]
     for key in USAGE:
-        found.usage[key] += end["usage"][key]
+        job.usage[key] += end["usage"][key]
 
 
 def disks(run: SealedRun) -> list[dict[str, Any]]:
     """Return the activity of each disk during the run, as in fio's `disk_util`."""
     sampled = run.series().filter(pl.col("metric").str.starts_with("disk."))
-    found = []
+    usage = []
     for (disk,), rows in sorted(sampled.group_by("subject")):
         sums = dict(rows.group_by("metric").agg(pl.col("value").sum()).iter_rows())
         time_ns = rows.filter(pl.col("metric") == "disk.reads")["dt_ns"].sum() or 1
@@ -222,7 +222,7 @@ def disks(run: SealedRun) -> list[dict[str, Any]]:
         def of(metric: str, unit: int = 1, sums: Mapping[str, float] = sums) -> int:
             return int(sums.get(f"disk.{metric}", 0)) // unit
 
-        found.append(
+        usage.append(
             {
                 "name": str(disk),
                 "read_ios": of("reads"),
@@ -237,4 +237,4 @@ def disks(run: SealedRun) -> list[dict[str, Any]]:
                 "util": round(min(100.0, 100 * sums.get("disk.busy_ns", 0) / time_ns), 6),
             }
         )
-    return found
+    return usage

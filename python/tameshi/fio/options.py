@@ -111,17 +111,17 @@ def processors_of(settings: Mapping[str, Setting]) -> list[int] | None:
             return [number for number in range(MOST_PROCESSORS) if mask >> number & 1] or None
     nodes = values.text(setting)
     wanted = _nodes() if nodes == "all" else _numbers(setting, nodes)
-    found: set[int] = set()
+    processors: set[int] = set()
     for node in wanted:
         try:
             text = (NODES / f"node{node}" / "cpulist").read_text(encoding="utf-8").strip()
         except OSError:
             there = ", ".join(map(str, _nodes()))
             raise bad(setting, f"this machine has no node {node}", there or "no nodes") from None
-        found |= set(_numbers(setting, text)) if text else set()
-    if not found:
+        processors |= set(_numbers(setting, text)) if text else set()
+    if not processors:
         raise bad(setting, "these nodes have no processor", "nodes with processors")
-    return sorted(found)
+    return sorted(processors)
 
 
 def is_split(settings: Mapping[str, Setting]) -> bool:
@@ -135,19 +135,19 @@ def is_split(settings: Mapping[str, Setting]) -> bool:
 
 
 def _nodes() -> list[int]:
-    found = (re.fullmatch(r"node(\d+)", path.name) for path in NODES.glob("node*"))
-    return sorted(int(match[1]) for match in found if match)
+    matches = (re.fullmatch(r"node(\d+)", path.name) for path in NODES.glob("node*"))
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def _numbers(setting: Setting, text: str) -> list[int]:
     """Parse a list such as `0,2-4`."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
         if not match or int(match[2] or match[1]) >= MOST_PROCESSORS:
             raise bad(setting, f"`{part}` is no number or range of them", "0,2-4")
-        found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
-    return sorted(found)
+        numbers |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return sorted(numbers)
 
 
 def rate_of(
@@ -278,10 +278,10 @@ def zones_of(settings: Mapping[str, Setting], kb_base: int) -> Stride | None:
 
     def length(key: str) -> int | None:
         setting = settings.get(key)
-        found = values.size(setting, kb_base) if setting else None
-        if setting and isinstance(found, Percent):
+        size_bytes = values.size(setting, kb_base) if setting else None
+        if setting and isinstance(size_bytes, Percent):
             raise bad(setting, "a share of the file is not supported here", "a size in bytes")
-        return found if isinstance(found, int) else None
+        return size_bytes if isinstance(size_bytes, int) else None
 
     mode, size = settings.get("zonemode"), length("zonesize")
     word = mode.value if mode else ("strided" if size else "none")
@@ -329,25 +329,25 @@ class Failures:
     @property
     def tolerated(self) -> list[str]:
         """Return the requests that may fail, in a study's terms."""
-        found = {*self.kinds, *(kind for kind, _ in self.ignored)}
-        return [word for kind, words in FAILING_REQUESTS.items() if kind in found for word in words]
+        kinds = {*self.kinds, *(kind for kind, _ in self.ignored)}
+        return [word for kind, words in FAILING_REQUESTS.items() if kind in kinds for word in words]
 
     def counted(self, failed: Iterable[Mapping[str, object]]) -> list[tuple[str, int, int]]:
         """Return kind, error and number of the counted failures of a record."""
-        found = []
+        failures = []
         for failure in failed:
             kind = "read" if failure["operation"] == "read" else "write"
             error, count = int(str(failure["error"])), int(str(failure["count"]))
             if (kind, error) not in self.ignored:
-                found.append((kind, error, count))
-        return found
+                failures.append((kind, error, count))
+        return failures
 
     def fatal(self, failed: Iterable[Mapping[str, object]]) -> tuple[int, str] | None:
         """Return the first error that would have ended the job in fio, and a sentence."""
         for kind, error, count in self.counted(failed):
             if kind not in self.kinds:
-                told = f"{count} requests failed ({kind}: {os.strerror(error)})"
-                return error, told
+                message = f"{count} requests failed ({kind}: {os.strerror(error)})"
+                return error, message
         return None
 
 
@@ -378,9 +378,9 @@ def _error_number(setting: Setting, name: str) -> int:
     """Return an error number from a name or number."""
     if name.isdigit() and int(name) in errno.errorcode:
         return int(name)
-    found = getattr(errno, name, None)
-    if not isinstance(found, int):
+    number = getattr(errno, name, None)
+    if not isinstance(number, int):
         raise bad(
             setting, f"`{name}` is not an error of this system", "a name such as ENOSPC", "28"
         )
-    return found
+    return number

@@ -146,7 +146,7 @@ ROWS = {"bw": ("bw",), "iops": ("iops",), "lat": ("lat", "clat", "slat"), "hist"
 def fio_logs(run: SealedRun, translation: Translation) -> dict[str, str]:
     """Return the requested logs: texts by file name, clones numbered from one."""
     record = Record(run)
-    found: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for number, streams in _clones(translation.streams):
         job = streams[0].job
         if not job.logs.prefixes:
@@ -155,16 +155,16 @@ def fio_logs(run: SealedRun, translation: Translation) -> dict[str, str]:
         for key, prefix in job.logs.prefixes.items():
             for kind in ROWS[key]:
                 suffix = f".{number}" if job.logs.per_job else ""
-                rows = found.setdefault(f"{prefix}_{kind}{suffix}.log", [])
+                rows = files.setdefault(f"{prefix}_{kind}{suffix}.log", [])
                 rows += _rows(measured, job, kind)
-    return {name: "".join(f"{row}\n" for row in _in_time(rows)) for name, rows in found.items()}
+    return {name: "".join(f"{row}\n" for row in _in_time(rows)) for name, rows in files.items()}
 
 
 def _clones(streams: Sequence[Stream]) -> Iterator[tuple[int, Sequence[Stream]]]:
     """Yield the streams of each clone with fio's number of the (first) clone."""
     number = 1
-    for _, of in itertools.groupby(streams, lambda stream: (id(stream.job), stream.clone)):
-        together = list(of)
+    for _, clone in itertools.groupby(streams, lambda stream: (id(stream.job), stream.clone)):
+        together = list(clone)
         yield number, together
         number += together[0].clones
 

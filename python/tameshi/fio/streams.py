@@ -34,7 +34,7 @@ def phases_that_run(
     last = max(phases, default=0)
     if any(job.exitall for job in jobs):
         for phase in range(last):
-            among = [job for job, of in zip(jobs, phases, strict=True) if of == phase]
+            among = [job for job, own in zip(jobs, phases, strict=True) if own == phase]
             enders = [job for job in among if job.exit_what == "all"]
             if enders and len(enders) < len(among):
                 setting = enders[0].settings["exit_what"]
@@ -47,8 +47,12 @@ def phases_that_run(
                     "phases never start"
                 )
                 break
-    kept = [found for found in zip(jobs, phases, groups, strict=True) if found[1] <= last]
-    return [job for job, _, _ in kept], [of for _, of, _ in kept], [of for *_, of in kept]
+    running = [entry for entry in zip(jobs, phases, groups, strict=True) if entry[1] <= last]
+    return (
+        [job for job, _, _ in running],
+        [own for _, own, _ in running],
+        [own for *_, own in running],
+    )
 
 
 def ends_with(streams: Sequence[Stream]) -> list[list[str]]:

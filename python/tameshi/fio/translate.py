@@ -267,13 +267,13 @@ def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
     names: list[str] = []
     writers = [stream for stream in checked if stream.job.writes and stream.job.read_back]
     for storage in dict.fromkeys(stream.storage for stream in writers):
-        of = [stream for stream in writers if stream.storage == storage]
-        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in of]
+        on_storage = [stream for stream in writers if stream.storage == storage]
+        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in on_storage]
         begin = min(part[0] for part in parts)
         span = max(sum(part) for part in parts) - begin
         span -= span % CHECKED_BYTES
         names.append(builder.unique(f"{storage}-read-back"))
-        access = "direct" if of[0].job.direct else "buffered"
+        access = "direct" if on_storage[0].job.direct else "buffered"
         lines = [
             f"[workload.stream.{names[-1]}]",
             f"storage = {quoted(storage)}",
@@ -391,48 +391,48 @@ def _region(job: Job, storage: _Storage, clone: int, device: str | None) -> tupl
     if job.files_each:
         return storage.size or 0, job.files_each * job.longest
     path = storage.path
-    whole = None if device else _existing_bytes(path)
-    offset = _absolute(job, "offset", job.offset, whole)
+    file_bytes = None if device else _existing_bytes(path)
+    offset = _absolute(job, "offset", job.offset, file_bytes)
     begin = offset + clone * job.offset_increment
     if job.size is None:
-        if whole is None or whole <= begin:
+        if file_bytes is None or file_bytes <= begin:
             message = "the file does not exist yet, and its size is missing"
             raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
-        return begin, whole - begin
-    span = _absolute(job, "size", job.size, whole)
+        return begin, file_bytes - begin
+    span = _absolute(job, "size", job.size, file_bytes)
     if job.file_size is not None:
         span = min(span, max(job.file_size * job.parts - begin, 0))
     if job.parts > 1 and not isinstance(job.size, Percent):
         span = span // job.parts // job.longest * job.longest
-    if whole is not None and _is_device(path):
-        span = min(span, whole - begin)
+    if file_bytes is not None and _is_device(path):
+        span = min(span, file_bytes - begin)
     if span < job.longest:
         message = f"the region is smaller than one request of {job.longest} bytes"
         raise BadInput(message, where=job.text.where, key="size", found=f"{max(span, 0)} bytes")
     return begin, span
 
 
-def _absolute(job: Job, key: str, value: int | Percent, whole: int | None) -> int:
+def _absolute(job: Job, key: str, value: int | Percent, file_bytes: int | None) -> int:
     if isinstance(value, int):
         return value
-    if whole is None:
+    if file_bytes is None:
         message = "a share needs an existing file or device"
         raise BadInput(message, where=job.text.where, key=key, found=f"{value.percent}%")
     unit = min(job.lengths)
-    return whole * value.percent // 100 // unit * unit
+    return file_bytes * value.percent // 100 // unit * unit
 
 
 def _existing_bytes(path: str) -> int | None:
     """Return the length of an existing file or device."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    if stat.S_ISBLK(found.st_mode):
-        number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+    if stat.S_ISBLK(status.st_mode):
+        number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
         sectors = Path(f"/sys/dev/block/{number}/size")
         return int(sectors.read_text(encoding="utf-8")) * 512 if sectors.exists() else None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _is_device(path: str) -> bool:
@@ -447,10 +447,10 @@ def _amount(job: Job, span: int) -> int | None:
     if job.goals.target or (job.time_based and job.runtime_us):
         return None
     kind, stride = job.pattern
-    whole = span
+    total = span
     if kind == "strided" and isinstance(stride, Stride) and stride.once:
-        whole = stride.bytes_in(span)
-    amount = (job.io_size // job.parts if job.io_size is not None else whole) * job.loops
+        total = stride.bytes_in(span)
+    amount = (job.io_size // job.parts if job.io_size is not None else total) * job.loops
     if job.most_ios is not None:
         if not job.block:
             message = "not supported: requests of several lengths are counted in bytes"
@@ -499,12 +499,12 @@ def _end(jobs: Sequence[Job], ramp: int) -> str:
 
 def _steady(jobs: Sequence[Job]) -> Steady | None:
     """Return the steady state that ends a phase: the same for all its jobs."""
-    found = {job.goals.steady for job in jobs}
-    if len(found) > 1:
+    criteria = {job.goals.steady for job in jobs}
+    if len(criteria) > 1:
         late = next(job for job in jobs if job.goals.steady)
         message = "not supported: jobs that run together are judged together, and alike"
         raise BadInput(message, where=late.settings["steadystate"].where, key="steadystate")
-    return found.pop()
+    return criteria.pop()
 
 
 def _until_steady(jobs: Sequence[Job], steady: Steady | None) -> str:
@@ -574,5 +574,5 @@ def _time(microseconds: int) -> str:
 
 
 def _share(ppm: int) -> str:
-    whole, part = divmod(ppm, WHOLE_PPM // 100)
-    return f'"{whole}.{part:04d} %"' if part else f'"{whole} %"'
+    percent, part = divmod(ppm, WHOLE_PPM // 100)
+    return f'"{percent}.{part:04d} %"' if part else f'"{percent} %"'

@@ -166,9 +166,11 @@ def shared_rest(setting: Setting, shares: list[Fraction | None]) -> list[int]:
     if given > WHOLE_PPM or (given < WHOLE_PPM and not blank):
         raise bad(setting, f"these shares add up to {float(given) / 1e4:g} %", "100 %")
     rest = (WHOLE_PPM - given) / blank if blank else Fraction(0)
-    whole = [int(rest if share is None else share) for share in shares]
-    whole[-1 if shares[-1] is None else whole.index(max(whole))] += WHOLE_PPM - sum(whole)
-    return whole
+    millionths = [int(rest if share is None else share) for share in shares]
+    millionths[-1 if shares[-1] is None else millionths.index(max(millionths))] += WHOLE_PPM - sum(
+        millionths
+    )
+    return millionths
 
 
 def even_mix(low: int, high: int) -> list[tuple[int, int]]:
@@ -203,14 +205,14 @@ def files(setting: Setting) -> list[str]:
 def percentiles(setting: Setting) -> list[float]:
     """Return the numbers in `50:99:99.9`."""
     try:
-        found = [float(part) for part in text(setting).split(":")]
+        numbers = [float(part) for part in text(setting).split(":")]
     except ValueError:
-        found = []
-    if not found or len(found) > 20 or not all(0 < each <= 100 for each in found):
+        numbers = []
+    if not numbers or len(numbers) > 20 or not all(0 < each <= 100 for each in numbers):
         raise bad(
             setting, "invalid percentiles", "up to 20 numbers from 0 to 100, for example 99:99.9"
         )
-    return sorted(found)
+    return sorted(numbers)
 
 
 def _at_least(setting: Setting, value: int, least: int) -> int:

@@ -158,19 +158,19 @@ def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_t
 def test_what_no_cell_tells_is_said():
     cells = answered(volume(rounds=True), [cell(100, 4, depth) for depth in (1, 2, 4, 16)])
     best = fitted(cells, names=("volume in rounds",))[0]
-    told = {each.parameter.key: each.told for each in best.estimates}
+    told = {each.parameter.key: each.determined for each in best.estimates}
     assert told["read.latency"]
     assert "read.transfer_rate" not in told
-    untold = " ".join(best.model.untold)
+    undetermined = " ".join(best.model.undetermined)
     for word in (
         "write: no cell has this kind alone",
         "read.transfer_rate: all requests have one length",
         "flush: no write has a sync after it",
         "more than 16",
     ):
-        assert word in untold
+        assert word in undetermined
     flash = next(m for m in candidates(cells, CAPACITY, "flash") if m.kind == "flash")
-    assert "twice the capacity" in " ".join(flash.untold)
+    assert "twice the capacity" in " ".join(flash.undetermined)
 
 
 def test_what_is_held_out_moves_no_parameter():

@@ -39,7 +39,7 @@ READS = [cell(100, 4, depth) for depth in (1, 4)]
 def test_a_known_capacity_is_the_profiles_and_is_said_to_be_measured() -> None:
     for model in models(1 << 30, 480_000_000_000):
         assert capacity(model) == (480_000_000_000, KNOWN_CAPACITY)
-        assert UNKNOWN_CAPACITY not in model.untold
+        assert UNKNOWN_CAPACITY not in model.undetermined
 
 
 @pytest.mark.parametrize("used", [1 << 30, 100 << 30, 5 << 40])
@@ -50,7 +50,7 @@ def test_a_capacity_that_is_not_known_is_said_not_to_be_and_never_invented(used:
         assert found == max(used, templates[model.kind]), model.name
         assert source.startswith("not known"), model.name
         assert ("of profile" in source) == (found > used), model.name
-        assert UNKNOWN_CAPACITY in model.untold
+        assert UNKNOWN_CAPACITY in model.undetermined
 
 
 @pytest.mark.parametrize("revolution_ms", [4.0, 60_000 / 5400])
