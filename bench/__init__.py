@@ -1,1 +1,1 @@
-"""Benchmarks: each compares with a peer in the same run, and is no test."""
+"""Benchmarks against a peer within the same run; not tests."""

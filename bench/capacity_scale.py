@@ -1,10 +1,10 @@
-"""Does the capacity scale change results? One card at one n-th of its capacity, through the CLI.
+"""Effect of the capacity scale on results: one card at 1/n of its capacity, through the CLI.
 
     python -m bench.capacity_scale [--write] [SCALE …]
 
-The ES3000 1.2 TB card in the steady state: 4 KiB random writes with 256 outstanding, then 8 KiB,
-70 % reads, with 64 outstanding, each for so long that some hundred thousand are counted. Scale 1 is
-the whole card: 3 GB of memory and some minutes. `--write` writes docs/validation/capacity-scale.md.
+The ES3000 1.2 TB card in the steady state: 4 KiB random writes with 256 outstanding, then 8 KiB, 70
+% reads, with 64 outstanding, long enough for some hundred thousand requests each. Scale 1 is the
+whole card: 3 GB of memory and some minutes. `--write` writes docs/validation/capacity-scale.md.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ MEASURES = {
     "latency.stddev": ("standard deviation, µs", 1e3),
     "latency.max": ("longest, µs", 1e3),
 }
-"""What is told of each operation: its heading, and what of it is one."""
+"""Figures of each operation: heading, and unit."""
 TABLES = (("writes", "write"), ("mixed", "read"), ("mixed", "write"))
 NAMES = {
     ("writes", "write"): "4 KiB random writes, 256 outstanding",
@@ -72,7 +72,7 @@ Found = Mapping[tuple[int, str, str], tuple[float, int | None]]
 
 
 def run(scales: Sequence[int]) -> Found:
-    """One study with a cell for each scale, one after the other for the sake of memory."""
+    """Run a study with one cell per scale, in sequence to save memory."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "capacity-scale.toml", Path(scratch) / "out"
         study.write_text(STUDY.replace("SCALES", ", ".join(map(str, scales))), "utf-8")
@@ -94,7 +94,8 @@ def _found(
 
 
 def table(found: Found, phase: str, operation: str) -> Iterator[str]:
-    """One operation: a row for each scale, each value with its change against the first row."""
+    """Return the table of one operation: a row per scale, each value with its change against the
+    first row."""
     yield f"## {NAMES[phase, operation]}"
     yield ""
     yield "| n | I/Os | " + " | ".join(heading for heading, _ in MEASURES.values()) + " |"
@@ -114,7 +115,7 @@ def table(found: Found, phase: str, operation: str) -> Iterator[str]:
 
 
 def largest(found: Found, measures: Sequence[str], most: int) -> float:
-    """The largest relative change of some measures against the least scale, up to a scale."""
+    """Return the largest relative change of some figures against the least scale, up to a scale."""
     scales = sorted({scale for scale, *_ in found})
     changes = [
         abs(
@@ -131,7 +132,7 @@ def largest(found: Found, measures: Sequence[str], most: int) -> float:
 
 
 def page(found: Found) -> str:
-    """The page."""
+    """Return the page."""
     scales = sorted({scale for scale, *_ in found})
     first, last = scales[0], scales[-1]
     parts = {

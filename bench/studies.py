@@ -1,10 +1,10 @@
-"""How long the reference studies of drives take, through the command line, report included.
+"""Run time of the reference studies of drives, through the command line, report included.
 
     python -m bench.studies [--write] [STUDY …]
 
-Each study in full and with --quick: seconds by the clock and of processor time, its workers' too,
-and the most memory of one process. `--write` writes docs/validation/studies.md; make it on a quiet
-machine, for the clock counts what else it does.
+Each study in full and with --quick: wall-clock seconds, processor seconds including workers, and
+the largest memory of one process. `--write` writes docs/validation/studies.md; use a quiet machine,
+since the wall clock includes other work.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ STUDIES = (
     "flash-card-tails",
 )
 BARS = {"--quick": 120.0, "in full": 900.0}
-"""Seconds on two processors that all of them together may take."""
+"""Upper bound in seconds on two processors for all of them together."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One study: seconds by the clock, of processor time, and bytes of memory."""
+    """One study: wall-clock and processor seconds, and bytes of memory."""
 
     study: str
     how: str
@@ -45,7 +45,7 @@ class Row:
 
 
 def timed(study: str, how: str) -> Row:
-    """Run it, results thrown away."""
+    """Run a study and discard its results."""
     with tempfile.TemporaryDirectory() as scratch:
         path = str(data.STUDIES / f"{study}.toml")
         words = [path, "--out", f"{scratch}/out", *([how] if how.startswith("--") else [])]
@@ -53,19 +53,19 @@ def timed(study: str, how: str) -> Row:
         command = [sys.executable, "-m", "tameshi", "run", *words]
         subprocess.run(command, check=True, capture_output=True)
         wall, cpu = time.monotonic() - begin, processor_s() - before
-    # Of the largest so far: a child's own is not told.
+    # Largest so far: a child's own value is not available.
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return Row(study, how, wall, cpu, memory)
 
 
 def processor_s() -> float:
-    """Seconds that children and theirs have worked."""
+    """Return the processor seconds of children and their descendants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def page(rows: Sequence[Row]) -> str:
-    """The page."""
+    """Return the page."""
     lines = [
         "# How long the studies of drives take",
         "",

@@ -1,4 +1,4 @@
-"""A load in a process of its own, to be killed: `crash_load.py SPEC RECORD`."""
+"""Load in a process of its own, to be killed: `crash_load.py SPEC RECORD`."""
 
 from __future__ import annotations
 

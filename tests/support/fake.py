@@ -1,4 +1,4 @@
-"""The fake server as a product, beside the real ones."""
+"""Fake server as a product."""
 
 from __future__ import annotations
 

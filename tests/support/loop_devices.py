@@ -1,4 +1,4 @@
-"""Loop devices, which make the guard's tests real."""
+"""Loop devices for the guard's tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Attach = Callable[..., Path]
 
 @pytest.fixture
 def attach() -> Iterator[Attach]:
-    """Makes loop devices: `attach(backing, *options)` gives the node."""
+    """Make loop devices: `attach(backing, *options)` returns the node."""
     made: list[Path] = []
 
     def attached(backing: Path, *options: str) -> Path:
@@ -38,7 +38,7 @@ def attach() -> Iterator[Attach]:
 
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
-    """Mounts a device until the test ends."""
+    """Mount a device until the test ends."""
     points: list[Path] = []
 
     def mount(node: Path) -> Path:

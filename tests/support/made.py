@@ -1,4 +1,4 @@
-"""Sides of a comparison made by hand: results, and the runs behind them, from one small study."""
+"""Sides of a comparison made by hand: results and runs of one small study."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ MODEL = {
 
 
 def changed(value: Mapping[str, Any], path: str, to: Any) -> dict[str, Any]:
-    """A copy with one value replaced; `path` is dotted, a number is a place in a list."""
+    """Return a copy with one value replaced; `path` is dotted, a number is an index."""
     made = copy.deepcopy(dict(value))
     *parents, last = path.split("/")
     inner: Any = made
@@ -119,7 +119,7 @@ def changed(value: Mapping[str, Any], path: str, to: Any) -> dict[str, Any]:
 
 
 def estimate(metric: str, values: Sequence[float]) -> dict[str, Any]:
-    """An estimate as results.json holds it, over one run a value."""
+    """Return an estimate as in results.json, over one run per value."""
     return {
         "metric": metric,
         "subject": "s",
@@ -136,7 +136,7 @@ def estimate(metric: str, values: Sequence[float]) -> dict[str, Any]:
 def cell(
     rates: Sequence[float] = RATES, world: str = "measured", level: str = "valid"
 ) -> dict[str, Any]:
-    """One cell: rate, and the latency of one outstanding request."""
+    """Return one cell: rate, and the latency of one outstanding request."""
     latencies = [1e9 / rate for rate in rates]
     return {
         "world": world,
@@ -156,7 +156,7 @@ def cell(
 
 
 def results(*cells: Mapping[str, Any]) -> dict[str, Any]:
-    """results.json of these cells."""
+    """Return results.json of these cells."""
     return {
         "schema_version": 1,
         "study": {"name": "small", "title": "Small", "question": "Is it the same?"},
@@ -175,7 +175,7 @@ def runs(
     count: int = len(RATES),
     digest: str = "",
 ) -> list[SealedRun]:
-    """Runs that differ in repetition and seed alone."""
+    """Return runs that differ only in repetition and seed."""
     return [
         SealedRun(
             Path("nowhere"),
@@ -195,13 +195,13 @@ def side(
     digest: str = "",
     level: str = "valid",
 ) -> Side:
-    """One cell and its runs."""
+    """Return one cell and its runs."""
     found = results(cell(rates, spec["world"], level))
     return Side("A", found, runs(spec, environment, count=len(rates), digest=digest))
 
 
 def simulated(seed: int = 1, model: Mapping[str, Any] = MODEL) -> dict[str, Any]:
-    """The small study's spec in the simulated world."""
+    """Return the small study's spec in the simulated world."""
     spec = changed(SPEC, "world", "simulated") | {"seed": seed}
     return changed(spec, "storage/disk/model", dict(model))
 

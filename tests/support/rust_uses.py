@@ -1,4 +1,4 @@
-"""Which files of a crate name which others, by the paths in their code."""
+"""Dependencies between files of a crate, by the paths in their code."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ Module = tuple[str, ...]
 
 
 def leaves(tree: str, stem: Module = ()) -> Iterator[Module]:
-    """Each path of a `use` tree, which is written on one line without renames."""
+    """Yield each path of a `use` tree, which is on one line without renames."""
     part, depth = "", 0
     for sign in f"{tree},":
         depth += {"{": 1, "}": -1}.get(sign, 0)
@@ -35,7 +35,7 @@ def plain(tree: str) -> str:
 
 
 def modules(source: Path) -> dict[Module, str]:
-    """The code of each module below a crate's `src`, tests apart."""
+    """Return the code of each module below a crate's `src`, without tests."""
     found = {}
     for path in sorted(source.rglob("*.rs")):
         parts = path.relative_to(source).with_suffix("").parts
@@ -45,7 +45,7 @@ def modules(source: Path) -> dict[Module, str]:
 
 
 class Names:
-    """What names in a crate's modules stand for."""
+    """Meaning of names in a crate's modules."""
 
     def __init__(self, code: Mapping[Module, str]) -> None:
         self.modules = frozenset(code)
@@ -68,7 +68,7 @@ class Names:
         return module + path if (*module, path[0]) in self.modules else None
 
     def owner(self, module: Module, path: Module, seen: frozenset = frozenset()) -> Module | None:
-        """The module that a path used in `module` leads to, through what others pass on."""
+        """Return the module of a path used in `module`, through re-exports."""
         whole = self.absolute(module, path)
         if whole is None:
             return None
@@ -81,7 +81,7 @@ class Names:
 
 
 def uses(source: Path) -> dict[Module, set[Module]]:
-    """Each module of a crate with those that it takes something of: not those that it lies in."""
+    """Return each module of a crate with the modules that it uses, apart from its parents."""
     code = modules(source)
     names = Names(code)
     graph: dict[Module, set[Module]] = {}

@@ -9,7 +9,7 @@ from command import SMALL
 
 @pytest.fixture
 def study(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a study file and returns its path."""
+    """Write a study file and return its path."""
 
     def write(text: str = SMALL, name: str = "small.toml") -> Path:
         path = tmp_path / name
