@@ -50,7 +50,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-def test_the_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None:
+def test_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["again"], "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
@@ -83,7 +83,7 @@ def test_other_seeds_do_not_matter(folders: dict[str, Path]) -> None:
     assert "| seed | does not matter |" in done.stdout
 
 
-def test_a_results_file_alone_tells_no_environment(folders: dict[str, Path], tmp_path) -> None:
+def test_results_file_alone_has_no_environment(folders: dict[str, Path], tmp_path) -> None:
     shutil.copy(folders["first"] / "results.json", tmp_path / "kept.json")
     done = tameshi("compare", tmp_path / "kept.json", folders["again"], "--lang", "ja")
     assert done.returncode == 0
@@ -106,7 +106,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_told_and_ends_with_2(case: str, folders, tmp_path) -> None:
+def test_bad_input_exits_with_2(case: str, folders, tmp_path) -> None:
     (tmp_path / "not.json").write_text("{")
     (tmp_path / "other.json").write_text("[]")
     (tmp_path / "newer.json").write_text('{"schema_version": 99, "cells": []}')
@@ -120,7 +120,7 @@ def test_bad_input_is_told_and_ends_with_2(case: str, folders, tmp_path) -> None
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_the_report_is_also_words(folders: dict[str, Path], lang: str) -> None:
+def test_comparison_has_markdown_and_terminal_forms(folders: dict[str, Path], lang: str) -> None:
     folder = folders["first"]
     page = tameshi("report", folder, "--format", "md", "--lang", lang)
     assert page.returncode == 0 and page.stdout.startswith("# Does it run?\n")

@@ -30,12 +30,12 @@ def progress(phase: int, elapsed: int, done: int) -> dict[str, int]:
         (progress(3, 900, 0), 1.0),
     ],
 )
-def test_what_is_through_is_counted_in_phases_and_parts_of_them(told, share):
+def test_progress_counts_phases_and_fractions(told, share):
     assert share_of(told, ENDS) == share
 
 
 @pytest.mark.slow("a drive becomes steady")
-def test_shares_rise_to_the_end_while_a_drive_is_simulated(monkeypatch):
+def test_progress_rises_to_the_end_of_simulation(monkeypatch):
     monkeypatch.setattr("tameshi.devices.progress.SECONDS", 0.005)
     seen: list[float | None] = []
     found = behaviour(find("nytro-blp4-400g"), seen.append)
@@ -46,7 +46,7 @@ def test_shares_rise_to_the_end_while_a_drive_is_simulated(monkeypatch):
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_terminal_shows_a_bar_and_a_file_nothing(lang):
+def test_terminal_shows_bar_and_file_nothing(lang):
     shown = {}
     for terminal in (True, False):
         file = io.StringIO()
@@ -74,7 +74,7 @@ class Endless:
         self.ended.set()
 
 
-def test_who_interrupts_it_ends_the_simulation_too():
+def test_interrupt_ends_the_simulation():
     def interrupt(_: float | None) -> None:
         raise KeyboardInterrupt
 
@@ -85,7 +85,7 @@ def test_who_interrupts_it_ends_the_simulation_too():
 
 
 @pytest.mark.parametrize(("scale", "proven"), [(1, True), (256, True), (512, False), (1024, False)])
-def test_a_scale_that_was_held_against_no_whole_drive_is_marked_as_unproven(scale, proven):
+def test_unvalidated_scale_is_marked(scale, proven):
     drive = find("nvme-qlc-15.36tb")
     point = Point(1.0, 1.0, 1e5, 1e5)
     found = Behaviour(scale, True, (point, point), (Measured("one_read_4k", 1.0, 1.0, 1.0),))

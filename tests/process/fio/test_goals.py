@@ -27,7 +27,7 @@ def beside(folder: Path, *words: str) -> tuple[dict, dict]:
 
 
 @pytest.mark.slow("a job in real time")
-def test_a_steady_job_ends_there_and_tells_of_its_window_alone_in_fios_form(tmp_path):
+def test_steady_job_reports_only_its_window_in_fios_form(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=4m", "--ioengine=psync", "--thinktime=1000")
     steady = ("--time_based", "--runtime=8", "--ss=iops:90%", "--ss_dur=2", "--ss_ramp=1")
     other, mine = beside(tmp_path, *job, *steady)
@@ -107,7 +107,7 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
         ),
     ],
 )
-def test_keys_become_what_a_study_has_for_them(lines, told):
+def test_keys_translate_to_study_keys(lines, told):
     assert told in study(lines)
 
 
@@ -143,14 +143,14 @@ def test_keys_become_what_a_study_has_for_them(lines, told):
         ("rw=read:-4k", "rw: a step back this short reads the same bytes again."),
     ],
 )
-def test_what_cannot_be_reached_is_refused_at_its_line(lines, said):
+def test_unreachable_goal_is_refused_at_its_line(lines, said):
     with pytest.raises(BadInput) as refused:
         study(lines)
     assert str(refused.value).split(": ", 1)[1].startswith(said)
 
 
 @pytest.mark.parametrize("mode", ["read:8k", "read:-8k", "read:-16k", "write:4k", "strided"])
-def test_what_is_left_out_is_left_out_as_often_as_in_fio(tmp_path, mode):
+def test_gaps_are_as_frequent_as_in_fio(tmp_path, mode):
     zones = ("--zonemode=strided", "--zonesize=64k", "--zoneskip=64k")
     how = ("--rw=read", *zones) if mode == "strided" else (f"--rw={mode}",)
     job = ("--name=a", "--size=1m", "--ioengine=psync", *how)
@@ -160,7 +160,7 @@ def test_what_is_left_out_is_left_out_as_often_as_in_fio(tmp_path, mode):
 
 
 @pytest.mark.parametrize("percentile", ["99", "97.5"])
-def test_the_load_that_keeps_a_latency_is_found_and_told(tmp_path, percentile):
+def test_load_within_latency_target_is_found(tmp_path, percentile):
     job = (*SIMULATED, "--name=a", "--rw=randread", "--size=64m", "--ioengine=libaio")
     target = ("--iodepth=32", "--latency_target=400", f"--latency_percentile={percentile}")
     listed = ("--percentile_list=97.5:99", "--latency_window=200ms")
@@ -190,7 +190,7 @@ def test_a_job_ends_with_a_sync_in_either_world(tmp_path):
         assert told["write"]["total_ios"] > 10
 
 
-def test_jobs_keep_step_as_their_weights_say(tmp_path):
+def test_jobs_keep_pace_by_weight(tmp_path):
     (tmp_path / "job.fio").write_text(
         "[global]\nfilename=f\nsize=1m\ntime_based\nruntime=1\nrw=randread\n"
         "[one]\nflow=1\nthinktime=100\n[four]\nflow=4\n"
@@ -201,7 +201,7 @@ def test_jobs_keep_step_as_their_weights_say(tmp_path):
     assert one > 20 and four == pytest.approx(4 * one, abs=5)
 
 
-def test_a_rate_that_is_not_reached_and_a_latency_that_is_exceeded_are_errors(tmp_path):
+def test_missed_rate_and_exceeded_latency_are_errors(tmp_path):
     job = (*SIMULATED, "--name=a", "--rw=randread", "--size=64m", "--ioengine=libaio")
     slow = ("--rate_iops=100", "--time_based", "--runtime=6", "--output-format=json")
     kept = tameshi_fio(tmp_path, *job, *slow, "--rate_iops_min=90", "--max_latency=1s")
@@ -216,7 +216,7 @@ def test_a_rate_that_is_not_reached_and_a_latency_that_is_exceeded_are_errors(tm
         assert json.loads(done.stdout)["jobs"][0]["error"] == number
 
 
-def test_threads_run_on_processors_that_are_there_or_nothing_is_made(tmp_path):
+def test_missing_processor_is_refused_before_anything_is_made(tmp_path):
     job = ("--name=a", "--rw=read", "--size=64k")
     (told,) = results(tmp_path, *job, "--numa_cpu_nodes=0", "--numjobs=1")["jobs"]
     assert told["read"]["total_ios"] == 16
@@ -227,14 +227,14 @@ def test_threads_run_on_processors_that_are_there_or_nothing_is_made(tmp_path):
     assert list(bare.iterdir()) == []
 
 
-def test_synchronous_jobs_have_no_submission_of_their_own_in_fio_either(tmp_path):
+def test_synchronous_job_has_no_submission_latency(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=psync")
     theirs, ours = (told["read"]["slat_ns"] for told in beside(tmp_path, *job))
     assert theirs == ours and ours["N"] == 0
 
 
 @pytest.mark.parametrize("depth", [1, 8])
-def test_every_request_of_an_asynchronous_job_has_its_submission_as_in_fio(tmp_path, depth):
+def test_asynchronous_request_has_submission_latency(tmp_path, depth):
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=io_uring", f"--iodepth={depth}")
     for told in beside(tmp_path, *job):
         slat, total = told["read"]["slat_ns"], told["read"]["total_ios"]
@@ -242,7 +242,7 @@ def test_every_request_of_an_asynchronous_job_has_its_submission_as_in_fio(tmp_p
         assert 0 <= slat["min"] <= slat["mean"] <= slat["max"] < told["read"]["lat_ns"]["max"]
 
 
-def test_reads_and_writes_of_one_job_have_each_their_submission_as_in_fio(tmp_path):
+def test_mixed_job_has_submission_latency_per_direction(tmp_path):
     job = ("--name=a", "--rw=randrw", "--size=1m", "--ioengine=io_uring", "--iodepth=8")
     for told in beside(tmp_path, *job):
         for word in ("read", "write"):
@@ -252,7 +252,7 @@ def test_reads_and_writes_of_one_job_have_each_their_submission_as_in_fio(tmp_pa
 
 
 @pytest.mark.parametrize("files", ["--filename=a:b", "--nrfiles=2"])
-def test_a_job_goes_round_its_files_and_is_told_as_one(tmp_path, files):
+def test_job_cycles_through_files_as_one_job(tmp_path, files):
     job = ("--name=j", files, "--rw=randwrite", "--size=1m", "--ioengine=libaio", "--iodepth=4")
     theirs, ours = beside(tmp_path, *job, "--write_bw_log=x")
     assert ours["write"]["total_ios"] == theirs["write"]["total_ios"] == 256

@@ -112,7 +112,7 @@ def test_a_file_behind_a_loop_device_is_refused(
             guard.remove_target(path)
 
 
-def test_a_file_that_is_swapped_to_is_refused(thesis: Path, tmp_path: Path) -> None:
+def test_swap_file_is_refused(thesis: Path, tmp_path: Path) -> None:
     machine = guard.Machine(tmp_path / "proc")
     machine.proc.mkdir()
     name = str(thesis).replace(" ", "\\040")
@@ -158,7 +158,7 @@ def test_a_named_file_of_the_kernels_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "character device", "directory"])
-def test_what_is_no_file_is_refused_even_if_it_is_named(tmp_path: Path, kind: str) -> None:
+def test_special_file_is_refused_even_if_named(tmp_path: Path, kind: str) -> None:
     path = Path("/dev/null") if kind == "character device" else tmp_path / "tameshi-disk.dat"
     if kind == "pipe":
         os.mkfifo(path)
@@ -191,7 +191,7 @@ def test_a_named_file_changed_meanwhile_is_refused(thesis: Path, by: str) -> Non
 
 
 @pytest.mark.parametrize("first", ["create", "overwrite", "reuse"])
-def test_a_plan_opens_again_what_it_opened_first(thesis: Path, first: str) -> None:
+def test_plan_reopens_its_first_target(thesis: Path, first: str) -> None:
     path = thesis if first == "overwrite" else thesis.with_name("own")
     if first == "reuse":
         guard.open_target(check(path), direct=False).close()
@@ -208,7 +208,7 @@ def test_a_plan_opens_again_what_it_opened_first(thesis: Path, first: str) -> No
     assert path.read_bytes() == FOREIGN
 
 
-def test_a_name_that_names_nothing_in_use_is_bad_input(thesis: Path, tmp_path: Path) -> None:
+def test_unused_destroy_name_is_bad_input(thesis: Path, tmp_path: Path) -> None:
     plans = [check(thesis, thesis), check(tmp_path / "new")]
     guard.refuse_unused([str(thesis), str(tmp_path / "new")], plans)
     for name in (str(thesis.parent), f"{thesis}x"):

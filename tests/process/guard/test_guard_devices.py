@@ -66,9 +66,7 @@ def test_a_device_is_refused_until_its_identity_is_named(
     assert check(tmp_path / "link", backing).path == node
 
 
-def test_a_device_named_by_its_identity_is_opened_for_nobody_else(
-    backing: Path, attach: Attach
-) -> None:
+def test_device_named_by_identity_is_opened_exclusively(backing: Path, attach: Attach) -> None:
     node = attach(backing)
     with guard.open_target(check(node, backing), direct=True) as target:
         assert (target.data_offset, target.data_bytes, target.direct) == (0, PAYLOAD, True)
@@ -202,7 +200,7 @@ def test_a_serial_number_that_two_drives_share_names_neither(
     assert not any("S123" in way for way in caught.value.accepted)
 
 
-def test_a_device_without_a_name_that_stays_is_refused(
+def test_device_without_lasting_name_is_refused(
     fake: tuple[Path, Path, guard.Machine], backing: Path
 ) -> None:
     node, _, machine = fake
@@ -259,7 +257,7 @@ def test_a_partition_of_a_disk_used_as_a_whole_is_refused(
         check(node, "S123-part1", machine=machine)
 
 
-def test_a_device_mounted_under_a_number_of_the_file_systems_own_is_refused(
+def test_device_mounted_under_anonymous_number_is_refused(
     fake: tuple[Path, Path, guard.Machine],
 ) -> None:
     node, drive, machine = fake
@@ -295,7 +293,7 @@ def test_a_device_with_a_mounted_partition_is_refused(
     assert_refused(disk, backing, f"{first.name} is mounted at")
 
 
-def test_a_device_that_is_swapped_to_is_refused(backing: Path, attach: Attach) -> None:
+def test_swap_device_is_refused(backing: Path, attach: Attach) -> None:
     node = attach(backing)
     run("mkswap", node)
     try:
@@ -308,7 +306,7 @@ def test_a_device_that_is_swapped_to_is_refused(backing: Path, attach: Attach) -
         run("swapoff", node)
 
 
-def test_a_device_that_a_program_holds_for_itself_is_refused(
+def test_exclusively_opened_device_is_refused(
     backing: Path, attach: Attach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tameshi.guard.handles.LOCK_PATIENCE_SECONDS", 0.05)
@@ -362,7 +360,7 @@ def test_a_device_with_a_recognised_signature_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["ext4", "swap"])
-def test_a_device_with_a_real_file_system_is_refused_until_it_is_cleared(
+def test_device_with_file_system_is_refused_until_cleared(
     backing: Path, attach: Attach, kind: str
 ) -> None:
     node = attach(backing)
@@ -373,7 +371,7 @@ def test_a_device_with_a_real_file_system_is_refused_until_it_is_cleared(
     assert check(node, backing).device
 
 
-def test_a_device_is_refused_where_its_signatures_cannot_be_told(
+def test_device_with_unreadable_signatures_is_refused(
     backing: Path, attach: Attach, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     node = attach(backing)
@@ -435,7 +433,7 @@ def test_a_node_exchanged_meanwhile_is_refused(
     assert node.read_bytes() == b"a file"
 
 
-def test_what_a_device_has_come_to_hold_meanwhile_is_respected(
+def test_device_signed_meanwhile_is_refused(
     backing: Path,
     attach: Attach,
     mounted: Callable[[Path], Path],

@@ -77,9 +77,7 @@ def test_a_directory_without_the_marker_is_not_emptied(others: Path) -> None:
     assert (others / "db" / "table").read_text() == "customers"
 
 
-def test_a_foreign_directory_is_refused_unless_exactly_it_is_named(
-    tmp_path: Path, others: Path
-) -> None:
+def test_foreign_directory_is_refused_unless_named_exactly(tmp_path: Path, others: Path) -> None:
     (tmp_path / "link").symlink_to(others)
     for names in ([], [tmp_path], [others / "db"], [tmp_path / "link"]):
         for path in (others, tmp_path / "link"):

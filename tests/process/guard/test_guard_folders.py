@@ -70,7 +70,7 @@ def test_a_file_in_the_place_of_a_folder_is_refused(foreign: Path) -> None:
     assert (foreign / "thesis.txt").read_text() == "years of work"
 
 
-def test_a_marker_cut_short_by_a_crash_is_completed(tmp_path: Path) -> None:
+def test_truncated_marker_is_completed(tmp_path: Path) -> None:
     (tmp_path / guard.MARKER).write_bytes(b"Tameshi made")
     guard.claim_folder(tmp_path)
     guard.write_file(tmp_path / "file", b"")

@@ -34,7 +34,7 @@ def test_a_target_can_be_read_and_not_written(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_what_is_no_target_is_not_read(tmp_path: Path) -> None:
+def test_foreign_file_is_not_read_as_target(tmp_path: Path) -> None:
     foreign = tmp_path / "thesis"
     foreign.write_bytes(b"someone's thesis\n" * 1000)
     os.mkfifo(tmp_path / "pipe")

@@ -29,7 +29,7 @@ def machine(folder: Path, memory: str, kind: str = "tmpfs") -> guard.Machine:
     return guard.Machine(proc, folder / "sys")
 
 
-def test_targets_on_one_file_system_are_added_up(
+def test_targets_on_one_file_system_share_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = guard.RESERVE_BYTES + guard.DATA_OFFSET + SIZE
@@ -69,7 +69,7 @@ def test_a_containers_memory_is_its_own_limit(tmp_path: Path) -> None:
         guard.check_target(tmp_path, SIZE, "disk", machine=here)
 
 
-def test_a_data_directory_needs_room_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_directory_needs_space_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "statvfs", lambda _: room(guard.RESERVE_BYTES + SIZE))
     plan = guard.check_data_directory(tmp_path / "new", SIZE)
     target = guard.check_target(tmp_path, MIB, "disk")

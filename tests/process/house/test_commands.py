@@ -12,13 +12,13 @@ from tameshi.commands.cli import COMMANDS, app
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_commands_line_in_the_list_is_the_first_of_its_own_help(name):
+def test_command_summary_is_first_line_of_its_help(name):
     command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
     assert command.help.splitlines()[0] == COMMANDS[name]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_every_text_as_it_is_written(name, monkeypatch):
+def test_help_shows_texts_verbatim(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "4000")
     command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
     inner = getattr(command, "commands", {})
@@ -33,7 +33,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_asking_for_help_loads_no_library_of_results():
+def test_help_loads_no_result_libraries():
     script = (
         "import sys; from tameshi.cli import app; app(['--help'], standalone_mode=False); "
         "print([m for m in ('polars', 'scipy', 'plotly', 'pydantic') if m in sys.modules])"
@@ -44,7 +44,7 @@ def test_asking_for_help_loads_no_library_of_results():
 
 
 @pytest.mark.parametrize("name", ["devices", "doctor", "verify"])
-def test_a_command_that_plans_nothing_loads_no_types_of_plans_or_libraries_of_results(name):
+def test_command_without_plan_loads_no_heavy_module(name):
     script = (
         f"import sys, tameshi.commands.{name}; heavy = ('polars', 'scipy', 'plotly', 'jinja2', "
         "'tameshi.core.spec_types'); print([m for m in heavy if m in sys.modules])"
@@ -53,7 +53,7 @@ def test_a_command_that_plans_nothing_loads_no_types_of_plans_or_libraries_of_re
     assert told.stdout.strip() == "[]", told.stderr
 
 
-def test_a_study_that_can_t_be_is_told_without_what_would_run_it(tmp_path):
+def test_invalid_study_is_refused_without_heavy_imports(tmp_path):
     study = tmp_path / "s.toml"
     study.write_text("titel = 1\n")
     script = (

@@ -59,9 +59,7 @@ def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
 
 @pytest.mark.slow("Chromium draws a whole report")
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_the_page_draws_itself_without_network(
-    browser: webdriver.Chrome, tmp_path: Path, lang: str
-) -> None:
+def test_page_draws_without_network(browser: webdriver.Chrome, tmp_path: Path, lang: str) -> None:
     path = tmp_path / f"{lang}.html"
     asked = open_page(browser, path, lang)
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
@@ -108,7 +106,7 @@ def test_keyboard_alone_reaches_the_results_and_the_theme(
 
 
 @pytest.mark.slow("Chromium prints a report")
-def test_paper_is_light_and_whole(browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_print_is_light_and_complete(browser: webdriver.Chrome, tmp_path: Path) -> None:
     open_page(browser, tmp_path / "print.html", "en")
     browser.execute_script("document.getElementById('theme').click()")
     browser.execute_script(
@@ -122,7 +120,7 @@ def test_paper_is_light_and_whole(browser: webdriver.Chrome, tmp_path: Path) -> 
     assert browser.execute_script("return document.documentElement.dataset.theme") == "dark"
 
 
-def test_the_tables_are_there_without_scripts(browser: webdriver.Chrome, tmp_path: Path) -> None:
+def test_tables_show_without_scripts(browser: webdriver.Chrome, tmp_path: Path) -> None:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         open_page(browser, tmp_path / "still.html", "en")
@@ -134,7 +132,7 @@ def test_the_tables_are_there_without_scripts(browser: webdriver.Chrome, tmp_pat
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_a_table_of_storages_with_four_quantities_fits_a_window(
+def test_table_with_four_quantities_fits_window(
     browser: webdriver.Chrome, tmp_path: Path, lang: str
 ) -> None:
     found = offers.results()

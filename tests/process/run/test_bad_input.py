@@ -63,13 +63,13 @@ def test_bad_input_creates_nothing(study, tmp_path, change, options, told):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_missing_study_is_told(tmp_path):
+def test_missing_study_is_refused(tmp_path):
     done = tameshi("run", tmp_path / "none.toml")
     assert done.returncode == 2
     assert "No such file" in done.stderr
 
 
-def test_a_study_in_another_encoding_is_told_with_its_line(study, tmp_path):
+def test_study_in_other_encoding_is_refused_with_line(study, tmp_path):
     path = study()
     head, rest = path.read_bytes().split(b"\n", 1)
     path.write_bytes(head + b"\n# \xe4\n" + rest)
@@ -81,7 +81,7 @@ def test_a_study_in_another_encoding_is_told_with_its_line(study, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_results_of_somebody_else_are_not_touched(study, tmp_path):
+def test_foreign_results_are_not_touched(study, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "thesis.txt").write_text("years of work")

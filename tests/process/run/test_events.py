@@ -49,7 +49,7 @@ def replaced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return ran(tmp_path_factory.mktemp("replaced"), STUDY)
 
 
-def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
+def test_report_shows_service_after_each_event(
     replaced: tuple[Path, str],
 ) -> None:
     out, _ = replaced
@@ -67,7 +67,7 @@ def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
     assert "member 1 of array is rebuilt" in page and "256 times as long" in page
 
 
-def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(
+def test_missed_event_is_a_warning_on_terminal(
     replaced: tuple[Path, str],
 ) -> None:
     out, terminal = replaced
@@ -103,7 +103,7 @@ interval = "100 ms"
 )
 
 
-def test_a_mirror_that_lost_all_its_members_is_told_before_its_rate(tmp_path: Path) -> None:
+def test_dead_mirror_is_reported_before_its_rate(tmp_path: Path) -> None:
     out, said = ran(tmp_path, BROKEN)
     (cell,) = results(out)["cells"]
     (found,) = (found for found in cell["findings"] if found["code"] == "dead")
@@ -127,7 +127,7 @@ interval = "1 ms"
 """
 
 
-def test_a_phase_in_which_nothing_was_completed_is_a_warning_and_a_pause_is_none(
+def test_empty_phase_warns_and_pause_does_not(
     tmp_path: Path,
 ) -> None:
     out, _ = ran(tmp_path, SHORT)

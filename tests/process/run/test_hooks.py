@@ -66,7 +66,7 @@ def test_a_command_that_fails_fails_the_run(tmp_path: Path) -> None:
     )
 
 
-def test_an_event_without_a_command_says_how_to_bind_one(tmp_path: Path) -> None:
+def test_event_without_command_says_how_to_bind(tmp_path: Path) -> None:
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path))
     assert done.returncode == 2 and "--event fail_member=COMMAND" in done.stderr.replace("\n", " ")
     assert not (tmp_path / "out").exists()
@@ -89,9 +89,7 @@ def test_no_study_names_a_command(tmp_path: Path) -> None:
         (["--event=fail_member=sh 'x"], "this command can't be read"),
     ],
 )
-def test_a_binding_that_means_nothing_is_bad_input(
-    tmp_path: Path, options: list[str], said: str
-) -> None:
+def test_invalid_binding_is_bad_input(tmp_path: Path, options: list[str], said: str) -> None:
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path, *options))
     assert done.returncode == 2 and said in done.stderr.replace("\n", " ")
     assert not (tmp_path / "out").exists()
@@ -116,19 +114,17 @@ def ended(folder: Path, hook: Hook, seconds: float = 0, *, stopped: bool = False
     return read_events(folder)
 
 
-def test_a_command_that_outlasts_the_run_is_killed_and_fails_it(folder: Path) -> None:
+def test_command_outlasting_run_is_killed_and_fails_run(folder: Path) -> None:
     told = ended(folder, Hook("slow", 0, None, ("sleep", "600")), 0.3)
     assert [event["kind"] for event in told] == ["hook_begin", "hook_end", "error"]
     assert told[1]["status"] == -9 and "outlasted the run" in told[2]["message"]
 
 
 @pytest.mark.parametrize("phases", [None, (7,)])
-def test_an_event_whose_time_never_came_fails_the_run(
-    folder: Path, phases: tuple[int, ...] | None
-) -> None:
+def test_event_after_run_end_fails_the_run(folder: Path, phases: tuple[int, ...] | None) -> None:
     (error,) = ended(folder, Hook("late", 600 * SECOND_NS, phases, ("true",)))
     assert error["kind"] == "error" and "ended before its time" in error["message"]
 
 
-def test_what_the_user_stops_is_no_failure(folder: Path) -> None:
+def test_stop_by_user_is_no_failure(folder: Path) -> None:
     assert ended(folder, Hook("late", 600 * SECOND_NS, None, ("true",)), stopped=True) == []

@@ -123,7 +123,7 @@ def test_a_rate_beyond_the_generator_is_invalid(measured):
     assert total["load.unserved"] > total["load.started"], "twenty million are due in a second"
 
 
-def test_a_rate_beyond_the_disk_is_not_the_generators_fault(measured):
+def test_rate_beyond_disk_is_no_generator_limit(measured):
     run = measured('sync = { fdatasync = { every = 1 } }\nread = "0 %"\n' + open_loop(500_000))
     codes = found(run)
     assert "generator" not in codes

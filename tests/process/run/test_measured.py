@@ -67,7 +67,7 @@ def test_one_study_file_runs_in_both_worlds_unchanged(study, tmp_path):
     assert by_world[0] == by_world[1]
 
 
-def test_the_record_says_where_and_with_what_it_was_measured(study, tmp_path):
+def test_record_holds_target_and_backend(study, tmp_path):
     out = tmp_path / "out"
     assert tameshi("run", study(MEASURED), *on(disk=tmp_path), "--out", out).returncode == 0
     for folder in out.glob("runs/*"):
@@ -81,7 +81,7 @@ def test_the_record_says_where_and_with_what_it_was_measured(study, tmp_path):
         assert {"machine.cpu_user_ns", "process.cpu_user_ns"} <= set(series["metric"].unique())
 
 
-def test_the_sampler_sees_what_the_load_did(study, tmp_path):
+def test_sampler_counts_match_the_load(study, tmp_path):
     """Direct reads of a file on a disk reach the disk; the two are counted on one clock."""
     if pl.__version__ and subprocess.run(
         ["findmnt", "-nT", tmp_path, "-o", "FSTYPE"], capture_output=True, text=True, check=True
@@ -96,7 +96,7 @@ def test_the_sampler_sees_what_the_load_did(study, tmp_path):
     assert total["disk.read_bytes"] >= total["read.bytes"] * 0.9
 
 
-def test_the_file_goes_with_the_finished_study_and_stays_on_request(study, tmp_path):
+def test_target_is_removed_after_study_unless_kept(study, tmp_path):
     file = tmp_path / "tameshi-disk.dat"
     path = study(MEASURED)
     assert tameshi("run", path, *on(disk=tmp_path), "--out", tmp_path / "a").returncode == 0
@@ -118,7 +118,7 @@ def test_two_storages_on_one_disk_make_the_comparison_invalid(study, tmp_path):
     assert codes(verdict)[0] == "shared_disk"
 
 
-def test_the_null_backend_moves_nothing_and_says_so(study, tmp_path):
+def test_null_backend_moves_nothing_and_warns(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(MEASURED), *on(disk=tmp_path), "--backend=null", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -166,7 +166,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", place], check=True)
 
 
-def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_disk):
+def test_full_disk_fails_its_run_and_others_continue(study, tmp_path, small_disk):
     out, other = tmp_path / "out", tmp_path / "other"
     other.mkdir()
     target = small_disk / "tameshi-one.dat"
@@ -200,7 +200,7 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
 
 
 @pytest.mark.slow("several runs in real time")
-def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
+def test_unwritable_record_fails_its_run(study, tmp_path):
     """Permission refused in the middle of a run; as root, only an immutable folder refuses."""
     out = tmp_path / "out"
     process = start("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)

@@ -58,7 +58,7 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
     assert abs(float(known["deviation_percent"]) - off) < 0.1
 
 
-def test_a_study_that_was_stopped_predicts_nothing(study, tmp_path, monkeypatch):
+def test_stopped_study_predicts_nothing(study, tmp_path, monkeypatch):
     study(SMALL + PUBLISHED)
     whole = command.conduct
 
@@ -72,7 +72,7 @@ def test_a_study_that_was_stopped_predicts_nothing(study, tmp_path, monkeypatch)
     assert not (tmp_path / "validation").exists()
 
 
-def test_calibration_figures_of_one_study_leave_those_of_others(tmp_path):
+def test_calibration_figures_keep_those_of_other_studies(tmp_path):
     def known(number: str, study: str, ours: str) -> Calibration:
         return Calibration(number, "IOPS", "100", ours, "+0.0", "", study, "", "")
 
@@ -85,7 +85,7 @@ def test_calibration_figures_of_one_study_leave_those_of_others(tmp_path):
     assert rows == [("S1", "b", "2"), ("S2", "a", "1")]
 
 
-def test_the_first_prediction_stays_and_a_changed_one_goes_into_a_dated_file(tmp_path):
+def test_first_prediction_stays_and_change_has_dated_file(tmp_path):
     assert record(tmp_path, [row("A", "1"), row("B", "2")], date(2026, 1, 1)) == (2, 0)
     first = (tmp_path / "predictions.csv").read_bytes()
     assert record(tmp_path, [row("A", "1"), row("B", "3")], date(2026, 2, 1)) == (0, 1)

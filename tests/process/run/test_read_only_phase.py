@@ -37,9 +37,7 @@ interval = "5 ms"
 """
 
 
-def test_only_storages_that_a_phase_writes_to_are_given_a_life_and_an_amplification(
-    study, tmp_path: Path
-) -> None:
+def test_only_written_storages_have_life_and_amplification(study, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = tameshi("run", study(STUDY), "--out", out)
     assert done.returncode == 0, done.stderr

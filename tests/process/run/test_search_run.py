@@ -40,7 +40,7 @@ def points(found):
 
 
 @pytest.mark.slow("a run of 21 s at each rate")
-def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_path):
+def test_search_brackets_the_limit_rate(study, tmp_path):
     out = tmp_path / "out"
     path = study(SEARCH.replace("SEARCHED", LIMIT))
     done = tameshi("run", path, "--out", out)
@@ -69,7 +69,7 @@ def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_pat
 
 
 @pytest.mark.slow("a run of 21 s at each rate")
-def test_a_budget_of_time_is_spent_on_further_rates_and_never_exceeded(study, tmp_path):
+def test_search_time_budget_is_never_exceeded(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(SEARCH.replace("SEARCHED", 'budget = "130 s"')), "--out", out)
     assert done.returncode == 0, done.stderr

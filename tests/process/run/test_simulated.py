@@ -32,7 +32,7 @@ def test_estimates_agree_with_what_the_record_counts(study, tmp_path):
         assert value[f"{kind}.bandwidth"] == pytest.approx(value[f"{kind}.iops"] * 4096)
 
 
-def test_results_are_identical_on_every_run_whatever_runs_beside(study, tmp_path):
+def test_results_are_identical_under_concurrent_load(study, tmp_path):
     path = study()
     for out, jobs in (("a", "1"), ("b", "2")):
         assert tameshi("run", path, "--out", tmp_path / out, "--jobs", jobs).returncode == 0
@@ -42,7 +42,7 @@ def test_results_are_identical_on_every_run_whatever_runs_beside(study, tmp_path
     assert digests(a) == digests(b)
 
 
-def test_results_tell_nothing_of_time_host_path_or_commit(study, tmp_path):
+def test_results_hold_no_time_host_path_or_commit(study, tmp_path):
     import platform
 
     tameshi("run", study(), "--out", tmp_path / "out")
@@ -77,14 +77,14 @@ def test_quick_merges_its_part_in(study, tmp_path):
     assert [c["levels"]["depth"] for c in cells] == ["2", "2"]
 
 
-def test_defined_windows_get_estimates_of_their_own(study, tmp_path):
+def test_defined_windows_have_their_own_estimates(study, tmp_path):
     text = SMALL + '[window.late]\nphase = "p"\nfrom = "60 ms"\nto = "100 ms"\n'
     assert tameshi("run", study(text), "--out", tmp_path / "out").returncode == 0
     windows = {e["window"] for c in results(tmp_path / "out")["cells"] for e in c["estimates"]}
     assert windows == {"p", "late"}
 
 
-def test_every_cells_drive_is_named_as_what_is_modelled(study, tmp_path):
+def test_drive_of_every_cell_is_named_as_modelled(study, tmp_path):
     """The last cell's alone was: "model of raid0 of 4", of one, two and four drives."""
     of_drives = """
     title = "t"

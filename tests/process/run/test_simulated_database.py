@@ -45,7 +45,7 @@ repetitions = 1
 """
 
 
-def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path):
+def test_pool_and_storage_matter_and_report_names_limit(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(STUDY), "--world", "simulated", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -78,7 +78,7 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
             assert most == "processor" or f" of {storage}, " in line, line
 
 
-def test_a_pool_and_a_log_below_the_least_are_what_the_server_has_and_told(study, tmp_path):
+def test_sizes_below_minimum_are_raised_and_reported(study, tmp_path):
     out = tmp_path / "out"
     small = STUDY.replace('"5 MiB"', '"0 B"').replace('"256 MiB"', '"512 KiB"')
     small = small.replace("disk = { use", "# disk = { use").replace('"4 s"', '"500 ms"')
@@ -107,7 +107,7 @@ def plain_text(page: str) -> str:
     )
 
 
-def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
+def test_simulated_runs_print_in_other_tools_layouts(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace(
         "warehouses = 2", "warehouses = 1"
@@ -131,7 +131,7 @@ def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
 
 
 @pytest.mark.slow("an exact run of 120 s")
-def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(study, tmp_path):
+def test_record_names_mode_and_exact_simulates_all(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace("2\nclients", "1\nclients")
     text = text.replace('start = "cold"', 'start = "warm"\nmode = "fast"').replace("4 s", "120 s")
@@ -152,7 +152,7 @@ def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(
     assert 0.95 <= told["fast"]["pace"] <= 1.05
 
 
-def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):
+def test_unsupported_setting_of_model_is_refused_by_name(study, tmp_path):
     text = STUDY.replace('flush_method = "O_DIRECT"', "")
     done = tameshi("run", study(text), "--world", "simulated", "--out", tmp_path / "out")
     assert done.returncode != 0
@@ -171,7 +171,7 @@ CRASH = STUDY.replace(
 )
 
 
-def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(study, tmp_path):
+def test_simulated_crash_reports_outage_recovery_and_ledger(study, tmp_path):
     text = CRASH.replace('disk = { use.storage = "disk" }\n', "").replace("[axis.pool]\n", "")
     text = text.replace('large = { engine.mysql.buffer_pool = "1 GiB" }\n', "")
     text = text.replace('time = "4 s"', 'time = "9 s"')
@@ -201,9 +201,7 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
         assert said in shown, said
 
 
-def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_came_back(
-    study, tmp_path
-):
+def test_simulated_restart_reports_shutdown_and_outage(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace('time = "4 s"', 'time = "6 s"')
     text += '[event.upgrade]\nat = "1 s"\nphase = "run"\nrestart = { down = "500 ms" }\n'
@@ -226,7 +224,7 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
         assert said in shown, said
 
 
-def test_a_drive_dies_and_is_filled_during_tpcc_and_the_report_tells_the_service(study, tmp_path):
+def test_drive_failure_and_rebuild_during_tpcc_are_reported(study, tmp_path):
     text = STUDY[: STUDY.index("[axis")] + STUDY[STUDY.index("[storage.disk]") :]
     text = text.replace(
         'device = "sas-15k-146gb"\nsize = "8 GB"',

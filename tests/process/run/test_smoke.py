@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow("Python and its libraries start anew, while the other worker works")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_in_its_own_process_ends_as_told(folder: Path, name: str) -> None:
+def test_command_in_its_own_process_has_expected_status(folder: Path, name: str) -> None:
     words, status, told = CALLS[name]
     done = tameshi_process(*words, cwd=folder)
     assert done.returncode == status, done.stderr

@@ -127,9 +127,7 @@ def tail(counts):
     return {"p99": p99, "max": counts[-1][0], "stddev": math.sqrt(variance)}
 
 
-def test_tail_deviation_and_largest_are_of_exactly_the_intervals_of_the_steady_window(
-    study, tmp_path
-):
+def test_tail_deviation_and_largest_use_steady_intervals_only(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(OVERLOADED_FIRST), "--out", out)
     assert done.returncode == 0, done.stderr
@@ -145,7 +143,7 @@ def test_tail_deviation_and_largest_are_of_exactly_the_intervals_of_the_steady_w
         assert whole[name] > 1.5 * expected, "the rest would show"
 
 
-def test_repeated_phases_are_estimated_over_the_last_rounds_together(study, tmp_path):
+def test_repeated_phases_pool_their_last_rounds(study, tmp_path):
     out = tmp_path / "out"
     assert tameshi("run", study(ROUNDS), "--out", out).returncode == 0
     cells = [cell for cell in results(out)["cells"] if cell["phase"] == "cell"]
@@ -201,9 +199,7 @@ interval = "50 ms"
 
 
 @pytest.mark.parametrize(("written", "told"), [("once", True), ("steady", False)])
-def test_flash_that_takes_writes_evenly_because_it_is_new_is_not_called_steady(
-    study, tmp_path, written, told
-):
+def test_new_flash_with_even_writes_is_not_steady(study, tmp_path, written, told):
     out = tmp_path / "out"
     done = tameshi("run", study(NEW_FLASH.replace("WRITTEN", written)), "--out", out)
     assert done.returncode == 0, done.stderr
@@ -215,7 +211,7 @@ def test_flash_that_takes_writes_evenly_because_it_is_new_is_not_called_steady(
     assert codes == (["not_reclaiming"] * 2 if told else [])
 
 
-def test_a_real_drive_that_was_hardly_written_is_not_called_steady(study, tmp_path):
+def test_barely_written_drive_is_not_steady(study, tmp_path):
     out = tmp_path / "out"
     text = STEADY.replace("RANGE", "100 %").replace("500 ms", "100 ms").replace("64 MiB", "1 MiB")
     text = text.replace("queue_depth = 4", 'queue_depth = 4\nread = "0 %"')

@@ -82,7 +82,7 @@ def values(folder: Path, metric: str) -> list[float]:
     return [float(row["value"]) for row in rows(folder) if row["metric"] == metric]
 
 
-def test_gains_leave_out_the_samplers_own_statements(folder: Path) -> None:
+def test_increases_exclude_sampler_statements(folder: Path) -> None:
     server = MadeUp()
     with sampler(folder, server) as taken:
         server.statements += 100
@@ -104,7 +104,7 @@ def test_an_interval_without_requests_has_no_hit_ratio(folder: Path) -> None:
     assert values(folder, "server.page_requests") == [0]
 
 
-def test_a_server_that_is_away_has_no_rows_and_comes_back(folder: Path) -> None:
+def test_unreachable_server_has_no_rows_until_back(folder: Path) -> None:
     server = MadeUp()
     with sampler(folder, server, 20_000_000) as taken:
         time.sleep(0.1)
@@ -119,7 +119,7 @@ def test_a_server_that_is_away_has_no_rows_and_comes_back(folder: Path) -> None:
     assert min(values(folder, "server.statements")) >= 0
 
 
-def test_a_restart_between_two_looks_is_told_by_its_birth(folder: Path) -> None:
+def test_restart_between_samples_shows_by_birth(folder: Path) -> None:
     server = MadeUp()
     with sampler(folder, server) as taken:
         server.birth, server.statements = "2", 1000
@@ -179,7 +179,7 @@ def test_every_metric_of_a_server_is_in_the_registry() -> None:
         ({}, None, None),
     ],
 )
-def test_a_view_that_a_version_lacks_leaves_its_metrics_out(
+def test_missing_view_omits_its_metrics(
     views: dict[str, Any], written: int | None, checkpoints: int | None
 ) -> None:
     found = counted({"birth": 1, "database": None, **views}).counters
@@ -210,7 +210,7 @@ def work(server: PrivateServer) -> tuple[int, int]:
 
 
 @pytest.mark.slow("a real server starts")
-def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
+def test_mariadb_counters_match_statements(make: Maker, folder: Path) -> None:
     server = make.server("mariadb")
     with server:
         server.start()
@@ -233,7 +233,7 @@ def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
 
 
 @pytest.mark.slow("a real server starts")
-def test_postgresql_tells_what_was_done(make: Maker, folder: Path) -> None:
+def test_postgresql_counters_match_statements(make: Maker, folder: Path) -> None:
     server = make.server("postgresql")
     with server:
         server.start()

@@ -92,7 +92,7 @@ def check_fit(folder: Path, name: str) -> dict:
 
 
 @pytest.mark.timeout(600)
-def test_a_file_is_measured_fitted_and_simulated_by_its_profile(tmp_path: Path) -> None:
+def test_file_is_measured_fitted_and_simulated(tmp_path: Path) -> None:
     words = ("calibrate", ".", "--quick", "--repetitions", "1", "--time", "24 s", "--name", "here")
     done = tameshi(*words, "--size", "64 MiB", "--model", "volume", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -105,7 +105,7 @@ def test_a_file_is_measured_fitted_and_simulated_by_its_profile(tmp_path: Path) 
     assert ran.returncode == 0, ran.stderr
 
 
-def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path) -> None:
+def test_profile_from_study_reproduces_its_results(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     assert tameshi("run", "study.toml", "--out", "study", cwd=tmp_path).returncode == 0
     done = tameshi(
@@ -123,7 +123,7 @@ def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path
     assert known in profile
 
 
-def test_results_of_two_devices_are_refused_and_both_are_named(tmp_path: Path) -> None:
+def test_results_of_two_devices_are_refused_with_names(tmp_path: Path) -> None:
     axis = """[axis.kind]
 cloud = { storage.disk.device = "cloud-volume-1tb" }
 disk = { storage.disk.device = "sata-7k2-1tb" }
@@ -141,7 +141,7 @@ disk = { storage.disk.device = "sata-7k2-1tb" }
 
 
 @pytest.mark.parametrize("form", ["json", "json+"])
-def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
+def test_fio_results_become_a_profile(tmp_path: Path, form: str) -> None:
     (tmp_path / "jobs.fio").write_text(FIO_JOBS)
     words = ["fio", f"--output-format={form}", "--output=fio.json", "jobs.fio"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
@@ -169,9 +169,7 @@ def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
         ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
     ],
 )
-def test_what_is_no_result_is_refused_and_leaves_nothing(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_non_result_is_refused_and_leaves_nothing(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "found.json").write_text(text)
     done = tameshi("calibrate", "found.json", cwd=tmp_path)
     assert done.returncode == 2, done.stdout
@@ -191,7 +189,7 @@ def test_what_is_no_result_is_refused_and_leaves_nothing(
         ((".", "--size", "0 B"), "this must be above zero"),
     ],
 )
-def test_what_cannot_be_measured_or_read_is_refused_and_leaves_nothing(
+def test_unmeasurable_target_is_refused_and_leaves_nothing(
     tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     done = tameshi("calibrate", *words, cwd=tmp_path)
@@ -200,7 +198,7 @@ def test_what_cannot_be_measured_or_read_is_refused_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_too_few_cells_are_refused_with_how_many_would_do(tmp_path: Path) -> None:
+def test_too_few_cells_are_refused_with_minimum(tmp_path: Path) -> None:
     few = fio_json.results(fio_json.job("randread", 1, 12_500.0))
     (tmp_path / "few.json").write_text(json.dumps(few))
     done = tameshi("calibrate", "few.json", cwd=tmp_path)
@@ -240,7 +238,7 @@ def test_options_of_measuring_are_refused_with_results(tmp_path: Path, words: tu
     assert [path.name for path in tmp_path.iterdir()] == ["fio.out"]
 
 
-def test_the_last_of_several_states_of_a_run_is_fitted_and_the_basis_says_so(
+def test_last_state_of_run_is_fitted_and_stated(
     tmp_path: Path,
 ) -> None:
     states = []
@@ -257,7 +255,7 @@ def test_the_last_of_several_states_of_a_run_is_fitted_and_the_basis_says_so(
     assert "the last of 2 states of the run" in basis
 
 
-def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: Path) -> None:
+def test_interrupted_calibration_names_resuming_command(tmp_path: Path) -> None:
     words = ("calibrate", ".", "--quick", "--repetitions", "1", "--time", "60 s")
     words = (*words, "--size", "16 MiB", "--out", "my out")
     with start(*words, cwd=tmp_path) as process:
@@ -271,7 +269,7 @@ def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: P
     assert "the report covers" not in told
 
 
-def test_what_the_measurement_leaves_open_is_counted_apart_from_what_misses() -> None:
+def test_uncertain_cells_are_counted_apart_from_misses() -> None:
     def row(low: float, high: float, simulated: float) -> dict:
         measured = {"rate": 100.0, "low": low, "high": high, "p50": None}
         figures = {"rate": simulated, "p50": None}

@@ -36,7 +36,7 @@ def _written(model: Model, places: list[float]) -> str:
     times=st.floats(-4.0, 5.0).map(lambda power: 10.0**power),
     places=st.lists(st.floats(0.0, 1.0), min_size=10, max_size=10),
 )
-def test_every_candidate_of_a_fit_is_a_profile_that_is_accepted(kind, times, places):
+def test_every_candidate_of_fit_is_valid_profile(kind, times, places):
     models = candidates([slowed(each, times) for each in _cells()], CAPACITY, kind)
     assert models
     for model in models:

@@ -79,7 +79,7 @@ def test_the_page_lists_every_example_and_no_other(listed):
 
 
 @pytest.mark.parametrize("name", sorted(RUN))
-def test_an_example_meant_for_files_runs_unchanged(name, tmp_path):
+def test_example_on_files_runs_unchanged(name, tmp_path):
     small = ["--size=1m", "--filesize=1m", f"--directory={tmp_path}", *RUN[name]]
     document = results(tmp_path, EXAMPLES / name, *small)
     assert document["jobs"]
@@ -89,7 +89,7 @@ def test_an_example_meant_for_files_runs_unchanged(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if name not in RUN])
-def test_every_other_example_is_refused_for_the_reason_that_the_page_gives(name, listed):
+def test_other_example_is_refused_for_reason_on_page(name, listed):
     with pytest.raises(BadInput) as refused:
         translate([read_job(job) for job in read_job_file(EXAMPLES / name)], name, None)
     where, line, said = str(refused.value).removeprefix(f"{EXAMPLES}/").split(":", 2)

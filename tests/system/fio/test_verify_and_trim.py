@@ -33,7 +33,7 @@ def events(folder: Path, kind: str) -> list[dict]:
     return [event for event in found if event["kind"] == kind]
 
 
-def test_a_verifying_job_is_read_back_at_the_end_apart_from_its_figures(tmp_path):
+def test_verifying_job_is_read_back_outside_its_figures(tmp_path):
     job = ("--name=a", "--rw=randwrite", "--verify=crc32c", "--size=1m", "--ioengine=libaio")
     document = results(tmp_path, *job, "--iodepth=8")
     (told,) = document["jobs"]
@@ -42,7 +42,7 @@ def test_a_verifying_job_is_read_back_at_the_end_apart_from_its_figures(tmp_path
     assert (last["right"], last["unwritten"], last["unsettled"]) == (256, 0, 0)
 
 
-def test_a_job_that_reads_checks_what_another_wrote(tmp_path):
+def test_reading_job_checks_blocks_of_another(tmp_path):
     (tmp_path / "job.fio").write_text(
         "[global]\nfilename=f\nsize=1m\nbs=16k\nverify=md5\ndo_verify=0\n"
         "[w]\nrw=write\n[r]\nstonewall\nrw=read\n"
@@ -66,7 +66,7 @@ def test_a_job_that_reads_checks_what_another_wrote(tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_verified_is_refused_at_its_line(lines, said):
+def test_unverifiable_job_is_refused_at_its_line(lines, said):
     with pytest.raises(BadInput) as refused:
         translate([read_job(job) for job in parse_job_text(f"[a]\nsize=1m\n{lines}\n")], "j", None)
     assert str(refused.value).startswith("job.fio:") and said in str(refused.value)
@@ -75,7 +75,7 @@ def test_what_cannot_be_verified_is_refused_at_its_line(lines, said):
         translate([read_job(job) for job in parse_job_text(text)], "j", "sas-15k-146gb")
 
 
-def test_a_block_device_is_left_alone_until_it_is_named_and_then_does_what_fio_does(tmp_path, disk):
+def test_named_block_device_behaves_as_in_fio(tmp_path, disk):
     node, backing = disk
     job = ("--name=a", f"--filename={node}", "--rw=randwrite", "--bs=16k", "--direct=1")
     named = ("--ioengine=libaio", "--iodepth=4", "--size=4m", "--verify=sha256")
@@ -107,7 +107,7 @@ def test_trims_on_a_block_device_are_counted_as_fio_counts_them(tmp_path, disk, 
     assert holds_zeros == ("write" not in kind)
 
 
-def test_handing_over_is_timed_where_it_is_a_call_of_its_own(tmp_path):
+def test_submission_is_timed_if_it_is_a_call(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=4m", "--ioengine=io_uring")
     deep = results(tmp_path, *job, "--iodepth=16")["jobs"][0]["read"]
     slat = deep["slat_ns"]

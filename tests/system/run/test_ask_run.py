@@ -12,7 +12,7 @@ QUESTION = (
 )
 
 
-def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
+def test_repeated_question_runs_nothing(tmp_path):
     out = tmp_path / "out"
     done = tameshi(*QUESTION, "--no-sensitivity", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -33,7 +33,7 @@ def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
     assert (out / "results.json").read_bytes() == before
 
 
-def test_what_the_answer_hangs_on_is_tried(tmp_path):
+def test_uncertain_inputs_of_answer_are_run(tmp_path):
     out = tmp_path / "out"
     done = tameshi(*QUESTION, "--buffer-pool", "8MiB", "--time", "50 ms", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -42,7 +42,7 @@ def test_what_the_answer_hangs_on_is_tried(tmp_path):
     assert "sensitivity-plot" in (out / "report.html").read_text()
 
 
-def test_a_folder_of_another_study_is_refused_and_stays_as_it_is(study, tmp_path):
+def test_folder_of_other_study_is_refused_unchanged(study, tmp_path):
     out, small = tmp_path / "out", study(SMALL.replace("repetitions = 2", "repetitions = 1"))
     assert tameshi("run", small, "--out", out).returncode == 0
     before = contents(out)
@@ -88,7 +88,7 @@ def contents(folder):
         ("--scale", "2", "10 MiB or more"),
     ],
 )
-def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_path):
+def test_bad_questions_are_refused_and_create_nothing(option, value, words, tmp_path):
     from tameshi.commands import cli
     from tameshi.core.errors import BadInput
 
@@ -99,7 +99,7 @@ def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_rows_of_more_than_half_a_page_are_told_by_their_option(tmp_path):
+def test_rows_over_half_a_page_are_refused_by_option(tmp_path):
     words = ("--workload", "key_update", "--row-size", "20KB", "--out", tmp_path / "out")
     done = tameshi(*QUESTION, *words)
     assert done.returncode != 0
@@ -108,7 +108,7 @@ def test_rows_of_more_than_half_a_page_are_told_by_their_option(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_price_of_energy_without_watts_is_told_and_creates_nothing(tmp_path):
+def test_energy_price_without_watts_is_refused(tmp_path):
     prices = ("--price", "cloud-volume-1tb=9", "--price", "energy=0.2")
     storage = ("--storage", "cloud-volume-1tb", *prices)
     done = tameshi(*QUESTION, *storage, "--out", tmp_path / "out")

@@ -54,7 +54,7 @@ def run_small(name: str, places: list[Path], out: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BINDINGS)
-def test_a_ready_study_of_databases_plans_in_full_and_small(name: str) -> None:
+def test_database_study_plans_in_full_and_small(name: str) -> None:
     for size in ([], ["--quick"]):
         done = tameshi("plan", STUDIES / f"{name}.toml", "--world", "measured", *size)
         assert done.returncode == 0, done.stderr

@@ -147,9 +147,7 @@ def test_an_interrupted_run_leaves_no_server_and_is_made_again(study, tmp_path, 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("engine", "room"), [("sqlite", "90m"), ("mariadb", "200m")])
-def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
-    study, tmp_path, place, engine, room
-):
+def test_full_disk_while_loading_is_reported_and_cleaned(study, tmp_path, place, engine, room):
     small = place / "small"
     small.mkdir()
     options = f"size={room},mode=755"
@@ -178,7 +176,7 @@ def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
         ("postgresql", 'no_such_thing = "1"', 'unrecognized configuration parameter "no_such'),
     ],
 )
-def test_a_server_that_dies_at_its_start_is_told_with_its_last_words(
+def test_server_dying_at_start_is_reported_with_last_words(
     study, tmp_path, place, engine, option, said
 ):
     program = PRODUCTS[PRODUCTS.index("[workload") : PRODUCTS.index("[run]")]
@@ -191,7 +189,7 @@ def test_a_server_that_dies_at_its_start_is_told_with_its_last_words(
     assert all(path.name.startswith(".tameshi") for path in left), left
 
 
-def test_a_value_that_no_option_of_sysbenchs_has_is_told(study, tmp_path):
+def test_value_unknown_to_sysbench_is_refused(study, tmp_path):
     for wrong in ('mysql_storage_engine = "x; DROP"', "rand_pareto_h = 1.0", "rand_spec_pct = 0"):
         oltp = f'[workload.oltp]\nmix = "read_only"\nclients = 1\ntables = 1\nrows = 9\n{wrong}'
         text = TPCC.replace("[workload.tpcc]\nclients = 1", oltp).replace('["tpcc"]', '["oltp"]')
@@ -234,7 +232,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "more", "options", "told"), BAD, ids=[c[0] for c in BAD])
-def test_bad_databases_are_told_and_create_nothing(study, tmp_path, name, more, options, told):
+def test_bad_databases_are_refused_and_create_nothing(study, tmp_path, name, more, options, told):
     text = TPCC.replace(
         "[workload.tpcc]\nclients = 1\n",
         PRODUCTS[PRODUCTS.index("[workload") : PRODUCTS.index("[phase")],

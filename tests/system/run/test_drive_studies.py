@@ -112,9 +112,7 @@ def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_study_of_drives_made_small_gives_the_same_results_again(
-    name: str, tmp_path: Path
-) -> None:
+def test_small_drive_study_repeats_its_results(name: str, tmp_path: Path) -> None:
     study = smaller(name)
     first, second = (carried_out(study, tmp_path / out) for out in "ab")
     assert first == second
@@ -127,9 +125,7 @@ def test_a_study_of_drives_made_small_gives_the_same_results_again(
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", KEPT)
-def test_a_quick_study_of_drives_gives_the_same_results_on_every_run(
-    name: str, tmp_path: Path
-) -> None:
+def test_quick_drive_study_repeats_its_results(name: str, tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
     for out, jobs in ((a, "1"), (b, "2")):
         words = ("run", STUDIES / f"{name}.toml", "--quick", "--out", out, "--jobs", jobs)
@@ -140,9 +136,7 @@ def test_a_quick_study_of_drives_gives_the_same_results_on_every_run(
 
 
 @pytest.mark.parametrize("seed", [20261121, 1])
-def test_what_a_host_lets_through_after_writes_is_what_was_published_whatever_the_seed(
-    seed: int, tmp_path: Path
-) -> None:
+def test_host_rate_after_writes_matches_published_for_any_seed(seed: int, tmp_path: Path) -> None:
     told = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
     [figure] = [figure for figure in told["published"] if figure["id"] == "S1-0236"]
     told["axis"] = {
@@ -164,9 +158,7 @@ def test_what_a_host_lets_through_after_writes_is_what_was_published_whatever_th
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("name", REPRODUCE)
-def test_what_is_written_down_of_a_study_of_drives_is_what_it_gives(
-    name: str, tmp_path: Path
-) -> None:
+def test_recorded_figures_of_drive_study_are_current(name: str, tmp_path: Path) -> None:
     done = tameshi("predictions", "--only", name, "--folder", tmp_path, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     kept, found = written(PAGES, name), written(tmp_path, name)

@@ -64,7 +64,7 @@ def estimates(out: Path) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.timeout(300)
-def test_tpcc_reads_as_tpcc_mysqls_report(study, tmp_path, place):
+def test_tpcc_prints_in_tpcc_mysqls_layout(study, tmp_path, place):
     out = ran(study, tmp_path, place, "sqlite", "tpcc", "clients = 2")
     text = reported(out, "tpcc-mysql")
     assert mismatch(TPCC_MYSQL, text) == ""
@@ -83,7 +83,7 @@ def test_tpcc_reads_as_tpcc_mysqls_report(study, tmp_path, place):
 
 
 @pytest.mark.timeout(300)
-def test_our_report_and_sysbenchs_own_read_alike(study, tmp_path, place):
+def test_oltp_prints_in_sysbenchs_layout(study, tmp_path, place):
     settings = 'mix = "read_write"\nclients = 2\ntables = 1\nrows = 500'
     out = ran(study, tmp_path, place, "mariadb", "oltp", settings)
     text = reported(out, "sysbench")
@@ -129,7 +129,7 @@ def sysbenchs_own(place: Path) -> str:
     return done.stdout
 
 
-def test_a_study_without_such_a_program_is_refused_by_name(study, tmp_path, place):
+def test_study_without_program_of_layout_is_refused(study, tmp_path, place):
     settings = "tables = 1\nrows = 200\nrow_size = '300 B'\nclients = 1"
     out = ran(study, tmp_path, place, "sqlite", "key_update", settings)
     done = tameshi("report", out, "--format", "tpcc-mysql")

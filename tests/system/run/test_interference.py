@@ -12,7 +12,7 @@ def tails(found: dict, phase: str) -> dict[str, float]:
 
 
 @pytest.mark.timeout(600)
-def test_what_disturbs_a_commit_stands_in_the_report_of_the_interference_study(quick_study):
+def test_interference_report_names_disturbances_of_commit(quick_study):
     folder = quick_study("interference").folder
     found = results(folder)
     assert len({cell["phase"] for cell in found["cells"]}) == 5 + 10 + 1

@@ -76,16 +76,16 @@ def assert_resumes(study, tmp_path: Path, kills: int, seed: int) -> None:
     assert (out / "results.json").read_bytes() == (undisturbed / "results.json").read_bytes()
 
 
-def test_a_simulated_study_killed_at_random_moments_resumes_to_the_same_digests(study, tmp_path):
+def test_killed_simulated_study_resumes_to_same_digests(study, tmp_path):
     assert_resumes(study, tmp_path, kills=4, seed=1)
 
 
 @pytest.mark.soak
-def test_twenty_kills_at_random_moments(study, tmp_path):
+def test_study_survives_twenty_random_kills(study, tmp_path):
     assert_resumes(study, tmp_path, kills=20, seed=2)
 
 
-def test_a_measured_study_killed_at_random_moments_resumes(study, tmp_path):
+def test_killed_measured_study_resumes(study, tmp_path):
     options = ["--world", "measured", f"--on=disk={tmp_path}"]
     killed_and_resumed(study(WHILE["measured"]), options, tmp_path / "out", 3, random.Random(3))
     cells = results(tmp_path / "out")["cells"]
@@ -93,7 +93,7 @@ def test_a_measured_study_killed_at_random_moments_resumes(study, tmp_path):
 
 
 @pytest.mark.parametrize("world", ["simulated", "measured"])
-def test_ctrl_c_leaves_a_usable_partial_result_that_resumes(study, tmp_path, world):
+def test_ctrl_c_leaves_partial_result_that_resumes(study, tmp_path, world):
     text = WHILE[world].replace('"800 s"', '"80000 s"').replace('"400 ms"', '"4 s"')
     path, out = study(text.replace("repetitions = 2", "repetitions = 1")), tmp_path / "out"
     options = ["--world", world, *([f"--on=disk={tmp_path}"] if world == "measured" else [])]
@@ -130,7 +130,7 @@ def test_ctrl_c_while_a_worker_starts_fails_no_run(study, tmp_path):
     assert [outcome["status"] for outcome in outcomes(out)] == ["complete"] * 4
 
 
-def test_a_worker_that_is_killed_fails_its_run_and_the_others_go_on(study, tmp_path):
+def test_killed_worker_fails_its_run_and_others_continue(study, tmp_path):
     out = tmp_path / "out"
     process = start("run", study(LONG), "--out", out, "--jobs", "1")
     wait_until(

@@ -101,7 +101,7 @@ def tables(server: PrivateServer) -> set[str]:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", list(ANN))
-def test_a_server_that_runs_is_loaded_sampled_and_left_as_it_was(
+def test_running_server_is_loaded_sampled_and_left_unchanged(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running(name) as server:
@@ -128,7 +128,7 @@ def test_a_server_that_runs_is_loaded_sampled_and_left_as_it_was(
         assert environment["servers"][name]["running"].startswith(f"{name}://ann@")
 
 
-def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
+def test_missing_or_forbidden_server_is_refused_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running("mariadb") as server:
@@ -162,7 +162,7 @@ def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
         assert tables(server) == before
 
 
-def test_a_table_that_is_there_already_is_neither_overwritten_nor_dropped(
+def test_existing_table_is_neither_overwritten_nor_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running("mariadb") as server:
@@ -177,7 +177,7 @@ def test_a_table_that_is_there_already_is_neither_overwritten_nor_dropped(
         assert {t.lower() for t in tables(server)} == {"kept", "tameshi_ledger"}
 
 
-def test_no_process_shows_the_secret() -> None:
+def test_no_process_shows_the_password() -> None:
     """What a worker is told on its command line says where the secret is, not what it is."""
     from tameshi.run.database_work import _database
 

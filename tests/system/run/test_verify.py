@@ -63,7 +63,7 @@ def damage(target: Path, offset: int, data: bytes) -> None:
         file.write(data)
 
 
-def test_a_storage_is_whole_until_a_block_is_damaged_which_is_then_named(tmp_path):
+def test_damaged_block_is_named(tmp_path):
     run, target = made(tmp_path)
     whole = tameshi("verify", run, f"--on=disk={target}")
     assert (whole.returncode, whole.stderr) == (0, "")
@@ -78,7 +78,7 @@ def test_a_storage_is_whole_until_a_block_is_damaged_which_is_then_named(tmp_pat
     assert "254 right" in found.stdout and "2 broken" in found.stdout
 
 
-def test_what_can_not_be_verified_is_refused_with_a_way_out(tmp_path):
+def test_unverifiable_run_is_refused_with_remedy(tmp_path):
     run, target = made(tmp_path)
     cases = [
         ([run], "--on disk=PATH"),
@@ -95,7 +95,7 @@ def test_what_can_not_be_verified_is_refused_with_a_way_out(tmp_path):
         assert expected in said, said
 
 
-def test_two_blocks_that_changed_places_are_named_with_their_places(tmp_path):
+def test_swapped_blocks_are_named_with_offsets(tmp_path):
     run, target = made(tmp_path)
     data = target.read_bytes()[DATA_OFFSET:]
     blocks = [data[number * BLOCK : (number + 1) * BLOCK] for number in (3, 4)]
@@ -144,14 +144,14 @@ def volume(tmp_path: Path) -> Iterator[Volume]:
         yield made
 
 
-def test_what_was_synced_survives_a_power_cut(volume, tmp_path):
+def test_synced_data_survives_power_cut(volume, tmp_path):
     kept = after_a_cut(volume, tmp_path, SYNCED)
     found = tameshi("verify", kept, f"--on=disk={volume.point}")
     assert found.returncode == 0, found.stdout
     assert " 0 blocks" not in found.stdout and "0 broken" in found.stdout
 
 
-def test_what_was_never_synced_is_found_lost_after_a_power_cut(volume, tmp_path):
+def test_unsynced_data_is_found_lost_after_power_cut(volume, tmp_path):
     kept = after_a_cut(volume, tmp_path, "")
     promised = tameshi("verify", kept, f"--on=disk={volume.point}")
     assert promised.returncode == 0, promised.stdout

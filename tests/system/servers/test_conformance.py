@@ -63,7 +63,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_was_committed_is_there_after_a_stop_and_after_a_kill(make: Maker, name: str) -> None:
+def test_committed_data_survives_stop_and_kill(make: Maker, name: str) -> None:
     server = make.server(name)
     server.start()
     create(server)
@@ -79,7 +79,7 @@ def test_what_was_committed_is_there_after_a_stop_and_after_a_kill(make: Maker, 
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_it_is_private(make: Maker, name: str) -> None:
+def test_private_server_is_isolated(make: Maker, name: str) -> None:
     server = make.server(name)
     with server:
         server.start()
@@ -142,7 +142,7 @@ def test_a_killed_server_leaves_nothing_outside_its_directory(
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_its_log_stays_with_the_run(make: Maker, name: str, ground: Path) -> None:
+def test_server_log_stays_with_run(make: Maker, name: str, ground: Path) -> None:
     server = make.server(name)
     server.start()
     server.stop()
@@ -154,7 +154,7 @@ def test_its_log_stays_with_the_run(make: Maker, name: str, ground: Path) -> Non
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_leaving_with_an_error_leaves_no_process(make: Maker, name: str) -> None:
+def test_exit_with_error_leaves_no_process(make: Maker, name: str) -> None:
     server = make.server(name)
     processes: list[psutil.Process] = []
     with pytest.raises(KeyboardInterrupt), server:
@@ -165,7 +165,7 @@ def test_leaving_with_an_error_leaves_no_process(make: Maker, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_address_is_told_to_the_load_without_a_secret(make: Maker, name: str) -> None:
+def test_address_for_load_holds_no_password(make: Maker, name: str) -> None:
     told = make.bare(name).address.as_json()
     assert json.loads(json.dumps(told)) == told
     assert told["product"] == name
@@ -190,7 +190,7 @@ with ExitStack() as stack:
 
 @pytest.mark.parametrize("name", SERVED)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_no_server_outlives_tameshi(make: Maker, name: str, how: signal.Signals) -> None:
+def test_server_ends_with_tameshi(make: Maker, name: str, how: signal.Signals) -> None:
     template = make._template(name)
     script = STARTER.format(
         tests=str(SUPPORT),

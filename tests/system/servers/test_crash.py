@@ -69,7 +69,7 @@ def crash_in_turn(
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ENGINES)
-def test_nothing_acknowledged_is_lost_at_durable_settings(
+def test_durable_settings_lose_no_acknowledged_commit(
     volume: Volume, make: Maker, ground: Path, name: str
 ) -> None:
     crash_in_turn(make, ground, volume, name, FEW, FEWER)
@@ -79,7 +79,7 @@ def test_nothing_acknowledged_is_lost_at_durable_settings(
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("how", MANY)
-def test_nothing_acknowledged_is_lost_in_twenty_crashes(
+def test_twenty_crashes_lose_no_acknowledged_commit(
     volume: Volume, make: Maker, ground: Path, name: str, how: str
 ) -> None:
     crash_in_turn(make, ground, volume, name, MANY[how])
@@ -87,7 +87,7 @@ def test_nothing_acknowledged_is_lost_in_twenty_crashes(
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_power_cut_catches_settings_that_lose_commits(
+def test_power_cut_reveals_settings_that_lose_commits(
     volume: Volume, make: Maker, ground: Path, name: str
 ) -> None:
     crashes = crashing(make, ground, name, UPDATES, volume, **LOSSY[name])

@@ -141,7 +141,7 @@ def test_tpcc_loads_and_keeps_its_conditions(make: Maker, tmp_path: Path, produc
 
 
 @pytest.mark.parametrize("product", SERVED)
-def test_clients_survive_a_kill_and_nothing_acknowledged_is_lost(
+def test_clients_survive_kill_without_lost_commits(
     make: Maker, tmp_path: Path, product: str
 ) -> None:
     server = make.server(product)
@@ -170,7 +170,7 @@ def test_clients_survive_a_kill_and_nothing_acknowledged_is_lost(
     assert found["ledger"]["ambiguous"] <= 2  # at most what two clients had on the way
 
 
-def test_a_server_that_is_not_there_is_an_error_that_says_so(make: Maker, tmp_path: Path) -> None:
+def test_missing_server_is_an_error(make: Maker, tmp_path: Path) -> None:
     for product in SERVED:
         server = make.server(product)
         oltp = Oltp(spec(server, {"oltp": SMALL["oltp"]}, tmp_path))

@@ -30,7 +30,7 @@ LARGE = {
 }
 
 
-def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
+def test_storage_without_space_is_left_out_others_remain():
     asked, left = with_capacity(question(**LARGE, pools=(64 * GB, 64 * GB)), OUT)
     assert [storage.name for storage in asked.storages] == ["nvme-qlc-15-36tb"]
     (one,) = left
@@ -40,7 +40,7 @@ def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
     assert said.startswith("it holds 480 GB, and 400 GB of data, ") and "2.15 GB of log" in said
 
 
-def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
+def test_question_without_any_space_is_refused_with_need():
     small = storages_of("--storage", "sata-ssd-480gb", Catalog())
     with pytest.raises(BadInput) as caught:
         with_capacity(question(database_bytes=600 * GB, storages=small), OUT)
@@ -48,7 +48,7 @@ def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
     assert said.startswith("--storage: no storage has enough space") and "600 GB of data" in said
 
 
-def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():
+def test_required_space_is_data_growth_and_one_log():
     space = space_of_question(question(varied=()))
     assert (space.data, space.log) == (24 * GB, 2 << 30)
     assert 0.25 * space.data <= space.growth < 0.26 * space.data
@@ -57,7 +57,7 @@ def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():
     assert len(asked.storages) == 2 and left == []
 
 
-def test_an_unknown_input_that_needs_more_room_has_it_for_itself():
+def test_larger_uncertain_input_has_its_own_space():
     asked = question(scale=1)
     table = tomllib.loads(sensitivity_study(asked, "card", 8 << 30, OUT).study.text)
     base = compiled.size_bytes(table["storage"]["card"]["size"])
@@ -69,14 +69,14 @@ def test_an_unknown_input_that_needs_more_room_has_it_for_itself():
     assert whole["storage"] == table["storage"]
 
 
-def test_an_unknown_input_without_room_is_left_out_of_the_tornado():
+def test_uncertain_input_without_space_is_left_out():
     asked = question(**{**LARGE, "database_bytes": 350 * GB})
     found, left = inputs_with_capacity(asked, "sata-ssd-480gb", OUT)
     assert [varied.name for varied in found.varied] == ["redo_log"]
     assert [each["level"] for each in left] == ["row_size × 1.25"]
 
 
-def test_a_run_that_fails_ends_neither_the_search_nor_the_tornado(tmp_path, monkeypatch):
+def test_failed_run_stops_neither_search_nor_sensitivity(tmp_path, monkeypatch):
     conducted = []
 
     def pool(levels):
@@ -118,7 +118,7 @@ def test_a_run_that_fails_ends_neither_the_search_nor_the_tornado(tmp_path, monk
     assert len(tries) == 1, "what failed is not tried again"
 
 
-def test_no_storage_is_outgrown_by_being_fast_and_none_is_given_more_than_it_holds():
+def test_fast_storage_has_space_for_growth_up_to_capacity():
     small = question(database_bytes=GB // 2, pools=(GB // 2, GB // 2))
     asked, left = with_capacity(small, OUT)
     space, lasts = space_of_question(asked), lasts_of(asked, scale_of(asked)) / 1e9

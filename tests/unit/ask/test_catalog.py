@@ -50,7 +50,7 @@ def written(tmp_path):
         ("power.san", 0),
     ],
 )
-def test_a_key_is_found_or_the_table_that_it_would_stand_in(key, line):
+def test_key_is_located_or_its_enclosing_table(key, line):
     assert line_of(TEXT, key.split(".")) == line
 
 
@@ -65,7 +65,7 @@ def test_a_key_is_found_or_the_table_that_it_would_stand_in(key, line):
         ("price = 4", "own.toml:1: price", "not a table"),
     ],
 )
-def test_what_is_no_catalog_is_refused_with_its_place(text, place, words, written):
+def test_invalid_catalog_is_refused_with_place(text, place, words, written):
     with pytest.raises(BadInput) as caught:
         catalog_of(written(text))
     assert f"{place}: " in str(caught.value) and words in str(caught.value)
@@ -79,7 +79,7 @@ def test_what_is_no_catalog_is_refused_with_its_place(text, place, words, writte
         ("[power]\na = -1", "own.toml:4: power.a: not an amount. Found: -1."),
     ],
 )
-def test_prices_and_watts_are_refused_with_their_place(text, words, written):
+def test_invalid_prices_and_watts_are_refused_with_place(text, words, written):
     told = catalog_of(written('[storage.a]\ndevice = "null"\n' + text))
     with pytest.raises(BadInput) as caught:
         costs_of(storages_of("--storage", "a", told), told, [], [])
@@ -97,7 +97,7 @@ def test_prices_and_watts_are_refused_with_their_place(text, words, written):
         ('cache = { memory = "lots", of.device = "null" }', "own.toml:3: storage.san.cache"),
     ],
 )
-def test_a_storage_that_can_not_be_is_refused_with_its_place(stack, words, written, tmp_path):
+def test_invalid_storage_is_refused_with_place(stack, words, written, tmp_path):
     told = catalog_of(written(f"\n[storage.san]\n{stack}\n"))
     with pytest.raises(BadInput) as caught:
         storages = storages_of("--storage", "san", told)
@@ -106,6 +106,6 @@ def test_a_storage_that_can_not_be_is_refused_with_its_place(stack, words, writt
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_storage_of_the_catalog_is_told_of_the_question(tmp_path):
+def test_error_outside_catalog_names_the_question(tmp_path):
     with pytest.raises(BadInput, match="the question, as a study"):
         prepared(question(version="3.23"), tmp_path / "out")

@@ -11,7 +11,7 @@ from tameshi.ask.pool_search import FINE, Tried, doubled_sizes, falls, middle_of
 GIB = 1 << 30
 
 
-def test_pools_double_from_the_least_to_the_greatest():
+def test_pools_double_from_least_to_greatest():
     assert doubled_sizes(8 * GIB, 64 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 64 * GIB]
     assert doubled_sizes(8 * GIB, 40 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 40 * GIB]
     assert doubled_sizes(8 * GIB, 17 * GIB) == [8 * GIB, 17 * GIB], "no two that are nearly one"
@@ -38,7 +38,7 @@ def search(needs: dict[str, int], price: dict[str, float]) -> tuple[list[Tried],
 
 
 @given(st.integers(GIB, 64 * GIB), st.integers(GIB, 70 * GIB), st.floats(0, 100))
-def test_the_cheapest_is_found_to_within_what_is_fine(need, other, dearer):
+def test_search_finds_cheapest_pool_within_tolerance(need, other, dearer):
     found, _ = search({"a": need, "b": other}, {"a": 0.0, "b": dearer})
     best = min(each.cost for each in found if each.meets)
     ideal = min([need / GIB] + ([dearer + other / GIB] if other <= 64 * GIB else []))
@@ -47,7 +47,7 @@ def test_the_cheapest_is_found_to_within_what_is_fine(need, other, dearer):
     assert best <= need / GIB * FINE + 1
 
 
-def test_what_cannot_become_the_cheapest_is_not_refined():
+def test_pool_that_cannot_be_cheapest_is_not_refined():
     found, _ = search({"cheap": 3 * GIB, "dear": 3 * GIB}, {"cheap": 0.0, "dear": 1000.0})
     assert {each.pool for each in found if each.storage == "dear"} == set(
         doubled_sizes(GIB, 64 * GIB)
@@ -57,12 +57,12 @@ def test_what_cannot_become_the_cheapest_is_not_refined():
     )
 
 
-def test_what_never_meets_or_always_does_is_not_refined():
+def test_pools_all_meeting_or_missing_are_not_refined():
     assert search({"never": 100 * GIB}, {"never": 1.0})[1] == 0
     assert search({"always": 1}, {"always": 1.0})[1] == 0
 
 
-def test_a_middle_lies_between_and_is_round():
+def test_middle_pool_is_rounded_and_between():
     assert middle_of(8 * GIB, 16 * GIB) == 11 * GIB + (256 << 20)
     assert middle_of(10 * GIB, 11 * GIB) is None
 
@@ -84,18 +84,18 @@ def humped(peak: int, most: float) -> list[Tried]:
 
 
 @given(st.integers(12 * GIB, 40 * GIB), st.floats(0.96, 1.2))
-def test_a_pool_that_is_faster_than_a_larger_one_is_looked_for_before_none_is_claimed(peak, most):
+def test_search_tests_pools_near_peak_before_giving_up(peak, most):
     found = humped(peak, most)
     nearest = max(each.reach for each in found)
     assert nearest >= min(most - 0.1 * math.log2(FINE) - 0.01, 1.0), "to within what is fine"
 
 
-def test_far_from_the_target_and_where_the_largest_is_the_fastest_nothing_more_is_tried():
+def test_search_stops_far_from_target_or_at_largest_pool():
     assert len(humped(16 * GIB, 0.85)) == len(doubled_sizes(8 * GIB, 64 * GIB))
     assert len(humped(64 * GIB, 0.99)) == len(doubled_sizes(8 * GIB, 64 * GIB))
 
 
-def test_a_larger_pool_that_misses_what_a_smaller_one_meets_is_told():
+def test_larger_pool_missing_target_is_reported():
     meets = {8: False, 16: True, 32: False, 64: True}
     tried = [Tried("a", pool * GIB, met, 1.0, 1.0) for pool, met in meets.items()]
     ((less, more),) = falls([*reversed(tried), Tried("b", GIB, True, 1.0, 1.0)])

@@ -46,7 +46,7 @@ def test_storages_are_profiles_arrays_and_names_of_the_catalog():
     assert found[2].stack == own["storage"]["san"]
 
 
-def test_an_array_profile_is_asked_about_by_its_name_and_changed_in_the_catalog():
+def test_array_profile_by_name_can_be_changed_in_catalog():
     of = {"members": 24, "device": "sas-15k-300gb", "chunk": "64 KiB"}
     own = {"storage": {"san": {"array": "fc-24x15k", "cache": {"memory": "4 GiB"}}}}
     found = storages_of("--storage", "fc-24x15k,san", Catalog(tables=own))
@@ -60,7 +60,7 @@ def test_an_array_profile_is_asked_about_by_its_name_and_changed_in_the_catalog(
 
 
 @pytest.mark.parametrize("word", ["nonesuch", "raid10:x:sas-15k-146gb", "raid9:2:null", ""])
-def test_an_unknown_storage_is_refused_with_what_would_do(word):
+def test_unknown_storage_is_refused_with_accepted_names(word):
     said = refusal(storages_of, "--storage", word, Catalog())
     assert said.startswith("--storage: no such storage")
     assert "raid10" in said and "MEMBERS:PROFILE" in said
@@ -91,17 +91,17 @@ def test_prices_come_from_options_and_else_from_the_catalog():
         (["disks=5"], "--price card=NUMBER"),
     ],
 )
-def test_prices_that_say_nothing_are_refused(prices, words):
+def test_price_without_effect_is_refused(prices, words):
     said = refusal(costs_of, question().storages, Catalog(), prices, [])
     assert words in said and "--price" in said
 
 
-def test_years_of_a_catalog_alone_price_nothing():
+def test_years_without_energy_price_cost_nothing():
     found = costs_of(question().storages, Catalog(tables={"price": {"years": 5}}), [], [])
     assert not found.priced
 
 
-def test_a_cost_is_of_storage_memory_and_energy_over_the_years():
+def test_cost_includes_storage_memory_and_energy_over_years():
     price = {"disks": 1000.0, "card": 3000.0, "memory": 5.0, "energy": 0.25, "years": 2.0}
     asked = question(costs=Costs(price, {"card": 100.0, "memory": 1.0}))
     assert watts(asked, "card", 100 * GIB) == 200.0
@@ -109,7 +109,7 @@ def test_a_cost_is_of_storage_memory_and_energy_over_the_years():
     assert watts(asked, "disks", 0) == 6 * 15.0, "from the profile"
 
 
-def test_where_energy_has_a_price_a_storage_of_unknown_power_is_refused_by_name():
+def test_storage_of_unknown_power_is_refused_with_energy_price():
     storages = (*question().storages, Storage("cloud", {"device": "cloud-volume-1tb"}))
     price = {"disks": 1000.0, "card": 3000.0, "cloud": 5.0, "energy": 0.25}
     asked = question(storages=storages, costs=Costs(price, {"card": 25.0}))
@@ -124,13 +124,13 @@ def test_where_energy_has_a_price_a_storage_of_unknown_power_is_refused_by_name(
     assert cost(question(storages=storages, costs=Costs(unpriced)), "cloud", GIB) == 5.0
 
 
-def test_without_prices_the_smallest_pool_is_the_cheapest_and_then_the_first_storage():
+def test_cost_without_prices_orders_by_pool_then_storage():
     asked = question()
     costs = [cost(asked, name, pool) for pool in (GIB, 2 * GIB) for name in ("disks", "card")]
     assert costs == sorted(costs) and len(set(costs)) == 4
 
 
-def test_unknown_inputs_go_from_half_to_twice_unless_said_otherwise():
+def test_uncertain_inputs_default_to_half_and_twice():
     known = {"redo_log": 2.0 * GIB, "clients": 20.0}
     assert varied_of("--vary", [], known) == [
         Varied("redo_log", GIB, 4 * GIB),

@@ -22,7 +22,7 @@ def folder(tmp_path):
     return tmp_path / "out"
 
 
-def test_the_same_question_goes_on_however_its_answer_is_tried(folder):
+def test_same_question_resumes_with_other_variations(folder):
     saved_question.refuse_another(folder, question())
     saved_question.refuse_another(folder, question(varied=()))
 
@@ -38,7 +38,7 @@ def test_the_same_question_goes_on_however_its_answer_is_tried(folder):
         ({"storages": (Storage("card", {"device": "x"}),)}, "--storage disks,card, not card"),
     ],
 )
-def test_another_question_is_refused_with_what_differs(changed, words, folder):
+def test_other_question_is_refused_with_differences(changed, words, folder):
     before = (folder / saved_question.FILE).read_bytes()
     with pytest.raises(BadInput) as caught:
         saved_question.refuse_another(folder, question(**changed))
@@ -46,13 +46,13 @@ def test_another_question_is_refused_with_what_differs(changed, words, folder):
     assert (folder / saved_question.FILE).read_bytes() == before
 
 
-def test_storages_of_one_name_and_other_parts_are_another_question(folder):
+def test_same_storage_name_with_other_stack_is_other_question(folder):
     storages = tuple(Storage(each.name, {"device": "null"}) for each in question().storages)
     with pytest.raises(BadInput, match="--storage disks,card with other contents"):
         saved_question.refuse_another(folder, question(storages=storages))
 
 
-def test_results_of_which_no_question_is_known_are_left_alone(folder):
+def test_results_without_question_are_left_alone(folder):
     (folder / saved_question.FILE).unlink()
     with pytest.raises(BadInput, match="without a record"):
         saved_question.refuse_another(folder, question())
@@ -60,7 +60,7 @@ def test_results_of_which_no_question_is_known_are_left_alone(folder):
     saved_question.refuse_another(folder, question())
 
 
-def test_every_part_of_a_question_is_kept_and_has_an_option():
+def test_every_field_of_question_is_saved_and_has_option():
     names = {field.name for field in fields(Question)} - set(saved_question.VARIATIONS)
     assert set(saved_question.document(question())) == set(saved_question.OPTIONS) == names
     assert json.dumps(saved_question.document(question()))

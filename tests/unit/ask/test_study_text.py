@@ -33,7 +33,7 @@ def planned(asked, written):
     return plan(written.study, "simulated", quick=False)
 
 
-def test_data_pool_log_and_drives_are_scaled_alike():
+def test_data_pool_log_and_drives_share_one_scale():
     asked = question()
     assert scale_of(asked) == 2, "more would leave too few warehouses for 20 clients"
     written = asked_study(asked, doubled_sizes(*asked.pools), OUT)
@@ -53,7 +53,7 @@ def test_data_pool_log_and_drives_are_scaled_alike():
     assert compiled.size_bytes(sizes["card"].size) > 24 * GB / 2
 
 
-def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
+def test_scaled_disk_keeps_seek_times():
     asked = question()
     ((name, text),) = asked_study(asked, [8 << 30], OUT).devices
     whole = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())
@@ -66,7 +66,7 @@ def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
     assert left == {key: large[key] for key in left}
 
 
-def test_an_array_at_a_scale_has_as_large_a_part_of_its_cache():
+def test_scaled_array_scales_its_cache():
     asked = question(storages=storages_of("--storage", "fc-24x15k", Catalog()))
     scale = scale_of(asked)
     assert scale > 1
@@ -79,7 +79,7 @@ def test_an_array_at_a_scale_has_as_large_a_part_of_its_cache():
     assert cache["of"]["raid10"]["members"] == 24
 
 
-def test_every_workload_and_start_makes_a_study_that_can_run():
+def test_every_workload_and_start_makes_valid_study():
     for workload in ("tpcc", "oltp", "key_update"):
         for start in ("warm", "cold"):
             asked = question(workload=workload, start=start)
@@ -87,7 +87,7 @@ def test_every_workload_and_start_makes_a_study_that_can_run():
                 assert compiled.unsupported(run) == []
 
 
-def test_the_ramp_lasts_until_the_log_has_come_round_and_cold_runs_shrink():
+def test_ramp_covers_one_log_pass_and_cold_runs_shrink():
     warm = question(ramp_ns=None)
     slow = question(target_qps=1.0)
     quick = question(target_qps=1e6)
@@ -97,7 +97,7 @@ def test_the_ramp_lasts_until_the_log_has_come_round_and_cold_runs_shrink():
     assert (ramp_of(cold, 4), lasts_of(cold, 4)) == (0, 7.5e9)
 
 
-def test_each_unknown_input_has_a_run_at_either_end():
+def test_uncertain_input_runs_at_both_bounds():
     asked = question()
     written = sensitivity_study(asked, "card", 8 << 30, OUT)
     runs = planned(asked, written).runs
@@ -113,7 +113,7 @@ def test_each_unknown_input_has_a_run_at_either_end():
     assert all(compiled.unsupported(run) == [] for run in runs)
 
 
-def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do():
+def test_size_below_server_minimum_is_refused_with_accepted():
     mb, mib = 10**6, 1 << 20
     for changes, words in (
         (
@@ -131,7 +131,7 @@ def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do(
     refuse_too_small(question(pools=(80 * mib, 64 * mb * 16), scale=16))
 
 
-def test_less_than_a_warehouse_is_refused_with_the_least_that_would_do():
+def test_less_than_one_warehouse_is_refused_with_minimum():
     mb = 10**6
     for changes, words in (
         ({"database_bytes": 10 * mb}, "Found: 10 MB. Accepted: 100 MB or more."),
@@ -153,7 +153,7 @@ def test_less_than_a_warehouse_is_refused_with_the_least_that_would_do():
     ("size", "scale", "simulated"),
     [(100, 1, None), (150, 1, 100.8), (160, 1, 201.6), (24_000, 2, None), (600, 4, 403.2)],
 )
-def test_a_size_that_whole_warehouses_change_is_told_as_it_is_simulated(size, scale, simulated):
+def test_rounded_warehouses_are_reported_as_simulated(size, scale, simulated):
     asked = question(database_bytes=size * 10**6, scale=scale)
     assert rounded_bytes(asked) == (simulated and round(simulated * 1e6))
     assert rounded_bytes(question(database_bytes=size * 10**6, workload="oltp")) is None
@@ -163,27 +163,27 @@ def test_a_size_that_whole_warehouses_change_is_told_as_it_is_simulated(size, sc
 
 
 @pytest.mark.parametrize("stack", [{"devize": "x"}, {"null": {}}, {"raid0": {"members": 2}}])
-def test_a_storage_of_the_catalog_that_names_no_drive_is_refused_by_its_key(stack):
+def test_catalog_storage_without_drive_is_refused_by_key(stack):
     with pytest.raises(BadInput) as caught:
         prepared(question(storages=(Storage("bad", stack),)), OUT)
     said = str(caught.value)
     assert f"storage.bad.{next(iter(stack))}" in said and "Accepted: " in said
 
 
-def test_labels_of_pools():
+def test_pool_labels_have_fitting_units():
     assert pool_label(8 * GB) == "8 GB"
     assert pool_label(11 * (1 << 30) + (256 << 20)) == "11.25 GiB"
     assert pool_label(48 << 20) == "48 MiB"
 
 
-def test_drives_of_a_stack_are_counted_through_it():
+def test_drives_of_nested_stack_are_counted():
     cached = {"cache": {"of": {"raid5": {"members": 8, "device": "sas-15k-146gb"}}}}
     assert drives(cached) == [("sas-15k-146gb", 8)]
     assert drives({"replica": {"of": {"device": "null"}, "link": "x"}}) == [("null", 2)]
     assert drives(Storage("a", {"device": "null"}).stack) == [("null", 1)]
 
 
-def test_whole_warehouses_that_stand_for_larger_rows_are_told_where_they_are_not_near():
+def test_distant_whole_warehouses_are_shown_for_larger_rows():
     few = question(database_bytes=300 * 10**6, scale=1)
     assert answer_label(few, "row_size", 0.8) == "× 0.8 (warehouses: 2)"
     assert answer_label(few, "row_size", 1.0) == "× 1"

@@ -39,7 +39,7 @@ def refusal(document: dict[str, Any]) -> BadInput:
     return refused.value
 
 
-def test_microseconds_of_fio_2_are_the_nanoseconds_of_fio_3():
+def test_fio_2_microseconds_equal_fio_3_nanoseconds():
     old, new = read_fio(FILE, drive(version=2)), read_fio(FILE, drive(version=3))
     assert len(new.cells) == 6
     assert [cell.operations for cell in old.cells] == [cell.operations for cell in new.cells]
@@ -67,7 +67,7 @@ def test_microseconds_of_fio_2_are_the_nanoseconds_of_fio_3():
         ("iops_stddev", {}),
     ],
 )
-def test_what_fio_never_writes_is_refused_by_file_job_and_key(key, value):
+def test_impossible_value_is_refused_by_file_job_and_key(key, value):
     document = drive()
     document["jobs"][1]["read"] |= {"iops_samples": 20, "iops_stddev": 1.0}
     refused = refusal(changed(document, ("jobs", 1, "read", key), value))
@@ -76,7 +76,7 @@ def test_what_fio_never_writes_is_refused_by_file_job_and_key(key, value):
     assert refused.found and refused.accepted
 
 
-def test_a_job_without_latencies_is_refused_and_what_both_versions_call_them_is_told():
+def test_job_without_latencies_is_refused_with_names_of_both_fios():
     document = drive()
     for name in ("lat_ns", "clat_ns"):
         del document["jobs"][0]["read"][name]
@@ -87,16 +87,14 @@ def test_a_job_without_latencies_is_refused_and_what_both_versions_call_them_is_
 
 @pytest.mark.parametrize(("rests_us", "kind"), [(5.0, None), (80.0, "flash"), (5_500.0, "hdd")])
 @pytest.mark.parametrize("options", [{}, {"norandommap": "1"}])
-def test_the_models_tried_follow_from_the_latency_at_rest_with_and_without_a_map(
-    rests_us, kind, options
-):
+def test_candidate_models_follow_from_latency_at_rest(rests_us, kind, options):
     jobs = [job("randread", depth, depth / rests_us * 1e6, **options) for depth in (1, 2, 4)]
     cells = read_fio(FILE, results(*jobs)).cells
     tried = {model.kind for model in candidates(cells, 1 << 40, None)}
     assert tried == {"volume"} | ({kind} if kind else set())
 
 
-def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
+def test_job_without_recorded_latencies_is_left_out():
     document = drive()
     for name in ("lat_ns", "clat_ns"):
         document["jobs"][0]["read"][name] = {"min": 0, "max": 0, "mean": 0.0}
@@ -108,12 +106,12 @@ def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
 @pytest.mark.parametrize(
     "option", [{"a b": "c"}, {"include /etc/passwd": ""}, {"bs": "4k\n[other]"}, {"bs": ["4k"]}]
 )
-def test_an_option_is_one_line_of_a_job_file(option):
+def test_option_with_line_break_is_refused(option):
     refused = refusal(changed(drive(), ("jobs", 0, "job options"), option))
     assert refused.key == f"job options.{next(iter(option))}"
 
 
-def test_a_job_that_failed_is_left_out_by_name_with_its_error():
+def test_failed_job_is_left_out_with_error():
     found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
     assert found.left_out == ["randread-4k-1: it failed, fio says: error 5, Input/output error"]
     assert found.cells[0].name == "randread-4k-4"
@@ -131,7 +129,7 @@ def test_a_job_that_failed_is_left_out_by_name_with_its_error():
         (1e-3, False),
     ],
 )
-def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(times, trusted):
+def test_figures_against_littles_law_are_left_out(times, trusted):
     document = drive()
     document["jobs"][0]["read"]["iops"] *= times
     found = without_doubtful(read_fio(FILE, document))
@@ -147,7 +145,7 @@ def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(
 
 
 @pytest.mark.parametrize("counted_as", ["fsync", "fdatasync"])
-def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law(counted_as):
+def test_syncs_follow_counts_and_littles_law(counted_as):
     every, us = 8, 400.0
     rate = 1e6 / (20 + us / every)
     document = results(job("randwrite", 1, rate, fdatasync=str(every)))
@@ -166,7 +164,7 @@ def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law(counted_
     ("asked", "used"),
     [({"fsync": "1"}, False), ({"fdatasync": "8"}, False), ({"sync": "dsync"}, True)],
 )
-def test_a_job_whose_syncs_are_not_told_is_left_out_by_name(asked, used, told):
+def test_job_without_counted_syncs_is_left_out(asked, used, told):
     durable = job("randwrite", 1, 2e3, **asked) | ({"sync": told} if told else {})
     found = read_fio(FILE, results(job("randread", 1, 1e4), durable))
     assert len(found.cells) == 1 + used
@@ -201,7 +199,7 @@ def test_jobs_of_several_devices_are_refused_and_named(first, second, disks, tol
     assert len(read_fio(FILE, document).cells) == 2
 
 
-def test_the_device_of_all_jobs_may_stand_in_the_global_options():
+def test_device_in_global_options_applies_to_all_jobs():
     document = results(job("randread", 1, 1e4, filename="/dev/b"), job("randread", 4, 4e4))
     document["global options"] = {"filename": "/dev/a"}
     assert "/dev/b (job randread-4k-1), /dev/a (job randread-4k-4)" in str(refusal(document))
@@ -230,7 +228,7 @@ JSON = st.recursive(
 
 @settings(max_examples=400, deadline=None)
 @given(place=st.sampled_from(list(places(WHOLE))), value=JSON | st.just(...))
-def test_whatever_stands_in_a_json_file_is_read_or_refused(place, value):
+def test_any_json_is_read_or_refused(place, value):
     document = changed(WHOLE, place, value)
     assert value is ... or json.dumps(document)
     if not {"fio version", "jobs"} <= document.keys():
@@ -254,7 +252,7 @@ def test_whatever_stands_in_a_json_file_is_read_or_refused(place, value):
         ("percentile", {"50.000000": 100}, "percentile.50.000000"),
     ],
 )
-def test_latencies_that_contradict_one_another_are_refused_by_file_job_and_key(place, change, key):
+def test_contradictory_latencies_are_refused_by_key(place, change, key):
     document = copy.deepcopy(drive())
     told = document["jobs"][0]["read"]["lat_ns"]
     (told["percentile"] if place == "percentile" else told).update(change)
@@ -264,7 +262,7 @@ def test_latencies_that_contradict_one_another_are_refused_by_file_job_and_key(p
     assert refused.found and refused.accepted
 
 
-def test_percentiles_may_lie_as_far_outside_as_fios_classes_are_wide():
+def test_percentiles_may_exceed_range_by_bin_width():
     document = copy.deepcopy(drive())
     told = document["jobs"][0]["read"]["lat_ns"]
     told["percentile"]["99.900000"] = round(told["max"] * (1 + 1 / 64))
@@ -279,7 +277,7 @@ def test_percentiles_may_lie_as_far_outside_as_fios_classes_are_wide():
         ({"rw": "randfoo"}, "rw: unknown kind of load (found randfoo; accepted: read, "),
     ],
 )
-def test_what_was_asked_and_cannot_be_is_left_out_with_what_was_found_and_is_accepted(asked, told):
+def test_unsupported_job_is_left_out_with_found_and_accepted(asked, told):
     document = copy.deepcopy(drive())
     document["jobs"][0]["job options"] |= asked
     (line,) = read_fio(FILE, document).left_out

@@ -19,7 +19,7 @@ def timed(of: dict[str, Any], group: int, runtime_ms: int = 1000, elapsed: int =
     return of | kinds | {"groupid": group, "elapsed": elapsed}
 
 
-def test_sections_of_one_group_ran_at_once_and_are_left_out_by_name():
+def test_concurrent_sections_of_group_are_left_out():
     jobs = [timed(job("randread", depth, depth * 1e4), 0) for depth in (1, 2)]
     alone = timed(job("randread", 4, 4e4), 1)
     found = read_fio(FILE, results(*jobs, alone))
@@ -41,7 +41,7 @@ def test_clones_of_one_section_are_one_cell():
 
 
 @pytest.mark.parametrize(("elapsed", "refused"), [(3, False), (2, True)])
-def test_groups_that_took_longer_than_all_of_fio_ran_at_once_and_are_refused(elapsed, refused):
+def test_concurrent_groups_are_refused(elapsed, refused):
     jobs = [timed(job("randread", d, d * 1e4), d, 1001, elapsed) for d in (1, 2)]
     jobs += [timed(job("randread", 4, 4e4, numjobs="2"), 4, 990, elapsed)] * 2
     document = results(*jobs)
@@ -54,7 +54,7 @@ def test_groups_that_took_longer_than_all_of_fio_ran_at_once_and_are_refused(ela
     assert told.value.found == "3.0 s of 3 groups in 2 s"
 
 
-def test_a_section_that_ran_again_is_one_cell_with_the_mean_of_both():
+def test_repeated_section_is_one_cell_with_mean():
     jobs = [timed(job("randread", 2, rate), at) for at, rate in enumerate((1e4, 3e4))]
     (cell,) = read_fio(FILE, results(*jobs)).cells
     assert cell.rate == pytest.approx(2e4)
@@ -62,7 +62,7 @@ def test_a_section_that_ran_again_is_one_cell_with_the_mean_of_both():
     assert cell.operations["read"].quantile(0.5) == pytest.approx(1e5, rel=0.01)
 
 
-def test_sections_that_are_alike_and_ran_at_once_are_left_out_in_plain_words():
+def test_equal_concurrent_sections_are_left_out():
     alike = timed(job("randread", 1, 1e4), 0)
     found = read_fio(FILE, results(alike, alike, timed(job("randread", 4, 4e4), 1)))
     (line,) = found.left_out
@@ -82,20 +82,20 @@ def of_clients(*hosts: str) -> dict[str, Any]:
     return document
 
 
-def test_jobs_of_one_server_are_read_as_those_of_fio_alone():
+def test_jobs_of_one_server_read_as_local_jobs():
     found = read_fio(FILE, of_clients("a", "a", "a"))
     assert [cell.depth for cell in found.cells] == [1, 2, 4]
     assert not found.left_out
 
 
-def test_jobs_of_several_servers_are_refused_and_the_servers_are_named():
+def test_jobs_of_several_servers_are_refused_with_names():
     with pytest.raises(BadInput, match="several fio servers") as told:
         read_fio(FILE, of_clients("a", "b", "a"))
     assert told.value.key == "client_stats"
     assert told.value.found == "a:8765, b:8765"
 
 
-def test_sections_that_group_reporting_tells_as_one_are_left_out_by_name():
+def test_sections_merged_by_group_reporting_are_left_out():
     """fio 3.33 has one entry for two clones and another section, with the other's options."""
     whole = timed(job("randread", 1, 3e4, group_reporting="1"), 0)
     clones = timed(job("randread", 2, 4e4, group_reporting="1", numjobs="2"), 1)

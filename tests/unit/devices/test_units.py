@@ -23,5 +23,5 @@ from tameshi.devices.values import Value
         ("capacity", "1 TB", "1 TB"),
     ],
 )
-def test_rates_of_bytes_and_of_commands_look_unlike_and_units_fit(key, written, shown):
+def test_rates_and_times_have_fitting_units(key, written, shown):
     assert display_value(Value(key, written, "chosen", None)) == shown

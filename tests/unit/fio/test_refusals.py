@@ -21,7 +21,7 @@ def test_a_misspelled_key_is_named_with_the_nearest():
 
 
 @pytest.mark.parametrize("key", sorted(COMMANDS))
-def test_keys_that_run_commands_are_refused_whatever_they_say(key):
+def test_command_keys_are_refused_with_any_value(key):
     for value in ("=rm -rf /", "=", "=0", ""):
         assert refusal(f"[a]\nsize=1m\n{key}{value}\n").startswith(
             f"job.fio:3: {key}: this key is always refused: "
@@ -29,7 +29,7 @@ def test_keys_that_run_commands_are_refused_whatever_they_say(key):
 
 
 @pytest.mark.parametrize("key", sorted(REFUSED))
-def test_each_key_that_cannot_be_carried_out_says_why(key):
+def test_unsupported_key_states_its_reason(key):
     assert refusal(f"[a]\nsize=1m\n{key}=1\n") == (
         f"job.fio:3: {key}: this key is not supported: {REFUSED[key]}."
     )
@@ -43,7 +43,7 @@ def test_each_key_is_in_one_table_and_aliases_lead_to_keys():
 
 
 @pytest.mark.parametrize("key", sorted(set(NOTED) - {"thread"}))
-def test_a_key_that_changes_nothing_says_so(key):
+def test_key_without_effect_is_noted(key):
     (job,) = parse_job_text(f"[a]\nsize=1m\n{key}=2\n")
     assert any(note.startswith(f"job.fio:3: {key}: ") for note in read_job(job).notes)
 
@@ -65,11 +65,11 @@ def test_a_key_that_changes_nothing_says_so(key):
         ("io_size=1k", "job.fio:1: io_size: this is less than one request."),
     ],
 )
-def test_values_that_cannot_be_are_refused_at_their_line(lines, said):
+def test_invalid_values_are_refused_at_their_line(lines, said):
     assert refusal(f"[a]\nsize=1m\n{lines}\n").startswith(said)
 
 
-def test_a_file_that_is_not_there_needs_a_size(tmp_path):
+def test_missing_file_needs_a_size(tmp_path):
     said = refusal(f"[a]\ndirectory={tmp_path}\n")
     assert said.startswith("job.fio:1: size: the file does not exist yet")
 

@@ -9,7 +9,7 @@ from tameshi.record.phases import unsettled, windows_of
 from tameshi.study.file import plan, read_study
 
 
-def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():
+def test_completion_in_next_phase_leaves_no_idle_time():
     spec, *_ = plan(read_study(STUDIES / "pts-xsr.toml"), "simulated", quick=False).runs
     times = [
         ("phase_begin", 0, 0),
@@ -34,7 +34,7 @@ def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():
     assert found == [(0, 0), (0, 0), (3, 2), (9, 9)]
 
 
-def test_write_saturation_that_ends_by_its_amount_is_of_no_steady_state_and_no_deviation():
+def test_saturation_by_amount_has_no_steady_state_or_deviation():
     spec, *_ = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).runs
     for rounds, told in [
         (3, reason("unsettled_early", "saturate")),
