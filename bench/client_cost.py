@@ -340,7 +340,7 @@ def page(rows: Sequence[Row], pairs: int, seconds: float) -> str:
         "statements; commits wait for no disk. pgbench's are its built-in scripts, on tables that",
         "our `pgbench` program made; it has the server write CURRENT_TIMESTAMP where our client",
         "sends a time. The last row compares statements; TPC-C has a warehouse for each client,",
-        "because idle processors, while one waits for the other's rows, cost whoever wakes them.",
+        "because processors that idle during waits for rows cost the client wake-up time.",
         "Ratios are ours to the others', with a 95 % interval.",
         "",
         "| " + " | ".join(HEADINGS) + " |",

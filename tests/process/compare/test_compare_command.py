@@ -32,7 +32,7 @@ repetitions = 2
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The study, itself again, on twice the span, and with other seeds."""
+    """Run the study, again, with twice the span, and with other seeds."""
     home = tmp_path_factory.mktemp("studies")
     made = {}
     for name, text in {

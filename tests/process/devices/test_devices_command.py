@@ -1,4 +1,4 @@
-"""`tameshi devices`: every profile, every value with its source, and a drive that gets old."""
+"""`tameshi devices`: every profile, every value with its source, and an ageing drive."""
 
 import json
 import re
@@ -129,7 +129,7 @@ def test_arrays_are_shown_by_depth_with_sources():
     assert (shown["made_of"], shown["drives"]) == ("raid10 of 6 sas-15k-146gb", 6)
     reads, writes = shown["behaviour"]["reads"], shown["behaviour"]["writes"]
     assert [int(of["name"]) for of in reads] == [2**n for n in range(9)]
-    # One read at a time keeps one disk at work; many keep all six, and a write keeps two.
+    # One read keeps one disk busy, many keep all six, and a write keeps two busy.
     assert abs(reads[0]["iops"] / 181 - 1) < 0.05
     assert reads[-1]["iops"] > 6 * reads[0]["iops"]
     assert 1.5 < reads[-1]["iops"] / writes[-1]["iops"] < 2.5

@@ -1,4 +1,4 @@
-"""Who waits for a drive's simulation sees how far it is, and how far it can be trusted."""
+"""Progress of a drive's simulation, and validated scales."""
 
 import io
 import threading
@@ -59,7 +59,7 @@ def test_terminal_shows_bar_and_file_nothing(lang):
 
 
 class Endless:
-    """Work that ends only where it is stopped."""
+    """Work that ends only when stopped."""
 
     def __init__(self) -> None:
         self.ended = threading.Event()

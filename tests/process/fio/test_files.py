@@ -1,4 +1,4 @@
-"""What jobs do to files besides moving data, whom they end, and what they go on after."""
+"""File operations of jobs, early end of jobs, and tolerated errors."""
 
 import errno
 import json
@@ -18,7 +18,7 @@ def study(text: str) -> str:
 
 
 def stream(text: str, name: str) -> str:
-    """The table of a stream."""
+    """Return the table of a stream."""
     return study(text).split(f"[workload.stream.{name}]\n")[1].split("\n\n")[0]
 
 
@@ -122,7 +122,7 @@ def test_mixed_job_has_both_rates(lines, rate, read):
 
 @pytest.fixture
 def small(tmp_path):
-    """A file system of 4 MiB, in memory."""
+    """Mount a file system of 4 MiB in memory."""
     place = tmp_path / "small"
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)], check=True)

@@ -51,7 +51,7 @@ def test_bounded_job_does_exact_amount_and_leaves_record(tmp_path):
 
 
 def shape(value: object, at: str = "") -> dict[str, type]:
-    """Every key of a document with its type; of names that are measured values only one."""
+    """Return every key of a document with its type; of keys that are measured values only one."""
     if isinstance(value, dict):
         if at.endswith((".bins", "options")):
             return {at: type(next(iter(value.values()), 0))}

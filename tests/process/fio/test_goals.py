@@ -1,4 +1,4 @@
-"""What jobs want to reach and how they get there: steady state, targets, limits, paces, places."""
+"""Goals of jobs: steady state, targets, limits, paces, processors."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def study(lines: str, device: str | None = None) -> str:
 
 
 def beside(folder: Path, *words: str) -> tuple[dict, dict]:
-    """What fio and what we tell of one job, each in a folder of its own."""
+    """Return results of one job from fio and from Tameshi, each in its own folder."""
     for name in ("theirs", "ours"):
         (folder / name).mkdir()
     theirs = fio(folder / "theirs", *words)["jobs"]
@@ -196,8 +196,8 @@ def test_jobs_keep_pace_by_weight(tmp_path):
         "[one]\nflow=1\nthinktime=100\n[four]\nflow=4\n"
     )
     one, four = (job["read"]["total_ios"] for job in results(tmp_path, "job.fio")["jobs"])
-    # By starts `four` is at most 1 ahead and `one` at most 1, which is 4 of the other's; of each
-    # the last may be in flight when the second is over.
+    # By started requests, `four` is at most 1 ahead and `one` at most 1, which is 4 of the other;
+    # the last request of each may be in flight at the end of the second.
     assert one > 20 and four == pytest.approx(4 * one, abs=5)
 
 

@@ -1,4 +1,4 @@
-"""The guard's decision table for foreign files named with --destroy; docs/guard.md names these."""
+"""Guard's decisions on foreign files named with --destroy; docs/guard.md names these tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard's decision table for block devices; docs/guard.md names these tests."""
+"""Guard's decisions on block devices; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAYLOAD = 8 << 20
 
 @pytest.fixture
 def backing(tmp_path: Path) -> Path:
-    """The file behind a loop device, and so the name by which the device is known."""
+    """Make the backing file of a loop device, which is also the device's name."""
     return blank(tmp_path / "disk.img")
 
 
@@ -29,7 +29,7 @@ def check(node: Path, *destroy: object, **options: guard.Machine) -> guard.Targe
 
 
 def assert_refused(node: Path, backing: Path, found: str) -> GuardRefusal:
-    """Refused although it is named, with nothing changed."""
+    """Assert that a named target is refused and unchanged."""
     before = backing.read_bytes()
     with pytest.raises(GuardRefusal, match=found) as caught:
         check(node, backing)
@@ -40,7 +40,7 @@ def assert_refused(node: Path, backing: Path, found: str) -> GuardRefusal:
 
 @pytest.fixture
 def partitions(backing: Path, attach: Attach) -> Iterator[tuple[Path, Path, Path]]:
-    """A disk with two partitions."""
+    """Make a disk with two partitions."""
     disks.mbr(backing)
     disk = attach(backing)
     run("partx", "--add", disk)
@@ -48,7 +48,7 @@ def partitions(backing: Path, attach: Attach) -> Iterator[tuple[Path, Path, Path
     run("partx", "--delete", disk)
 
 
-# --- Let through -----------------------------------------------------------------------------
+# --- Accepted --------------------------------------------------------------------------------
 
 
 def test_a_device_is_refused_until_its_identity_is_named(
@@ -121,12 +121,12 @@ def test_a_partition_beside_a_mounted_one_is_let_through(
         pass
 
 
-# --- Hardware that is not here: the kernel's and udev's trees with other people's drives --------
+# --- Absent hardware: trees of the kernel and udev with other drives ---------------------------
 
 
 @pytest.fixture
 def fake(backing: Path, attach: Attach, tmp_path: Path) -> tuple[Path, Path, guard.Machine]:
-    """A loop device that the kernel's tree describes as a flash drive; its folder there."""
+    """Describe a loop device as a flash drive in the kernel's tree; return its folder there."""
     node = attach(backing)
     machine = guard.Machine(tmp_path / "proc", tmp_path / "sys", tmp_path / "dev")
     drive = machine.sys / "devices/pci/nvme0n1"
@@ -333,7 +333,7 @@ def test_a_loop_device_whose_file_another_one_shares_is_refused(
     assert_refused(node, backing, f"the loop device {other.name} has the same backing file")
 
 
-# --- What it holds ---------------------------------------------------------------------------
+# --- Contents --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ def test_a_device_exchanged_meanwhile_is_refused(
     with pytest.raises(GuardRefusal, match="exchanged"):
         guard.open_target(plan, direct=False)
     run("losetup", "--detach", node)
-    run("losetup", node, backing)  # the same file again, but the kernel has counted on
+    run("losetup", node, backing)  # the same file again, but with another disk sequence number
     with pytest.raises(GuardRefusal, match="exchanged"):
         guard.open_target(plan, direct=False)
     assert not any(other.read_bytes())

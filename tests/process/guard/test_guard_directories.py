@@ -1,4 +1,4 @@
-"""The guard's decision table for data directories of servers; docs/guard.md names these tests."""
+"""Guard's decisions on data directories of servers; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = 1 << 20
 
 @pytest.fixture
 def others(tmp_path: Path) -> Path:
-    """Somebody's database."""
+    """Make a foreign database."""
     folder = tmp_path / "others"
     (folder / "db").mkdir(parents=True)
     (folder / "db" / "table").write_text("customers")
@@ -30,7 +30,7 @@ def check(path: Path, *destroy: object) -> guard.DirectoryPlan:
 
 
 def assert_refused(path: Path, found: str) -> None:
-    """Refused although it is named, with nothing changed."""
+    """Assert that a named directory is refused and unchanged."""
     before = sorted(os.listdir(path))
     with pytest.raises(GuardRefusal, match=found):
         check(path, path)

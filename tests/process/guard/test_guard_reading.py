@@ -1,4 +1,4 @@
-"""Targets opened to be read alone; docs/guard.md names these tests."""
+"""Read-only opening of targets; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Attach = Callable[..., Path]
 
 
 def make(path: Path) -> Path:
-    """A target of Tameshi's at `path`, closed again."""
+    """Make a target of Tameshi's at `path` and close it."""
     with guard.open_target(guard.check_target(path, SIZE, "disk"), direct=False) as target:
         return target.path
 
@@ -48,6 +48,6 @@ def test_a_block_device_can_be_read_without_its_name(tmp_path: Path, attach: Att
     node = attach(blank(tmp_path / "disk.img", SIZE))
     with guard.open_to_read(node, "disk") as target:
         assert (target.data_offset, target.data_bytes) == (0, SIZE)
-        with mmap.mmap(-1, 4096) as page:  # page-aligned, as O_DIRECT asks
+        with mmap.mmap(-1, 4096) as page:  # page-aligned, for O_DIRECT
             assert os.preadv(target.fd, [page], 0) == len(page)
             assert page[:] == bytes(4096)

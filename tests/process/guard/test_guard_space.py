@@ -1,4 +1,4 @@
-"""The guard's decision table for room on file systems and in memory; docs/guard.md names these."""
+"""Guard's decisions on space in file systems and memory; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def room(free: int) -> os.statvfs_result:
 
 
 def machine(folder: Path, memory: str, kind: str = "tmpfs") -> guard.Machine:
-    """A machine with this much memory, in which `folder` lies on a file system of a kind."""
+    """Return a machine with this much memory, and `folder` on this kind of file system."""
     proc = folder / "proc"
     (proc / "self").mkdir(parents=True, exist_ok=True)
     (proc / "meminfo").write_text(f"MemTotal: 1 kB\nMemAvailable:   {memory} kB\n")

@@ -1,4 +1,4 @@
-"""The guard's decision table for storage targets; docs/guard.md names these tests."""
+"""Guard's decisions on storage targets; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FOREIGN = b"someone's thesis\n" * 100
 
 
 def make(path: Path, size: int = SIZE, role: str = "disk") -> Path:
-    """A target of Tameshi's at `path`, closed again."""
+    """Make a target of Tameshi's at `path` and close it."""
     with guard.open_target(guard.check_target(path, size, role), direct=False) as target:
         return target.path
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Every entry below a folder with its kind, number of names and content."""
+    """Return every entry below a folder with kind, number of links and content."""
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
@@ -45,7 +45,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 def assert_refused(
     folder: Path, path: Path, found: str, kind: type[TameshiError] = GuardRefusal
 ) -> None:
-    """Refused as a target and for removal, saying what was found, with nothing changed."""
+    """Assert refusal as a target and for removal, with the finding and without changes."""
     before = tree(folder)
     with pytest.raises(kind, match=found) as caught:
         guard.check_target(path, SIZE, "disk")
@@ -55,7 +55,7 @@ def assert_refused(
     assert tree(folder) == before
 
 
-# --- Let through -----------------------------------------------------------------------------
+# --- Accepted --------------------------------------------------------------------------------
 
 
 def test_a_path_that_does_not_exist_is_planned_without_creating_it(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # A socket's path may have no more than 108 characters.
+    monkeypatch.chdir(tmp_path)  # The path of a socket has at most 108 characters.
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
         assert_refused(tmp_path, tmp_path / "socket", "a socket")
@@ -225,7 +225,7 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def block_device(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
-    """A block device and the file with its content; a loop device, or else a bare node."""
+    """Make a block device and its backing file; a loop device, or else a bare node."""
     backing = tmp_path / "backing"
     backing.write_bytes(FOREIGN.ljust(1 << 20, b"\0"))
     try:
@@ -299,7 +299,7 @@ def test_space_of_owned_file_counts_as_free(
 
 @pytest.fixture
 def unprivileged() -> Iterator[None]:
-    """Root passes every permission check; this gives that up for one test."""
+    """Drop root's privileges, which pass every permission check, for one test."""
     if os.geteuid() != 0:
         yield
         return

@@ -1,4 +1,4 @@
-"""The guard's table for file systems of Tameshi's own, which are there to lose power."""
+"""Guard's decisions on volumes for power cuts."""
 
 from __future__ import annotations
 

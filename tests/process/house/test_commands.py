@@ -1,4 +1,4 @@
-"""The command line names its commands without importing them: what it says of each is true."""
+"""Lazy imports of the command line, and its summaries of commands."""
 
 import subprocess
 import sys

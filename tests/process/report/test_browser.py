@@ -1,4 +1,4 @@
-"""The page in headless Chromium: offline, silent, drawn, and usable by keyboard."""
+"""Report page in headless Chromium: offline, silent, drawn, and usable by keyboard."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 
 def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
-    """Opens a fresh report and returns every address that was asked for."""
+    """Open a fresh report and return every requested address."""
     path.write_text(render(first_look.inputs(first_look.blemished()), lang), encoding="utf-8")
     browser.get_log("browser")
     browser.get_log("performance")

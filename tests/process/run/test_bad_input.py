@@ -1,4 +1,4 @@
-"""What can't be is told with its place, ends with status 2, and creates nothing."""
+"""Bad input: message with place, exit status 2, and no files created."""
 
 import pytest
 from command import SMALL, tameshi

@@ -1,4 +1,4 @@
-"""Events of a study in the simulated world: they happen, and results and report tell it."""
+"""Events of a study in the simulated world, in results and report."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ interval = "500 ms"
 
 
 def ran(folder: Path, study: str) -> tuple[Path, str]:
-    """The results' folder of a study that was run there, and what the terminal said."""
+    """Run a study; return its results folder and terminal output."""
     (folder / "s.toml").write_text(study)
     done = tameshi("run", folder / "s.toml", "--out", folder / "out")
     assert done.returncode == 0, done.stderr

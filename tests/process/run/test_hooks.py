@@ -1,4 +1,4 @@
-"""The user's own command at its time in a measured run: by binding only, and never in vain."""
+"""Commands of the user at their times in a measured run."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_bindings_file_may_name_a_command_and_an_option_wins(tmp_path: Path) -
         read_bindings(file, [], [])
 
 
-# --- Without a run around it -------------------------------------------------------------------
+# --- Without a run -----------------------------------------------------------------------------
 
 
 def ended(folder: Path, hook: Hook, seconds: float = 0, *, stopped: bool = False) -> list[dict]:

@@ -1,4 +1,4 @@
-"""A simulated host between jobs and drives, from the study to the report."""
+"""Simulated host between jobs and drives, from the study to the report."""
 
 from __future__ import annotations
 

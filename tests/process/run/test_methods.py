@@ -1,4 +1,4 @@
-"""Studies that follow a published method: they plan in both modes, and say where they deviate."""
+"""Studies of published methods: plans in both modes, and deviations."""
 
 import json
 import re

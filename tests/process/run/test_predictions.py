@@ -1,4 +1,4 @@
-"""Predictions are written once; what a later model says goes elsewhere."""
+"""Predictions are written once; those of later models go elsewhere."""
 
 import csv
 from dataclasses import replace

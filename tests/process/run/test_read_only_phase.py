@@ -1,4 +1,4 @@
-"""A phase that only reads, behind one that writes: the drive ends what was outstanding."""
+"""Read-only phase after writes: the drive finishes outstanding work."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A search from the study to results.json: the curve, the limit, and resuming."""
+"""Search from the study to results.json: curve, limit, and resume."""
 
 import pytest
 from command import outcomes, results, tameshi
@@ -29,7 +29,7 @@ LIMIT = 'limit = { metric = "read.latency.p99", below = "25 ms" }'
 
 
 def points(found):
-    """Rate and p99 of each rate's cell, by rate."""
+    """Return rate and p99 of each rate's cell, by rate."""
     return sorted(
         (float(cell["levels"]["rate"]), estimate["value"])
         for cell in found["cells"]

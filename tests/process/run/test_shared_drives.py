@@ -1,4 +1,4 @@
-"""Functions of one drive: what the drive does is told once, under its name, whichever is loaded."""
+"""Functions of one drive: results once per drive, under its name."""
 
 from pathlib import Path
 

@@ -21,13 +21,14 @@ def test_a_study_becomes_runs_results_and_a_report(study, tmp_path):
 
 
 def test_estimates_agree_with_what_the_record_counts(study, tmp_path):
-    """IOPS × mean latency = outstanding: in a closed loop that never idles, whatever the device."""
+    """IOPS × mean latency = outstanding, in a closed loop without idle time, on any device."""
     tameshi("run", study(), "--out", tmp_path / "out")
     for cell in results(tmp_path / "out")["cells"]:
         kind = "read" if cell["levels"]["read"] == "100 %" else "write"
         value = {e["metric"]: e["value"] for e in cell["estimates"]}
         outstanding = value[f"{kind}.iops"] * value[f"{kind}.latency.mean"] / 1e9
-        # Requests that straddle the window's ends count once at each end: one in a window's worth.
+        # Requests that straddle an end of the window count once at each end: one in a window's
+        # worth.
         assert abs(outstanding / int(cell["levels"]["depth"]) - 1) < 0.2
         assert value[f"{kind}.bandwidth"] == pytest.approx(value[f"{kind}.iops"] * 4096)
 
@@ -85,7 +86,7 @@ def test_defined_windows_have_their_own_estimates(study, tmp_path):
 
 
 def test_drive_of_every_cell_is_named_as_modelled(study, tmp_path):
-    """The last cell's alone was: "model of raid0 of 4", of one, two and four drives."""
+    """It once named only the last cell's: "model of raid0 of 4" for one, two and four drives."""
     of_drives = """
     title = "t"
     question = "q?"

@@ -1,4 +1,4 @@
-"""A database in the simulated world, through the command line."""
+"""Database in the simulated world, through the command line."""
 
 import html
 import re
@@ -99,7 +99,7 @@ LIMITS = {"processor": "processors", "page_reads": "page reads", "free_pages": "
 
 
 def plain_text(page: str) -> str:
-    """A page's tables, a row a line with bars between its cells."""
+    """Return a page's tables, a line per row with bars between cells."""
     rows = re.findall(r"<tr.*?</tr>", page, re.S)
     cells = ("|".join(re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)) for row in rows)
     return "\n".join(

@@ -54,7 +54,7 @@ interval = "100 ms"
 
 
 def counted(folder, begin_ns, end_ns):
-    """Reads by the record's own series between two moments."""
+    """Return reads by the record's series between two times."""
     import polars as pl
 
     (run,) = folder.glob("runs/*")
@@ -105,7 +105,8 @@ OVERLOADED_FIRST = (
 
 
 def latencies(folder, begin_ns, end_ns):
-    """Every read between two moments, by the histograms of its intervals: sorted (ns, count)."""
+    """Return every read between two times, from the histograms of its intervals: sorted (ns,
+    count)."""
     (run,) = folder.glob("runs/*")
     counts = {}
     for interval in compiled.histogram_intervals((run / "histograms" / "load.hlog").read_text()):
@@ -117,7 +118,7 @@ def latencies(folder, begin_ns, end_ns):
 
 
 def tail(counts):
-    """99th percentile, largest and standard deviation, by their definitions."""
+    """Return 99th percentile, largest and standard deviation, by their definitions."""
     total = sum(count for _, count in counts)
     passed = itertools.accumulate(count for _, count in counts)
     reached = zip(counts, passed, strict=True)
@@ -138,7 +139,7 @@ def test_tail_deviation_and_largest_use_steady_intervals_only(study, tmp_path):
     (cell,) = results(out)["cells"]
     told = {e["metric"]: e["value"] for e in cell["estimates"]}
     for name, expected in inside.items():
-        # A bucket is a thousandth wide.
+        # A bucket's relative width is a thousandth.
         assert told[f"read.latency.{name}"] == pytest.approx(expected, rel=2e-3), name
         assert whole[name] > 1.5 * expected, "the rest would show"
 

@@ -1,4 +1,4 @@
-"""The sampler: exact gains from known counters, and a look at the real kernel."""
+"""Sampler: exact increases from known counters, and samples of the real kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class FakeProc:
-    """A /proc of our own; every counter is a small multiple of `step`."""
+    """Fictitious /proc; every counter is a small multiple of `step`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -170,7 +170,7 @@ def test_sampler_writes_only_into_own_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# --- Gains and schedule, without a thread ----------------------------------------------------
+# --- Increases and schedule, without a thread --------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", ["disk.busy_ns", "disk.weighted_ns"])

@@ -1,4 +1,4 @@
-"""The server's counters: exact gains from a made-up server, and a look at the real ones."""
+"""Server counters: exact increases from a fictitious server, and samples of real ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOUR_NS = 3600 * 10**9
 
 
 class MadeUp:
-    """A server whose counters the test sets; each look adds one statement of its own."""
+    """Server whose counters the test sets; each sample adds one statement of its own."""
 
     def __init__(self) -> None:
         self.birth = "1"
@@ -198,7 +198,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
 
 
 def work(server: PrivateServer) -> tuple[int, int]:
-    """200 inserts, each its own commit, and 100 reads; how many statements and commits."""
+    """Run 200 inserts, each with a commit, and 100 reads; return statements and commits."""
     table = "tameshi.w" if server.product.name == "mariadb" else "w"
     with server.client() as client:
         client.query(f"CREATE TABLE {table} (id int PRIMARY KEY, pad char(100))")
@@ -221,11 +221,12 @@ def test_mariadb_counters_match_statements(make: Maker, folder: Path) -> None:
     for row in rows(folder):
         summed[row["metric"]] += float(row["value"])
     assert taken.problems == []
-    assert statements <= summed["server.statements"] <= statements + 2  # connecting says a little
+    # connecting sends a few bytes
+    assert statements <= summed["server.statements"] <= statements + 2
     assert (summed["server.inserts"], summed["server.selects"]) == (200, 100)
     assert summed["server.page_requests"] > 300
     assert summed["server.log_bytes"] > 200 * 100
-    # Each of the inserts is a transaction; pages are hardly written meanwhile.
+    # Each insert is a transaction; hardly any page is written meanwhile.
     assert min(summed[f"server.{each}"] for each in ("log_writes", "writes", "fsyncs")) >= 200
     assert summed["server.written_bytes"] >= summed["server.log_bytes"]
     assert 0 < summed["server.hit_ratio"] <= 1
@@ -242,7 +243,7 @@ def test_postgresql_counters_match_statements(make: Maker, folder: Path) -> None
         )
         with taken:
             _, commits = work(server)
-            time.sleep(1.5)  # backends tell at most once a second
+            time.sleep(1.5)  # backends report at most once per second
     summed: dict[str, float] = defaultdict(float)
     for row in rows(folder):
         summed[row["metric"]] += float(row["value"])

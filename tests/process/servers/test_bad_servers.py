@@ -1,4 +1,4 @@
-"""Bad input: a clear error that names what was found and what to do, and nothing left behind."""
+"""Bad input: an error with finding and remedy, and no files left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tameshi.servers.private import PrivateServer, prepare_directory
 
 
 def no_process_in(folder: Path) -> bool:
-    """Whether nothing that runs mentions the folder."""
+    """Return whether no running process mentions the folder."""
     lines = [
         " ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])
     ]
@@ -143,7 +143,7 @@ def test_unknown_option_is_named_with_nearest() -> None:
     with pytest.raises(BadInput, match="no such option") as caught:
         product.options(Engine(options={"innodb_io_capacitty": "9"}), program)
     assert "innodb_io_capacity" in str(caught.value)
-    with pytest.raises(BadInput, match="no such option"):  # the server would take this for datadir
+    with pytest.raises(BadInput, match="no such option"):  # the server would accept this as datadir
         product.options(Engine(options={"datadi": "x"}), program)
 
 
@@ -242,7 +242,7 @@ def test_port_in_use_is_bad_input(make: Maker, name: str, ground: Path) -> None:
     assert str(port) in str(caught.value)
 
 
-# --- Servers that fail ------------------------------------------------------------------------
+# --- Failing servers --------------------------------------------------------------------------
 
 
 def test_server_dying_at_start_shows_last_words(make: Maker) -> None:
@@ -296,7 +296,7 @@ def test_option_unknown_to_postgresql_shows_its_message(make: Maker) -> None:
 
 @pytest.fixture
 def small(ground: Path) -> Iterator[Path]:
-    """A file system of 90 MiB."""
+    """Mount a file system of 90 MiB."""
     point = ground / "small"
     point.mkdir()
     subprocess.run(

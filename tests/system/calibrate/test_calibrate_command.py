@@ -1,4 +1,4 @@
-"""`tameshi calibrate` as its user meets it: a file, fio's results, a study's, bad input."""
+"""`tameshi calibrate` for its user: a file, fio's results, a study's results, bad input."""
 
 import json
 import signal
@@ -77,7 +77,7 @@ rate_iops=50
 
 
 def check_fit(folder: Path, name: str) -> dict:
-    """A fit's files are whole, and the profile can be used; returns fit.json."""
+    """Check that a fit's files are complete and the profile is usable; return fit.json."""
     text = (folder / "profiles" / "devices" / f"{name}.toml").read_text()
     profile = compiled.device_profile(name, "x", text)
     document = json.loads((folder / "fit.json").read_text())

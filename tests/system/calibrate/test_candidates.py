@@ -1,4 +1,4 @@
-"""Whatever a fit may try can be written down: a candidate is a profile that is accepted."""
+"""Every candidate of a fit is a valid profile."""
 
 from functools import cache
 
@@ -22,7 +22,7 @@ def _cells() -> list[Cell]:
 
 
 def _written(model: Model, places: list[float]) -> str:
-    """The profile with each parameter between its bounds: at place 0 lowest, at 1 highest."""
+    """Return the profile with each parameter between its bounds: 0 is lowest, 1 highest."""
     estimates = [
         Estimated(p, p.low * (p.high / p.low) ** place, 0.1)
         for p, place in zip(model.parameters, places, strict=False)

@@ -1,4 +1,4 @@
-"""What is known comes back: devices of known parameters, simulated and fitted."""
+"""Fits recover known parameters of simulated devices."""
 
 import tomllib
 from dataclasses import replace
@@ -69,7 +69,7 @@ def test_fit_recovers_or_omits_delay_after_flush(longer):
 
 
 def _known_to(of: Cell, spread: float) -> Cell:
-    """The cell with rates measured as closely as that."""
+    """Return the cell with this relative interval of rates."""
     return replace(
         of, operations={kind: replace(f, spread=spread) for kind, f in of.operations.items()}
     )

@@ -1,7 +1,7 @@
-"""Every job file among fio's own examples runs, or is refused by name; docs/fio.md lists which.
+"""fio's own example job files: each runs or is refused by name; docs/fio.md lists them.
 
-The files come from Debian's fio-examples (requirements/debian-test.txt). They run as they are, at
-reduced size: sizes, times and places are overridden on the command line.
+The files come from Debian's fio-examples (requirements/debian-test.txt). They run unchanged at
+reduced size: the command line overrides sizes, times and places.
 """
 
 import re
@@ -57,7 +57,7 @@ RUN = {
     "tiobench-example.fio": [],
     "waitfor.fio": ["--filename=stands-for-tmp-data"],
 }
-"""Those that run, and what is overridden besides the size."""
+"""Examples that run, with overrides besides the size."""
 ROW = re.compile(r"\| `([\w.-]+\.fio)` \| (runs|refused): ?(.*?) \|")
 
 
@@ -67,7 +67,7 @@ def examples() -> list[str]:
 
 @pytest.fixture(scope="module")
 def listed(root) -> dict[str, tuple[str, str]]:
-    """What docs/fio.md says of each example."""
+    """Return the entries of docs/fio.md on each example."""
     found = ROW.findall((root / "docs" / "fio.md").read_text())
     return {name: (outcome, reason) for name, outcome, reason in found}
 

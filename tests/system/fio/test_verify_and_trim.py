@@ -18,7 +18,7 @@ BLOCK = 4096
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
-    """A block device and the file behind it, which is its name for `--destroy`."""
+    """Make a block device and its backing file, which is its name for `--destroy`."""
     backing = tmp_path / "disk.img"
     backing.write_bytes(b"\xa5" * SIZE)
     command = ["losetup", "--find", "--show", str(backing)]

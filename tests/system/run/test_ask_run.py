@@ -1,4 +1,4 @@
-"""`tameshi ask` from its options to the report."""
+"""`tameshi ask` from options to report."""
 
 import json
 

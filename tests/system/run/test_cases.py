@@ -1,4 +1,4 @@
-"""Inputs from practice with known right values; each test is named after its case."""
+"""Inputs from practice with known correct values; each test is named after its case."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ until.time = "4 s"
 
 
 def simulated(folder: Path, text: str) -> Path:
-    """The study's folder after a run."""
+    """Return the study's folder after a run."""
     (folder / "study.toml").write_text(text)
     done = tameshi("run", folder / "study.toml", "--out", folder / "out")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Crashes that a study asks for: the server comes back during the run, and the verdict is told."""
+"""Crashes in a study: server restart during the run, and the verdict."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SETTINGS = {
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that the servers' own users may reach."""
+    """Make a folder that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -107,7 +107,7 @@ def test_verdict_reports_settings_that_lose_commits(tmp_path: Path, place: Path)
     (outcome,) = outcomes(tmp_path / "out")
     verdict = outcome["verdict"]
     assert verdict["level"] == "invalid"
-    # It lost commits, or so much that it is no database any more.
+    # It lost commits, or so much that the database is unusable.
     assert "commits_lost" in codes(verdict) or outcome["status"] == "failed", verdict
 
 

@@ -1,4 +1,4 @@
-"""The ready studies of databases: each plans as it stands, and its small variant runs for real."""
+"""Ready studies of databases: each plans unchanged, and its small variant runs on servers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ METRICS = {
 
 @pytest.fixture
 def places() -> Iterator[list[Path]]:
-    """Two folders that the servers' own users may reach."""
+    """Make two folders that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         Path(name).chmod(0o755)
         found = [Path(name, number) for number in ("1", "2")]

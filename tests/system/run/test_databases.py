@@ -1,4 +1,4 @@
-"""Programs on real databases, through the command line, from a place where nothing is yet."""
+"""Programs on real databases, through the command line, from an empty folder."""
 
 import subprocess
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ interval = "100 ms"
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that the servers' own users may reach."""
+    """Make a folder that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -92,7 +92,7 @@ def test_one_study_runs_on_all_products_from_a_clean_machine(study, tmp_path, pl
         if product != "sqlite":
             assert 0 <= found["server", "server.hit_ratio"] <= 1
             assert found["server", "process.processors"] > 0
-    # Nothing is left of what was made, and each server's own words are kept.
+    # No created file remains, and each server's log is kept.
     assert list(place.iterdir()) == []
     assert len(list(out.glob("runs/*/server.log"))) == 2
     report = (out / "report.html").read_text()

@@ -1,4 +1,4 @@
-"""The reference studies of drives: each gives the same again, and what is written down."""
+"""Reference studies of drives: repeatable, and equal to the recorded figures."""
 
 import csv
 import json
@@ -33,14 +33,14 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "commit-cost": {"drive": ["optane", "consumer_nvme"]},
     "queue-priorities": {},
 }
-"""The studies, and the levels of their axes that the short test keeps."""
+"""Studies, and the levels of their axes in the short test."""
 REPRODUCE = ("drive-aging", "drive-spec-table", "flash-card-review", "nvme-stripe", "sr-iov")
-"""Those that list published figures."""
+"""Studies with published figures."""
 SHORT = {"ramp": "1 ms", "until": {"time": "4 ms"}}
 
 
 def smaller(name: str) -> StudyFile:
-    """A study with fewer levels, its phases shortened and its flash at a small part."""
+    """Return a study with fewer levels, shorter phases and a small part of its flash."""
     told = tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))
     for axis, levels in KEPT[name].items():
         told["axis"][axis] = {level: told["axis"][axis][level] for level in levels}
@@ -79,13 +79,13 @@ def smaller(name: str) -> StudyFile:
 
 
 def levels_of(told: dict[str, Any], axis: str) -> list[str]:
-    """The levels of an axis, as labels."""
+    """Return the levels of an axis, as labels."""
     of = told["axis"][axis]
     return [str(level) for level in of.get("levels", of)]
 
 
 def as_toml(value: dict[str, Any]) -> str:
-    """A document whose tables all stand on one line each."""
+    """Return a document with each table on one line."""
     return "\n".join(f"{json.dumps(key)} = {inline(each)}" for key, each in value.items())
 
 
@@ -98,7 +98,7 @@ def inline(value: Any) -> str:
 
 
 def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes:
-    """results.json of a study whose runs are made in this process."""
+    """Run a study in this process; return its results.json."""
     guard.claim_folder(folder)
     planned, runs = plan(study, "simulated", quick=quick), []
     for number, spec in enumerate(planned.runs):
@@ -168,7 +168,7 @@ def test_recorded_figures_of_drive_study_are_current(name: str, tmp_path: Path) 
 
 
 def written(folder: Path, study: str) -> dict[str, float]:
-    """Figures of a study, known and predicted, as a folder has them last."""
+    """Return a study's latest recorded figures, known and predicted."""
     with (folder / "calibration.csv").open(newline="", encoding="utf-8") as file:
         known = {
             row["id"]: float(row["ours"]) for row in csv.DictReader(file) if row["study"] == study

@@ -1,11 +1,11 @@
-"""The ready study of interference, simulated: what disturbs a commit stands in its report."""
+"""Ready study of interference, simulated: disturbances of a commit in its report."""
 
 import pytest
 from command import results, tameshi
 
 
 def tails(found: dict, phase: str) -> dict[str, float]:
-    """p99.9 of commits by stream, ns."""
+    """Return p99.9 of commits by stream, in ns."""
     cell = next(cell for cell in found["cells"] if cell["phase"] == phase)
     wanted = (e for e in cell["estimates"] if e["metric"] == "commit.latency.p999")
     return {estimate["subject"]: estimate["value"] for estimate in wanted}

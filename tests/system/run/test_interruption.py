@@ -1,4 +1,4 @@
-"""Ctrl-C, kill -9 and resume: a folder always reads back, a resumed study equals the other."""
+"""Ctrl-C, kill -9 and resume: a folder always reads back, and a resumed study is equal."""
 
 import json
 import os
@@ -25,12 +25,12 @@ from tameshi.record import store
 from tameshi.record.events import read_events
 
 LONG = SMALL.replace('"120 ms"', '"800 s"').replace('interval = "10 ms"', 'interval = "10 s"')
-"""Minutes of a modelled disk's work: a second or two of ours per run."""
+"""Minutes of a modelled disk's work: one or two seconds of real time per run."""
 WHILE = {"simulated": LONG, "measured": SMALL.replace('"120 ms"', '"400 ms"')}
 
 
 def readable(out: Path) -> None:
-    """Every file of a study folder reads back, whatever was cut short."""
+    """Read back every file of a study folder after an interruption."""
     for folder in out.glob("runs/*"):
         run = store.read_run(folder)
         if run:
@@ -46,7 +46,7 @@ def readable(out: Path) -> None:
 def killed_and_resumed(
     study: Path, options: list[str], out: Path, kills: int, rng: random.Random
 ) -> None:
-    """Kill the study that often at random moments, then let it finish."""
+    """Kill the study this often at random times, then let it finish."""
     begun = time.monotonic()
     timed = tameshi_process("run", study, *options, "--out", out.with_name("timed"))
     assert timed.returncode == 0, timed.stderr
@@ -161,7 +161,7 @@ def test_two_runs_do_not_share_a_folder(study, tmp_path):
 
 
 def test_the_check_for_readable_folders_can_fail(study, tmp_path):
-    """A canary: a torn outcome, which no kill may leave, is found."""
+    """A canary: detect a torn outcome, which no kill may leave."""
     out = tmp_path / "out"
     assert tameshi("run", study(), "--out", out).returncode == 0
     outcome = next(out.glob("runs/*/outcome.json"))

@@ -1,4 +1,4 @@
-"""What scripts for the SNIA tests get wrong, and our studies of them do not."""
+"""Common errors of SNIA test scripts, and their absence from Tameshi's studies."""
 
 import pytest
 from command import results, tameshi

@@ -1,4 +1,5 @@
-"""A server of the user's own: loaded and sampled, and left as it was. Private ones play it here."""
+"""Running server of the user: loaded and sampled, and left unchanged. Private ones take its
+part."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ ANN = {
 
 @contextmanager
 def running(name: str) -> Iterator[PrivateServer]:
-    """A server with a database `shop` and a user who needs a password."""
+    """Start a server with a database `shop` and a user with a password."""
     product = PRODUCTS[name]
     with TemporaryDirectory(prefix="tameshi-test-") as made, ExitStack() as stack:
         folder = Path(made)
@@ -70,7 +71,7 @@ def running(name: str) -> Iterator[PrivateServer]:
         server = PrivateServer(product, engine, directory, folder / "run" / "server.log")
         stack.callback(server.kill)
         server.initialise()
-        if name == "postgresql":  # who comes as ann shows her password
+        if name == "postgresql":  # user ann needs her password
             rules = server.home.data / "pg_hba.conf"
             rules.write_text("local all ann scram-sha-256\n" + rules.read_text())
         server.start()
@@ -118,7 +119,7 @@ def test_running_server_is_loaded_sampled_and_left_unchanged(
         found = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
         assert found["key_update", "transaction.rate"] > 0
         assert found["server", "server.hit_ratio"] >= 0
-        # The secret is nowhere: neither shown, nor recorded, nor in a message.
+        # The password appears in no output, record or message.
         assert SECRET not in done.stdout + done.stderr
         for path in (tmp_path / "out").rglob("*"):
             assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
@@ -178,7 +179,7 @@ def test_existing_table_is_neither_overwritten_nor_dropped(
 
 
 def test_no_process_shows_the_password() -> None:
-    """What a worker is told on its command line says where the secret is, not what it is."""
+    """A worker's command line names the place of the password, not the password."""
     from tameshi.run.database_work import _database
 
     os.environ["TAMESHI_TEST_SECRET"] = SECRET

@@ -78,7 +78,7 @@ FIRST = {
 
 
 def first_sentence_says(patterns, shown):
-    """The first line of the answer tells each."""
+    """Assert that the first line of the answer contains each."""
     (first,) = [line for line in shown.splitlines() if line.startswith("What each change does")]
     for pattern in patterns:
         assert re.search(pattern, first), (pattern, first)

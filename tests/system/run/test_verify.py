@@ -1,4 +1,4 @@
-"""`tameshi verify`: a run's storage against its journal, whole, damaged, after a power cut."""
+"""`tameshi verify`: a run's storage against its journal: intact, damaged, after a power cut."""
 
 import shutil
 import time
@@ -48,7 +48,7 @@ MEASURED = ["--world", "measured"]
 
 
 def made(tmp_path: Path) -> tuple[Path, Path]:
-    """A run that wrote all of its storage once: its folder, and the target."""
+    """Run a study that writes all of its storage once; return its folder and the target."""
     study, target, out = tmp_path / "s.toml", tmp_path / "target", tmp_path / "out"
     study.write_text(STUDY)
     done = tameshi("run", study, *MEASURED, f"--on=disk={target}", "--out", out, "--keep")
@@ -115,7 +115,7 @@ def test_a_simulated_drive_has_no_data_to_verify(tmp_path):
 
 
 def after_a_cut(volume: Volume, tmp_path: Path, sync: str) -> Path:
-    """Power fails under a load; the journals of what had been acknowledged before."""
+    """Cut the power under a load; return the journals of earlier acknowledged writes."""
     study, out, kept = tmp_path / "s.toml", tmp_path / "out", tmp_path / "kept"
     study.write_text(LOADED.replace("SYNC", sync))
     process = start("run", study, *MEASURED, f"--on=disk={volume.point}", "--out", out)
@@ -125,7 +125,7 @@ def after_a_cut(volume: Volume, tmp_path: Path, sync: str) -> Path:
         wait_until(lambda: any(ramped in p.read_text() for p in out.glob(events)), process)
         time.sleep(0.7)
         kept.mkdir()
-        # What comes from here on counts as never heard: a sync may return while power fails.
+        # Later acknowledgements do not count: a sync may return while power fails.
         (journal,) = out.glob("runs/*/disk.journal")
         shutil.copy(journal, kept)
         volume.cut()

@@ -1,4 +1,4 @@
-"""What holds for every product: one class of tests, the fake server first."""
+"""Conformance of every product: one class of tests, the fake server first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def family(server: PrivateServer) -> list[psutil.Process]:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    """Whether all have ended; a zombie waits for whoever inherited it."""
+    """Return whether all have ended; a zombie waits for its adoptive parent."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
@@ -86,7 +86,7 @@ def test_private_server_is_isolated(make: Maker, name: str) -> None:
         socket = server.address.socket
         assert socket and socket.exists() and socket.is_relative_to(server.home.folder)
         assert server.home.run.stat().st_mode & 0o777 == 0o700
-        for process in family(server)[:2]:  # others may come and go
+        for process in family(server)[:2]:  # others may start and end
             listening = [c for c in process.net_connections("inet") if c.status == "LISTEN"]
             assert listening == []
             if os.geteuid() == 0 and server.product.account:
@@ -112,7 +112,7 @@ def test_a_kill_leaves_no_process_and_ends_connections(make: Maker, name: str) -
 
 
 def segments_made_by(pid: int) -> list[str]:
-    """Shared memory of System V, which outlives its maker; `cpid` is the fifth column."""
+    """Return the shared memory segments of System V by creator; `cpid` is the fifth column."""
     lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
     return [line for line in lines if line.split()[4] == str(pid)]
 
@@ -127,13 +127,13 @@ def test_a_killed_server_leaves_nothing_outside_its_directory(
     assert server.pid
     pid, maps = server.pid, []
     for process in family(server):
-        with suppress(FileNotFoundError, ProcessLookupError):  # others may come and go
+        with suppress(FileNotFoundError, ProcessLookupError):  # others may start and end
             maps.append(Path(f"/proc/{process.pid}/maps").read_text())
     assert not [line for text in maps for line in text.splitlines() if "/dev/shm/" in line]
     assert (name == "postgresql") == bool(segments_made_by(pid))
     if how == "killed":
         server.kill()
-    else:  # as by the kernel, when Tameshi itself is gone: who empties the directory cleans up
+    else:  # as by the kernel after Tameshi's end: emptying the directory cleans up
         for process in family(server):
             process.kill()
         assert server.wait_gone(30)

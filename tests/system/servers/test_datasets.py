@@ -1,4 +1,4 @@
-"""Data sets: kept under all that their files depend on, and restored the same, byte for byte."""
+"""Data sets: key of everything that files depend on, and exact restore."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sets(ground: Path) -> DataSets:
 
 @pytest.fixture
 def data(ground: Path) -> Path:
-    """A data directory of Tameshi's with something in it."""
+    """Make a data directory of Tameshi's with files."""
     plan = guard.check_data_directory(ground / "db", 1 << 20)
     place = guard.claim_data_directory(plan)
     (place / "base" / "empty").mkdir(parents=True)

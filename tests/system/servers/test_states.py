@@ -1,4 +1,4 @@
-"""States at t0: enforced on real servers; a check finds one that is not what it claims."""
+"""States at t0: enforced on real servers; a check finds one that differs from its claim."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FILL = {
 
 
 def filled(make: Maker, name: str) -> PrivateServer:
-    """A running server with some 15 MiB of data and a pool with room for it."""
+    """Start a server with some 15 MiB of data and a pool that can hold it."""
     server = make.server(name, **({} if name == "sqlite" else {"buffer_pool": "64 MiB"}))
     server.start()
     if name == "postgresql":

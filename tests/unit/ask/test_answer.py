@@ -1,4 +1,4 @@
-"""From results to the answer."""
+"""Answer of `tameshi ask` from results."""
 
 from questions import cell, failed, question
 

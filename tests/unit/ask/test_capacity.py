@@ -1,4 +1,4 @@
-"""What a question goes on without: storages without room for it, and runs that failed."""
+"""Exclusion from a question: storages without space for it, and failed runs."""
 
 import tomllib
 from pathlib import Path
@@ -122,7 +122,8 @@ def test_fast_storage_has_space_for_growth_up_to_capacity():
     small = question(database_bytes=GB // 2, pools=(GB // 2, GB // 2))
     asked, left = with_capacity(small, OUT)
     space, lasts = space_of_question(asked), lasts_of(asked, scale_of(asked)) / 1e9
-    # 26 to 30 bytes a statement are what simulated TPC-C adds, at a million statements a second.
+    # Simulated TPC-C adds 26 to 30 bytes per statement; the bound is a million statements per
+    # second.
     assert (
         left == [] and space.upper_bound - space.data - space.log > 1e6 * 30 * lasts > space.growth
     )

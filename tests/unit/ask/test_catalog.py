@@ -1,4 +1,4 @@
-"""A catalog that can't be is refused with its file, its line and its key."""
+"""Refusal of invalid catalogs with file, line and key."""
 
 import pytest
 from questions import question
@@ -24,7 +24,7 @@ memory = "2 GiB"
 
 @pytest.fixture
 def written(tmp_path):
-    """A catalog of a text."""
+    """Write a catalog."""
 
     def write(text):
         path = tmp_path / "own.toml"

@@ -1,4 +1,4 @@
-"""Which pools are tried."""
+"""Search over buffer pools."""
 
 import math
 
@@ -19,7 +19,8 @@ def test_pools_double_from_least_to_greatest():
 
 
 def search(needs: dict[str, int], price: dict[str, float]) -> tuple[list[Tried], int]:
-    """All that is tried when a storage needs at least such a pool; pools cost 1 a GiB."""
+    """Return all pools tested when each storage needs at least a given pool; a pool costs 1 per
+    GiB."""
 
     def cost(storage: str, pool: int) -> float:
         return price[storage] + pool / GIB
@@ -68,7 +69,8 @@ def test_middle_pool_is_rounded_and_between():
 
 
 def humped(peak: int, most: float) -> list[Tried]:
-    """All that is tried where the target is reached by `most` at one pool, and by less around."""
+    """Return all pools tested when one pool reaches `most` of the target, and its neighbours
+    less."""
 
     def tried(pool: int) -> Tried:
         reach = most - 0.1 * abs(math.log2(pool / peak))

@@ -1,4 +1,4 @@
-"""What `tameshi ask` accepts, and what it refuses by name."""
+"""Accepted and refused inputs of `tameshi ask`."""
 
 import tomllib
 from pathlib import Path

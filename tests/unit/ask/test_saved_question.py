@@ -1,4 +1,4 @@
-"""A folder answers one question."""
+"""Results folder with one question."""
 
 import json
 from dataclasses import fields
@@ -15,7 +15,7 @@ from tameshi.workflow import study_folder
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder that holds an answer."""
+    """Make a folder with an answer."""
     guard.claim_folder(tmp_path / "out")
     guard.write_file(tmp_path / "out" / study_folder.SUMMARY, b"{}")
     saved_question.save(tmp_path / "out", question())

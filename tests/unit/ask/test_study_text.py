@@ -1,4 +1,4 @@
-"""A question as a study."""
+"""Question as a study."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Results are known by what stands in a file, and notes around JSON are no part of it."""
+"""Recognition of result files by content, and notes around JSON."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_json_error_has_place_in_file(tmp_path):
 
 
 def state(written_s: float, elapsed: int, count: int) -> dict[str, Any]:
-    """What fio wrote at a time, of one job."""
+    """Return fio's output at a time, with one job."""
     document = drive()
     done = document["jobs"][0]["read"] | {"total_ios": count}
     job = document["jobs"][0] | {"elapsed": elapsed, "read": done}

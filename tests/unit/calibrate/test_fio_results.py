@@ -1,4 +1,4 @@
-"""fio's results are read as they are meant, whatever its version; what can't be is refused."""
+"""Cells from results of fio 2 and 3; refusal of invalid ones."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ FILE = Path("fio.json")
 
 
 def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    """The document with another value at a place; `...` takes it away."""
+    """Return the document with another value at a place; `...` removes the value."""
     document = copy.deepcopy(document)
     table: Any = document
     for key in place[:-1]:
@@ -206,7 +206,7 @@ def test_device_in_global_options_applies_to_all_jobs():
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a document."""
+    """Yield every place in a document."""
     if above:
         yield above
     inner = (

@@ -1,4 +1,4 @@
-"""What ran at the same time is no cell; what ran again is one; jobs of one server are read."""
+"""Concurrent sections, repeated sections, and jobs of one server."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ FILE = Path("fio.json")
 
 
 def timed(of: dict[str, Any], group: int, runtime_ms: int = 1000, elapsed: int = 9):
-    """A job in a group, and how long it and all of fio's run took."""
+    """Return a job in a group, with its runtime and that of fio's whole run."""
     kinds = {kind: of[kind] | {"runtime": runtime_ms} for kind in ("read", "write")}
     return of | kinds | {"groupid": group, "elapsed": elapsed}
 
@@ -71,7 +71,7 @@ def test_equal_concurrent_sections_are_left_out():
 
 
 def of_clients(*hosts: str) -> dict[str, Any]:
-    """As `fio --client` writes it: with the sum of all jobs at the end."""
+    """Return the output of `fio --client`: with the sum of all jobs at the end."""
     jobs = [
         timed(job("randread", depth, depth * 1e4), at) | {"hostname": host, "port": 8765}
         for at, (depth, host) in enumerate(zip((1, 2, 4), hosts, strict=True))

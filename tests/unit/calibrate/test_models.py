@@ -1,4 +1,4 @@
-"""Models that are fitted take nothing from their template that tells of another drive."""
+"""Fitted models take nothing from their template that describes another drive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each calibration figure is met within 5 %, or is excepted with the reason."""
+"""Each calibration figure is within 5 %, or is excepted with a reason."""
 
 import csv
 import re

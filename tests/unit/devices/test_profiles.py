@@ -1,4 +1,4 @@
-"""Profiles say where each value comes from, and none was set on what is to be predicted blind."""
+"""Sources of profile values; no value is set on a figure to be predicted blind."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Values of profiles as people read them."""
+"""Display of profile values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of what simulated drives are held against is made from its tables, and names tests."""
+"""Validation page of simulated drives: generated from tables, with names of tests."""
 
 import re
 from pathlib import Path

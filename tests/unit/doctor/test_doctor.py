@@ -1,4 +1,4 @@
-"""The doctor on the machine at hand, and what it shows."""
+"""Doctor on this machine, and its output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown(diagnosis: Diagnosis, width: int) -> str:
 
 
 def joined(text: str) -> str:
-    """The text without frames and line breaks, as far as they matter for finding words in it."""
+    """Return the text without frames and line breaks, so that words can be found in it."""
     return "".join(part for part in text.split() if part != "│")
 
 

@@ -1,4 +1,4 @@
-"""Facts are read where they stand, tried where they must be, and None where there are none."""
+"""Facts read from files, probed, or None."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 @pytest.fixture
 def fake(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """A target on an NVMe drive, and the /proc and /sys that say so."""
+    """Make a target on an NVMe drive, with its /proc and /sys."""
     place, proc, sys = tmp_path / "data", tmp_path / "proc", tmp_path / "sys"
     place.mkdir()
     write(
@@ -150,7 +150,7 @@ def test_a_failing_probe_removes_its_file(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(probes, "_written", fail)
     tried = probes.try_target(tmp_path)
-    # Without direct I/O here nothing is written, so nothing fails.
+    # Without direct I/O nothing is written here, so nothing fails.
     assert "Input/output error" in (tried.refusal or "") or tried.direct is False
     assert list(tmp_path.iterdir()) == []
 
@@ -200,7 +200,7 @@ def test_servers_and_tools_outside_path_are_found(tmp_path: Path) -> None:
         program(tmp_path / f"usr/lib/postgresql/{v}/bin/postgres", f"postgres (PostgreSQL) {v}.4")
         for v in (15, 17)
     ]
-    # It knows no --version.
+    # It has no --version.
     xfs = program(tmp_path / "usr/sbin/mkfs.xfs", "mkfs.xfs version 6.1.0")
     xfs.write_text('#!/bin/sh\n[ "$1" = -V ] && echo mkfs.xfs version 6.1.0\n')
     assert list(installed(tmp_path, search=str(bins))) == [

@@ -1,4 +1,4 @@
-"""Every outcome of every check, brought about by facts that are made up."""
+"""Every outcome of every check, from fictitious facts."""
 
 from __future__ import annotations
 

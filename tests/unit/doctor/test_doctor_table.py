@@ -1,4 +1,4 @@
-"""The doctor's table of words is whole, and its page shows exactly that table."""
+"""Completeness of the doctor's table, and its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fio's bins: each value in its own, told by the middle, as fio's JSON tells them."""
+"""fio's bins: values in bins, named by their middle as in fio's JSON."""
 
 from fio_runs import fio
 from hypothesis import given

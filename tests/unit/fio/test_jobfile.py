@@ -1,4 +1,4 @@
-"""Job files and command lines of fio's are read as fio reads them."""
+"""Job files and command lines in fio's syntax."""
 
 import string
 from pathlib import Path
@@ -21,7 +21,7 @@ NAMES = WORDS.filter(lambda name: name != "global")
 
 @st.composite
 def job_lists(draw):
-    """Jobs whose globals grow from one to the next, as those of a file do."""
+    """Generate jobs whose globals grow from one to the next, as those of a file do."""
     shared, jobs = (), []
     for _ in range(draw(st.integers(0, 4))):
         shared = (*shared, *draw(SETTINGS))
@@ -30,7 +30,7 @@ def job_lists(draw):
 
 
 def bare(jobs):
-    """Jobs without their places."""
+    """Return jobs without their places."""
 
     def settings(of):
         return [(setting.key, setting.value) for setting in of]

@@ -1,4 +1,4 @@
-"""What can't be carried out is refused by name, with file, line and reason; nothing is ignored."""
+"""Refusal of unsupported keys by name, with file, line and reason."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_missing_file_needs_a_size(tmp_path):
     assert said.startswith("job.fio:1: size: the file does not exist yet")
 
 
-# What public job files use most, and what loads as of a database need.
+# Keys common in public job files, and keys for database-like loads.
 PROMISED = """
     allrandrepeat bs blocksize bssplit buffer_compress_percentage buffered cpus_allowed
     dedupe_percentage direct directory do_verify end_fsync fdatasync filename filesize fixedbufs

@@ -1,4 +1,4 @@
-"""Sizes, times, mixes and lists mean what they mean to fio."""
+"""Sizes, times, mixes and lists in fio's syntax."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a run stood on: facts where they can be read, null where they cannot, never an exception."""
+"""Environment of a run: readable facts, null for others, no exceptions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_nothing_readable_gives_nulls(tmp_path: Path) -> None:
 
 @pytest.fixture
 def fake(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """A target, and a /proc and /sys in which it lies on the first partition of a flash drive."""
+    """Make a target, with a /proc and /sys that place it on the first partition of a flash
+    drive."""
     target = tmp_path / "a target"
     target.mkdir()
     proc, sys = tmp_path / "proc", tmp_path / "sys"

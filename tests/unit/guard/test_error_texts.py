@@ -1,4 +1,4 @@
-"""What a user reads when something is refused."""
+"""Texts of refusals."""
 
 from __future__ import annotations
 

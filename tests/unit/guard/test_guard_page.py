@@ -1,4 +1,4 @@
-"""docs/guard.md names tests that exist, and leaves no decision unnamed."""
+"""Names of tests in docs/guard.md, and completeness of its decisions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "guard.md"
-# How the parts work, rather than what is let through or refused.
+# Tests of internals rather than of decisions.
 NOT_DECISIONS = {
     "test_created_target_has_marker_size_and_aligned_payload",
     "test_header_with_wrong_fields_is_rejected",

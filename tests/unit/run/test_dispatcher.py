@@ -1,4 +1,4 @@
-"""In which order simulated runs begin, and what is heard of a worker's end."""
+"""Order of simulated runs, and messages at a worker's end."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The live view: what it says of each stream, and how it says it without a terminal."""
+"""Live view: description of streams, on a terminal and without."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""Windows from events alone: what lies between the phases of a run."""
+"""Windows from events alone: gaps between phases of a run."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""A server of the user's own: where it is, its secret kept, and nothing that could change it."""
+"""Running server of the user: address, password, and no state-changing method."""
 
 from __future__ import annotations
 
