@@ -30,7 +30,7 @@ CASES = [
         "event",
         lambda t: t + '[event.cut]\nat = "100 ms"\nfailover = {}\n',
         [],
-        "this: `failover` befalls a database, and no phase runs a program on one",
+        ", and no phase runs a program on one",
     ),
     ("unbound", lambda t: t, ["--world", "measured"], "--on disk=PATH"),
     ("unknown storage", lambda t: t, ["--world", "measured", "--on", "disc=/tmp"], "disk=PATH"),

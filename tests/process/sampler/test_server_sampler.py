@@ -50,7 +50,7 @@ class MadeUp:
 
     def connect(self) -> Client:
         if self.down:
-            raise ClientError("nobody there")
+            raise ClientError("no server there")
         return cast(Client, self)
 
     def close(self) -> None:

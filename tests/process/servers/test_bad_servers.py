@@ -74,7 +74,7 @@ def test_unknown_product_is_bad_input() -> None:
 def test_root_without_a_user_for_the_server_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     product = FakeProduct()
-    monkeypatch.setattr(FakeProduct, "account", "nobody-of-that-name")
+    monkeypatch.setattr(FakeProduct, "account", "no-such-account")
     with pytest.raises(BadInput, match="refuses to run as root"):
         account_of(product)
 

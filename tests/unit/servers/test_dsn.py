@@ -74,7 +74,7 @@ def test_password_comes_from_environment_only(
 
     def connect(address: Address, timeout: float, secret: str = "") -> None:
         given.append(secret)
-        raise ClientError("nobody there")
+        raise ClientError("no server there")
 
     monkeypatch.setattr(product, "connect", connect)
     with pytest.raises(ClientError):
