@@ -103,8 +103,8 @@ class Row:
 def on_tmpfs(place: Path) -> bool:
     """Return whether the kernel's copying is measured instead of a device."""
     command = ["stat", "--file-system", "--format=%T", str(place)]
-    told = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
-    return told.stdout.strip() == "tmpfs"
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    return done.stdout.strip() == "tmpfs"
 
 
 @contextmanager

@@ -272,8 +272,8 @@ def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
         for metric, unit in METRICS.items():
             pair = [value_of(each, metric) for each in (cell, other)]
             if all(value is not None and value > 0 for value in pair):
-                told = row(named(cell), facts[levels], metric, pair, unit, "")
-                yield told | judged(cell)
+                entry = row(named(cell), facts[levels], metric, pair, unit, "")
+                yield entry | judged(cell)
 
 
 def named(cell: Mapping[str, Any]) -> str:
@@ -303,9 +303,9 @@ def row(
 ) -> dict[str, Any]:
     """Return a row of databases.csv."""
     known, ours = (f"{value:.6g}" for value in pair if value is not None)
-    told = {key: getattr(facts, key) for key in COLUMNS[1:7]}
+    result = {key: getattr(facts, key) for key in COLUMNS[1:7]}
     rest = {"metric": metric, "reference": known, "ours": ours, "unit": unit, "note": note}
-    return {"source": source, **told, **rest, "fitted": "", "invalid": ""}
+    return {"source": source, **result, **rest, "fitted": "", "invalid": ""}
 
 
 def published_rows(out: Path) -> Iterator[dict[str, Any]]:
@@ -322,8 +322,8 @@ def published_rows(out: Path) -> Iterator[dict[str, Any]]:
         if known and ours and facts:
             _, _, ramp, until = PUBLISHED[name]
             note = f"ours: {ramp} to {until} s after a warm start; published: 90 minutes, cold"
-            told = row(name, facts, PUBLISHED_METRIC, (known, ours), "1/s", note)
-            yield told | {"fitted": FITTED.get(name, "")}
+            entry = row(name, facts, PUBLISHED_METRIC, (known, ours), "1/s", note)
+            yield entry | {"fitted": FITTED.get(name, "")}
 
 
 def shown(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -106,7 +106,7 @@ def table(found: Found, phase: str, operation: str) -> Iterator[str]:
         cells = [str(scale), f"{count:,}"]
         for measure, (_, unit) in MEASURES.items():
             value, first = (
-                found[of, phase, f"{operation}.{measure}"][0] for of in (scale, scales[0])
+                found[each, phase, f"{operation}.{measure}"][0] for each in (scale, scales[0])
             )
             change = f" ({100 * (value / first - 1):+.1f} %)" if scale != scales[0] else ""
             cells.append(f"{value / unit:,.4g}{change}" if unit > 1 else f"{value:,.0f}{change}")
@@ -144,7 +144,7 @@ def page(found: Found) -> str:
         "standard deviations": ("latency.stddev",),
         "maxima": ("latency.max",),
     }
-    told = [f"| {name} | {100 * largest(found, m, last):.1f} % |" for name, m in parts.items()]
+    result = [f"| {name} | {100 * largest(found, m, last):.1f} % |" for name, m in parts.items()]
     lines = [
         "# Does the capacity scale change results?",
         "",
@@ -158,7 +158,7 @@ def page(found: Found) -> str:
         "",
         "| of | at most |",
         "|---|---:|",
-        *told,
+        *result,
         "",
         *(line for place in TABLES for line in table(found, *place)),
         "Rates, means and medians do not hang on the scale: any of those tried serves for them.",

@@ -86,9 +86,9 @@ STANDING = {
 def figures(load: pl.DataFrame, server: pl.DataFrame) -> dict[str, float]:
     """Return sums of counters, means of gauges and mean latencies (ns) of a run, by name."""
     known: dict[str, float] = {}
-    for names, of in ((COUNTED, pl.col("value").sum()), (STANDING, pl.col("value").mean())):
+    for names, each in ((COUNTED, pl.col("value").sum()), (STANDING, pl.col("value").mean())):
         for name, metric in names.items():
-            known[name] = float(server.filter(pl.col("metric") == metric).select(of).item())
+            known[name] = float(server.filter(pl.col("metric") == metric).select(each).item())
     sums = load.group_by("subject", "metric").agg(pl.col("value").sum()).sort("subject")
     by = {(row["subject"], row["metric"]): row["value"] for row in sums.iter_rows(named=True)}
     for subject, metric in by:
@@ -214,7 +214,7 @@ def beside_each_other(apart: Mapping[str, Mapping[str, str]]) -> list[list[str]]
     """Return a row per cell under a head of all figures; kinds of transactions depend on the
     workload."""
     names = list(dict.fromkeys(name for figures in apart.values() for name in figures))
-    rows = [[cell, *(of.get(name, "") for name in names)] for cell, of in apart.items()]
+    rows = [[cell, *(each.get(name, "") for name in names)] for cell, each in apart.items()]
     return [["cell", *names], *rows]
 
 

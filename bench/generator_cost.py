@@ -166,7 +166,7 @@ def open_loop(study: Path, place: Path, out: Path) -> Lateness:
     iops = tameshi(study, place, "null", out).iops
     [log] = (out / "runs").glob("*/histograms/*.hlog")
     found = compiled.latencies(log.read_text("utf-8"), {})
-    [lag] = (told for key, told in found.items() if key.endswith("steady/s/lag"))
+    [lag] = (result for key, result in found.items() if key.endswith("steady/s/lag"))
     at = dict(lag["quantiles"])
     return Lateness(iops, at[0.5], at[0.99], at[0.999])
 

@@ -252,10 +252,10 @@ def build(example: str) -> Path:
     flags = subprocess.check_output([ROOT / "scripts" / "rustflags"], encoding="utf-8")
     flags = f"{os.environ.get('RUSTFLAGS', '')} {flags.strip()}"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "tameshi-sim"]
-    told = [*command, "--example", example, "--message-format", "json"]
+    result = [*command, "--example", example, "--message-format", "json"]
     environment = {**os.environ, "RUSTFLAGS": flags}
     lines = subprocess.run(
-        told, check=True, capture_output=True, encoding="utf-8", cwd=ROOT, env=environment
+        result, check=True, capture_output=True, encoding="utf-8", cwd=ROOT, env=environment
     ).stdout
     made = (json.loads(line).get("executable") for line in lines.splitlines())
     return Path(next(path for path in made if path))
@@ -320,10 +320,10 @@ HEADINGS = [
 ]
 
 
-def is_like(of: Row) -> bool:
+def is_like(each: Row) -> bool:
     """Return whether the peer's load was similar: its steady writes used less flash and one
     outstanding."""
-    return of.kind != PEERED or (of.drive.is_peers and of.drive.depth == 1)
+    return each.kind != PEERED or (each.drive.is_peers and each.drive.depth == 1)
 
 
 def share(ratio: tuple[float, float, float]) -> str:
@@ -332,23 +332,23 @@ def share(ratio: tuple[float, float, float]) -> str:
     return f"{middle:.0f} %" + (f" ({low:.0f}–{high:.0f})" if high > low else "")
 
 
-def cells(of: Row) -> list[str]:
+def cells(each: Row) -> list[str]:
     """Return a row as texts."""
-    rate = f"{1e3 / of.drive_ns:.1f} million"
-    name = of.kind.replace("-", " ") + (", one at a time" if of.drive.depth == 1 else "")
-    costs = [f"{ns:.0f}" for ns in (of.bare_ns, of.timed_ns, of.drive_ns)]
-    timed = f"{100 * of.bare_ns / of.timed_ns:.0f} %"
-    times = f"{1e9 / of.drive_ns / PEERS[of.kind].rate:.0f}"
-    times = times if is_like(of) else f"({times})"
-    return [f"{of.drive.gib} GiB", name, *costs, rate, share(of.ratio), timed, times]
+    rate = f"{1e3 / each.drive_ns:.1f} million"
+    name = each.kind.replace("-", " ") + (", one at a time" if each.drive.depth == 1 else "")
+    costs = [f"{ns:.0f}" for ns in (each.bare_ns, each.timed_ns, each.drive_ns)]
+    timed = f"{100 * each.bare_ns / each.timed_ns:.0f} %"
+    times = f"{1e9 / each.drive_ns / PEERS[each.kind].rate:.0f}"
+    times = times if is_like(each) else f"({times})"
+    return [f"{each.drive.gib} GiB", name, *costs, rate, share(each.ratio), timed, times]
 
 
 def memory_text(rows: Sequence[Row]) -> str:
     """Return a sentence on memory per GiB of flash, from the difference of the sizes."""
     most: dict[int, int] = {}
-    for of in rows:
-        if not of.drive.is_peers:
-            most[of.drive.gib] = max(of.memory, most.get(of.drive.gib, 0))
+    for each in rows:
+        if not each.drive.is_peers:
+            most[each.drive.gib] = max(each.memory, most.get(each.drive.gib, 0))
     if len(most) < 2:
         return "Memory needs both sizes."
     (less, small), (more, large) = sorted(most.items())
@@ -366,9 +366,9 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
     """Return sentences on the comparison with the peer, and its unreachable part."""
     bar = 1e9 / (BAR * PEERS[PEERED].rate)
     loops = [
-        f"{of.bare_ns:.0f} ns at {of.drive.gib} GiB"
-        for of in rows
-        if of.kind == PEERED and not of.drive.is_peers
+        f"{each.bare_ns:.0f} ns at {each.drive.gib} GiB"
+        for each in rows
+        if each.kind == PEERED and not each.drive.is_peers
     ]
     return [
         "*Times the peer's* holds a row against MQSim, the fastest simulator of drives that was",
@@ -378,7 +378,10 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
         "",
         "| load | the peer's requests per second | measured at |",
         "|---|---|---|",
-        *(f"| {kind.replace('-', ' ')} | {of.rate:,} | {of.load} |" for kind, of in PEERS.items()),
+        *(
+            f"| {kind.replace('-', ' ')} | {each.rate:,} | {each.load} |"
+            for kind, each in PEERS.items()
+        ),
         "",
         "Its steady writes came to an end on that small drive only: with 32 GiB it aborted, or",
         "stopped with everything stuck, and with more than one outstanding it left some for ever.",
@@ -392,19 +395,19 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
 
 
 def hand_texts(rows: Sequence[Row]) -> list[str]:
-    """Return the cost of a read by hand at each size."""
+    """Return the cost of a read by hand at kind size."""
     return [
-        f"{of.hand_ns:.0f} ns at {of.drive.gib} GiB ({share(of.hand_ratio)} of the loop's speed)"
-        for of in rows
-        if of.hand_ns
+        f"{kind.hand_ns:.0f} ns at {kind.drive.gib} GiB ({share(kind.hand_ratio)} of the loop's speed)"
+        for kind in rows
+        if kind.hand_ns
     ]
 
 
 def share_text(rows: Sequence[Row]) -> list[str]:
     """Return a sentence on rows below the wanted share, and the reachable share."""
-    large = [of for of in rows if not of.drive.is_peers]
-    short = [of for of in large if of.ratio[0] < SHARE]
-    names = ", ".join(f"{of.kind.replace('-', ' ')} at {of.drive.gib} GiB" for of in short)
+    large = [each for each in rows if not each.drive.is_peers]
+    short = [each for each in large if each.ratio[0] < SHARE]
+    names = ", ".join(f"{each.kind.replace('-', ' ')} at {each.drive.gib} GiB" for each in short)
     return [
         f"The bar is {SHARE * 100:.0f} % of the bare loop's speed. "
         + (f"It is missed by: {names}." if short else "Every row reaches it."),

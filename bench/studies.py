@@ -84,8 +84,8 @@ def page(rows: Sequence[Row]) -> str:
     for how, bar in BARS.items():
         mine = [row for row in rows if row.how == how]
         wall, cpu = sum(row.wall_s for row in mine), sum(row.cpu_s for row in mine)
-        told = f"**{wall:.0f} s** (at most {bar:.0f}) | {cpu:.0f} s"
-        lines.append(f"| all together | {how} | {told} | |")
+        result = f"**{wall:.0f} s** (at most {bar:.0f}) | {cpu:.0f} s"
+        lines.append(f"| all together | {how} | {result} | |")
     return "\n".join(lines) + "\n"
 
 

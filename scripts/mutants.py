@@ -391,8 +391,8 @@ class Progress:
 
 def minutes(seconds: float) -> str:
     """Time as minutes and seconds."""
-    whole = round(seconds)
-    return f"{whole // 60} min {whole % 60:02} s" if whole >= 60 else f"{whole} s"
+    total = round(seconds)
+    return f"{total // 60} min {total % 60:02} s" if total >= 60 else f"{total} s"
 
 
 # --- The page ----------------------------------------------------------------------------------

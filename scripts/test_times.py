@@ -84,7 +84,7 @@ def write_before(found: Mapping[str, Sum]) -> None:
     with BEFORE.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["suite", "tests", "seconds"])
-        rows.writerows([suite, of.tests, f"{of.seconds:.1f}"] for suite, of in found.items())
+        rows.writerows([suite, each.tests, f"{each.seconds:.1f}"] for suite, each in found.items())
 
 
 def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
@@ -112,7 +112,7 @@ def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
     lines.append(f"| all | {was.tests} | {was.seconds:.0f} | {is_.tests} | {is_.seconds:.0f} |")
     tiers = sums(Timed(tier(test.suite), test.name, test.seconds) for test in tests)
     lines += ["", "| tier | tests | seconds |", "|---|---:|---:|"]
-    lines += [f"| {name} | {of.tests} | {of.seconds:.0f} |" for name, of in tiers.items()]
+    lines += [f"| {name} | {each.tests} | {each.seconds:.0f} |" for name, each in tiers.items()]
     lines += ["", f"The {SLOWEST} slowest:", "", "| seconds | suite | test |", "|---:|---|---|"]
     slowest = sorted(tests, key=lambda test: -test.seconds)
     slowest = [t for place, t in enumerate(slowest) if place < SLOWEST or t.seconds > LIMIT_S]
@@ -127,9 +127,9 @@ def tier(suite: str) -> str:
     return "/".join(suite.split("/")[:2]) if suite.startswith("tests/") else "Rust"
 
 
-def total(of: Iterable[Sum]) -> Sum:
+def total(each: Iterable[Sum]) -> Sum:
     """Return the sum of all suites."""
-    every = list(of)
+    every = list(each)
     return Sum(sum(one.tests for one in every), sum(one.seconds for one in every))
 
 

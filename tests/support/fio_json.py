@@ -17,9 +17,9 @@ def latencies(us: float, version: int = 3) -> dict[str, Any]:
 def side(rate: float, us: float, block_bytes: int, version: int = 3) -> dict[str, Any]:
     """Return one direction of a job."""
     names = ("clat_ns", "lat_ns") if version == 3 else ("clat", "lat")
-    told = latencies(us, version) if rate else {"min": 0, "max": 0, "mean": 0.0}
+    latency_table = latencies(us, version) if rate else {"min": 0, "max": 0, "mean": 0.0}
     counted = {"total_ios": int(rate * SECONDS), "io_bytes": int(rate * SECONDS * block_bytes)}
-    return {"iops": rate, **counted, **{name: told for name in names}}
+    return {"iops": rate, **counted, **{name: latency_table for name in names}}
 
 
 def job(

@@ -9,8 +9,8 @@ from tameshi.calibrate.simulate import Simulator
 CAPACITY = 64 << 30
 
 
-def value(of: Any) -> dict[str, Any]:
-    return {"value": of, "source": "known"}
+def value(each: Any) -> dict[str, Any]:
+    return {"value": each, "source": "known"}
 
 
 def points(*pairs: tuple[float, str]) -> dict[str, Any]:
@@ -66,14 +66,14 @@ GRID = [
 def answered(device: dict[str, Any], cells: list[Cell], operations: int = 20_000) -> list[Cell]:
     """Return the cells with the device's figures, partly held out by the rule."""
     found = Simulator(cells, operations).figures(device)
-    told = [replace(c, operations=each) for c, each in zip(cells, found, strict=True)]
-    return with_held_out(told)
+    result = [replace(c, operations=each) for c, each in zip(cells, found, strict=True)]
+    return with_held_out(result)
 
 
-def slowed(of: Cell, times: float) -> Cell:
+def slowed(each: Cell, times: float) -> Cell:
     """Return the cell on a device slower by this factor."""
     operations = {
         kind: Figures(f.rate / times, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
-        for kind, f in of.operations.items()
+        for kind, f in each.operations.items()
     }
-    return replace(of, operations=operations)
+    return replace(each, operations=operations)

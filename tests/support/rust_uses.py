@@ -69,12 +69,12 @@ class Names:
 
     def owner(self, module: Module, path: Module, seen: frozenset = frozenset()) -> Module | None:
         """Return the module of a path used in `module`, through re-exports."""
-        whole = self.absolute(module, path)
-        if whole is None:
+        total = self.absolute(module, path)
+        if total is None:
             return None
-        length = next(n for n in range(len(whole), -1, -1) if whole[:n] in self.modules)
-        found = whole[:length]
-        key = (found, whole[length]) if length < len(whole) else None
+        length = next(n for n in range(len(total), -1, -1) if total[:n] in self.modules)
+        found = total[:length]
+        key = (found, total[length]) if length < len(total) else None
         if key in self.passed_on and key not in seen:
             return self.owner(found, self.passed_on[key], seen | {key}) or found
         return found
@@ -94,5 +94,7 @@ def uses(source: Path) -> dict[Module, set[Module]]:
         ]
         paths += (tuple(path[0].split("::")) for path in PATH.finditer(USE.sub("", text)))
         owners = {names.owner(module, path) for path in paths}
-        graph[module] = {of for of in owners if of is not None and module[: len(of)] != of}
+        graph[module] = {
+            each for each in owners if each is not None and module[: len(each)] != each
+        }
     return graph

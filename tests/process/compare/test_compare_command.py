@@ -124,8 +124,8 @@ def test_comparison_has_markdown_and_terminal_forms(folders: dict[str, Path], la
     folder = folders["first"]
     page = tameshi("report", folder, "--format", "md", "--lang", lang)
     assert page.returncode == 0 and page.stdout.startswith("# Does it run?\n")
-    told = tameshi("report", folder, "--format", "terminal", "--lang", lang)
-    assert told.returncode == 0 and "Does it run?" in told.stdout
+    output = tameshi("report", folder, "--format", "terminal", "--lang", lang)
+    assert output.returncode == 0 and "Does it run?" in output.stdout
     heading = "How to reproduce" if lang == "en" else "再現手順"
-    assert heading in page.stdout and heading in told.stdout
+    assert heading in page.stdout and heading in output.stdout
     assert tameshi("report", folder, "--format", "pdf").returncode == 2

@@ -53,8 +53,8 @@ def test_hosts_and_links_are_shown_with_sources(kind):
         sources = [value["source"] for value in sourced(profile)]
         assert sources
         assert sorted(value["source"] for value in shown["values"]) == sorted(sources)
-    told = devices("show", path.stem, "--lang", "ja").stdout
-    assert "値とその出典" in told
+    output = devices("show", path.stem, "--lang", "ja").stdout
+    assert "値とその出典" in output
     assert devices("show", path.stem, "--format", "html").returncode != 0
 
 
@@ -91,10 +91,10 @@ def test_drive_without_ageing_is_constant_and_shows_limits(tmp_path):
     assert page.count("<polyline") == 2
     assert "S0-0005" in page
     assert not re.search(r"""(src|href)=["']?http""", page)
-    told = devices("show", str(path))
-    assert "command_rate" in told.stdout
-    assert "fitted on S0-0005" in " ".join(told.stdout.replace("│", " ").split())
-    assert "█" in told.stdout
+    output = devices("show", str(path))
+    assert "command_rate" in output.stdout
+    assert "fitted on S0-0005" in " ".join(output.stdout.replace("│", " ").split())
+    assert "█" in output.stdout
     japanese = devices("show", str(path), "--lang", "ja").stdout
     assert "新品から定常状態まで" in japanese
 
@@ -124,11 +124,13 @@ def test_arrays_are_shown_by_depth_with_sources():
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     profile = tomllib.loads((PROFILES.parent / "arrays" / "sas-6x146gb-raid10.toml").read_text())
-    told = {value["key"]: value["source"] for value in shown["values"]}
-    assert told == {f"raid10.{key}": of["source"] for key, of in profile["array"]["raid10"].items()}
+    result = {value["key"]: value["source"] for value in shown["values"]}
+    assert result == {
+        f"raid10.{key}": each["source"] for key, each in profile["array"]["raid10"].items()
+    }
     assert (shown["made_of"], shown["drives"]) == ("raid10 of 6 sas-15k-146gb", 6)
     reads, writes = shown["behaviour"]["reads"], shown["behaviour"]["writes"]
-    assert [int(of["name"]) for of in reads] == [2**n for n in range(9)]
+    assert [int(each["name"]) for each in reads] == [2**n for n in range(9)]
     # One read keeps one disk busy, many keep all six, and a write keeps two busy.
     assert abs(reads[0]["iops"] / 181 - 1) < 0.05
     assert reads[-1]["iops"] > 6 * reads[0]["iops"]
@@ -138,7 +140,7 @@ def test_arrays_are_shown_by_depth_with_sources():
 @pytest.mark.slow("two large drives become steady")
 def test_shallow_flash_writes_are_shown_at_sustained_rate():
     shown = json.loads(devices("show", "pcie-ssd-2x3.2tb-mirror", "--format", "json").stdout)
-    writes = [of["iops"] for of in shown["behaviour"]["writes"]]
+    writes = [each["iops"] for each in shown["behaviour"]["writes"]]
     assert max(writes) < 1.05 * writes[-1], writes
 
 
@@ -159,8 +161,8 @@ def test_own_array_file_serves_show_and_study(tmp_path):
     assert page.startswith("<!doctype html>")
     assert page.count("<polyline") == 2 and "cache of raid0 of 4 mine" in page
     assert not re.search(r"""(src|href)=["']?http""", page)
-    told = devices("show", str(path), "--lang", "ja").stdout
-    assert "同時要求数" in told and "█" in told
+    output = devices("show", str(path), "--lang", "ja").stdout
+    assert "同時要求数" in output and "█" in output
     study = tmp_path / "study.toml"
     study.write_text(
         'title = "Mine"\nquestion = "What does it do?"\n'

@@ -22,7 +22,7 @@ def progress(phase: int, elapsed: int, done: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("told", "share"),
+    ("expected", "share"),
     [
         (progress(0, 0, 0), None),
         (progress(0, 50, 5), 0.125),
@@ -30,8 +30,8 @@ def progress(phase: int, elapsed: int, done: int) -> dict[str, int]:
         (progress(3, 900, 0), 1.0),
     ],
 )
-def test_progress_counts_phases_and_fractions(told, share):
-    assert share_of(told, ENDS) == share
+def test_progress_counts_phases_and_fractions(expected, share):
+    assert share_of(expected, ENDS) == share
 
 
 @pytest.mark.slow("a drive becomes steady")

@@ -73,7 +73,7 @@ def test_file_is_used_direct_and_buffered_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("jobs", "told"),
+    ("jobs", "expected"),
     [
         ("[a]\nexitall\n[b]\n", {"a": ["b"], "b": ["a"]}),
         ("[a]\nexitall\n[b]\nnew_group\n", {"a": [], "b": []}),
@@ -83,8 +83,8 @@ def test_file_is_used_direct_and_buffered_at_once(tmp_path):
         ("[a]\nexit_what=all\n[b]\n", {"a": [], "b": []}),
     ],
 )
-def test_ending_job_ends_named_jobs(jobs, told):
-    for name, others in told.items():
+def test_ending_job_ends_named_jobs(jobs, expected):
+    for name, others in expected.items():
         listed = ", ".join(f'"{other}"' for other in others)
         line = f"ends_with = [{listed}]"
         assert (line in stream(f"{GLOBAL}{jobs}", name)) == bool(others)
@@ -136,11 +136,11 @@ def test_job_continues_on_full_disk_if_set(tmp_path, small):
     assert fails.returncode == 1 and "no space left" in fails.stderr, fails.stderr
     for ignored, errors in [((), 1), (("--ignore_error=,ENOSPC",), 0)]:
         goes_on = ("--fallocate=none", "--continue_on_error=write", *ignored)
-        (told,) = results(tmp_path, *job, *goes_on)["jobs"]
-        done = told["write"]["total_ios"]
-        assert 0 < done < 64 and told["error"] == 0
-        assert told["total_err"] == (256 - done) * errors
-        assert told["first_error"] == errno.ENOSPC * errors
+        (job_result,) = results(tmp_path, *job, *goes_on)["jobs"]
+        done = job_result["write"]["total_ios"]
+        assert 0 < done < 64 and job_result["error"] == 0
+        assert job_result["total_err"] == (256 - done) * errors
+        assert job_result["first_error"] == errno.ENOSPC * errors
     done = tameshi_fio(tmp_path, "--output-format=json", *job, *goes_on[:1], "--ignore_error=,EIO")
     assert done.returncode == 1 and json.loads(done.stdout)["jobs"][0]["error"] == errno.ENOSPC
     assert "requests failed (write: No space left on device)" in done.stderr

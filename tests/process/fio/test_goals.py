@@ -48,8 +48,8 @@ def test_steady_job_reports_only_its_window_in_fios_form(tmp_path):
 def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
     job = (*SIMULATED, "--name=a", "--rw=randwrite", "--size=64m", "--ioengine=libaio")
     slope = ("--iodepth=4", "--time_based", "--runtime=20", "--ss=bw_slope:5%", "--ss_dur=4s")
-    (told,) = results(tmp_path, *job, *slope)["jobs"]
-    steady = told["steadystate"]
+    (job_result,) = results(tmp_path, *job, *slope)["jobs"]
+    steady = job_result["steadystate"]
     assert (steady["ss"], steady["attained"], steady["max_deviation"]) == (
         "bw_slope:5.000000%",
         1,
@@ -61,7 +61,7 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         ("ss=iops:10%\nss_dur=5s\nruntime=30", 'range = "10.0000 %", slope = "100 %"'),
         ("ss=iops:10%\nss_dur=5s\nruntime=30", 'rounds = 5, range = "10.0000 %"'),
@@ -107,8 +107,8 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
         ),
     ],
 )
-def test_keys_translate_to_study_keys(lines, told):
-    assert told in study(lines)
+def test_keys_translate_to_study_keys(lines, expected):
+    assert expected in study(lines)
 
 
 @pytest.mark.parametrize(
@@ -166,18 +166,18 @@ def test_load_within_latency_target_is_found(tmp_path, percentile):
     listed = ("--percentile_list=97.5:99", "--latency_window=200ms")
     done = tameshi_fio(tmp_path, "--output-format=json", *job, *target, *listed)
     assert done.returncode in OK, done.stderr
-    (told,) = json.loads(done.stdout)["jobs"]
+    (output,) = json.loads(done.stdout)["jobs"]
     wanted = {"latency_target": 400_000, "latency_window": 200_000}
     wanted |= {"latency_percentile": float(percentile)}
-    assert {key: told[key] for key in wanted} == wanted
-    assert told["read"]["clat_ns"]["percentile"][f"{float(percentile):.6f}"] <= 400_000
+    assert {key: output[key] for key in wanted} == wanted
+    assert output["read"]["clat_ns"]["percentile"][f"{float(percentile):.6f}"] <= 400_000
     assert f"highest tested load that keeps {percentile} % within 400 us" in done.stderr
     rates = {
         json.loads(path.read_text())["cell"].get("rate")
         for path in tmp_path.glob("record/runs/*/spec.json")
     }
     assert len(rates) > 3, "it was looked for"
-    assert told["read"]["iops"] == pytest.approx(
+    assert output["read"]["iops"] == pytest.approx(
         float(done.stderr.split("latency_target: ")[1].split(" ")[0]), rel=0.1
     )
 
@@ -185,9 +185,9 @@ def test_load_within_latency_target_is_found(tmp_path, percentile):
 def test_a_job_ends_with_a_sync_in_either_world(tmp_path):
     job = ("--name=a", "--rw=write", "--size=256k", "--end_fsync=1", "--time_based", "--runtime=1")
     for world in ((), SIMULATED):
-        (told,) = results(tmp_path, *world, *job, "--thinktime=1000")["jobs"]
-        assert told["sync"]["total_ios"] == 1 and told["sync"]["lat_ns"]["N"] == 1
-        assert told["write"]["total_ios"] > 10
+        (job_result,) = results(tmp_path, *world, *job, "--thinktime=1000")["jobs"]
+        assert job_result["sync"]["total_ios"] == 1 and job_result["sync"]["lat_ns"]["N"] == 1
+        assert job_result["write"]["total_ios"] > 10
 
 
 def test_jobs_keep_pace_by_weight(tmp_path):
@@ -218,8 +218,8 @@ def test_missed_rate_and_exceeded_latency_are_errors(tmp_path):
 
 def test_missing_processor_is_refused_before_anything_is_made(tmp_path):
     job = ("--name=a", "--rw=read", "--size=64k")
-    (told,) = results(tmp_path, *job, "--numa_cpu_nodes=0", "--numjobs=1")["jobs"]
-    assert told["read"]["total_ios"] == 16
+    (job_result,) = results(tmp_path, *job, "--numa_cpu_nodes=0", "--numjobs=1")["jobs"]
+    assert job_result["read"]["total_ios"] == 16
     bare = tmp_path / "bare"
     bare.mkdir()
     done = tameshi_fio(bare, *job, "--cpus_allowed=1023")
@@ -229,25 +229,25 @@ def test_missing_processor_is_refused_before_anything_is_made(tmp_path):
 
 def test_synchronous_job_has_no_submission_latency(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=psync")
-    theirs, ours = (told["read"]["slat_ns"] for told in beside(tmp_path, *job))
+    theirs, ours = (job_result["read"]["slat_ns"] for job_result in beside(tmp_path, *job))
     assert theirs == ours and ours["N"] == 0
 
 
 @pytest.mark.parametrize("depth", [1, 8])
 def test_asynchronous_request_has_submission_latency(tmp_path, depth):
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=io_uring", f"--iodepth={depth}")
-    for told in beside(tmp_path, *job):
-        slat, total = told["read"]["slat_ns"], told["read"]["total_ios"]
+    for job_result in beside(tmp_path, *job):
+        slat, total = job_result["read"]["slat_ns"], job_result["read"]["total_ios"]
         assert slat["N"] == total == 64
-        assert 0 <= slat["min"] <= slat["mean"] <= slat["max"] < told["read"]["lat_ns"]["max"]
+        assert 0 <= slat["min"] <= slat["mean"] <= slat["max"] < job_result["read"]["lat_ns"]["max"]
 
 
 def test_mixed_job_has_submission_latency_per_direction(tmp_path):
     job = ("--name=a", "--rw=randrw", "--size=1m", "--ioengine=io_uring", "--iodepth=8")
-    for told in beside(tmp_path, *job):
+    for job_result in beside(tmp_path, *job):
         for word in ("read", "write"):
-            slat = told[word]["slat_ns"]
-            assert slat["N"] == told[word]["total_ios"] > 50
+            slat = job_result[word]["slat_ns"]
+            assert slat["N"] == job_result[word]["total_ios"] > 50
             assert 0 < slat["mean"] <= slat["max"]
 
 

@@ -212,13 +212,13 @@ def test_device_without_lasting_name_is_refused(
 
 
 @pytest.mark.parametrize("holder", ["dm-0", "md127", "bcache0"])
-@pytest.mark.parametrize("told", ["holders", "slaves"])
+@pytest.mark.parametrize("result", ["holders", "slaves"])
 def test_a_device_held_by_another_is_refused(
-    fake: tuple[Path, Path, guard.Machine], holder: str, told: str
+    fake: tuple[Path, Path, guard.Machine], holder: str, result: str
 ) -> None:
     node, drive, machine = fake
     write(drive, "serial", "S123")
-    if told == "holders":
+    if result == "holders":
         write(drive / "holders", holder, "")
     else:
         write(machine.sys / "block" / holder / "slaves", "nvme0n1", "")

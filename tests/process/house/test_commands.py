@@ -25,8 +25,8 @@ def test_help_shows_texts_verbatim(name, monkeypatch):
     for words, each in [([], command), *(([word], each) for word, each in inner.items())]:
         shown = plain(CliRunner().invoke(app, [name, *words, "--help"]).stdout)
         assert each.params
-        for told in (each, *each.params):
-            assert plain(told.help or "") in shown, told.name
+        for result in (each, *each.params):
+            assert plain(result.help or "") in shown, result.name
 
 
 def plain(text: str) -> str:
@@ -38,9 +38,9 @@ def test_help_loads_no_result_libraries():
         "import sys; from tameshi.cli import app; app(['--help'], standalone_mode=False); "
         "print([m for m in ('polars', 'scipy', 'plotly', 'pydantic') if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert told.stdout.splitlines()[-1] == "[]", told.stderr
-    assert all(name in told.stdout for name in COMMANDS)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+    assert all(name in done.stdout for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", ["devices", "doctor", "verify"])
@@ -49,8 +49,8 @@ def test_command_without_plan_loads_no_heavy_module(name):
         f"import sys, tameshi.commands.{name}; heavy = ('polars', 'scipy', 'plotly', 'jinja2', "
         "'tameshi.core.spec_types'); print([m for m in heavy if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert told.stdout.strip() == "[]", told.stderr
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_invalid_study_is_refused_without_heavy_imports(tmp_path):
@@ -62,6 +62,6 @@ def test_invalid_study_is_refused_without_heavy_imports(tmp_path):
         "finally: print([m for m in ('polars', 'scipy', 'plotly') if m in sys.modules])"
     )
     command = [sys.executable, "-c", script, "run", str(study)]
-    told = subprocess.run(command, capture_output=True, text=True)
-    assert "s.toml:1:1" in told.stderr, told.stderr
-    assert told.stdout.strip() == "[]", told.stdout
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "s.toml:1:1" in done.stderr, done.stderr
+    assert done.stdout.strip() == "[]", done.stdout

@@ -50,15 +50,15 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "told"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+    ("change", "options", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
-def test_bad_input_creates_nothing(study, tmp_path, change, options, told):
+def test_bad_input_creates_nothing(study, tmp_path, change, options, expected):
     path = study(change(SMALL))
     before = sorted(tmp_path.rglob("*"))
     options = [option.replace("{study}", str(path)) for option in options]
     done = tameshi("run", path, "--out", tmp_path / "out", *options)
     assert done.returncode == 2, done.stderr
-    assert told in " ".join(done.stderr.split()), done.stderr
+    assert expected in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -75,9 +75,9 @@ def test_study_in_other_encoding_is_refused_with_line(study, tmp_path):
     path.write_bytes(head + b"\n# \xe4\n" + rest)
     done = tameshi("run", path, "--out", tmp_path / "out")
     assert done.returncode == 2
-    told = " ".join(done.stderr.split())
-    assert "small.toml:2: this is no text in UTF-8" in told, told
-    assert "byte 0xe4" in told, told
+    output = " ".join(done.stderr.split())
+    assert "small.toml:2: this is no text in UTF-8" in output, output
+    assert "byte 0xe4" in output, output
     assert not (tmp_path / "out").exists()
 
 

@@ -85,13 +85,13 @@ def test_damaged_run_is_left_out_of_the_report(out: Path, made: Path, name: str)
     done = tameshi("report", out, "--format", "terminal")
     assert done.returncode == 0 and "Traceback" not in done.stderr
     assert folder.name in done.stdout and "damaged" in done.stdout
-    found, whole = results(out), results(made / "out")
+    found, total = results(out), results(made / "out")
     assert [damaged["run"] for damaged in found["damaged"]] == [folder.name]
     assert found["verdict"]["level"] != "valid"
     read = json.loads((made / "out/runs" / folder.name / "spec.json").read_text())["cell"]["read"]
     others = [
         [cell["estimates"] for cell in side["cells"] if cell["levels"]["read"] != read]
-        for side in (found, whole)
+        for side in (found, total)
     ]
     assert others[0] == others[1] != []
     damaged = [cell for cell in found["cells"] if cell["levels"]["read"] == read]

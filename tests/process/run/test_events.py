@@ -54,8 +54,8 @@ def test_report_shows_service_after_each_event(
 ) -> None:
     out, _ = replaced
     (cell,) = results(out)["cells"]
-    told = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
-    assert told == [[], ["missed"], ["fail"], ["replace"], ["rebuilt"], ["missed"]]
+    kinds = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
+    assert kinds == [[], ["missed"], ["fail"], ["replace"], ["rebuilt"], ["missed"]]
     _, both, one, rebuilding, again, over = cell["timeline"]
     reads = [part["streams"][0]["operations"]["read"]["rate"] for part in (both, one, rebuilding)]
     assert reads[2] < reads[1] < reads[0]
@@ -131,9 +131,9 @@ def test_empty_phase_warns_and_pause_does_not(
     tmp_path: Path,
 ) -> None:
     out, _ = ran(tmp_path, SHORT)
-    told = results(out)
-    assert told["verdict"]["level"] == "warning"
-    assert {cell["phase"]: cell["verdict"]["level"] for cell in told["cells"]} == {
+    result = results(out)
+    assert result["verdict"]["level"] == "warning"
+    assert {cell["phase"]: cell["verdict"]["level"] for cell in result["cells"]} == {
         "short": "warning",
         "rest": "valid",
         "long": "valid",

@@ -45,11 +45,11 @@ def test_a_bound_command_runs_at_its_time_in_its_phase(tmp_path: Path) -> None:
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path, f"--event=fail_member={command}"))
     assert done.returncode == 0, done.stderr
     assert mark.exists() and "runs at fail_member: sh -c" in done.stdout
-    told = events(tmp_path / "out")
-    begin = next(event["t_ns"] for event in told if event["kind"] == "phase_begin")
-    (hook,) = [event for event in told if event["kind"] == "hook_begin"]
+    kinds = events(tmp_path / "out")
+    begin = next(event["t_ns"] for event in kinds if event["kind"] == "phase_begin")
+    (hook,) = [event for event in kinds if event["kind"] == "hook_begin"]
     assert hook["event"] == "fail_member" and hook["t_ns"] >= begin + 30_000_000
-    assert [event["status"] for event in told if event["kind"] == "hook_end"] == [0]
+    assert [event["status"] for event in kinds if event["kind"] == "hook_end"] == [0]
     (log,) = (tmp_path / "out").glob("runs/*/hooks.log")
     assert log.read_text() == "fail_member\n"
     assert [outcome["status"] for outcome in outcomes(tmp_path / "out")] == ["complete"]
@@ -115,9 +115,9 @@ def ended(folder: Path, hook: Hook, seconds: float = 0, *, stopped: bool = False
 
 
 def test_command_outlasting_run_is_killed_and_fails_run(folder: Path) -> None:
-    told = ended(folder, Hook("slow", 0, None, ("sleep", "600")), 0.3)
-    assert [event["kind"] for event in told] == ["hook_begin", "hook_end", "error"]
-    assert told[1]["status"] == -9 and "outlasted the run" in told[2]["message"]
+    failure = ended(folder, Hook("slow", 0, None, ("sleep", "600")), 0.3)
+    assert [event["kind"] for event in failure] == ["hook_begin", "hook_end", "error"]
+    assert failure[1]["status"] == -9 and "outlasted the run" in failure[2]["message"]
 
 
 @pytest.mark.parametrize("phases", [None, (7,)])

@@ -84,7 +84,7 @@ def test_report_plots_phases_interrupted_by_pauses(tmp_path):
     done = tameshi("run", tmp_path / "pauses.toml", "--out", out)
     assert done.returncode == 0, done.stderr
     shown = study_folder.report_inputs(results(out), study_folder.read_runs(out).runs, []).series
-    courses = {(of["name"], of["levels"]): of for of in shown}
+    courses = {(each["name"], each["levels"]): each for each in shown}
     assert set(courses) == {(name, (wait,)) for name in ("write", "after") for wait in LEVELS}
     for wait, pause_s in LEVELS.items():
         course = courses["write", (wait,)]

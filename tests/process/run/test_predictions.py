@@ -37,10 +37,10 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
         "--out",
         tmp_path / "out",
     ]
-    for told in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
+    for result in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
         done = tameshi("predictions", *options)
         assert done.returncode == 0, done.stderr
-        assert told in done.stdout
+        assert result in done.stdout
     calibrated = (tmp_path / "validation" / "calibration.csv").read_bytes()
     assert tameshi("predictions", *options, "--only", "small").returncode == 0
     assert (tmp_path / "validation" / "calibration.csv").read_bytes() == calibrated
@@ -60,10 +60,10 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
 
 def test_stopped_study_predicts_nothing(study, tmp_path, monkeypatch):
     study(SMALL + PUBLISHED)
-    whole = command.conduct
+    total = command.conduct
 
     def stopped(*given, **options):
-        return replace(whole(*given, **options), complete=False, interrupted=True)
+        return replace(total(*given, **options), complete=False, interrupted=True)
 
     monkeypatch.setattr(command, "conduct", stopped)
     with pytest.raises(typer.Exit) as ended:

@@ -99,5 +99,5 @@ def test_drive_of_every_cell_is_named_as_modelled(study, tmp_path):
     done = tameshi("run", study(of_drives), "--out", out)
     assert done.returncode == 0, done.stderr
     for run in (out / "runs").iterdir():
-        told = json.loads((run / "environment.json").read_text(encoding="utf-8"))
-        assert told["model"] == "raid0 of 1 null, raid0 of 2 null"
+        document = json.loads((run / "environment.json").read_text(encoding="utf-8"))
+        assert document["model"] == "raid0 of 1 null, raid0 of 2 null"

@@ -42,9 +42,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow("Python and its libraries start anew, while the other worker works")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_in_its_own_process_has_expected_status(folder: Path, name: str) -> None:
-    words, status, told = CALLS[name]
+    words, status, result = CALLS[name]
     done = tameshi_process(*words, cwd=folder)
     assert done.returncode == status, done.stderr
     printed = done.stderr if status else done.stdout
-    assert told.lower() in printed.lower(), printed
+    assert result.lower() in printed.lower(), printed
     assert "Traceback" not in done.stderr

@@ -135,13 +135,13 @@ def test_tail_deviation_and_largest_use_steady_intervals_only(study, tmp_path):
     (window,) = outcomes(out)[0]["windows"]
     assert window["rounds"]["attained"] and window["rounds"]["first"] > 1
     ((begin, end),) = window["spans"]
-    inside, whole = tail(latencies(out, begin, end)), tail(latencies(out, 0, end))
+    inside, total = tail(latencies(out, begin, end)), tail(latencies(out, 0, end))
     (cell,) = results(out)["cells"]
-    told = {e["metric"]: e["value"] for e in cell["estimates"]}
+    values = {e["metric"]: e["value"] for e in cell["estimates"]}
     for name, expected in inside.items():
         # A bucket's relative width is a thousandth.
-        assert told[f"read.latency.{name}"] == pytest.approx(expected, rel=2e-3), name
-        assert whole[name] > 1.5 * expected, "the rest would show"
+        assert values[f"read.latency.{name}"] == pytest.approx(expected, rel=2e-3), name
+        assert total[name] > 1.5 * expected, "the rest would show"
 
 
 def test_repeated_phases_pool_their_last_rounds(study, tmp_path):
@@ -199,17 +199,17 @@ interval = "50 ms"
 """
 
 
-@pytest.mark.parametrize(("written", "told"), [("once", True), ("steady", False)])
-def test_new_flash_with_even_writes_is_not_steady(study, tmp_path, written, told):
+@pytest.mark.parametrize(("written", "expected"), [("once", True), ("steady", False)])
+def test_new_flash_with_even_writes_is_not_steady(study, tmp_path, written, expected):
     out = tmp_path / "out"
     done = tameshi("run", study(NEW_FLASH.replace("WRITTEN", written)), "--out", out)
     assert done.returncode == 0, done.stderr
     cells = {cell["phase"]: cell for cell in results(out)["cells"]}
     assert cells["precondition"]["steady"][0]["attained"]
     early = {name: cell["verdict"]["level"] == "warning" for name, cell in cells.items()}
-    assert early == {"precondition": told, "more": told, "reads": False}
+    assert early == {"precondition": expected, "more": expected, "reads": False}
     codes = [finding["code"] for cell in cells.values() for finding in cell["findings"]]
-    assert codes == (["not_reclaiming"] * 2 if told else [])
+    assert codes == (["not_reclaiming"] * 2 if expected else [])
 
 
 def test_barely_written_drive_is_not_steady(study, tmp_path):

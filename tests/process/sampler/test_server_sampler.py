@@ -128,7 +128,7 @@ def test_restart_between_samples_shows_by_birth(folder: Path) -> None:
 
 
 def test_every_metric_of_a_server_is_in_the_registry() -> None:
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "birth": 1,
         "running": 1,
         "waiting": 0,
@@ -143,7 +143,7 @@ def test_every_metric_of_a_server_is_in_the_registry() -> None:
         "pg_stat_bgwriter": {"buffers_checkpoint": 1, "checkpoints_req": 1, "maxwritten_clean": 0},
         "pg_stat_wal": {"wal_bytes": 1, "wal_write": 1, "wal_sync": 1, "wal_fpi": 1},
     }
-    postgres = counted(told)
+    postgres = counted(result)
     named = {*_COUNTERS, *_GAUGES, *postgres.counters, *postgres.gauges}
     named |= {"server.hit_ratio", "sampler.look_ns"}
     known = {metric["name"]: metric["kind"] for metric in compiled.metrics()}

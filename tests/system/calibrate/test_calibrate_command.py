@@ -134,9 +134,9 @@ disk = { storage.disk.device = "sata-7k2-1tb" }
     assert tameshi("run", "study.toml", "--out", "study", cwd=tmp_path).returncode == 0
     done = tameshi("calibrate", "study", "--out", "out", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
-    told = " ".join(done.stderr.split())
-    assert "these cells used 2 storages, and a profile describes one" in told
-    assert "disk (cloud-volume-1tb) in cell" in told and "disk (sata-7k2-1tb) in cell" in told
+    output = " ".join(done.stderr.split())
+    assert "these cells used 2 storages, and a profile describes one" in output
+    assert "disk (cloud-volume-1tb) in cell" in output and "disk (sata-7k2-1tb) in cell" in output
     assert not (tmp_path / "out").exists()
 
 
@@ -150,10 +150,12 @@ def test_fio_results_become_a_profile(tmp_path: Path, form: str) -> None:
     assert done.returncode == 0, done.stderr
     document = check_fit(tmp_path / "out", "fio")
     measured = {cell["cell"]: cell["measured"] for cell in document["cells"]}
-    told = {job["jobname"]: job for job in json.loads((tmp_path / "fio.json").read_text())["jobs"]}
-    assert set(measured) == set(told) - {"two-files-at-once"}
+    content = {
+        job["jobname"]: job for job in json.loads((tmp_path / "fio.json").read_text())["jobs"]
+    }
+    assert set(measured) == set(content) - {"two-files-at-once"}
     for name, cell in measured.items():
-        side = told[name]["write" if "write" in name else "read"]
+        side = content[name]["write" if "write" in name else "read"]
         assert cell["rate"] == pytest.approx(side["iops"], rel=1e-6)
         assert cell["p99"] == side["clat_ns"]["percentile"]["99.000000"]
     assert document["left_out"] == ["two-files-at-once: an open loop has the rate it was given"]
@@ -203,9 +205,9 @@ def test_too_few_cells_are_refused_with_minimum(tmp_path: Path) -> None:
     (tmp_path / "few.json").write_text(json.dumps(few))
     done = tameshi("calibrate", "few.json", cwd=tmp_path)
     assert done.returncode == 2
-    told = " ".join(done.stderr.split())
-    assert "Found: 1 cell" in told and "1 cells" not in told, told
-    assert "Accepted: 3 cells or more" in told, told
+    output = " ".join(done.stderr.split())
+    assert "Found: 1 cell" in output and "1 cells" not in output, output
+    assert "Accepted: 3 cells or more" in output, output
 
 
 def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
@@ -231,10 +233,10 @@ def test_options_of_measuring_are_refused_with_results(tmp_path: Path, words: tu
     (tmp_path / "fio.out").write_text(json.dumps(fio_json.drive()))
     done = tameshi("calibrate", "fio.out", *words, cwd=tmp_path)
     assert done.returncode == 2
-    told = " ".join(done.stderr.split())
+    output = " ".join(done.stderr.split())
     assert (
-        f"{words[0]}: this option applies to measuring" in told and "results in fio.out" in told
-    ), told
+        f"{words[0]}: this option applies to measuring" in output and "results in fio.out" in output
+    ), output
     assert [path.name for path in tmp_path.iterdir()] == ["fio.out"]
 
 
@@ -263,10 +265,10 @@ def test_interrupted_calibration_names_resuming_command(tmp_path: Path) -> None:
         while not any(tmp_path.glob("my out/runs/*")) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
-    assert "`tameshi calibrate 'my out'` fits the finished measurements" in told
-    assert "the report covers" not in told
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "`tameshi calibrate 'my out'` fits the finished measurements" in output
+    assert "the report covers" not in output
 
 
 def test_uncertain_cells_are_counted_apart_from_misses() -> None:

@@ -68,10 +68,10 @@ def test_fit_recovers_or_omits_delay_after_flush(longer):
         assert "after_flush" not in device
 
 
-def _known_to(of: Cell, spread: float) -> Cell:
+def _known_to(each: Cell, spread: float) -> Cell:
     """Return the cell with this relative interval of rates."""
     return replace(
-        of, operations={kind: replace(f, spread=spread) for kind, f in of.operations.items()}
+        each, operations={kind: replace(f, spread=spread) for kind, f in each.operations.items()}
     )
 
 
@@ -158,9 +158,9 @@ def test_stuck_disk_gives_profile_with_large_error(name):
 def test_undetermined_values_are_stated():
     cells = answered(volume(rounds=True), [cell(100, 4, depth) for depth in (1, 2, 4, 16)])
     best = fitted(cells, names=("volume in rounds",))[0]
-    told = {each.parameter.key: each.determined for each in best.estimates}
-    assert told["read.latency"]
-    assert "read.transfer_rate" not in told
+    values = {each.parameter.key: each.determined for each in best.estimates}
+    assert values["read.latency"]
+    assert "read.transfer_rate" not in values
     undetermined = " ".join(best.model.undetermined)
     for word in (
         "write: no cell has this kind alone",
@@ -196,16 +196,16 @@ def test_overdetermined_model_is_last_resort():
     assert alone.model.name == slower
 
 
-def _latencies_times(of: Cell, times: float) -> Cell:
+def _latencies_times(each: Cell, times: float) -> Cell:
     operations = {
         kind: Figures(f.rate, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
-        for kind, f in of.operations.items()
+        for kind, f in each.operations.items()
     }
-    return replace(of, operations=operations)
+    return replace(each, operations=operations)
 
 
-def _doubled(of: Cell) -> Cell:
-    return slowed(of, 0.5)
+def _doubled(each: Cell) -> Cell:
+    return slowed(each, 0.5)
 
 
 def test_profile_has_source_of_each_value():

@@ -36,8 +36,8 @@ def events(folder: Path, kind: str) -> list[dict]:
 def test_verifying_job_is_read_back_outside_its_figures(tmp_path):
     job = ("--name=a", "--rw=randwrite", "--verify=crc32c", "--size=1m", "--ioengine=libaio")
     document = results(tmp_path, *job, "--iodepth=8")
-    (told,) = document["jobs"]
-    assert (told["write"]["total_ios"], told["read"]["total_ios"]) == (256, 0)
+    (job_result,) = document["jobs"]
+    assert (job_result["write"]["total_ios"], job_result["read"]["total_ios"]) == (256, 0)
     last = events(tmp_path, "verified")[-1]
     assert (last["right"], last["unwritten"], last["unsettled"]) == (256, 0, 0)
 
@@ -83,8 +83,8 @@ def test_named_block_device_behaves_as_in_fio(tmp_path, disk):
     assert refused.returncode == 2 and f"--destroy {backing}" in refused.stderr
     assert backing.read_bytes() == b"\xa5" * SIZE
     document = results(tmp_path, "--destroy", backing, *job, *named)
-    (told,) = document["jobs"]
-    assert told["write"]["total_ios"] == 256 and told["write"]["io_bytes"] == 4 << 20
+    (job_result,) = document["jobs"]
+    assert job_result["write"]["total_ios"] == 256 and job_result["write"]["io_bytes"] == 4 << 20
     assert events(tmp_path, "verified")[-1]["right"] == 1024
     (run,) = tmp_path.glob("record/runs/*")
     found = tameshi("verify", run, f"--on={node.name}={node}")

@@ -121,8 +121,8 @@ def test_tpcc_on_the_embedded_default_is_loaded_once_and_checked(study, tmp_path
         assert {"tpcc.new_order", "tpcc.payment"} <= kinds
         orders = found["tpcc.new_order", "transaction.rate"]
         assert found["tpcc.new_order", "transaction.tpmc"] == pytest.approx(60 * orders)
-        whole = sum(found[kind, "transaction.rate"] for kind in kinds)
-        assert found["tpcc", "transaction.rate"] == pytest.approx(whole)
+        total = sum(found[kind, "transaction.rate"] for kind in kinds)
+        assert found["tpcc", "transaction.rate"] == pytest.approx(total)
 
 
 def test_an_interrupted_run_leaves_no_server_and_is_made_again(study, tmp_path, place):
@@ -231,8 +231,10 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "more", "options", "told"), BAD, ids=[c[0] for c in BAD])
-def test_bad_databases_are_refused_and_create_nothing(study, tmp_path, name, more, options, told):
+@pytest.mark.parametrize(("name", "more", "options", "expected"), BAD, ids=[c[0] for c in BAD])
+def test_bad_databases_are_refused_and_create_nothing(
+    study, tmp_path, name, more, options, expected
+):
     text = TPCC.replace(
         "[workload.tpcc]\nclients = 1\n",
         PRODUCTS[PRODUCTS.index("[workload") : PRODUCTS.index("[phase")],
@@ -252,6 +254,6 @@ def test_bad_databases_are_refused_and_create_nothing(study, tmp_path, name, mor
     done = tameshi("run", path, "--out", tmp_path / "out", *world, *on, *options)
     assert done.returncode == 2, done.stderr
     said = " ".join(done.stderr.split())
-    assert told in said, said
+    assert expected in said, said
     assert "me:x" not in said
     assert sorted(tmp_path.rglob("*")) == before

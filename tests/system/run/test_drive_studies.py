@@ -41,47 +41,51 @@ SHORT = {"ramp": "1 ms", "until": {"time": "4 ms"}}
 
 def smaller(name: str) -> StudyFile:
     """Return a study with fewer levels, shorter phases and a small part of its flash."""
-    told = tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))
+    document = tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))
     for axis, levels in KEPT[name].items():
-        told["axis"][axis] = {level: told["axis"][axis][level] for level in levels}
-    told["phase"] = {phase: {**of, **SHORT} for phase, of in told["phase"].items()}
+        document["axis"][axis] = {level: document["axis"][axis][level] for level in levels}
+    document["phase"] = {phase: {**each, **SHORT} for phase, each in document["phase"].items()}
     if name == "nvme-stripe":
-        told["axis"]["drives"]["levels"], told["axis"]["jobs"]["levels"] = [2], [4, 64]
-        told["phase"]["bandwidth"]["until"] = {"time": "120 ms"}
-    for test in told["axis"].get("test", {}).values():
-        test["phase"] = {phase: {**of, **SHORT} for phase, of in test["phase"].items()}
-    for storage in told["storage"].values():
+        document["axis"]["drives"]["levels"], document["axis"]["jobs"]["levels"] = [2], [4, 64]
+        document["phase"]["bandwidth"]["until"] = {"time": "120 ms"}
+    for test in document["axis"].get("test", {}).values():
+        test["phase"] = {phase: {**each, **SHORT} for phase, each in test["phase"].items()}
+    for storage in document["storage"].values():
         if "scale" in storage:
             storage["scale"] = 256
         if "written" in storage:
             storage["written"] = "once"
-    for of in told["axis"].get("drive", {}).values():
-        if "storage" in of:
-            of["storage"]["card"]["scale"] = 256
-        of.pop("phase", None)
+    for each in document["axis"].get("drive", {}).values():
+        if "storage" in each:
+            each["storage"]["card"]["scale"] = 256
+        each.pop("phase", None)
     if name == "slc-cache":
-        del told["axis"]["pause"], told["phase"]["pause"]
+        del document["axis"]["pause"], document["phase"]["pause"]
     if name == "hot-drive":
-        told["phase"] = {k: {**v, "until": {"time": "60 ms"}} for k, v in told["phase"].items()}
+        document["phase"] = {
+            k: {**v, "until": {"time": "60 ms"}} for k, v in document["phase"].items()
+        }
     if name == "drive-spec-table":
-        told["phase"] = {k: {**v, "until": {"time": "40 ms"}} for k, v in told["phase"].items()}
-        told["storage"] = {name: told["storage"][name] for name in ("disk", "array")}
+        document["phase"] = {
+            k: {**v, "until": {"time": "40 ms"}} for k, v in document["phase"].items()
+        }
+        document["storage"] = {name: document["storage"][name] for name in ("disk", "array")}
     if name == "drive-aging":
-        told["event"]["dark"]["at"] = "2 ms"
-    told["run"]["interval"] = "1 ms"
-    told.pop("quick", None)
-    told["published"] = [
+        document["event"]["dark"]["at"] = "2 ms"
+    document["run"]["interval"] = "1 ms"
+    document.pop("quick", None)
+    document["published"] = [
         figure
-        for figure in told.get("published", [])
-        if all(str(level) in levels_of(told, axis) for axis, level in figure["cell"].items())
+        for figure in document.get("published", [])
+        if all(str(level) in levels_of(document, axis) for axis, level in figure["cell"].items())
     ]
-    return StudyFile(name, STUDIES / f"{name}.toml", as_toml(told))
+    return StudyFile(name, STUDIES / f"{name}.toml", as_toml(document))
 
 
-def levels_of(told: dict[str, Any], axis: str) -> list[str]:
+def levels_of(expected: dict[str, Any], axis: str) -> list[str]:
     """Return the levels of an axis, as labels."""
-    of = told["axis"][axis]
-    return [str(level) for level in of.get("levels", of)]
+    each = expected["axis"][axis]
+    return [str(level) for level in each.get("levels", each)]
 
 
 def as_toml(value: dict[str, Any]) -> str:
@@ -118,8 +122,8 @@ def test_small_drive_study_repeats_its_results(name: str, tmp_path: Path) -> Non
     assert first == second
     found = json.loads(first)
     assert all(cell["estimates"] for cell in found["cells"])
-    told = [e for cell in found["cells"] for e in cell["estimates"] if "operations" in e]
-    assert told and all(e["metric"].endswith((".max", ".stddev")) for e in told)
+    values = [e for cell in found["cells"] for e in cell["estimates"] if "operations" in e]
+    assert values and all(e["metric"].endswith((".max", ".stddev")) for e in values)
 
 
 @pytest.mark.soak
@@ -137,19 +141,19 @@ def test_quick_drive_study_repeats_its_results(name: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("seed", [20261121, 1])
 def test_host_rate_after_writes_matches_published_for_any_seed(seed: int, tmp_path: Path) -> None:
-    told = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
-    [figure] = [figure for figure in told["published"] if figure["id"] == "S1-0236"]
-    told["axis"] = {
-        axis: {label: told["axis"][axis][label]} for axis, label in figure["cell"].items()
+    document = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
+    [figure] = [figure for figure in document["published"] if figure["id"] == "S1-0236"]
+    document["axis"] = {
+        axis: {label: document["axis"][axis][label]} for axis, label in figure["cell"].items()
     }
-    quick = told["quick"]["axis"]
-    told["quick"]["axis"] = {
+    quick = document["quick"]["axis"]
+    document["quick"]["axis"] = {
         axis: {label: quick[axis][label]} for axis, label in figure["cell"].items() if axis in quick
     }
     # Quick reads end before a time slice does.
     del quick["test"]["four_kib"]["phase"]["reads"]
-    told["run"]["seed"], told["published"] = seed, [figure]
-    study = StudyFile("s1-0236", STUDIES / "s1-0236.toml", as_toml(told))
+    document["run"]["seed"], document["published"] = seed, [figure]
+    study = StudyFile("s1-0236", STUDIES / "s1-0236.toml", as_toml(document))
     [found] = json.loads(carried_out(study, tmp_path / "out", quick=True))["published"]
     assert found["published"] == 580_000
     assert found["predicted"] == pytest.approx(found["published"], rel=0.05)

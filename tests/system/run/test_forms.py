@@ -72,11 +72,11 @@ def test_tpcc_prints_in_tpcc_mysqls_layout(study, tmp_path, place):
     tpmc = float(re.search(r"([\d.]+) TpmC", text)[1])
     assert tpmc == pytest.approx(found["tpcc.new_order", "transaction.tpmc"], rel=1e-3)
     rows = re.findall(r"\[(\d)\] sc:(\d+)  lt:(\d+)  rt:(\d+)  fl:(\d+)", text)
-    whole = sum(int(sc) + int(lt) for _, sc, lt, _, _ in rows)
+    total = sum(int(sc) + int(lt) for _, sc, lt, _, _ in rows)
     per_line = re.findall(r"trx: (\d+),.*max_rt: [\d.]+" + r", (\d+)\|[\d.]+" * 4, text)
-    assert 0 < sum(int(n) for line in per_line for n in line) <= whole
+    assert 0 < sum(int(n) for line in per_line for n in line) <= total
     retries = sum(int(rt) for *_, rt, _ in rows)
-    seconds = whole / found["tpcc", "transaction.rate"]
+    seconds = total / found["tpcc", "transaction.rate"]
     assert retries == pytest.approx(found["tpcc", "transaction.retry_rate"] * seconds, abs=0.51)
     # The same run prints in sysbench's layout too, with any program.
     assert mismatch(SYSBENCH, reported(out, "sysbench")) == ""

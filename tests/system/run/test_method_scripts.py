@@ -38,10 +38,10 @@ def test_rounds_repeat_until_steady_with_one_minute_cells(name):
     run = planned(name)
     rounds = [rounds for rounds in run.rounds or [] if rounds.steady]
     assert rounds
-    for of in rounds:
-        assert of.times is None and of.steady.max_rounds == 25
-        assert of.steady.rounds == 5 and of.tracked
-        inside = run.phases[of.first : of.first + of.phases]
+    for each in rounds:
+        assert each.times is None and each.steady.max_rounds == 25
+        assert each.steady.rounds == 5 and each.tracked
+        inside = run.phases[each.first : each.first + each.phases]
         measured = [phase for phase in inside if phase.name == "cell"]
         assert measured
         assert {compiled.nanoseconds(phase.until.time) for phase in measured} == {MINUTE}

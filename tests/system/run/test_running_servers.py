@@ -137,14 +137,14 @@ def test_missing_or_forbidden_server_is_refused_unchanged(
         dsn = dsn_of(server)
         name = secret_name(server.product)
 
-        def refused(told: str, text: str = "", dsn: str = dsn) -> None:
+        def refused(expected: str, text: str = "", dsn: str = dsn) -> None:
             study = STUDY.replace("ENGINE", "mariadb").replace("DSN", dsn)
             study = study.replace("[workload", f"{text}\n[workload", 1)
             (tmp_path / "s.toml").write_text(study)
             out = tmp_path / "out"
             done = tameshi("run", tmp_path / "s.toml", "--world", "measured", "--out", out)
-            assert done.returncode == 2, (told, done.stderr)
-            assert told in " ".join(done.stderr.split()), (told, done.stderr)
+            assert done.returncode == 2, (expected, done.stderr)
+            assert expected in " ".join(done.stderr.split()), (expected, done.stderr)
             assert "wrong-secret" not in done.stderr and not out.exists()
 
         monkeypatch.setenv(name, "wrong-secret")
@@ -185,9 +185,9 @@ def test_no_process_shows_the_password() -> None:
     os.environ["TAMESHI_TEST_SECRET"] = SECRET
     try:
         address = {"product": "mariadb", "database": "d", "user": "u", "host": "h"}
-        told = address | {"secret_in": "TAMESHI_TEST_SECRET"}
-        assert SECRET not in json.dumps(told)
-        assert _database(told)["mariadb"]["password"] == SECRET
+        fields = address | {"secret_in": "TAMESHI_TEST_SECRET"}
+        assert SECRET not in json.dumps(fields)
+        assert _database(fields)["mariadb"]["password"] == SECRET
         assert "password" not in _database(address)["mariadb"]
     finally:
         del os.environ["TAMESHI_TEST_SECRET"]

@@ -65,9 +65,9 @@ def damage(target: Path, offset: int, data: bytes) -> None:
 
 def test_damaged_block_is_named(tmp_path):
     run, target = made(tmp_path)
-    whole = tameshi("verify", run, f"--on=disk={target}")
-    assert (whole.returncode, whole.stderr) == (0, "")
-    assert "256 blocks of 4 KiB written, 256 right" in whole.stdout
+    total = tameshi("verify", run, f"--on=disk={target}")
+    assert (total.returncode, total.stderr) == (0, "")
+    assert "256 blocks of 4 KiB written, 256 right" in total.stdout
     damage(target, 5 * BLOCK + 77, b"\xff\x00\xff")
     damage(target, 9 * BLOCK, bytes(BLOCK))
     found = tameshi("verify", run, f"--on=disk={target}")

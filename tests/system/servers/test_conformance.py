@@ -166,11 +166,11 @@ def test_exit_with_error_leaves_no_process(make: Maker, name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_address_for_load_holds_no_password(make: Maker, name: str) -> None:
-    told = make.bare(name).address.as_json()
-    assert json.loads(json.dumps(told)) == told
-    assert told["product"] == name
-    assert "file" in told if name == "sqlite" else "socket" in told
-    assert not any("password" in key or "secret" in key for key in told)
+    fields = make.bare(name).address.as_json()
+    assert json.loads(json.dumps(fields)) == fields
+    assert fields["product"] == name
+    assert "file" in fields if name == "sqlite" else "socket" in fields
+    assert not any("password" in key or "secret" in key for key in fields)
 
 
 STARTER = """

@@ -100,8 +100,8 @@ def test_sysbenchs_options_hold_on_every_product(make: Maker, tmp_path: Path, pr
     for number, options in enumerate(SYSBENCH):
         folder = tmp_path / str(number)
         folder.mkdir()
-        of = spec(server, {"oltp": SMALL["oltp"] | options}, folder, 0.4)
-        oltp = Oltp({**of, "ledger": None})
+        each = spec(server, {"oltp": SMALL["oltp"] | options}, folder, 0.4)
+        oltp = Oltp({**each, "ledger": None})
         assert oltp.load() == (0 if "auto_inc" in options else 1000)
         done = oltp.execute(folder, time.monotonic_ns())
         # Without transactions, two clients can delete the same row and then both insert it.

@@ -32,9 +32,9 @@ def test_slower_larger_pool_is_reported_and_keeps_answer():
         cell({"storage": "card", "buffer_pool": f"{pool} GiB"}, rate, 5e6)
         for pool, rate in rates.items()
     ]
-    told = document(question(), configurations(question(), POOLS, cells), [])
-    assert told["best"]["buffer_pool"] == "8 GiB"
-    assert told["falls"] == [{"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}]
+    rows = document(question(), configurations(question(), POOLS, cells), [])
+    assert rows["best"]["buffer_pool"] == "8 GiB"
+    assert rows["falls"] == [{"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}]
     assert document(question(), configurations(question(), POOLS, CELLS), [])["falls"] == []
 
 
@@ -49,8 +49,8 @@ def test_a_latency_limit_is_part_of_the_target():
     found = configurations(asked, POOLS, CELLS)
     assert best_of(asked, found) is None
     assert nearest_of(found)["qps"]["value"] == 30_000
-    told = configurations(question(target_p99_ns=5_000_000), POOLS, CELLS)
-    assert best_of(asked, told) is not None
+    rows = configurations(question(target_p99_ns=5_000_000), POOLS, CELLS)
+    assert best_of(asked, rows) is not None
 
 
 def test_slowest_transaction_type_decides_about_limit():
@@ -61,8 +61,12 @@ def test_slowest_transaction_type_decides_about_limit():
         if (each["subject"], each["metric"]) == ("tpcc.payment", "transaction.latency.p99")
     )
     tail["value"] = 1330e6
-    (told,) = configurations(question(target_p99_ns=100_000_000), POOLS, [many])
-    assert (told["p99_of"], told["p99"]["value"], told["meets"]) == ("tpcc.payment", 1330e6, False)
+    (configuration,) = configurations(question(target_p99_ns=100_000_000), POOLS, [many])
+    assert (configuration["p99_of"], configuration["p99"]["value"], configuration["meets"]) == (
+        "tpcc.payment",
+        1330e6,
+        False,
+    )
 
 
 def test_counted_transaction_type_is_deterministic():
@@ -75,18 +79,20 @@ def test_counted_transaction_type_is_deterministic():
 
 def test_failed_cell_misses_target_and_is_reported():
     without = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "no memory.")
-    (told,) = configurations(question(), POOLS, [without])
+    (configuration,) = configurations(question(), POOLS, [without])
     why = [quoted("no memory.")]
-    assert (told["meets"], told["reasons"]) == (None, why) and nearest_of([told]) is None
-    left = document(question(), [told], [], answer.failed([told]))["left_out"]
+    assert (configuration["meets"], configuration["reasons"]) == (None, why) and nearest_of(
+        [configuration]
+    ) is None
+    left = document(question(), [configuration], [], answer.failed([configuration]))["left_out"]
     assert left == [{"storage": "disks", "level": "8 GiB", "reasons": why}]
 
 
 def test_interrupted_run_is_not_left_out():
     stopped = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "stopped before its end")
     stopped["runs"] = {"complete": 0, "partial": 1, "failed": 0}
-    (told,) = configurations(question(), POOLS, [stopped])
-    assert told["meets"] is None and answer.failed([told]) == []
+    (configuration,) = configurations(question(), POOLS, [stopped])
+    assert configuration["meets"] is None and answer.failed([configuration]) == []
 
 
 def test_most_sensitive_input_comes_first():
@@ -117,12 +123,12 @@ def test_nearest_limit_decides_and_orders_inputs():
     for limit, key, first in ((5_500_000, "p99", "redo_log"), (50_000_000, "qps", "redo_log")):
         asked = question(target_p99_ns=limit)
         found = configurations(asked, POOLS, CELLS)
-        told = document(asked, found, sensitivity(asked, cells))
-        assert (told["decides"], told["sensitivity"][0]["input"]) == (key, first)
+        content = document(asked, found, sensitivity(asked, cells))
+        assert (content["decides"], content["sensitivity"][0]["input"]) == (key, first)
 
 
 def test_answer_document_has_keys_of_report():
     asked = question()
-    told = document(asked, configurations(asked, POOLS, CELLS), [])
-    assert told["best"]["storage"] == "card"
-    assert read_results({"asked": told}).asked == told
+    rows = document(asked, configurations(asked, POOLS, CELLS), [])
+    assert rows["best"]["storage"] == "card"
+    assert read_results({"asked": rows}).asked == rows

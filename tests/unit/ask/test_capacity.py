@@ -65,8 +65,8 @@ def test_larger_uncertain_input_has_its_own_space():
     assert compiled.size_bytes(axis["row_size × 1.25"]["storage"]["card"]["size"]) > 1.15 * base
     assert base < compiled.size_bytes(axis["redo_log 4 GiB"]["storage"]["card"]["size"])
     assert "storage" not in axis["redo_log 1 GiB"] and "storage" not in axis["row_size × 0.8"]
-    whole = tomllib.loads(asked_study(asked, [8 << 30], OUT).study.text)
-    assert whole["storage"] == table["storage"]
+    total = tomllib.loads(asked_study(asked, [8 << 30], OUT).study.text)
+    assert total["storage"] == table["storage"]
 
 
 def test_uncertain_input_without_space_is_left_out():
@@ -85,17 +85,17 @@ def test_failed_run_stops_neither_search_nor_sensitivity(tmp_path, monkeypatch):
     def conduct(asking, written, folder, console, wanted):
         if "sensitivity" in folder.parts:
             levels = [{"input": f"redo_log {size} GiB"} for size in (1, 4)]
-            cells = [cell(of, 20_500, 5e6) for of in levels]
+            cells = [cell(item, 20_500, 5e6) for item in levels]
         else:
             labels = tomllib.loads(written.study.text)["axis"]["buffer_pool"]
             levels = [{"storage": "card", "buffer_pool": label} for label in labels]
             cells = [
-                failed(of, "no room") if pool(of) == 32 else cell(of, 2000 * pool(of), 5e6)
-                for of in levels
-                if wanted(of)
+                failed(item, "no room") if pool(item) == 32 else cell(item, 2000 * pool(item), 5e6)
+                for item in levels
+                if wanted(item)
             ]
-        conducted.append([of["levels"] for of in cells])
-        complete = all(not of["runs"]["failed"] for of in cells)
+        conducted.append([item["levels"] for item in cells])
+        complete = all(not item["runs"]["failed"] for item in cells)
         done = SimpleNamespace(runs=cells, complete=complete, interrupted=False)
         return SimpleNamespace(plan=None, conducted=done)
 
@@ -106,15 +106,15 @@ def test_failed_run_stops_neither_search_nor_sensitivity(tmp_path, monkeypatch):
         pools=(8 << 30, 32 << 30),
         varied=(Varied("redo_log", 1 << 30, 4 << 30),),
     )
-    told = ask(Asking(asked, [], tmp_path / "out", 1, True, []), Console(quiet=True))
-    assert told.document["best"]["buffer_pool"] == "11.25 GiB"
-    assert [row["input"] for row in told.document["sensitivity"]] == ["redo_log"]
+    result = ask(Asking(asked, [], tmp_path / "out", 1, True, []), Console(quiet=True))
+    assert result.document["best"]["buffer_pool"] == "11.25 GiB"
+    assert [row["input"] for row in result.document["sensitivity"]] == ["redo_log"]
     left = [{"storage": "card", "level": "32 GiB", "reasons": [quoted("no room")]}]
-    assert told.document["left_out"] == left
-    labels = [each["buffer_pool"] for each in told.document["configurations"]]
+    assert result.document["left_out"] == left
+    labels = [each["buffer_pool"] for each in result.document["configurations"]]
     assert labels[0] == "8 GiB" and labels[-1] == "32 GiB"
-    assert not told.complete, "something failed"
-    tries = [of for cells in conducted for of in cells if of.get("buffer_pool") == "32 GiB"]
+    assert not result.complete, "something failed"
+    tries = [item for cells in conducted for item in cells if item.get("buffer_pool") == "32 GiB"]
     assert len(tries) == 1, "what failed is not tried again"
 
 

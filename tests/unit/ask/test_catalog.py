@@ -80,9 +80,9 @@ def test_invalid_catalog_is_refused_with_place(text, place, words, written):
     ],
 )
 def test_invalid_prices_and_watts_are_refused_with_place(text, words, written):
-    told = catalog_of(written('[storage.a]\ndevice = "null"\n' + text))
+    catalog = catalog_of(written('[storage.a]\ndevice = "null"\n' + text))
     with pytest.raises(BadInput) as caught:
-        costs_of(storages_of("--storage", "a", told), told, [], [])
+        costs_of(storages_of("--storage", "a", catalog), catalog, [], [])
     assert words in str(caught.value)
 
 
@@ -98,10 +98,10 @@ def test_invalid_prices_and_watts_are_refused_with_place(text, words, written):
     ],
 )
 def test_invalid_storage_is_refused_with_place(stack, words, written, tmp_path):
-    told = catalog_of(written(f"\n[storage.san]\n{stack}\n"))
+    catalog = catalog_of(written(f"\n[storage.san]\n{stack}\n"))
     with pytest.raises(BadInput) as caught:
-        storages = storages_of("--storage", "san", told)
-        prepared(question(storages=storages), tmp_path / "out", told)
+        storages = storages_of("--storage", "san", catalog)
+        prepared(question(storages=storages), tmp_path / "out", catalog)
     assert words in str(caught.value)
     assert not (tmp_path / "out").exists()
 

@@ -47,10 +47,10 @@ def test_storages_are_profiles_arrays_and_names_of_the_catalog():
 
 
 def test_array_profile_by_name_can_be_changed_in_catalog():
-    of = {"members": 24, "device": "sas-15k-300gb", "chunk": "64 KiB"}
+    each = {"members": 24, "device": "sas-15k-300gb", "chunk": "64 KiB"}
     own = {"storage": {"san": {"array": "fc-24x15k", "cache": {"memory": "4 GiB"}}}}
     found = storages_of("--storage", "fc-24x15k,san", Catalog(tables=own))
-    assert found[0].stack["cache"]["of"] == {"raid10": of}
+    assert found[0].stack["cache"]["of"] == {"raid10": each}
     assert [storage.stack["cache"]["memory"] for storage in found] == ["1 GiB", "4 GiB"]
     assert drives(found[0].stack) == [("sas-15k-300gb", 24)]
     text = '# ours\n[storage.san]\ncache.memory = "4 GiB"\narray = "fc-24"'
@@ -72,8 +72,8 @@ def test_a_storage_named_twice_is_refused():
 
 def test_prices_come_from_options_and_else_from_the_catalog():
     storages = question().storages
-    told = {"price": {"disks": 900, "card": 4000, "memory": 5}, "power": {"card": 25}}
-    found = costs_of(storages, Catalog(tables=told), ["disks=1000", "energy=0.2"], ["memory=0.5"])
+    result = {"price": {"disks": 900, "card": 4000, "memory": 5}, "power": {"card": 25}}
+    found = costs_of(storages, Catalog(tables=result), ["disks=1000", "energy=0.2"], ["memory=0.5"])
     assert found.price == {"disks": 1000.0, "card": 4000.0, "memory": 5.0, "energy": 0.2}
     assert found.watts == {"card": 25.0, "memory": 0.5}
 
@@ -140,7 +140,7 @@ def test_uncertain_inputs_default_to_half_and_twice():
     for scale, low in ((1, 1 << 20), (2, 2e6)):
         small = known | {"redo_log": 2e6, "scale": scale}
         assert varied_of("--vary", [], small)[0] == Varied("redo_log", low, 4e6)
-    told = varied_of("--vary", ["clients=5..50", "row_size=0.5..2"], known)
-    assert told[1:] == [Varied("clients", 5, 50), Varied("row_size", 0.5, 2.0)]
+    ranges = varied_of("--vary", ["clients=5..50", "row_size=0.5..2"], known)
+    assert ranges[1:] == [Varied("clients", 5, 50), Varied("row_size", 0.5, 2.0)]
     for text in ("threads=1..2", "clients=5", "clients=9..5", "clients=a..b", "row_size=0..2"):
         assert refusal(varied_of, "--vary", [text], known).startswith("--vary: ")

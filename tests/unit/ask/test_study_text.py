@@ -56,8 +56,8 @@ def test_data_pool_log_and_drives_share_one_scale():
 def test_scaled_disk_keeps_seek_times():
     asked = question()
     ((name, text),) = asked_study(asked, [8 << 30], OUT).devices
-    whole = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())
-    small, large = tomllib.loads(text)["device"]["hdd"], whole["device"]["hdd"]
+    total = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())
+    small, large = tomllib.loads(text)["device"]["hdd"], total["device"]["hdd"]
     assert name == "sas-15k-146gb-1-in-2"
     capacities = [compiled.size_bytes(each["capacity"]["value"]) for each in (small, large)]
     assert capacities[0] * 2 == capacities[1]

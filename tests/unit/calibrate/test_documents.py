@@ -60,9 +60,9 @@ def test_every_document_in_file_is_read(tmp_path, between):
 
 def test_json_error_has_place_in_file(tmp_path):
     (tmp_path / "fio.json").write_text("a note\nanother\n{\n  nothing\n}")
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as caught:
         documents_of(tmp_path / "fio.json")
-    assert "line 4 column 3" in told.value.found
+    assert "line 4 column 3" in caught.value.found
 
 
 def state(written_s: float, elapsed: int, count: int) -> dict[str, Any]:
@@ -89,6 +89,6 @@ def test_last_state_of_one_run_is_used():
     ids=["began later", "did less", "tells no time", "other jobs"],
 )
 def test_documents_of_several_runs_are_refused_with_first(second):
-    with pytest.raises(BadInput, match="several runs of fio") as told:
+    with pytest.raises(BadInput, match="several runs of fio") as caught:
         last_state(Path("fio.json"), [state(100.6, 10, 100), second])
-    assert told.value.found.startswith("document 2 of 2")
+    assert caught.value.found.startswith("document 2 of 2")

@@ -137,10 +137,10 @@ def test_figures_against_littles_law_are_left_out(times, trusted):
     if trusted:
         assert not found.left_out
         return
-    (told,) = found.left_out
-    assert told.startswith("randread-4k-1: not to be trusted, by Little's law")
-    assert f"is {times:.3g} outstanding, and 1 were asked for" in told
-    reason = told.partition(": ")[2]
+    (job_result,) = found.left_out
+    assert job_result.startswith("randread-4k-1: not to be trusted, by Little's law")
+    assert f"is {times:.3g} outstanding, and 1 were asked for" in job_result
+    reason = job_result.partition(": ")[2]
     assert Text("ja").said(reason) != reason
 
 
@@ -159,13 +159,13 @@ def test_syncs_follow_counts_and_littles_law(counted_as):
     assert cell.outstanding == pytest.approx(1.0, rel=1e-3)
 
 
-@pytest.mark.parametrize("told", [None, {"total_ios": 0, "lat_ns": {"N": 0, "mean": 0.0}}])
+@pytest.mark.parametrize("expected", [None, {"total_ios": 0, "lat_ns": {"N": 0, "mean": 0.0}}])
 @pytest.mark.parametrize(
     ("asked", "used"),
     [({"fsync": "1"}, False), ({"fdatasync": "8"}, False), ({"sync": "dsync"}, True)],
 )
-def test_job_without_counted_syncs_is_left_out(asked, used, told):
-    durable = job("randwrite", 1, 2e3, **asked) | ({"sync": told} if told else {})
+def test_job_without_counted_syncs_is_left_out(asked, used, expected):
+    durable = job("randwrite", 1, 2e3, **asked) | ({"sync": expected} if expected else {})
     found = read_fio(FILE, results(job("randread", 1, 1e4), durable))
     assert len(found.cells) == 1 + used
     if not used:
@@ -176,7 +176,7 @@ def test_job_without_counted_syncs_is_left_out(asked, used, told):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "disks", "told"),
+    ("first", "second", "disks", "expected"),
     [
         ({"filename": "/dev/a:/dev/b"}, {}, ["a", "b"], "job randread-4k-1: filename: this job"),
         ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a", "b"], "fio.json: filename: these"),
@@ -190,11 +190,11 @@ def test_job_without_counted_syncs_is_left_out(asked, used, told):
         ({"filename": "x:y"}, {"directory": "."}, ["a", "b"], ""),
     ],
 )
-def test_jobs_of_several_devices_are_refused_and_named(first, second, disks, told):
+def test_jobs_of_several_devices_are_refused_and_named(first, second, disks, expected):
     jobs = [job("randread", 1, 1e4, **first), job("randread", 4, 4e4, **second)]
     document = results(*jobs) | {"disk_util": [{"name": name} for name in disks]}
-    if told:
-        assert told in str(refusal(document))
+    if expected:
+        assert expected in str(refusal(document))
         return
     assert len(read_fio(FILE, document).cells) == 2
 
@@ -254,8 +254,8 @@ def test_any_json_is_read_or_refused(place, value):
 )
 def test_contradictory_latencies_are_refused_by_key(place, change, key):
     document = copy.deepcopy(drive())
-    told = document["jobs"][0]["read"]["lat_ns"]
-    (told["percentile"] if place == "percentile" else told).update(change)
+    latency_table = document["jobs"][0]["read"]["lat_ns"]
+    (latency_table["percentile"] if place == "percentile" else latency_table).update(change)
     refused = refusal(document)
     assert refused.where == "fio.json: job randread-4k-1"
     assert refused.key.endswith(key)
@@ -264,23 +264,23 @@ def test_contradictory_latencies_are_refused_by_key(place, change, key):
 
 def test_percentiles_may_exceed_range_by_bin_width():
     document = copy.deepcopy(drive())
-    told = document["jobs"][0]["read"]["lat_ns"]
-    told["percentile"]["99.900000"] = round(told["max"] * (1 + 1 / 64))
+    latency_table = document["jobs"][0]["read"]["lat_ns"]
+    latency_table["percentile"]["99.900000"] = round(latency_table["max"] * (1 + 1 / 64))
     shares = read_fio(FILE, document).cells[0].operations["read"].quantiles
     assert [value for _, value in shares] == sorted(value for _, value in shares)
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         ({"iodepth": "0"}, "iodepth: below the minimum (found 0; accepted: 1 or more)"),
         ({"rw": "randfoo"}, "rw: unknown kind of load (found randfoo; accepted: read, "),
     ],
 )
-def test_unsupported_job_is_left_out_with_found_and_accepted(asked, told):
+def test_unsupported_job_is_left_out_with_found_and_accepted(asked, expected):
     document = copy.deepcopy(drive())
     document["jobs"][0]["job options"] |= asked
     (line,) = read_fio(FILE, document).left_out
     reason = line.partition(": ")[2]
-    assert reason.startswith(told)
+    assert reason.startswith(expected)
     assert Text("ja").said(reason) != reason

@@ -13,10 +13,10 @@ from tameshi.report.words.text import Text
 FILE = Path("fio.json")
 
 
-def timed(of: dict[str, Any], group: int, runtime_ms: int = 1000, elapsed: int = 9):
+def timed(each: dict[str, Any], group: int, runtime_ms: int = 1000, elapsed: int = 9):
     """Return a job in a group, with its runtime and that of fio's whole run."""
-    kinds = {kind: of[kind] | {"runtime": runtime_ms} for kind in ("read", "write")}
-    return of | kinds | {"groupid": group, "elapsed": elapsed}
+    kinds = {kind: each[kind] | {"runtime": runtime_ms} for kind in ("read", "write")}
+    return each | kinds | {"groupid": group, "elapsed": elapsed}
 
 
 def test_concurrent_sections_of_group_are_left_out():
@@ -48,10 +48,10 @@ def test_concurrent_groups_are_refused(elapsed, refused):
     if not refused:
         assert len(read_fio(FILE, document).cells) == 3
         return
-    with pytest.raises(BadInput, match="ran concurrently") as told:
+    with pytest.raises(BadInput, match="ran concurrently") as caught:
         read_fio(FILE, document)
-    assert told.value.key == "jobs.elapsed"
-    assert told.value.found == "3.0 s of 3 groups in 2 s"
+    assert caught.value.key == "jobs.elapsed"
+    assert caught.value.found == "3.0 s of 3 groups in 2 s"
 
 
 def test_repeated_section_is_one_cell_with_mean():
@@ -89,18 +89,18 @@ def test_jobs_of_one_server_read_as_local_jobs():
 
 
 def test_jobs_of_several_servers_are_refused_with_names():
-    with pytest.raises(BadInput, match="several fio servers") as told:
+    with pytest.raises(BadInput, match="several fio servers") as caught:
         read_fio(FILE, of_clients("a", "b", "a"))
-    assert told.value.key == "client_stats"
-    assert told.value.found == "a:8765, b:8765"
+    assert caught.value.key == "client_stats"
+    assert caught.value.found == "a:8765, b:8765"
 
 
 def test_sections_merged_by_group_reporting_are_left_out():
     """fio 3.33 has one entry for two clones and another section, with the other's options."""
-    whole = timed(job("randread", 1, 3e4, group_reporting="1"), 0)
+    total = timed(job("randread", 1, 3e4, group_reporting="1"), 0)
     clones = timed(job("randread", 2, 4e4, group_reporting="1", numjobs="2"), 1)
-    whole["job_runtime"], clones["job_runtime"] = 3010, 2005
-    found = read_fio(FILE, results(whole, clones))
+    total["job_runtime"], clones["job_runtime"] = 3010, 2005
+    found = read_fio(FILE, results(total, clones))
     assert [cell.name for cell in found.cells] == ["randread-4k-2"]
     assert found.left_out == [
         "randread-4k-1: group_reporting tells 3 jobs as this one, and numjobs is 1"

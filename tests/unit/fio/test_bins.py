@@ -22,13 +22,13 @@ def test_fios_last_bin_is_the_end_of_its_last_group():
 
 def test_every_bin_of_fio_is_one_of_ours(tmp_path):
     document = fio(tmp_path, "--name=a", "--rw=randrw", "--size=2m", "--ioengine=psync")
-    told = [
+    result = [
         int(value)
         for word in ("read", "write")
         for value in document["jobs"][0][word]["clat_ns"]["bins"]
     ]
-    assert len(told) > 20
-    assert [middle_of(bin_of(value)) for value in told] == told
+    assert len(result) > 20
+    assert [middle_of(bin_of(value)) for value in result] == result
 
 
 def test_statistics_over_values():

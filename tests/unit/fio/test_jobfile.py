@@ -32,8 +32,8 @@ def job_lists(draw):
 def bare(jobs):
     """Return jobs without their places."""
 
-    def settings(of):
-        return [(setting.key, setting.value) for setting in of]
+    def settings(each):
+        return [(setting.key, setting.value) for setting in each]
 
     return [(job.name, settings(job.shared), settings(job.own)) for job in jobs]
 

@@ -76,14 +76,14 @@ def test_slowest_operation_is_over_all_phases(console, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
     slow = {**stream("fill")["slowest"], "latency_ns": 2_000_000_000, "stream": "fill"}
-    told = {**progress(stream("log")), "slowest": slow}
+    result = {**progress(stream("log")), "slowest": slow}
     plain = PlainDisplay(console)
     now[0] += 10
-    plain.run("measured #1", "run", told)
+    plain.run("measured #1", "run", result)
     expected = "2 s write at offset 1,048,576, 4.21 s, stream fill"
     assert text(console).splitlines()[-1] == f"  slowest of the run so far: {expected}"
     live = LiveDisplay(Console(file=StringIO(), width=200, force_terminal=True, color_system=None))
-    live.run("measured #1", "run", told)
+    live.run("measured #1", "run", result)
     assert list(live.table().columns[-1].cells)[-1] == expected
     live.ended("measured #1", "complete", None, 0)
     assert live.table().row_count == 0
@@ -118,8 +118,8 @@ def filling(**changes) -> dict:
 
 
 def test_phase_by_amount_shows_progress_and_remaining_time():
-    told = "610.0 s, fill, 240.00 GB of 960.00 GB, 30 min of it left"
-    assert display.doing("run", filling()) == told
+    result = "610.0 s, fill, 240.00 GB of 960.00 GB, 30 min of it left"
+    assert display.doing("run", filling()) == result
     sooner = display.doing("run", filling(total_ns=700_000_000_000))
     assert sooner.endswith(", 100 s of it left"), "its time is over before its amount"
     begun = {**filling(), "phase_bytes": 0}

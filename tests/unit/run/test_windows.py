@@ -36,7 +36,7 @@ def test_completion_in_next_phase_leaves_no_idle_time():
 
 def test_saturation_by_amount_has_no_steady_state_or_deviation():
     spec, *_ = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).runs
-    for rounds, told in [
+    for rounds, result in [
         (3, reason("unsettled_early", "saturate")),
         (6, reason("unsettled", "saturate", rounds=6)),
     ]:
@@ -44,12 +44,12 @@ def test_saturation_by_amount_has_no_steady_state_or_deviation():
         events += [{"kind": "round", "phase": 0, "t_ns": n, "values": []} for n in range(rounds)]
         events.append({"kind": "phase_end", "phase": 0, "t_ns": 100, "ended_by": "amount"})
         windows = windows_of(spec, events)
-        assert unsettled(windows) == [told]
+        assert unsettled(windows) == [result]
         run = SimpleNamespace(
             spec=spec,
             environment={},
-            outcome={"windows": windows, "verdict": {"reasons": [told, quoted("other")]}},
+            outcome={"windows": windows, "verdict": {"reasons": [result, quoted("other")]}},
         )
         study = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).study
         found = ledger(study, [run])["deviations"]
-        assert told not in found and quoted("other") in found
+        assert result not in found and quoted("other") in found
