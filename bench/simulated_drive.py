@@ -395,11 +395,11 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
 
 
 def hand_texts(rows: Sequence[Row]) -> list[str]:
-    """Return the cost of a read by hand at kind size."""
+    """Return the cost of a read by hand at each size."""
     return [
-        f"{kind.hand_ns:.0f} ns at {kind.drive.gib} GiB ({share(kind.hand_ratio)} of the loop's speed)"
-        for kind in rows
-        if kind.hand_ns
+        f"{line.hand_ns:.0f} ns at {line.drive.gib} GiB ({share(line.hand_ratio)} of the loop's speed)"
+        for line in rows
+        if line.hand_ns
     ]
 
 
