@@ -397,7 +397,8 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
 def hand_texts(rows: Sequence[Row]) -> list[str]:
     """Return the cost of a read by hand at each size."""
     return [
-        f"{line.hand_ns:.0f} ns at {line.drive.gib} GiB ({share(line.hand_ratio)} of the loop's speed)"
+        f"{line.hand_ns:.0f} ns at {line.drive.gib} GiB "
+        f"({share(line.hand_ratio)} of the loop's speed)"
         for line in rows
         if line.hand_ns
     ]

@@ -85,7 +85,7 @@ def _check_storage(catalog: Catalog, name: str, stack: Any) -> None:
 def line_of(text: str, key: Sequence[str]) -> int:
     """Return the first line, from 1, of the longest known prefix of a key; 0 without any."""
     best, line = 0, 0
-    for number, parts in _told(text):
+    for number, parts in _key_lines(text):
         same = 0
         while same < min(len(parts), len(key)) and parts[same] == key[same]:
             same += 1
@@ -94,7 +94,7 @@ def line_of(text: str, key: Sequence[str]) -> int:
     return line
 
 
-def _told(text: str) -> Iterator[tuple[int, list[str]]]:
+def _key_lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield lines with the complete key of the table or value that starts there."""
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):

@@ -134,8 +134,8 @@ class Cell:
         if least <= self.outstanding <= most:
             return ""
         return (
-            "not to be trusted, by Little's law: rate times latency is "
-            f"{self.outstanding:.3g} outstanding, and {self.depth} were asked for"
+            "untrustworthy by Little's law: rate times latency gives "
+            f"{self.outstanding:.3g} outstanding requests, but the depth is {self.depth}"
         )
 
     @property

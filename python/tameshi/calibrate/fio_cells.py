@@ -146,7 +146,7 @@ OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log
 NO_LATENCIES = "no latencies were recorded"
 FEWEST_SAMPLES = 20
 """Least number of samples for a spread."""
-NO_SYNCS = "writes were to be made durable, and fio tells of no sync"
+NO_SYNCS = "writes should be synced, but fio reports no sync"
 
 
 def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None = None) -> Recorded:
@@ -191,11 +191,11 @@ def _cell(path: Path, section: Section) -> Cell | str:
         return stream
     for jobs in section.rounds:
         if len(jobs) > clones:
-            return f"{len(jobs)} jobs of this name ran at once, and numjobs is {clones}"
+            return f"{len(jobs)} jobs of this name ran concurrently, but numjobs is {clones}"
         if 1 < len(jobs) < clones:
-            return f"{len(jobs)} of {clones} clones are told"
+            return f"only {len(jobs)} of {clones} clones are reported"
         if len(jobs) == 1 and (count := in_one_entry(jobs[0], options)) > clones:
-            return f"group_reporting tells {count} jobs as this one, and numjobs is {clones}"
+            return f"group_reporting merges {count} jobs into this one, but numjobs is {clones}"
     operations_mean = _averaged(rounds)
     # With O_DSYNC, the writes themselves take the time of syncs.
     if (
@@ -221,7 +221,7 @@ def _failure(jobs: Sequence[Table]) -> str:
     for job in jobs:
         if number := int(job.number(ERROR, 0.0)):
             known = os.strerror(number) if number in errno.errorcode else "which is none of Linux"
-            return f"it failed, fio says: error {number}, {known}"
+            return f"fio reports failure: error {number}, {known}"
     return ""
 
 
@@ -254,7 +254,7 @@ def _operations(jobs: Sequence[Table]) -> dict[str, Figures] | str:
         if known:
             operations[kind] = _summed(known)
     if not operations:
-        return "it shows no read and no write"
+        return "it has no reads or writes"
     return {**operations, **_synced(jobs[0], operations.get("write"))}
 
 

@@ -56,7 +56,7 @@ class Model:
 
 
 KNOWN_CAPACITY = "the size of what was measured"
-UNKNOWN_CAPACITY = "capacity: how large the device is was not known; --size gives it"
+UNKNOWN_CAPACITY = "capacity: the size of the device is unknown; set it with --size"
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,11 @@ def read_recorded(path: Path) -> Recorded:
     devices: dict[str, str] = {}
     for cell in document["cells"]:
         cell_runs = _runs_of(cell, usable)
-        reason = unusable(cell_runs[0][1]) if cell_runs else "no run shows it"
+        reason = unusable(cell_runs[0][1]) if cell_runs else "no run has it"
         name = name_of(cell)
         made = None if reason else _cell(name, cell, cell_runs, latencies)
         if made is None:
-            recorded.left_out.append(f"{name}: {reason or 'too little was done in it'}")
+            recorded.left_out.append(f"{name}: {reason or 'too few operations'}")
         else:
             recorded.cells.append(made)
             devices.setdefault(_device_of(cell_runs[0]), name)
@@ -136,12 +136,12 @@ def _runs_of(
 def unusable(phase: PhaseSpec) -> str:
     """Return why a phase is not a cell of one plain stream in closed loop; empty if it is."""
     if len(phase.streams) != 1:
-        return "several streams ran at once"
+        return "several streams ran concurrently"
     spec = phase.streams[0].stream
     if spec.arrivals not in (None, "closed"):
-        return "an open loop has the rate it was given"
+        return "the rate of an open loop is preset"
     if spec.access is not None and spec.access.value == "buffered":
-        return "it went through the page cache"
+        return "it used the page cache"
     if spec.think_time not in (None, "0 ns", "0 s") or spec.duty is not None:
         return "the stream pauses"
     return ""
@@ -165,8 +165,8 @@ def _cell(
         if not rate or not mean or not rate["value"]:
             continue
         tag = f"steady/{stream.name}/{kind}"
-        told_of = (latencies[run.folder].get(f"{index}/{tag}") for run, _, index in runs)
-        curves = [curve for curve in map(_curve, told_of) if curve]
+        statistics = (latencies[run.folder].get(f"{index}/{tag}") for run, _, index in runs)
+        curves = [curve for curve in map(_curve, statistics) if curve]
         operations[kind] = Figures(
             rate["value"],
             mean["value"],

@@ -273,7 +273,7 @@ class Section:
         if not self.beside:
             return ""
         others = _name_list(self.beside)
-        return f"several streams may have run at once: it shares its group with {others}"
+        return f"several streams may have run concurrently: it shares its group with {others}"
 
 
 def sections_of(document: Table) -> list[Section]:

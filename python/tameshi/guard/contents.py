@@ -36,7 +36,7 @@ def signatures(fd: int, path: Path) -> dict[str, str]:
     """
     tool = shutil.which("wipefs", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
     if tool is None:
-        raise _not_told(path, "wipefs is not installed")
+        raise _unidentified(path, "wipefs is not installed")
     # Go through the descriptor: another device may have taken the path.
     command = [tool, "--no-act", "--json", f"/proc/self/fd/{fd}"]
     done = subprocess.run(
@@ -48,15 +48,15 @@ def signatures(fd: int, path: Path) -> dict[str, str]:
         check=False,
     )
     if done.returncode != 0:
-        raise _not_told(
+        raise _unidentified(
             path, f"wipefs failed: {' '.join(done.stderr.split()) or 'no error message'}"
         )
     try:
         entries = json.loads(done.stdout)["signatures"] if done.stdout.strip() else []
         # Several signatures of a kind (ZFS has dozens): keep the first.
-        return {entry["type"]: _told(entry) for entry in reversed(entries)}
+        return {entry["type"]: _signature_text(entry) for entry in reversed(entries)}
     except (ValueError, KeyError, TypeError) as error:
-        raise _not_told(path, "unknown output format of wipefs") from error
+        raise _unidentified(path, "unknown output format of wipefs") from error
 
 
 def refuse_signatures(fd: int, path: Path) -> None:
@@ -127,13 +127,13 @@ def _held(fd: int) -> bool:
     return False
 
 
-def _told(entry: dict[str, str | None]) -> str:
+def _signature_text(entry: dict[str, str | None]) -> str:
     offset = int(entry["offset"] or "0", 16)
     names = [f"{key} {entry[key]}" for key in ("label", "uuid") if entry.get(key)]
     return f"{entry['type']} at byte {offset}" + (f" ({', '.join(names)})" if names else "")
 
 
-def _not_told(path: Path, found: str) -> GuardRefusal:
+def _unidentified(path: Path, found: str) -> GuardRefusal:
     return GuardRefusal(
         "Tameshi cannot identify the content of this device or file, and leaves it alone",
         where=str(path),

@@ -119,7 +119,7 @@ def _rounds(
         if rule is None:
             numbers = [visit["round"] for visit in visits if visit["ended_by"]]
             made = max(numbers, default=0)
-            return _told(made, min(numbers, default=1), made, None, phase, [], [])
+            return _window_rounds(made, min(numbers, default=1), made, None, phase, [], [])
     if rule is None:
         return None
     ((key, value),) = scope.items()
@@ -129,14 +129,14 @@ def _rounds(
     if verdicts:
         last = verdicts[-1]
         attained, checks = last["attained"], last["checks"]
-        return _told(made, last["first"], last["last"], attained, phase, rounds, checks)
+        return _window_rounds(made, last["first"], last["last"], attained, phase, rounds, checks)
     # The phase ended before a verdict on its rounds; enough of them were judged.
     window = rule.rounds or 5
     checks = [] if made >= window else None
-    return _told(made, max(made - window + 1, 1), made, False, phase, rounds, checks)
+    return _window_rounds(made, max(made - window + 1, 1), made, False, phase, rounds, checks)
 
 
-def _told(
+def _window_rounds(
     made: int,
     first: int,
     last: int,

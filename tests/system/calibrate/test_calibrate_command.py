@@ -158,7 +158,7 @@ def test_fio_results_become_a_profile(tmp_path: Path, form: str) -> None:
         side = content[name]["write" if "write" in name else "read"]
         assert cell["rate"] == pytest.approx(side["iops"], rel=1e-6)
         assert cell["p99"] == side["clat_ns"]["percentile"]["99.000000"]
-    assert document["left_out"] == ["two-files-at-once: an open loop has the rate it was given"]
+    assert document["left_out"] == ["two-files-at-once: the rate of an open loop is preset"]
     assert "# Profile fio: how well it fits" in done.stdout
 
 

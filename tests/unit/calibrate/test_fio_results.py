@@ -113,7 +113,7 @@ def test_option_with_line_break_is_refused(option):
 
 def test_failed_job_is_left_out_with_error():
     found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
-    assert found.left_out == ["randread-4k-1: it failed, fio says: error 5, Input/output error"]
+    assert found.left_out == ["randread-4k-1: fio reports failure: error 5, Input/output error"]
     assert found.cells[0].name == "randread-4k-4"
 
 
@@ -138,8 +138,8 @@ def test_figures_against_littles_law_are_left_out(times, trusted):
         assert not found.left_out
         return
     (job_result,) = found.left_out
-    assert job_result.startswith("randread-4k-1: not to be trusted, by Little's law")
-    assert f"is {times:.3g} outstanding, and 1 were asked for" in job_result
+    assert job_result.startswith("randread-4k-1: untrustworthy by Little's law")
+    assert f"gives {times:.3g} outstanding requests, but the depth is 1" in job_result
     reason = job_result.partition(": ")[2]
     assert Text("ja").said(reason) != reason
 
@@ -171,7 +171,7 @@ def test_job_without_counted_syncs_is_left_out(asked, used, expected):
     if not used:
         (line,) = found.left_out
         name, _, reason = line.partition(": ")
-        assert name == "randwrite-4k-1" and "fio tells of no sync" in reason
+        assert name == "randwrite-4k-1" and "fio reports no sync" in reason
         assert Text("ja").said(reason) != reason
 
 

@@ -24,7 +24,7 @@ def test_concurrent_sections_of_group_are_left_out():
     alone = timed(job("randread", 4, 4e4), 1)
     found = read_fio(FILE, results(*jobs, alone))
     assert [cell.name for cell in found.cells] == ["randread-4k-4"]
-    reason = "several streams may have run at once: it shares its group with"
+    reason = "several streams may have run concurrently: it shares its group with"
     assert found.left_out == [
         f"randread-4k-1: {reason} randread-4k-2",
         f"randread-4k-2: {reason} randread-4k-1",
@@ -66,7 +66,7 @@ def test_equal_concurrent_sections_are_left_out():
     alike = timed(job("randread", 1, 1e4), 0)
     found = read_fio(FILE, results(alike, alike, timed(job("randread", 4, 4e4), 1)))
     (line,) = found.left_out
-    assert line == "randread-4k-1: 2 jobs of this name ran at once, and numjobs is 1"
+    assert line == "randread-4k-1: 2 jobs of this name ran concurrently, but numjobs is 1"
     assert Text("ja").said(line.partition(": ")[2]) not in line
 
 
@@ -103,5 +103,5 @@ def test_sections_merged_by_group_reporting_are_left_out():
     found = read_fio(FILE, results(total, clones))
     assert [cell.name for cell in found.cells] == ["randread-4k-2"]
     assert found.left_out == [
-        "randread-4k-1: group_reporting tells 3 jobs as this one, and numjobs is 1"
+        "randread-4k-1: group_reporting merges 3 jobs into this one, but numjobs is 1"
     ]

@@ -195,7 +195,7 @@ def test_words_of_another_program_stay_as_they_are(words: str, lang: str) -> Non
 
 
 def test_words_of_another_tool_are_no_list_of_names() -> None:
-    told = Text("ja").said("it failed, fio says: error 5, read and write")
+    told = Text("ja").said("fio reports failure: error 5, read and write")
     assert told == "fioによれば失敗。エラー5（read and write）"
 
 

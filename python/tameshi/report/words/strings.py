@@ -1651,7 +1651,7 @@ TEXT: dict[str, tuple[str, str]] = {
 
 SAID = {
     # what a fit could not be told
-    "capacity: how large the device is was not known; --size gives it": (
+    "capacity: the size of the device is unknown; set it with --size": (
         "capacity: デバイスの容量が不明。--sizeで指定可能"
     ),
     # cells that a fit leaves out
@@ -1661,29 +1661,29 @@ SAID = {
     "{key}: unknown kind of load (found {found}; accepted: {accepted})": (
         "{key}: 負荷の種類ではない（指定は{found}、有効なのは{accepted}）"
     ),
-    "not to be trusted, by Little's law: rate times latency is {found} outstanding, "
-    "and {depth} were asked for": (
+    "untrustworthy by Little's law: rate times latency gives {found} outstanding "
+    "requests, but the depth is {depth}": (
         "信頼できない値。リトルの法則によればレート×レイテンシで同時に{found}件のはずだが、"
         "要求は{depth}件"
     ),
-    "it failed, fio says: error {number}, {words}": "fioによれば失敗。エラー{number}（{words}）",
+    "fio reports failure: error {number}, {words}": "fioによれば失敗。エラー{number}（{words}）",
     "no latencies were recorded": "レイテンシの記録なし",
-    "it shows no read and no write": "読み取りも書き込みもなし",
-    "{shown} of {clones} clones are told": "{clones}個の複製のうち{shown}個しか記録がない",
-    "{shown} jobs of this name ran at once, and numjobs is {clones}": (
+    "it has no reads or writes": "読み取りも書き込みもなし",
+    "only {shown} of {clones} clones are reported": "{clones}個の複製のうち{shown}個しか記録がない",
+    "{shown} jobs of this name ran concurrently, but numjobs is {clones}": (
         "この名前のジョブが{shown}個同時に動作したが、numjobsは{clones}"
     ),
-    "writes were to be made durable, and fio tells of no sync": (
+    "writes should be synced, but fio reports no sync": (
         "書き込みの永続化を求めたが、fioの結果に同期の記録なし"
     ),
-    "several streams may have run at once: it shares its group with {names}": (
+    "several streams may have run concurrently: it shares its group with {names}": (
         "複数のストリームが同時に動作した可能性：{names}と同じグループ"
     ),
-    "several streams ran at once": "複数のストリームが同時に動作",
-    "an open loop has the rate it was given": "オープンループのレートは指定されたもの",
-    "it went through the page cache": "ページキャッシュを経由",
+    "several streams ran concurrently": "複数のストリームが同時に動作",
+    "the rate of an open loop is preset": "オープンループのレートは指定されたもの",
+    "it used the page cache": "ページキャッシュを経由",
     "the stream pauses": "ストリームに休止あり",
-    "no run shows it": "どの実行にも現れない",
-    "too little was done in it": "操作が少なすぎる",
+    "no run has it": "どの実行にも現れない",
+    "too few operations": "操作が少なすぎる",
 }
 """Japanese of what a fit says in English words, with fields in braces."""
