@@ -358,7 +358,7 @@ def test_file_with_reused_inode_number_is_refused(tmp_path: Path) -> None:
     plan = guard.check_target(path, SIZE, "disk")
     with path.open("r+b") as file:
         file.write(guard.Header("another", "disk", SIZE, True).to_block())
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
 
 
@@ -367,7 +367,7 @@ def test_a_directory_exchanged_meanwhile_is_refused(tmp_path: Path) -> None:
     plan = guard.check_target(tmp_path / "mnt", SIZE, "disk")
     (tmp_path / "mnt").rename(tmp_path / "old")
     (tmp_path / "mnt").mkdir()
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
     assert list((tmp_path / "mnt").iterdir()) == []
 
@@ -379,9 +379,9 @@ def test_a_target_in_use_is_neither_opened_nor_removed(
     path = make(tmp_path)
     plan = guard.check_target(path, SIZE, "disk")
     with guard.open_target(plan, direct=False):
-        with pytest.raises(GuardRefusal, match="in use"):
+        with pytest.raises(GuardRefusal, match="another run uses"):
             guard.open_target(plan, direct=False)
-        with pytest.raises(GuardRefusal, match="in use"):
+        with pytest.raises(GuardRefusal, match="another run uses"):
             guard.remove_target(path)
     guard.remove_target(path)
 
