@@ -273,7 +273,7 @@ def html(profile: Described | Array, simulated: Behaviour | ByDepth | None, lang
 
     loader = resources.files("tameshi")
     template = loader.joinpath("devices", "page.html").read_text(encoding="utf-8")
-    style = loader.joinpath("report", "style.css").read_text(encoding="utf-8")
+    style = loader.joinpath("report", "render", "style.css").read_text(encoding="utf-8")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )

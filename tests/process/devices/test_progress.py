@@ -90,7 +90,7 @@ def test_unvalidated_scale_is_marked(scale, proven):
     point = Point(1.0, 1.0, 1e5, 1e5)
     found = Behaviour(scale, True, (point, point), (Measured("one_read_4k", 1.0, 1.0, 1.0),))
     assert as_json(drive, found)["behaviour"]["scale_is_proven"] == proven
-    for lang, word in (("en", "unproven"), ("ja", "未検証")):
+    for lang, word in (("en", "not validated"), ("ja", "未検証")):
         out = Console(file=io.StringIO(), width=400)
         out.print(render(drive, found, lang))
         for text in (out.file.getvalue(), html(drive, found, lang)):

@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 
 def test_help_loads_no_result_libraries():
     script = (
-        "import sys; from tameshi.cli import app; app(['--help'], standalone_mode=False); "
+        "import sys; from tameshi.commands.cli import app; app(['--help'], standalone_mode=False); "
         "print([m for m in ('polars', 'scipy', 'plotly', 'pydantic') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -57,7 +57,7 @@ def test_invalid_study_is_refused_without_heavy_imports(tmp_path):
     study = tmp_path / "s.toml"
     study.write_text("titel = 1\n")
     script = (
-        "import sys; from tameshi.cli import main\n"
+        "import sys; from tameshi.commands.cli import main\n"
         "try: main()\n"
         "finally: print([m for m in ('polars', 'scipy', 'plotly') if m in sys.modules])"
     )
