@@ -1,1 +1,1 @@
-"""Benchmarks, each next to a peer in the same run; they are no tests."""
+"""Benchmarks against a peer within the same run; not tests."""

@@ -1,27 +1,23 @@
-"""Depth sweep of Tameshi and fio on the same file, in alternating pairs.
+"""Queue depth sweep on one file: Tameshi against fio, in alternating pairs.
 
     python -m bench.beside_fio [--most 400] [--seconds 0.4] [--depths 1 …] [--write] [PLACE …]
 
-Default places: a file on a separate tmpfs (mounted with huge pages, which requires root) and one in
-build/. Both programs read at random, with direct I/O, by io_uring with registered file and buffers,
-submitting two requests at a time.
+The default places are a file on a tmpfs of its own (mounted with huge pages, which needs root) and
+one in build/. Both programs read at random with direct I/O and io_uring, registered file and
+buffers, two requests per submission. On tmpfs, blocks have 4 MiB, at depth 1 and 2 enough for 16
+MiB in flight: at 4 KiB the processor is the limit and the cheaper generator wins, which `make
+bench` measures elsewhere. Both leave the copying to io_uring, though Tameshi by default reads a
+file in memory in place. On tmpfs, readers are pinned to one processor at nice -20: the kernel
+copies in its own threads, and their scheduling changes a pair by 10 %. The rest of Tameshi runs on
+another processor, since fio does nothing else during so short a run. The small memory pages of a
+file or buffer change a run by 20 %, hence huge pages for all: the file by its mount, fio's buffers
+by an option for reserved pages, Tameshi's by default.
 
-On tmpfs, blocks have 4 MiB; at depths 1 and 2 they are larger, for 16 MiB in flight. At 4 KiB the
-processor is the limit, and the cheaper generator simply does more; `make bench` measures that. Both
-leave the copying to io_uring, although by default Tameshi reads a file in memory at submission. The
-reading threads are bound to one processor at nice -20: the kernel copies in its own threads, and
-their placement changes a pair by a tenth. The rest of Tameshi runs on another processor, because
-fio does nothing but read in so short a run. The placement of small pages changes a run by a fifth,
-so all memory is in huge pages: the file's by a mount option, fio's buffers from reserved huge
-pages, Tameshi's by default.
-
-A pair runs both programs at one depth, one after the other, in alternating order. The ratio of the
-means has a 95 % interval over the pairs. A depth gets at least ten pairs, until the interval is
-narrow enough or `--most` pairs have run. The width decides, not the position. Pairs on tmpfs are
-half as long up to depth 4: fio's time ends when its queue is empty, and a deep queue of large
-blocks takes a while.
-
-`--write` writes the table to docs/validation/beside-fio.md; rows that were not measured stay.
+A pair runs both at one depth in alternating order; the ratio of the means has a 95 % interval over
+the pairs. A depth gets at least ten pairs, until the interval is narrow enough (only its width
+decides) or after `--most` pairs. Pairs on tmpfs are half as long up to depth 4: fio's time ends
+when its queue is empty, and a deep queue of large blocks takes a while. `--write` writes the table
+to docs/validation/beside-fio.md and keeps unmeasured rows.
 """
 
 from __future__ import annotations
@@ -58,21 +54,21 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 SIZE_MIB = 512
 LEAST_PAIRS = 10
 HALF_WIDTH_TMPFS = 0.015
-"""Half width of the interval at which a depth's pairs end; the acceptance limit is ±5 %."""
+"""Half width of the interval that ends the pairs of a depth; the bar is ±5 %."""
 HALF_WIDTH_DISK = 0.03
-"""The same on a disk, with an acceptance limit of ±10 %."""
+"""Half width on a disk; the bar is ±10 %."""
 SHORT_UP_TO = 4
-"""Largest depth at which a run on tmpfs is half as long."""
+"""Greatest depth at which a run on tmpfs is half as long."""
 HIGHEST_PRIORITY = -20
 HUGE_PAGES = Path("/proc/sys/vm/nr_hugepages")
 HUGE_PAGES_FOR_FIO = 80
-"""Huge pages of 2 MiB: enough for the deepest queue of the largest blocks."""
+"""Number of 2 MiB pages: the deepest queue of the largest blocks, and reserve."""
 HEADER_MIB = 1
-"""Length of the ownership header before the payload; fio reads the same bytes as Tameshi."""
+"""The ownership header before the payload; fio reads the same bytes."""
 CHILDREN = multiprocessing.get_context("forkserver")
 CHILDREN.set_forkserver_preload(["tameshi.workflow.execute"])
 ROW = re.compile(r"^\| (tmpfs|disk) \| \d+ \| (\d+) \|.*$", re.MULTILINE)
-"""Row of the page's table, by place and depth."""
+"""Pattern of a row of the page's table: place and depth."""
 STUDY = """
 title = "Beside fio"
 question = "Do both measure the same?"
@@ -91,7 +87,7 @@ until = {{ time = "{time} ms" }}
 
 @dataclass(frozen=True)
 class Row:
-    """One depth on one place: mean IOPS of both, their ratio and its 95 % interval."""
+    """One depth in one place: mean IOPS of both, their ratio and its 95 % interval."""
 
     place: str
     on_tmpfs: bool
@@ -105,15 +101,15 @@ class Row:
 
 
 def on_tmpfs(place: Path) -> bool:
-    """True if the kernel's copying, not a device, is measured."""
+    """Return whether the kernel's copying is measured instead of a device."""
     command = ["stat", "--file-system", "--format=%T", str(place)]
-    kind = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
-    return kind.stdout.strip() == "tmpfs"
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    return done.stdout.strip() == "tmpfs"
 
 
 @contextmanager
 def huge_tmpfs() -> Iterator[Path]:
-    """Mount a tmpfs with huge pages while the context lasts."""
+    """Mount a tmpfs with huge pages for the duration of the block."""
     with tempfile.TemporaryDirectory() as place:
         options = f"huge=always,size={2 * SIZE_MIB}m"
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tameshi", place], check=True)
@@ -125,7 +121,7 @@ def huge_tmpfs() -> Iterator[Path]:
 
 @contextmanager
 def huge_buffers() -> Iterator[None]:
-    """Reserve huge pages for fio while the context lasts; by default it asks for none."""
+    """Reserve huge pages for fio for the duration of the block."""
     before = HUGE_PAGES.read_text(encoding="utf-8")
     HUGE_PAGES.write_text(str(int(before) + HUGE_PAGES_FOR_FIO), encoding="utf-8")
     try:
@@ -135,27 +131,27 @@ def huge_buffers() -> Iterator[None]:
 
 
 def block_kib(place: Path, depth: int) -> int:
-    """Block size; on tmpfs large enough that copying, not the generator, dominates."""
+    """Return the block size: large on tmpfs, so that copying dominates and not the generator."""
     return max(4, 16 // depth) * 1024 if on_tmpfs(place) else 4
 
 
 def half_width(place: Path) -> float:
-    """Half width of the interval that a place needs."""
+    """Return the required half width of the interval in a place."""
     return HALF_WIDTH_TMPFS if on_tmpfs(place) else HALF_WIDTH_DISK
 
 
 def seconds_on(place: Path, depth: int, seconds: float) -> float:
-    """Duration of a run in seconds."""
+    """Return the duration of a run."""
     return seconds / 2 if on_tmpfs(place) and depth <= SHORT_UP_TO else seconds
 
 
 def ramp_ms(place: Path) -> int:
-    """Seconds at a run's start that are left out; on a disk the queue must fill first."""
+    """Return the ramp: on a disk, the queue has to fill."""
     return 50 if on_tmpfs(place) else 200
 
 
 def last_processor() -> int:
-    """Processor to which reading threads are bound on tmpfs."""
+    """Return the processor of the readers on tmpfs."""
     return max(os.sched_getaffinity(0))
 
 
@@ -165,13 +161,13 @@ def hurry() -> None:
 
 
 def keep_to_it() -> None:
-    """Bind this process to a processor, and raise its priority."""
+    """Pin this process to a processor and raise its priority."""
     os.sched_setaffinity(0, {last_processor()})
     hurry()
 
 
 def tameshi(study: Path, place: Path, out: Path) -> float:
-    """IOPS measured by `tameshi run`, with everything recorded."""
+    """Return IOPS measured by `tameshi run`, with everything recorded."""
     child = CHILDREN.Process(target=_conduct, args=(study, place, out))
     child.start()
     child.join()
@@ -183,8 +179,10 @@ def tameshi(study: Path, place: Path, out: Path) -> float:
 
 
 def _conduct(study: Path, place: Path, out: Path) -> None:
-    """Run a study as `tameshi run` does, without the report, in a child process that has
-    imported already."""
+    """Run a study without its report, in a child that has already imported everything.
+
+    This keeps the two runs of a pair close together.
+    """
     if on_tmpfs(place):
         hurry()
     bindings = Bindings(storage={"disk": place}, backend="io_uring")
@@ -198,7 +196,7 @@ def _conduct(study: Path, place: Path, out: Path) -> None:
 
 
 def fio(place: Path, depth: int, seconds: float) -> float:
-    """IOPS of fio on the same bytes."""
+    """Return IOPS of fio on the same bytes."""
     options = {
         "name": "p",
         "filename": place / "tameshi-disk.dat",
@@ -231,7 +229,8 @@ def fio(place: Path, depth: int, seconds: float) -> float:
 def compare(
     place: Path, depths: Sequence[int], most: int, seconds: float, console: Console
 ) -> list[Row]:
-    """Table of one place: pairs of each depth until the intervals suffice, at most `most`."""
+    """Return the table of one place: pairs per depth until the interval is narrow enough, at most
+    `most`."""
     found: dict[int, list[tuple[float, float]]] = {depth: [] for depth in depths}
     lasting = {depth: seconds_on(place, depth, seconds) for depth in depths}
     with ExitStack() as stack:
@@ -256,7 +255,7 @@ def compare(
 
 
 def enough(place: Path, pairs: Sequence[tuple[float, float]]) -> bool:
-    """True if a depth has an even number of pairs, and a narrow enough interval."""
+    """Return whether a depth has an even number of pairs and a narrow enough interval."""
     if len(pairs) < LEAST_PAIRS or len(pairs) % 2:
         return False
     _, half = _log_ratio(pairs)
@@ -264,7 +263,7 @@ def enough(place: Path, pairs: Sequence[tuple[float, float]]) -> bool:
 
 
 def _studies(folder: Path, place: Path, lasting: Mapping[int, float]) -> dict[int, Path]:
-    """Study for each depth, by its duration in seconds."""
+    """Return a study per depth, by its duration."""
     ramp = ramp_ms(place)
     studies = {depth: folder / f"depth-{depth}.toml" for depth in lasting}
     for depth, path in studies.items():
@@ -276,7 +275,7 @@ def _studies(folder: Path, place: Path, lasting: Mapping[int, float]) -> dict[in
 
 
 def _log_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Mean of the ratio's logarithm, and half its 95 % interval."""
+    """Return the mean of the ratio's logarithm, and half its 95 % interval."""
     logs = [math.log(ours / theirs) for ours, theirs in pairs]
     half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
     return fmean(logs), half
@@ -290,7 +289,7 @@ def _row(place: Path, depth: int, pairs: Sequence[tuple[float, float]]) -> Row:
 
 
 def page(rows: Sequence[Row], seconds: float, before: str) -> str:
-    """Page of docs/validation; rows that were not measured come from `before`."""
+    """Return the table as a page of docs/validation; unmeasured rows come from `before`."""
     version = subprocess.run(
         ["fio", "--version"], capture_output=True, encoding="utf-8", check=True
     )

@@ -1,19 +1,17 @@
-"""MariaDB measured next to MariaDB simulated: the same study in both worlds, on a real disk.
+"""Real MariaDB against the simulated one: the same study in both worlds, on an existing disk.
 
     python -m bench.beside_mariadb [--on DIRECTORY] [--profile FILE] [--size small|full]
                                    [--published] [--no-server | --simulated] [--write]
 
-First `tameshi calibrate` makes a profile of the directory's disk. It is kept with the results: a
-second call measures only missing points. Then one study runs in the measured and in the simulated
-world: TPC-C and sysbench's read-write on a small data set, several buffer pools, from a warm start.
-The host is this machine's processors with the costs of the profile `1x-64-core-io-uring`. No
-parameter is fitted to the compared figures.
-
-`--published` also runs the calibration cells of `mysql-disk-or-flash`, shortened and from a warm
-start, in place of 90 minutes from a cold start. `--simulated` repeats the simulation only, with
-the profiles of disk and host stored next to the table, and keeps the measured figures. `--write`
-writes databases.csv, the page made from it, and those profiles if a server was
-measured. Measure on a quiet machine: client, server and disk share it.
+First, `tameshi calibrate` makes a profile of the directory's disk (kept with the results: a second
+call measures only missing cells). Then one study runs in the measured and the simulated world:
+TPC-C and sysbench's read-write on a small data set, several buffer pools, from a warm start. The
+host is this machine's processors with the costs of the profile `1x-64-core-io-uring`; nothing is
+fitted to the comparison. `--published` also runs the calibration cells of `mysql-disk-or-flash`,
+short and from a warm start instead of 90 minutes from a cold one. `--simulated` repeats the
+simulation with the saved profiles of disk and host, and takes measured values from the table.
+`--write` writes databases.csv, its page and, after a measurement, the profiles. Measure on a quiet
+machine: client, server and disk share it.
 """
 
 from __future__ import annotations
@@ -42,20 +40,20 @@ from tameshi.workflow import study_folder
 
 DISK, HOST = "own-disk", "own-machine"
 KEPT = tuple(PAGES / f"{name}.toml" for name in (DISK, HOST))
-"""Profiles of what the table was measured on."""
+"""Profiles of the machine on which the table was measured."""
 METRICS = {
     "statement.rate": "1/s",
     "server.hit_ratio": "1",
     "server.read_rate": "1/s",
     "server.page_write_rate": "1/s",
 }
-"""Compared metrics and their units. Writes are counted in pages."""
+"""Compared metrics and their units. Writes are in pages."""
 FITTED = {
     "S2-0023": "what a look at a page of a list costs",
     "S2-0025": "a statement's processor time; the size of the log",
     "S2-0041": "the size of the log",
 }
-"""Model parameters fitted to a figure."""
+"""Parts of the model that were fitted to a figure."""
 PUBLISHED_METRIC = "statement.rate"
 LARGE = 'engine.mysql.buffer_pool = "40 GiB"'
 SMALL = 'engine.mysql.buffer_pool = "256 MiB"'
@@ -64,8 +62,8 @@ PUBLISHED = {
     "S2-0025": (LARGE, 80, 30, 60),
     "S2-0041": (LARGE, 240, 30, 60),
 }
-"""Calibration figures of MySQL 5.5 on two cards: settings of the study, warehouses, seconds of
-the ramp (until the log has wrapped), and seconds in all."""
+"""Calibration figures of MySQL 5.5 on two cards: settings of the study, warehouses, and seconds:
+ramp (one pass through the log) and total."""
 
 
 @dataclass(frozen=True)
@@ -157,12 +155,12 @@ interval = "1 s"
 
 
 def tameshi(*words: str) -> None:
-    """Run the command line, and show its output."""
+    """Run the command line and show its output."""
     subprocess.run([sys.executable, "-m", "tameshi", *words], check=True)
 
 
 def host_text() -> str:
-    """This machine's processors with the costs of a current host."""
+    """Return this machine's processors with the costs of a current host."""
     text = (PROFILES / "hosts" / "1x-64-core-io-uring.toml").read_text(encoding="utf-8")
     mhz = re.search(
         r"^cpu MHz\s*:\s*([\d.]+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE
@@ -184,7 +182,7 @@ def host_text() -> str:
 
 
 def study_text(scale: Scale) -> str:
-    """Study of both worlds."""
+    """Return the study of both worlds."""
     pools = ", ".join(f'"{pool}"' for pool in scale.pools)
     said = {
         "POOLS": pools,
@@ -200,7 +198,7 @@ def study_text(scale: Scale) -> str:
 
 
 def short_text() -> str:
-    """Study of the published cells."""
+    """Return the study of the published cells."""
     lines = (
         f"{name} = {{ {settings}, workload.tpcc.warehouses = {warehouses}, "
         f'phase.run.ramp = "{ramp} s", phase.run.until.time = "{until} s" }}'
@@ -212,7 +210,7 @@ def short_text() -> str:
 def beside_server(
     out: Path, place: Path, scale: Scale, profile: Path | None
 ) -> list[dict[str, Any]]:
-    """Rows of the table: MariaDB measured, and simulated on a profile of the same disk."""
+    """Return rows of the table: MariaDB measured, and simulated on a profile of the same disk."""
     made = profile or calibrated(out / "calibrated", place, scale)
     study = prepared(out, scale, (made.read_text(encoding="utf-8"), host_text()))
     results = out / "beside-mariadb"
@@ -222,7 +220,7 @@ def beside_server(
 
 
 def simulated_anew(out: Path) -> list[dict[str, Any]]:
-    """Rows of the table with the measured figures, simulated anew."""
+    """Return rows of the table as measured, with new simulated values."""
     ends = (path.read_text(encoding="utf-8") for path in KEPT)
     study, results = prepared(out, SIZES["full"], tuple(ends)), out / "simulated"
     tameshi("run", str(study), "--world", "simulated", "--out", str(results))
@@ -233,7 +231,7 @@ def simulated_anew(out: Path) -> list[dict[str, Any]]:
 def renewed(
     rows: Iterable[Mapping[str, str]], cells: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Measured rows with the current estimates of their cells."""
+    """Return the measured rows with their cells' new values."""
     for old in rows:
         if kind(old["source"]) == "measured":
             ours = value_of(cells[old["source"]], old["metric"])
@@ -241,7 +239,7 @@ def renewed(
 
 
 def prepared(out: Path, scale: Scale, ends: tuple[str, ...]) -> Path:
-    """Study, with profiles of its disk and its host next to it."""
+    """Return the study, with profiles of its disk and host next to it."""
     for kind, name, text in zip(("devices", "hosts"), (DISK, HOST), ends, strict=True):
         path = out / "profiles" / kind / f"{name}.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -252,13 +250,13 @@ def prepared(out: Path, scale: Scale, ends: tuple[str, ...]) -> Path:
 
 
 def calibrated(out: Path, place: Path, scale: Scale) -> Path:
-    """Profile of the disk under a directory."""
+    """Return a profile of the disk under a directory."""
     tameshi("calibrate", str(place), *scale.calibrate, "--name", DISK, "--out", str(out))
     return out / "profiles" / "devices" / f"{DISK}.toml"
 
 
 def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
-    """Cells of both worlds side by side."""
+    """Return cells of both worlds side by side."""
     found = json.loads((folder / "results.json").read_bytes())
     cells = {(cell["world"], tuple(cell["levels"].values())): cell for cell in found["cells"]}
     facts = {}
@@ -279,18 +277,18 @@ def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def named(cell: Mapping[str, Any]) -> str:
-    """Name of a cell in the table."""
+    """Return a cell's name in the table."""
     return f"MariaDB: {', '.join(cell['levels'].values())}"
 
 
 def value_of(cell: Mapping[str, Any], metric: str) -> float | None:
-    """First estimate of a metric; a program's own precedes those of its kinds."""
+    """Return the first estimate of a metric: a program's own precedes those of its kinds."""
     values = (e["value"] for e in cell["estimates"] if e["metric"] == metric)
     return next(values, None)
 
 
 def judged(cell: Mapping[str, Any]) -> dict[str, str]:
-    """Verdict of the measured cell, if it is not sound."""
+    """Return the reasons of the measured cell's verdict, if it is not valid."""
     verdict = cell["verdict"]
     if verdict["level"] == "valid":
         return {}
@@ -303,15 +301,15 @@ def judged(cell: Mapping[str, Any]) -> dict[str, str]:
 def row(
     source: str, facts: Any, metric: str, pair: Sequence[float | None], unit: str, note: str
 ) -> dict[str, Any]:
-    """Row of databases.csv."""
+    """Return a row of databases.csv."""
     known, ours = (f"{value:.6g}" for value in pair if value is not None)
-    entry = {key: getattr(facts, key) for key in COLUMNS[1:7]}
+    result = {key: getattr(facts, key) for key in COLUMNS[1:7]}
     rest = {"metric": metric, "reference": known, "ours": ours, "unit": unit, "note": note}
-    return {"source": source, **entry, **rest, "fitted": "", "invalid": ""}
+    return {"source": source, **result, **rest, "fitted": "", "invalid": ""}
 
 
 def published_rows(out: Path) -> Iterator[dict[str, Any]]:
-    """Calibration cells, shortened and from a warm start."""
+    """Return the calibration cells, short and warm."""
     study, folder = out / "published-cells.toml", out / "published-cells"
     study.write_text(short_text(), encoding="utf-8")
     tameshi("run", str(study), "--out", str(folder))
@@ -329,7 +327,7 @@ def published_rows(out: Path) -> Iterator[dict[str, Any]]:
 
 
 def shown(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Rows for a terminal."""
+    """Return the rows for a terminal."""
     table = Table("source", "metric", "known", "ours", "ours / known")
     for each in rows:
         ratio = float(each["ours"]) / float(each["reference"])
@@ -340,7 +338,7 @@ def shown(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def write(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Replace older rows of the same kind, and write the page."""
+    """Write the rows in place of older ones of the same kind, and the page."""
     new_kinds = {kind(each["source"]) for each in rows}
     kept = [old for old in table_rows() if kind(old["source"]) not in new_kinds]
     with TABLE.open("w", newline="", encoding="utf-8") as file:
@@ -352,7 +350,7 @@ def write(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def table_rows() -> list[dict[str, str]]:
-    """All rows of the table."""
+    """Return all rows of the table."""
     if not TABLE.exists():
         return []
     with TABLE.open(newline="", encoding="utf-8") as file:
@@ -360,15 +358,14 @@ def table_rows() -> list[dict[str, str]]:
 
 
 def kind(source: str) -> str:
-    """Kind of a row: published and shortened here, published and run as a whole study, or
-    measured here."""
+    """Return the kind of a row: published and short, published and full, or measured here."""
     if source in PUBLISHED:
         return "published"
     return "study" if source in listed() else "measured"
 
 
 def main() -> None:
-    """Run the requested parts, show the rows, and write them on request."""
+    """Run the requested parts, print them, and write on request."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--on", type=Path, default=Path("build"))
     parser.add_argument("--out", type=Path, default=Path("tameshi-results/beside-mariadb"))

@@ -1,10 +1,9 @@
-"""Effect of the capacity scale on results: one card at one n-th of its capacity, by the command
-line.
+"""Effect of the capacity scale on results: one card at 1/n of its capacity, through the CLI.
 
     python -m bench.capacity_scale [--write] [SCALE …]
 
-The ES3000 1.2 TB card in steady state: 4 KiB random writes with 256 outstanding, then 8 KiB, 70
-% reads, with 64 outstanding, each long enough for some hundred thousand I/Os. Scale 1 is the
+The ES3000 1.2 TB card in the steady state: 4 KiB random writes with 256 outstanding, then 8 KiB, 70
+% reads, with 64 outstanding, long enough for some hundred thousand requests each. Scale 1 is the
 whole card: 3 GB of memory and some minutes. `--write` writes docs/validation/capacity-scale.md.
 """
 
@@ -61,7 +60,7 @@ MEASURES = {
     "latency.stddev": ("standard deviation, µs", 1e3),
     "latency.max": ("longest, µs", 1e3),
 }
-"""Measures of each operation: heading, and divisor of the unit."""
+"""Figures of each operation: heading, and unit."""
 TABLES = (("writes", "write"), ("mixed", "read"), ("mixed", "write"))
 NAMES = {
     ("writes", "write"): "4 KiB random writes, 256 outstanding",
@@ -73,7 +72,7 @@ Found = Mapping[tuple[int, str, str], tuple[float, int | None]]
 
 
 def run(scales: Sequence[int]) -> Found:
-    """Run a study with a cell for each scale, one after another to save memory."""
+    """Run a study with one cell per scale, in sequence to save memory."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "capacity-scale.toml", Path(scratch) / "out"
         study.write_text(STUDY.replace("SCALES", ", ".join(map(str, scales))), "utf-8")
@@ -95,7 +94,8 @@ def _found(
 
 
 def table(found: Found, phase: str, operation: str) -> Iterator[str]:
-    """Table of one operation: a row for each scale, with changes against the first row."""
+    """Return the table of one operation: a row per scale, each value with its change against the
+    first row."""
     yield f"## {NAMES[phase, operation]}"
     yield ""
     yield "| n | I/Os | " + " | ".join(heading for heading, _ in MEASURES.values()) + " |"
@@ -106,7 +106,7 @@ def table(found: Found, phase: str, operation: str) -> Iterator[str]:
         cells = [str(scale), f"{count:,}"]
         for measure, (_, unit) in MEASURES.items():
             value, first = (
-                found[of, phase, f"{operation}.{measure}"][0] for of in (scale, scales[0])
+                found[each, phase, f"{operation}.{measure}"][0] for each in (scale, scales[0])
             )
             change = f" ({100 * (value / first - 1):+.1f} %)" if scale != scales[0] else ""
             cells.append(f"{value / unit:,.4g}{change}" if unit > 1 else f"{value:,.0f}{change}")
@@ -115,7 +115,7 @@ def table(found: Found, phase: str, operation: str) -> Iterator[str]:
 
 
 def largest(found: Found, measures: Sequence[str], most: int) -> float:
-    """Largest relative change of some measures against the smallest scale, up to a scale."""
+    """Return the largest relative change of some figures against the least scale, up to a scale."""
     scales = sorted({scale for scale, *_ in found})
     changes = [
         abs(
@@ -132,7 +132,7 @@ def largest(found: Found, measures: Sequence[str], most: int) -> float:
 
 
 def page(found: Found) -> str:
-    """Text of the page."""
+    """Return the page."""
     scales = sorted({scale for scale, *_ in found})
     first, last = scales[0], scales[-1]
     parts = {
@@ -144,7 +144,7 @@ def page(found: Found) -> str:
         "standard deviations": ("latency.stddev",),
         "maxima": ("latency.max",),
     }
-    changes = [f"| {name} | {100 * largest(found, m, last):.1f} % |" for name, m in parts.items()]
+    result = [f"| {name} | {100 * largest(found, m, last):.1f} % |" for name, m in parts.items()]
     lines = [
         "# Does the capacity scale change results?",
         "",
@@ -158,7 +158,7 @@ def page(found: Found) -> str:
         "",
         "| of | at most |",
         "|---|---:|",
-        *changes,
+        *result,
         "",
         *(line for place in TABLES for line in table(found, *place)),
         "Rates, means and medians do not hang on the scale: any of those tried serves for them.",

@@ -1,14 +1,14 @@
-"""Client cost per transaction: Tameshi next to sysbench and pgbench, in alternating pairs.
+"""Client cost per transaction: Tameshi against sysbench and pgbench, in alternating pairs.
 
     python -m bench.client_cost [--pairs 10] [--seconds 5] [--write] [--place FOLDER]
 
-Processor time per transaction on one private server and the same tables: sysbench's
-oltp_read_write and oltp_point_select on MariaDB; pgbench's built-in select-only and
-simple-update scripts with prepared statements on PostgreSQL. Also the cost per statement of
-TPC-C next to that of oltp_read_write in our client. Processor time covers the whole process:
-ours from connecting to the end of its record, theirs from start to end. A pair runs each once,
-in alternating order; a ratio is a geometric mean over pairs with its 95 % interval. `--write`
-writes docs/validation/client-cost.md.
+Processor time per transaction on one private server and the same tables: sysbench's oltp_read_write
+and oltp_point_select on MariaDB; pgbench's select-only and simple-update, its built-in scripts with
+prepared statements, on PostgreSQL. In addition, the cost of a TPC-C statement relative to one of
+oltp_read_write. Processor time is that of the whole process: Tameshi's from connecting to the end
+of its record, the others' from start to end. A pair runs each once, in alternating order; a ratio
+is a geometric mean over pairs with its 95 % interval. `--write` writes
+docs/validation/client-cost.md.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ENGINES = {
     "mariadb": {"buffer_pool": "256 MiB", "redo_log": "256 MiB", "commit": "0"},
     "postgresql": {"buffer_pool": "256 MiB", "redo_log": "256 MiB", "commit": "off"},
 }
-"""Settings without durable commits: only the client is measured."""
+"""Settings without disk waits at commit: only the client is measured."""
 OLTP = {"clients": CLIENTS, "tables": TABLES, "rows": ROWS, "popularity": "uniform"}
 PROGRAMS: dict[str, dict[str, Any]] = {
     "read_write": {"oltp": {"mix": "read_write", **OLTP}},
@@ -60,8 +60,8 @@ PROGRAMS: dict[str, dict[str, Any]] = {
     "simple-update": {"pgbench": {"mix": "simple_update", "clients": CLIENTS, "scale": 1}},
     "tpcc": {"tpcc": {"warehouses": CLIENTS, "clients": CLIENTS}},
 }
-"""TPC-C warehouses, one per client. On a single one, clients wait for each other's rows,
-processors become idle meanwhile, and the kernel's work to wake them counts as the client's."""
+"""TPC-C has a warehouse per client. On a single one, clients wait for each other's rows, processors
+idle, and the kernel's wake-ups count as the client's time."""
 STATEMENTS = {"select-only": 1, "simple-update": 5}
 """Statements of pgbench's scripts, including BEGIN and END."""
 ONCE = """
@@ -74,10 +74,10 @@ run.execute(sys.argv[1], time.monotonic_ns())
 after = resource.getrusage(resource.RUSAGE_SELF)
 print(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 """
-"""Child process of our client: the spec on standard input, processor time on standard output.
-Imports of this module would start additional threads in it."""
+"""Tameshi's client: spec on standard input, processor time on standard output. Imports of this
+module would run additional threads."""
 BARS = {"sysbench": 1.0, "pgbench": 1.5, "oltp": 1.0}
-"""Largest accepted cost of ours, as a share of the other."""
+"""Upper bounds on Tameshi's cost, as a share of the peer's."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +90,18 @@ class Cost:
 
     @property
     def per_transaction_us(self) -> float:
-        """Processor time in µs."""
+        """Return processor time in µs."""
         return self.cpu_s / self.transactions * 1e6
 
     @property
     def per_statement_us(self) -> float:
-        """Processor time in µs."""
+        """Return processor time in µs."""
         return self.cpu_s / self.statements * 1e6
 
 
 @dataclass(frozen=True)
 class Match:
-    """Comparison: the two runs of a pair, and the compared figure."""
+    """Comparison: the two runs of a pair, and the compared value."""
 
     name: str
     product: str
@@ -111,14 +111,13 @@ class Match:
     per_statement: bool = False
 
     def value(self, cost: Cost) -> float:
-        """Compared figure in µs."""
+        """Return the value in µs."""
         return cost.per_statement_us if self.per_statement else cost.per_transaction_us
 
 
 @dataclass(frozen=True)
 class Row:
-    """Means of a comparison in µs, statements per transaction of both, and the ratio with its
-    interval."""
+    """Means of a comparison in µs, statements per transaction of both, ratio with its interval."""
 
     match: Match
     ours: float
@@ -129,7 +128,7 @@ class Row:
 
 @contextmanager
 def served(place: Path, product: str) -> Iterator[PrivateServer]:
-    """Start a private server with an empty database while the context lasts."""
+    """Run a private server with an empty database, removed afterwards."""
     engine = Engine.model_validate(ENGINES[product])
     with prepare_directory(place / product, PRODUCTS[product], 1 << 30) as directory:
         log = place / "log"
@@ -144,7 +143,7 @@ def served(place: Path, product: str) -> Iterator[PrivateServer]:
 
 
 def spec_of(server: PrivateServer, program: str, seconds: float) -> dict[str, Any]:
-    """Spec of a run for the driver: one phase, recorded each second."""
+    """Return a run's spec for the driver: one phase, recorded each second."""
     return {
         "target": database_target(server.address.as_json()),
         "program": PROGRAMS[program],
@@ -156,7 +155,7 @@ def spec_of(server: PrivateServer, program: str, seconds: float) -> dict[str, An
 
 
 def ours(server: PrivateServer, program: str, seconds: float) -> Cost:
-    """Run our client in a separate process, with everything recorded."""
+    """Run Tameshi's client in a process of its own, with everything recorded."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("series", "histograms"):
             (Path(folder) / name).mkdir()
@@ -175,7 +174,7 @@ def ours(server: PrivateServer, program: str, seconds: float) -> Cost:
 
 
 def timed(words: Sequence[str]) -> tuple[str, float]:
-    """Output of a command, and its processor time with all threads, in seconds."""
+    """Return a command's output and its processor time with all threads, in seconds."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
@@ -188,7 +187,7 @@ def timed(words: Sequence[str]) -> tuple[str, float]:
 
 
 def number_in(pattern: str, text: str) -> int:
-    """Number in a line of output."""
+    """Return the number in a line."""
     found = re.search(pattern, text)
     if not found:
         raise RuntimeError(f"no {pattern!r} in:\n{text}")
@@ -228,7 +227,7 @@ def pgbench(server: PrivateServer, script: str, seconds: float) -> Cost:
 
 
 def matches(mariadb: PrivateServer, postgresql: PrivateServer, seconds: float) -> list[Match]:
-    """All comparisons."""
+    """Return every comparison."""
     found = [
         Match(
             f"oltp_{script}",
@@ -258,7 +257,7 @@ def matches(mariadb: PrivateServer, postgresql: PrivateServer, seconds: float) -
 
 
 def row_of(match: Match, pairs: Sequence[tuple[Cost, Cost]]) -> Row:
-    """Means of both and the ratio of a comparison's pairs."""
+    """Return means of both and the ratio of a comparison's pairs."""
     values = [(match.value(a), match.value(b)) for a, b in pairs]
     return Row(
         match,
@@ -273,7 +272,7 @@ def row_of(match: Match, pairs: Sequence[tuple[Cost, Cost]]) -> Row:
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Geometric mean of ratios and its 95 % interval."""
+    """Return the geometric mean of ratios and its 95 % interval."""
     logs = [math.log(ratio) for ratio in ratios]
     half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
     middle = fmean(logs)
@@ -281,7 +280,7 @@ def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
 
 
 def measured(place: Path, pairs: int, seconds: float, console: Console) -> list[Row]:
-    """Run all comparisons, pair by pair."""
+    """Return all comparisons, pair by pair."""
     with ExitStack() as stack:
         mariadb, postgresql = (stack.enter_context(served(place, name)) for name in ENGINES)
         for server, program in (
@@ -307,7 +306,7 @@ HEADINGS = ["transaction", "on", "beside", "ours, µs", "theirs, µs", "statemen
 
 
 def cells(row: Row) -> list[str]:
-    """Row as texts."""
+    """Return a row as texts."""
     middle, low, high = row.ratio
     mine, others = row.statements
     return [
@@ -319,7 +318,7 @@ def cells(row: Row) -> list[str]:
 
 
 def page(rows: Sequence[Row], pairs: int, seconds: float) -> str:
-    """Page of docs/validation."""
+    """Return the table as a page of docs/validation."""
     programs = [["sysbench", "--version"], ["psql", "--version"], ["mariadbd", "--version"]]
     said = [
         subprocess.run(p, capture_output=True, encoding="utf-8", check=True)
@@ -340,8 +339,8 @@ def page(rows: Sequence[Row], pairs: int, seconds: float) -> str:
         "included. Both work on the same server, tables and keys (uniform), with prepared",
         "statements; commits wait for no disk. pgbench's are its built-in scripts, on tables that",
         "our `pgbench` program made; it has the server write CURRENT_TIMESTAMP where our client",
-        "sends a time. The last row compares statements. TPC-C has a warehouse for each client: on",
-        "one, clients wait for each other's rows, and waking idle processors costs client time.",
+        "sends a time. The last row compares statements; TPC-C has a warehouse for each client,",
+        "because processors that idle during waits for rows cost the client wake-up time.",
         "Ratios are ours to the others', with a 95 % interval.",
         "",
         "| " + " | ".join(HEADINGS) + " |",

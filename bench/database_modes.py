@@ -4,15 +4,13 @@
                                    [--exact MINUTES | --reference FOLDER] [--repetitions N]
                                    [--only TEXT] [--write]
 
-The first repetitions of each cell run in separate processes: `fast` completely, and `exact`
-completely or for its first MINUTES, extrapolated with the rate of the last half of them.
-Alternatively the results of `tameshi run --exact` in FOLDER replace `exact`, at an unknown cost.
-
-Processor time is the process's, as the mean of a repetition. Next to it are statements per
-second, the largest resident memory and, if exact ran completely, the differences of the modes
-per repetition and in other figures. Sums are over all repetitions of the study, shared evenly by
-two cores. `--write` writes docs/validation/database-modes.md, or for another study such as
-bench/loads.toml database-modes-NAME.md.
+Each cell's first repetitions run in processes of their own: `fast` in full; `exact` in full too, or
+its first MINUTES, projected to the whole by the pace of their last half; or not at all, with the
+results of `tameshi run --exact` in FOLDER at unknown cost. Processor time is the process's, as a
+mean over repetitions; other columns are statements per second, the largest resident memory and, for
+a full exact run, the difference between the modes per repetition and in other figures. Sums are
+over all repetitions of the study on two cores. `--write` writes docs/validation/database-modes.md,
+and for another study, such as bench/loads.toml, database-modes-NAME.md.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ MINUTE = 60
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run: its processor seconds, and its output."""
+    """Cost of a run: processor seconds, and output."""
 
     cpu_s: float
     memory_mib: float
@@ -55,12 +53,12 @@ class Cost:
 
     @property
     def rate(self) -> float:
-        """Statements per second of virtual time."""
+        """Return statements per second of virtual time."""
         return self.statements / self.seconds
 
 
 def resized(spec: RunSpec, mode: Mode, seconds: float | None) -> RunSpec:
-    """Run in a mode, with its one phase cut to the given seconds."""
+    """Return the run in a mode, its single phase limited to these seconds."""
     assert spec.database is not None
     (phase,) = spec.phases
     time_ns = compiled.nanoseconds(phase.until.time or "0 s")
@@ -86,11 +84,11 @@ STANDING = {
 
 
 def figures(load: pl.DataFrame, server: pl.DataFrame) -> dict[str, float]:
-    """Sums of counters, means of gauges and mean latencies (ns) of a run, by name."""
+    """Return sums of counters, means of gauges and mean latencies (ns) of a run, by name."""
     known: dict[str, float] = {}
-    for names, of in ((COUNTED, pl.col("value").sum()), (STANDING, pl.col("value").mean())):
+    for names, each in ((COUNTED, pl.col("value").sum()), (STANDING, pl.col("value").mean())):
         for name, metric in names.items():
-            known[name] = float(server.filter(pl.col("metric") == metric).select(of).item())
+            known[name] = float(server.filter(pl.col("metric") == metric).select(each).item())
     sums = load.group_by("subject", "metric").agg(pl.col("value").sum()).sort("subject")
     by = {(row["subject"], row["metric"]): row["value"] for row in sums.iter_rows(named=True)}
     for subject, metric in by:
@@ -101,7 +99,7 @@ def figures(load: pl.DataFrame, server: pl.DataFrame) -> dict[str, float]:
 
 
 def figures_of(folder: Path) -> tuple[float, float, float, dict[str, float]]:
-    """Statements of a record, its length and simulated part in seconds, and figures."""
+    """Return a record's statements, length and simulated part in seconds, and figures."""
     load, server = (pl.read_csv(folder / "series" / f"{name}.csv") for name in ("load", "server"))
     rows = load.filter(pl.col("metric") == "statement.count")
     lines = (folder / "events.jsonl").read_text("utf-8").splitlines()
@@ -126,13 +124,13 @@ def cost(spec: RunSpec) -> Cost:
 
 
 def alone(spec: RunSpec) -> Cost:
-    """Execute a run in a separate process."""
+    """Execute a run in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(cost, (spec,))
 
 
 def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
-    """Cost of `exact`, and whether it ran completely."""
+    """Return the cost of `exact`, and whether it ran in full."""
     if minutes is None:
         return alone(resized(spec, Mode.exact, None)), True
     half, full = (alone(resized(spec, Mode.exact, minutes * m)) for m in (MINUTE / 2, MINUTE))
@@ -144,7 +142,7 @@ def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
 
 
 def referred(folder: Path, spec: RunSpec) -> Cost:
-    """The same run in a folder of results."""
+    """Return the same run from a folder of results."""
     for run in (folder / "runs").iterdir():
         known = json.loads((run / "spec.json").read_text("utf-8"))
         if (known["cell"], known["repetition"]) == (dict(spec.cell), spec.repetition):
@@ -153,7 +151,7 @@ def referred(folder: Path, spec: RunSpec) -> Cost:
 
 
 def mean(costs: Sequence[Cost]) -> Cost:
-    """Mean of several repetitions of a cell; the largest memory."""
+    """Return the mean of several repetitions of a cell; the largest memory."""
     count = len(costs)
     names = [name for name in costs[0].figures if all(name in cost.figures for cost in costs)]
     return Cost(
@@ -171,7 +169,7 @@ def measured(
     exactly: Callable[[RunSpec], tuple[Cost, bool]],
     console: Console,
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows of costs for each cell with their sums, and rows of differences."""
+    """Return a row of costs per cell with the sums, and a row of differences per cell."""
     rows, apart, sums, most = [], {}, [0.0, 0.0], 0.0
     for name, specs in cells.items():
         fasts = [alone(resized(spec, Mode.fast, None)) for spec in specs]
@@ -205,7 +203,7 @@ def measured(
 
 
 def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> dict[str, str]:
-    """Difference of each figure of `fast` from `exact`."""
+    """Return the difference of each figure between `fast` and `exact`."""
     return {
         name: f"{(value / exact[name] - 1) * 100:+.1f} %" if exact.get(name) else ""
         for name, value in fast.items()
@@ -213,14 +211,15 @@ def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> dict[str,
 
 
 def beside_each_other(apart: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
-    """Row for each cell under a head of all figures; kinds of transactions belong to a workload."""
+    """Return a row per cell under a head of all figures; kinds of transactions depend on the
+    workload."""
     names = list(dict.fromkeys(name for figures in apart.values() for name in figures))
-    rows = [[cell, *(of.get(name, "") for name in names)] for cell, of in apart.items()]
+    rows = [[cell, *(each.get(name, "") for name in names)] for cell, each in apart.items()]
     return [["cell", *names], *rows]
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Table in Markdown; the first row is the head."""
+    """Return a Markdown table; the first row is the head."""
     head, *lines = (f"| {' | '.join(row)} |" for row in rows)
     return "\n".join([head, "|---" * len(rows[0]) + "|", *lines])
 
@@ -237,7 +236,7 @@ def written(
     study: str,
     repetitions: tuple[int, int],
 ) -> str:
-    """Page; `repetitions` are those measured and those of the study."""
+    """Return the page, with the number of measured and of all repetitions."""
     held, there_are = repetitions
     fast, exact = (float(rows[-1][column] or 0) * there_are / CORES / MINUTE for column in (5, 6))
     beside = f", {exact:.0f} minutes in `exact`" if exact else ""
@@ -259,7 +258,7 @@ def written(
 
 
 def main() -> None:
-    """Measure, print, and write on request."""
+    """Measure and print; write the page on request."""
     parser = argparse.ArgumentParser(prog="python -m bench.database_modes")
     parser.add_argument("--study", type=Path, default=STUDY)
     exact = parser.add_mutually_exclusive_group()

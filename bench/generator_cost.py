@@ -1,17 +1,15 @@
-"""Cost of the load generator per I/O: Tameshi next to fio, IOPS per CPU-second in alternating
-pairs.
+"""Generator cost per I/O: Tameshi against fio, IOPS per CPU-second in alternating pairs.
 
     python -m bench.generator_cost [--pairs 10] [--seconds 1] [--write] [PLACE …]
 
-Random reads of 4 KiB at queue depth 32, one job, with every latency recorded by both: without I/O
-(fio's null engine, our null backend), on a file in tmpfs (/dev/shm) and on the disk (build/). fio
-runs with usual settings (io_uring, direct) and tuned (fixed buffers, registered file, batches). In
-open loop at half of the generator's maximum rate, the benchmark also measures its lateness: from
-the time that a request is due and a slot is free to its submission.
-
-Processor time covers the whole process and the kernel's threads for it: ours within the measured
-window, fio's over its run. A pair runs each once, in alternating order; a ratio is a geometric
-mean over pairs with its 95 % interval. `--write` writes docs/validation/speed.md.
+Random reads of 4 KiB at queue depth 32, one job, every latency recorded by both: with null
+backends, on a file on tmpfs (/dev/shm) and on one on the disk (build/). fio runs in its usual form
+(io_uring, direct) and tuned (fixed buffers, registered file, batches). A further test measures the
+generator's own lateness in open loop at half of its maximum rate: from the time when a request is
+due and a slot is free to its submission. Processor time is that of the whole process including
+kernel threads: Tameshi's within the measured window, fio's over its run. A pair runs each once, in
+alternating order; a ratio is a geometric mean over pairs with its 95 % interval. `--write` writes
+docs/validation/speed.md.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DEPTH = 32
 SIZE_MIB = 512
 HEADER_MIB = 1
-"""Length of the ownership header before the payload; fio reads the same bytes as Tameshi."""
+"""The ownership header before the payload; fio reads the same bytes."""
 RAMP_SECONDS = 0.3
 STUDY = f"""
 title = "What an I/O costs"
@@ -58,7 +56,7 @@ until = {{ time = "TIME ms" }}
 interval = "100 ms"
 """
 MORE_THAN_ANY = 1e8
-"""Requests per second beyond any generator's rate."""
+"""Requests per second beyond any generator."""
 COMMON: dict[str, object] = {
     "name": "p",
     "rw": "randread",
@@ -98,7 +96,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Row:
-    """One target and one setting of fio: figures of both, and the ratios of ours to fio's."""
+    """One target and one form of fio: results of both, and the ratios of Tameshi's to fio's."""
 
     target: str
     against: str
@@ -109,7 +107,7 @@ class Row:
 
 
 def tameshi(study: Path, place: Path, backend: str, out: Path) -> Cost:
-    """Run by the command line, with everything recorded."""
+    """Run through the command line, with everything recorded."""
     run(study, place, backend, out)
     [record] = (out / "runs").glob("*/series.parquet")
     rows = pl.read_parquet(record).filter(pl.col("t_ns") - pl.col("dt_ns") >= RAMP_SECONDS * 1e9)
@@ -117,26 +115,26 @@ def tameshi(study: Path, place: Path, backend: str, out: Path) -> Cost:
     used = rows.filter(
         (pl.col("subject") == "worker") & pl.col("metric").str.starts_with("process.cpu_")
     )
-    # Two rows an interval, user and system, each of the whole interval.
+    # Two rows per interval, user and system, each for the whole interval.
     cpu = total(used, "value") / (total(used, "dt_ns") / 2)
     iops = total(done, "value") / (total(done, "dt_ns") / 1e9)
     return Cost(iops, iops / cpu)
 
 
 def run(study: Path, place: Path, backend: str, out: Path) -> None:
-    """Study with one run."""
+    """Run a study with one run."""
     command = [sys.executable, "-m", "tameshi", "run", str(study), "--world", "measured"]
     options = ["--on", f"disk={place}", "--out", str(out), "--fresh", "--keep"]
     subprocess.run([*command, *options, "--backend", backend], check=True, capture_output=True)
 
 
 def total(rows: pl.DataFrame, column: str) -> float:
-    """Sum of a column."""
+    """Return the sum of a column."""
     return float(rows[column].sum())
 
 
 def fio(options: dict[str, object], seconds: float) -> Cost:
-    """Run of a command; its processor time covers all its threads and processes."""
+    """Run fio once; its processor time includes all threads and processes."""
     timed = {**options, "runtime": f"{int(seconds * 1000)}ms"}
     words = ["fio", "--readonly", *(f"--{key}={value}" for key, value in timed.items())]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
@@ -154,7 +152,8 @@ def fio(options: dict[str, object], seconds: float) -> Cost:
 
 @dataclass(frozen=True)
 class Lateness:
-    """Open loop without I/O: requests per second, and quantiles of the generator's lateness."""
+    """Open loop on the null backend: requests per second, and quantiles of the generator's
+    lateness."""
 
     rate: float
     p50_ns: float
@@ -163,17 +162,17 @@ class Lateness:
 
 
 def open_loop(study: Path, place: Path, out: Path) -> Lateness:
-    """Run of an open-loop study."""
+    """Run an open-loop study once."""
     iops = tameshi(study, place, "null", out).iops
     [log] = (out / "runs").glob("*/histograms/*.hlog")
     found = compiled.latencies(log.read_text("utf-8"), {})
-    [lag] = (told for key, told in found.items() if key.endswith("steady/s/lag"))
+    [lag] = (result for key, result in found.items() if key.endswith("steady/s/lag"))
     at = dict(lag["quantiles"])
     return Lateness(iops, at[0.5], at[0.99], at[0.999])
 
 
 def lateness(place: Path, seconds: float) -> tuple[float, Lateness]:
-    """Maximum rate of an open loop, and its lateness at half of that."""
+    """Return the maximum rate of an open loop, and the lateness at half of it."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "out"
 
@@ -200,7 +199,7 @@ class Match:
 
 
 def matches(places: Sequence[Path], study: Path, out: Path, seconds: float) -> list[Match]:
-    """All comparisons, on targets that have been laid out."""
+    """Return every comparison, on targets that are laid out."""
 
     def ours(place: Path, backend: str) -> Callable[[], Cost]:
         return lambda: tameshi(study, place, backend, out)
@@ -222,7 +221,7 @@ def matches(places: Sequence[Path], study: Path, out: Path, seconds: float) -> l
 
 
 def row_of(match: Match, pairs: Sequence[tuple[Cost, Cost]]) -> Row:
-    """Means of both and the ratios of a comparison's pairs."""
+    """Return means of both and the ratios of a comparison's pairs."""
     ours, fios = zip(*pairs, strict=True)
     per_cpu = interval([o.per_cpu_second / f.per_cpu_second for o, f in pairs])
     iops = interval([o.iops / f.iops for o, f in pairs])
@@ -230,12 +229,12 @@ def row_of(match: Match, pairs: Sequence[tuple[Cost, Cost]]) -> Row:
 
 
 def mean_of(costs: Sequence[Cost]) -> Cost:
-    """Mean of each part."""
+    """Return the mean of each part."""
     return Cost(fmean(c.iops for c in costs), fmean(c.per_cpu_second for c in costs))
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Geometric mean of ratios and its 95 % interval."""
+    """Return the geometric mean of ratios and its 95 % interval."""
     logs = [math.log(ratio) for ratio in ratios]
     half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
     middle = fmean(logs)
@@ -245,7 +244,7 @@ def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
 def measured(
     places: Sequence[Path], pairs: int, seconds: float, console: Console
 ) -> tuple[list[Row], str]:
-    """Run all comparisons pair by pair; also describe the lateness in a sentence."""
+    """Return all comparisons, pair by pair, and a sentence on lateness."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "cost.toml", Path(scratch) / "out"
         study.write_text(STUDY.replace("TIME", str(int((seconds + RAMP_SECONDS) * 1000))), "utf-8")
@@ -269,7 +268,7 @@ def measured(
 
 
 def cells(row: Row) -> list[str]:
-    """Row as texts."""
+    """Return a row as texts."""
     ratios = (f"{r[0]:.2f} ({r[1]:.2f}–{r[2]:.2f})" for r in (row.per_cpu, row.iops))
     rates = (row.ours.per_cpu_second, row.fio.per_cpu_second, row.ours.iops, row.fio.iops)
     per_cpu, fio_per_cpu, iops, fio_iops = (f"{rate / 1000:,.0f} k" for rate in rates)
@@ -291,7 +290,7 @@ HEADINGS = [
 
 
 def sentence(most: float, late: Lateness) -> str:
-    """Sentence about the generator's lateness."""
+    """Return the generator's lateness in words."""
     quantiles = (late.p50_ns, late.p99_ns, late.p999_ns)
     p50, p99, p999 = (f"{ns / 1000:.2f} µs" for ns in quantiles)
     return (
@@ -302,7 +301,7 @@ def sentence(most: float, late: Lateness) -> str:
 
 
 def page(rows: Sequence[Row], late: str, pairs: int, seconds: float) -> str:
-    """Page of docs/validation."""
+    """Return the table as a page of docs/validation."""
     version = subprocess.run(
         ["fio", "--version"], capture_output=True, encoding="utf-8", check=True
     )

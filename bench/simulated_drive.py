@@ -1,26 +1,22 @@
-"""Simulator cost per I/O: a flash drive next to a bare map-and-reclaim loop, in CPU time.
+"""Simulator cost per I/O: a flash drive against a bare map-and-reclaim loop, in CPU time.
 
     python -m bench.simulated_drive [KIND …] [--pairs 3] [--large-pairs 1] [--sizes 32 512]
         [--write]
 
-Both process the same load on equal flash with equal over-provisioning: random reads of 4 KiB,
-writes to an erased drive, writes in steady state with garbage collection, and 70 % reads with such
+Both process the same requests on the same amount of flash and over-provisioning: random reads of 4
+KiB, writes to an erased drive, steady writes with garbage collection, and 70 % reads during such
 writes. The loop (`crates/sim/examples/bare_flash.rs`) draws a block and looks it up, or writes it
 and reclaims. The drive is a TLC NVMe profile at a capacity scale with 256 outstanding, run by
-`tameshi run` with its full record: histograms, series, the parts of every latency and the digest.
-
-*Timed* is the loop with minimal time and record: as many outstanding in the simulator's event
-queue, one histogram of latencies, and the digest's hash. *By hand* is the arithmetic of one drive's
-read written out alone (`crates/sim/examples/read_by_hand.rs`). The `null` device gives the cost of
-the load, virtual time and record alone.
-
-Processor time is the worker's, from the start of the measured phase to its end (data written before
-the run are laid out in the phase before), and the loop's. A pair runs each once, in alternating
-order; a ratio is a geometric mean over pairs, with a 95 % interval from three pairs on.
-
-Each kind is compared with the fastest simulator measured at a similar load. That simulator
-completed steady writes only on 2 GiB of flash with 28 % spare and one outstanding write, so the
-kind is also measured there. `--write` writes docs/validation/simulated-drive.md.
+`tameshi run`, and writes its complete record: histograms, series, latency parts and digest. *Timed*
+is the loop with minimal time and record: the same number outstanding in the simulator's event
+queue, one histogram of latencies, the digest's hash. *By hand* is the arithmetic of one drive's
+read on its own (`crates/sim/examples/read_by_hand.rs`). The `null` device shows the cost of load,
+virtual time and record alone. Processor time is the worker's from start to end of the measured
+phase (earlier writes are laid out in the phase before), and the loop's. A pair runs each once, in
+alternating order; a ratio is a geometric mean over pairs, with a 95 % interval from three pairs on.
+Each kind is compared with the fastest simulator measured under a similar load. That simulator
+finished steady writes only on 2 GiB of flash with 28 % spare and one outstanding, so this kind is
+measured there as well. `--write` writes docs/validation/simulated-drive.md.
 """
 
 from __future__ import annotations
@@ -50,9 +46,9 @@ from tameshi.core.data import PROFILES
 ROOT = Path(__file__).resolve().parents[1]
 PROFILE = "nvme-tlc-3.84tb"
 FLASH_GIB = 4096
-"""Simulated flash of the whole drive: 3.84 TB and 14.5 % of spare."""
+"""Simulated flash of the whole drive: 3.84 TB and 14.5 % spare."""
 SIZES_GIB = (32, 512)
-"""GiB of simulated flash: powers of two, the larger one for the memory per GiB."""
+"""GiB of simulated flash: powers of two; the larger one shows the memory per GiB."""
 DEPTH = 256
 KINDS = {
     "reads": ("100 %", "once", 20),
@@ -60,12 +56,12 @@ KINDS = {
     "steady-writes": ("0 %", "steady", 8),
     "steady-mix": ("70 %", "steady", 12),
 }
-"""Share of reads, content written before, millions of I/Os; fresh writes fit on 32 GiB."""
+"""Share of reads, previous writes, millions of I/Os; fresh writes fit on 32 GiB."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Requests per second of the fastest peer at a load on one core, and that load."""
+    """Requests per second of the fastest peer under a load on one core, and that load."""
 
     rate: int
     load: str
@@ -86,11 +82,11 @@ PEERS = {
 """MQSim in the shared research notes on storage simulators, *MQSim, measured*: rows `bundled
 workload.xml`, `def_w4k_fresh`, `gc_w4k_qd256` and the one below it, `pre_mix8k`."""
 BAR = 50
-"""Target: multiple of the peer's rate."""
+"""Goal: this multiple of the peer's rate."""
 SHARE = 0.5
-"""Target: share of the bare loop's speed."""
+"""Goal: this share of the bare loop's speed."""
 PEERED = "steady-writes"
-"""Kind that the peer was measured at on a drive of its own size in GiB:"""
+"""Kind measured at the peer on a drive of its own size, in GiB:"""
 PEER_GIB = 2
 PEER_VALUES = {
     "capacity": '"1474 MiB"',
@@ -103,8 +99,8 @@ PEER_VALUES = {
     "dies_per_channel": "1",
     "size": '"6 MiB"',
 }
-"""Flash of the peer: 2 GiB in 8 channels of one die, 256 blocks each; 28 % of all is spare. Its
-eight dies program no more than a buffer of 6 MiB on the capacitors."""
+"""The peer's flash: 2 GiB in 8 channels of one die, 256 blocks each; 28 % of all is spare. Its
+eight dies can program at most a buffer of 6 MiB on the capacitors."""
 STUDY = """
 title = "What a simulated I/O costs"
 question = "What does a simulated I/O cost?"
@@ -127,7 +123,7 @@ interval = "INTERVAL"
 
 @dataclass(frozen=True)
 class Drive:
-    """File of a profile, divisor of its flash, remaining GiB, and queue depth."""
+    """Profile file, flash divisor, flash left in GiB, and load."""
 
     path: Path
     scale: int
@@ -137,7 +133,7 @@ class Drive:
 
     @property
     def is_peers(self) -> bool:
-        """True if it is as large as the peer's."""
+        """Return whether it has the peer's size."""
         return self.scale == 1
 
 
@@ -151,7 +147,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """One kind on an amount of flash: means in ns, and speeds relative to the bare loop."""
+    """One kind on this much flash: means in ns, and speeds relative to the bare loop."""
 
     kind: str
     drive: Drive
@@ -166,13 +162,14 @@ class Row:
 
 
 def scaled(gib: int) -> Drive:
-    """The profile's drive with so much flash."""
+    """Return the profile's drive with this much flash."""
     path = PROFILES / "devices" / f"{PROFILE}.toml"
     return Drive(path, FLASH_GIB // gib, gib)
 
 
 def of_peer(folder: Path, depth: int) -> Drive:
-    """Drive of the profile with the peer's flash; eight dies are slow, so intervals are longer."""
+    """Return the profile's drive with the peer's flash; eight dies take long, so intervals are
+    longer."""
     text = scaled(PEER_GIB).path.read_text("utf-8")
     for key, value in PEER_VALUES.items():
         text, count = re.subn(rf"(?m)^({key} *= {{ value = )[^,]+", rf"\g<1>{value}", text)
@@ -184,7 +181,7 @@ def of_peer(folder: Path, depth: int) -> Drive:
 
 
 def study_text(kind: str, drive: Drive) -> str:
-    """Study of a kind; amounts follow the scale."""
+    """Return the study of a kind; amounts follow the scale."""
     read, written, millions = KINDS[kind]
     scale, name = drive.scale, drive.path.stem
     text = STUDY.replace("DEVICE", name).replace("READ", read).replace("DEPTH", str(drive.depth))
@@ -195,7 +192,7 @@ def study_text(kind: str, drive: Drive) -> str:
 
 
 def null_text(millions: int) -> str:
-    """The same load on a device that costs nothing."""
+    """Return the same load on a null device."""
     text = STUDY.replace("DEVICE", "null").replace("READ", "100 %").replace("EXTRA", "")
     text = text.replace("DEPTH", str(DEPTH)).replace("BEFORE", str(DEPTH * 4096))
     text = text.replace("INTERVAL", "100 ms")
@@ -203,7 +200,7 @@ def null_text(millions: int) -> str:
 
 
 def simulated(text: str, millions: int, profile: Path | None = None) -> Run:
-    """Run a study with one run, on a separate profile, and watch the worker from outside."""
+    """Run a study with one run on its own profile, and watch the worker from outside."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "speed.toml", Path(scratch) / "out"
         study.write_text(text, "utf-8")
@@ -221,8 +218,8 @@ def simulated(text: str, millions: int, profile: Path | None = None) -> Run:
 
 
 def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
-    """Processor time of the worker at the start and end of the second phase, and its memory
-    then."""
+    """Return the worker's processor time at start and end of the second phase, and its final
+    memory."""
     worker: psutil.Process | None = None
     begin: float | None = None
     end, memory = 0.0, 0
@@ -251,34 +248,34 @@ def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
 
 
 def build(example: str) -> Path:
-    """Program of an example, built as the extension is."""
+    """Build an example's program in the same way as the extension."""
     flags = subprocess.check_output([ROOT / "scripts" / "rustflags"], encoding="utf-8")
     flags = f"{os.environ.get('RUSTFLAGS', '')} {flags.strip()}"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "tameshi-sim"]
-    build = [*command, "--example", example, "--message-format", "json"]
+    result = [*command, "--example", example, "--message-format", "json"]
     environment = {**os.environ, "RUSTFLAGS": flags}
     lines = subprocess.run(
-        build, check=True, capture_output=True, encoding="utf-8", cwd=ROOT, env=environment
+        result, check=True, capture_output=True, encoding="utf-8", cwd=ROOT, env=environment
     ).stdout
     made = (json.loads(line).get("executable") for line in lines.splitlines())
     return Path(next(path for path in made if path))
 
 
 def bare(program: Path, kind: str, drive: Drive) -> float:
-    """Nanoseconds per I/O of the loop."""
+    """Return ns per I/O of the loop."""
     millions = KINDS[kind.removeprefix("timed-")][2]
     words = [str(program), str(drive.path), str(drive.scale), f"{kind}={millions}"]
     return float(json.loads(subprocess.check_output(words))["ns"])
 
 
 def by_hand(program: Path, drive: Drive) -> float:
-    """Nanoseconds per read of the model's arithmetic alone, written out."""
+    """Return ns per read of the model's arithmetic on its own."""
     words = [str(program), str(KINDS["reads"][2]), str(drive.scale)]
     return float(json.loads(subprocess.check_output(words))["ns"])
 
 
 def row(programs: tuple[Path, Path], kind: str, drive: Drive, pairs: int) -> Row:
-    """Run all of them in turns; `programs` are the loop and a read by hand."""
+    """Run all of them in turn; `programs` are the loop and a read by hand."""
     runs: list[Run] = []
     loops: list[float] = []
     timed: list[float] = []
@@ -308,7 +305,7 @@ def row(programs: tuple[Path, Path], kind: str, drive: Drive, pairs: int) -> Row
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Geometric mean of ratios and its 95 % interval; without width if there are too few."""
+    """Return the geometric mean of ratios and its 95 % interval; without width for too few."""
     logs = [math.log(ratio) for ratio in ratios]
     middle = fmean(logs)
     half = 0.0
@@ -323,35 +320,35 @@ HEADINGS = [
 ]
 
 
-def is_like(of: Row) -> bool:
-    """True if the peer was measured at a similar load; its steady writes were on less flash, one
-    at a time."""
-    return of.kind != PEERED or (of.drive.is_peers and of.drive.depth == 1)
+def is_like(each: Row) -> bool:
+    """Return whether the peer's load was similar: its steady writes used less flash and one
+    outstanding."""
+    return each.kind != PEERED or (each.drive.is_peers and each.drive.depth == 1)
 
 
 def share(ratio: tuple[float, float, float]) -> str:
-    """Ratio in percent, with its interval if it has one."""
+    """Return a ratio in percent, with its interval if it has one."""
     middle, low, high = (100 * part for part in ratio)
     return f"{middle:.0f} %" + (f" ({low:.0f}–{high:.0f})" if high > low else "")
 
 
-def cells(of: Row) -> list[str]:
-    """Row as texts."""
-    rate = f"{1e3 / of.drive_ns:.1f} million"
-    name = of.kind.replace("-", " ") + (", one at a time" if of.drive.depth == 1 else "")
-    costs = [f"{ns:.0f}" for ns in (of.bare_ns, of.timed_ns, of.drive_ns)]
-    timed = f"{100 * of.bare_ns / of.timed_ns:.0f} %"
-    times = f"{1e9 / of.drive_ns / PEERS[of.kind].rate:.0f}"
-    times = times if is_like(of) else f"({times})"
-    return [f"{of.drive.gib} GiB", name, *costs, rate, share(of.ratio), timed, times]
+def cells(each: Row) -> list[str]:
+    """Return a row as texts."""
+    rate = f"{1e3 / each.drive_ns:.1f} million"
+    name = each.kind.replace("-", " ") + (", one at a time" if each.drive.depth == 1 else "")
+    costs = [f"{ns:.0f}" for ns in (each.bare_ns, each.timed_ns, each.drive_ns)]
+    timed = f"{100 * each.bare_ns / each.timed_ns:.0f} %"
+    times = f"{1e9 / each.drive_ns / PEERS[each.kind].rate:.0f}"
+    times = times if is_like(each) else f"({times})"
+    return [f"{each.drive.gib} GiB", name, *costs, rate, share(each.ratio), timed, times]
 
 
 def memory_text(rows: Sequence[Row]) -> str:
-    """Memory of simulated flash, from the difference of the sizes."""
+    """Return a sentence on memory per GiB of flash, from the difference of the sizes."""
     most: dict[int, int] = {}
-    for of in rows:
-        if not of.drive.is_peers:
-            most[of.drive.gib] = max(of.memory, most.get(of.drive.gib, 0))
+    for each in rows:
+        if not each.drive.is_peers:
+            most[each.drive.gib] = max(each.memory, most.get(each.drive.gib, 0))
     if len(most) < 2:
         return "Memory needs both sizes."
     (less, small), (more, large) = sorted(most.items())
@@ -366,12 +363,12 @@ def memory_text(rows: Sequence[Row]) -> str:
 
 
 def peers_text(rows: Sequence[Row]) -> list[str]:
-    """Comparison with the peer, and the part of it that nothing can reach."""
+    """Return sentences on the comparison with the peer, and its unreachable part."""
     bar = 1e9 / (BAR * PEERS[PEERED].rate)
     loops = [
-        f"{of.bare_ns:.0f} ns at {of.drive.gib} GiB"
-        for of in rows
-        if of.kind == PEERED and not of.drive.is_peers
+        f"{each.bare_ns:.0f} ns at {each.drive.gib} GiB"
+        for each in rows
+        if each.kind == PEERED and not each.drive.is_peers
     ]
     return [
         "*Times the peer's* holds a row against MQSim, the fastest simulator of drives that was",
@@ -381,7 +378,10 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
         "",
         "| load | the peer's requests per second | measured at |",
         "|---|---|---|",
-        *(f"| {kind.replace('-', ' ')} | {of.rate:,} | {of.load} |" for kind, of in PEERS.items()),
+        *(
+            f"| {kind.replace('-', ' ')} | {each.rate:,} | {each.load} |"
+            for kind, each in PEERS.items()
+        ),
         "",
         "Its steady writes came to an end on that small drive only: with 32 GiB it aborted, or",
         "stopped with everything stuck, and with more than one outstanding it left some for ever.",
@@ -395,19 +395,20 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
 
 
 def hand_texts(rows: Sequence[Row]) -> list[str]:
-    """Cost of a read by hand at each size."""
+    """Return the cost of a read by hand at each size."""
     return [
-        f"{of.hand_ns:.0f} ns at {of.drive.gib} GiB ({share(of.hand_ratio)} of the loop's speed)"
-        for of in rows
-        if of.hand_ns
+        f"{line.hand_ns:.0f} ns at {line.drive.gib} GiB "
+        f"({share(line.hand_ratio)} of the loop's speed)"
+        for line in rows
+        if line.hand_ns
     ]
 
 
 def share_text(rows: Sequence[Row]) -> list[str]:
-    """Rows that miss the target share, and the best that is reachable."""
-    large = [of for of in rows if not of.drive.is_peers]
-    short = [of for of in large if of.ratio[0] < SHARE]
-    names = ", ".join(f"{of.kind.replace('-', ' ')} at {of.drive.gib} GiB" for of in short)
+    """Return a sentence on rows below the wanted share, and the reachable share."""
+    large = [each for each in rows if not each.drive.is_peers]
+    short = [each for each in large if each.ratio[0] < SHARE]
+    names = ", ".join(f"{each.kind.replace('-', ' ')} at {each.drive.gib} GiB" for each in short)
     return [
         f"The bar is {SHARE * 100:.0f} % of the bare loop's speed. "
         + (f"It is missed by: {names}." if short else "Every row reaches it."),
@@ -421,7 +422,7 @@ def share_text(rows: Sequence[Row]) -> list[str]:
 
 
 def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int], sizes: tuple[int, int]) -> str:
-    """Page of docs/validation; `floor` is the null device's cost in ns."""
+    """Return the table as a page of docs/validation; `floor` is the null device, in ns."""
     lines = [
         "# What an I/O costs the simulator",
         "",

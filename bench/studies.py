@@ -1,10 +1,10 @@
-"""Duration of the reference studies of drives, by the command line, report included.
+"""Run time of the reference studies of drives, through the command line, report included.
 
     python -m bench.studies [--write] [STUDY …]
 
-Each study in full and with --quick: seconds of wall-clock and processor time, including its
-workers', and the largest memory of one process. `--write` writes docs/validation/studies.md.
-Measure on a quiet machine: wall-clock time includes all other load.
+Each study in full and with --quick: wall-clock seconds, processor seconds including workers, and
+the largest memory of one process. `--write` writes docs/validation/studies.md; use a quiet machine,
+since the wall clock includes other work.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ STUDIES = (
     "flash-card-tails",
 )
 BARS = {"--quick": 120.0, "in full": 900.0}
-"""Seconds on two processors that all of them may take together."""
+"""Upper bound in seconds on two processors for all of them together."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Study: seconds of wall-clock and processor time, and bytes of memory."""
+    """One study: wall-clock and processor seconds, and bytes of memory."""
 
     study: str
     how: str
@@ -45,7 +45,7 @@ class Row:
 
 
 def timed(study: str, how: str) -> Row:
-    """Run it, and discard the results."""
+    """Run a study and discard its results."""
     with tempfile.TemporaryDirectory() as scratch:
         path = str(data.STUDIES / f"{study}.toml")
         words = [path, "--out", f"{scratch}/out", *([how] if how.startswith("--") else [])]
@@ -53,19 +53,19 @@ def timed(study: str, how: str) -> Row:
         command = [sys.executable, "-m", "tameshi", "run", *words]
         subprocess.run(command, check=True, capture_output=True)
         wall, cpu = time.monotonic() - begin, processor_s() - before
-    # Maximum over all children so far; a single child's is not available.
+    # Largest so far: a child's own value is not available.
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return Row(study, how, wall, cpu, memory)
 
 
 def processor_s() -> float:
-    """Seconds of processor time of all child processes."""
+    """Return the processor seconds of children and their descendants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def page(rows: Sequence[Row]) -> str:
-    """Text of the page."""
+    """Return the page."""
     lines = [
         "# How long the studies of drives take",
         "",
@@ -84,8 +84,8 @@ def page(rows: Sequence[Row]) -> str:
     for how, bar in BARS.items():
         mine = [row for row in rows if row.how == how]
         wall, cpu = sum(row.wall_s for row in mine), sum(row.cpu_s for row in mine)
-        sums = f"**{wall:.0f} s** (at most {bar:.0f}) | {cpu:.0f} s"
-        lines.append(f"| all together | {how} | {sums} | |")
+        result = f"**{wall:.0f} s** (at most {bar:.0f}) | {cpu:.0f} s"
+        lines.append(f"| all together | {how} | {result} | |")
     return "\n".join(lines) + "\n"
 
 

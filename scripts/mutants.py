@@ -1,12 +1,12 @@
-"""Mutation tests: run, for each mutant of scripts/mutants.toml, the test that must find it.
+"""Planted bugs: run, for each mutant of scripts/mutants.toml, the test that must find it.
 
     python scripts/mutants.py [NAME …] [--keep-going] [--write] [--python PYTHON]
     python scripts/mutants.py --list
     python scripts/mutants.py --check
 
 A run copies the working tree to build/mutants/tree and plants one bug at a time in the copy. It
-stops at the first mutant that survives or can't be judged, unless `--keep-going`. `--write` puts
-the results into docs/validation/mutants.md. `--unchanged` runs the tests without the bugs: all must
+stops at the first mutant that survives or cannot be judged, unless `--keep-going`. `--write` writes
+the results to docs/validation/mutants.md. `--unchanged` runs the tests without the bugs: all must
 pass. `--check` builds nothing: each bug still applies, and each test exists.
 
 A red test counts for its mutant only if the test passes without the bug: run `make test` first.
@@ -59,12 +59,12 @@ Result = Literal["red", "survived", "error"]
 
 
 class Unusable(Exception):
-    """A mutant or an environment that this script can't work with; the text is for the user."""
+    """Unusable mutant or environment; the text is for the user."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug in one place of one file, and the test that must find it."""
+    """Bug in one place of one file, and the test that must find it."""
 
     name: str
     bug: str
@@ -75,11 +75,12 @@ class Mutant:
 
     @property
     def tool(self) -> Tool:
-        """Program that runs the test."""
+        """Return the program that runs the test."""
         return "cargo" if self.test.startswith("cargo ") else "pytest"
 
     def planted(self, text: str) -> str:
-        """Text of the file with the bug; raises `Unusable` unless `old` occurs exactly once."""
+        """Return the text of the file with the bug; raise `Unusable` unless `old` occurs exactly
+        once."""
         if (times := text.count(self.old)) != 1:
             raise Unusable(f"{self.name}: `old` occurs {times} times in {self.file}, expected once")
         return text.replace(self.old, self.new)
@@ -355,7 +356,7 @@ class Progress:
         self.done: dict[str, tuple[Verdict, float]] = {}
 
     def starts(self, mutant: Mutant) -> None:
-        """Report the current mutant, and an estimate of the time left."""
+        """Announce the current mutant and the expected end of the run."""
         place = f"{len(self.done) + 1}/{len(self.mutants)}"
         elapsed = minutes(time.monotonic() - self.begin_s)
         left = self.left_s()
@@ -369,7 +370,8 @@ class Progress:
         print(f"      {verdict.result}, {seconds:.1f} s{reason}", file=self.out, flush=True)
 
     def left_s(self) -> float | None:
-        """Estimate from the recorded times, scaled by the speed so far; None without any."""
+        """Return an estimate from the recorded times, scaled by the pace so far; None without
+        any."""
         spent = {name: seconds for name, (_, seconds) in self.done.items()}
         times = {**self.known_s, **spent}
         if not times:
@@ -391,8 +393,8 @@ class Progress:
 
 def minutes(seconds: float) -> str:
     """Time as minutes and seconds."""
-    whole = round(seconds)
-    return f"{whole // 60} min {whole % 60:02} s" if whole >= 60 else f"{whole} s"
+    total = round(seconds)
+    return f"{total // 60} min {total % 60:02} s" if total >= 60 else f"{total} s"
 
 
 # --- The page ----------------------------------------------------------------------------------
@@ -452,7 +454,7 @@ def row(parts: Sequence[str]) -> str:
 
 
 def read_results(mutants: Sequence[Mutant]) -> dict[str, tuple[str, str]]:
-    """Results that the page holds."""
+    """Return the results on the page."""
     return results_of(mutants, PAGE.read_text("utf-8")) if PAGE.exists() else {}
 
 

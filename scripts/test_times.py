@@ -21,12 +21,12 @@ from xml.etree import ElementTree
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "validation"
 PAGE, BEFORE = FOLDER / "test-times.md", FOLDER / "test-times-before.csv"
 SLOWEST, LIMIT_S = 50, 5
-"""Number of listed tests; tests above the limit, which the tidy test reads, are always listed."""
+"""Number of rows, and the limit above which every test is listed, which the tidy test reads."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Test: its suite (crate, or folder of pytest), its name, its seconds."""
+    """One test: suite (crate, or folder of pytest), name, seconds."""
 
     suite: str
     name: str
@@ -42,7 +42,7 @@ class Sum:
 
 
 def rust_tests(path: Path) -> Iterable[Timed]:
-    """Tests of a JUnit file of nextest; a suite is `CRATE` or `CRATE::TARGET`."""
+    """Return the tests of a JUnit file of nextest; a suite is `CRATE` or `CRATE::TARGET`."""
     for suite in ElementTree.parse(path).getroot().iter("testsuite"):
         crate = suite.attrib["name"].partition("::")[0].removeprefix("tameshi-")
         for case in suite.iter("testcase"):
@@ -50,7 +50,7 @@ def rust_tests(path: Path) -> Iterable[Timed]:
 
 
 def python_tests(path: Path) -> Iterable[Timed]:
-    """Tests of a JUnit file of pytest; a suite is the test file's folder."""
+    """Return the tests of a JUnit file of pytest; a suite is the test file's folder."""
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         *folder, file = case.attrib["classname"].split(".")
         name = f"{file}::{case.attrib['name']}"
@@ -58,7 +58,7 @@ def python_tests(path: Path) -> Iterable[Timed]:
 
 
 def sums(tests: Iterable[Timed]) -> dict[str, Sum]:
-    """Tests and seconds by suite."""
+    """Return tests and seconds by suite."""
     number, seconds = Counter[str](), defaultdict[str, float](float)
     for test in tests:
         number[test.suite] += 1
@@ -67,13 +67,13 @@ def sums(tests: Iterable[Timed]) -> dict[str, Sum]:
 
 
 def room(suite: str) -> str:
-    """Name of the suite without its tier, as before there were tiers."""
+    """Return the suite without its tier, as it was named before tiers existed."""
     parts = suite.split("/")
     return f"tests/{parts[2]}" if parts[0] == "tests" and len(parts) > 2 else suite
 
 
 def read_before() -> dict[str, Sum]:
-    """Sums that the page compares with."""
+    """Read the sums that the page compares with."""
     with BEFORE.open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(file)
         return {row["suite"]: Sum(int(row["tests"]), float(row["seconds"])) for row in rows}
@@ -84,11 +84,11 @@ def write_before(found: Mapping[str, Sum]) -> None:
     with BEFORE.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["suite", "tests", "seconds"])
-        rows.writerows([suite, of.tests, f"{of.seconds:.1f}"] for suite, of in found.items())
+        rows.writerows([suite, each.tests, f"{each.seconds:.1f}"] for suite, each in found.items())
 
 
 def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
-    """Text of the page: sums by suite before and after, sums by tier, the slowest tests."""
+    """Return the page: sums by suite before and after, sums by tier, the slowest tests."""
     after = sums(Timed(room(test.suite), test.name, test.seconds) for test in tests)
     lines = [
         "# Test times",
@@ -112,7 +112,7 @@ def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
     lines.append(f"| all | {was.tests} | {was.seconds:.0f} | {is_.tests} | {is_.seconds:.0f} |")
     tiers = sums(Timed(tier(test.suite), test.name, test.seconds) for test in tests)
     lines += ["", "| tier | tests | seconds |", "|---|---:|---:|"]
-    lines += [f"| {name} | {of.tests} | {of.seconds:.0f} |" for name, of in tiers.items()]
+    lines += [f"| {name} | {each.tests} | {each.seconds:.0f} |" for name, each in tiers.items()]
     lines += ["", f"The {SLOWEST} slowest:", "", "| seconds | suite | test |", "|---:|---|---|"]
     slowest = sorted(tests, key=lambda test: -test.seconds)
     slowest = [t for place, t in enumerate(slowest) if place < SLOWEST or t.seconds > LIMIT_S]
@@ -123,18 +123,18 @@ def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
 
 
 def tier(suite: str) -> str:
-    """`Rust` or the folder of pytest's tests that is their tier."""
+    """Return `Rust` or the folder of a pytest tier."""
     return "/".join(suite.split("/")[:2]) if suite.startswith("tests/") else "Rust"
 
 
-def total(of: Iterable[Sum]) -> Sum:
-    """Sum of all suites."""
-    every = list(of)
+def total(each: Iterable[Sum]) -> Sum:
+    """Return the sum of all suites."""
+    every = list(each)
     return Sum(sum(one.tests for one in every), sum(one.seconds for one in every))
 
 
 def main() -> None:
-    """Read both files, and write the page or the sums to compare with."""
+    """Read both files and write the page, or the sums to compare with."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rust", type=Path)
     parser.add_argument("python", type=Path)

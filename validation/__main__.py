@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tameshi.analysis.model_error import TABLE
-from tameshi.commands.conducting import end
+from tameshi.commands.announcement import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
 from tameshi.core.data import STUDIES

@@ -90,7 +90,7 @@ PROMISES = (
         "Calibration figures within 5 %, or excepted with the reason",
         f"`{IT}/calibration.rs::published_figures_are_met`, "
         "`tests/unit/devices/test_calibration.py::"
-        "test_every_calibration_figure_is_held_by_a_test_reproduced_by_a_study_or_excepted`",
+        "test_every_calibration_figure_is_tested_or_excepted`",
     ),
     (
         "Rates and mean latencies change by less than 2 % up to a capacity scale of 128 (far "
@@ -101,9 +101,9 @@ PROMISES = (
     (
         "The studies of drives give byte-identical results",
         "`tests/system/run/test_drive_studies.py::"
-        "test_a_study_of_drives_made_small_gives_the_same_results_again`, "
+        "test_small_drive_study_repeats_its_results`, "
         "`tests/system/run/test_drive_studies.py::"
-        "test_a_quick_study_of_drives_gives_the_same_results_on_every_run` (long)",
+        "test_quick_drive_study_repeats_its_results` (long)",
     ),
     (
         "Memory: at most eight bytes for each mapping unit of flash, and a constant",

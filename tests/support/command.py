@@ -110,13 +110,13 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until the condition holds; fail if the process ends before."""
+    """Wait until the condition holds; fail if the process ends first."""
     while not condition():
         assert process.poll() is None, process.communicate()
         time.sleep(0.002)
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """Kill the dispatcher with SIGKILL; its worker must find out by itself."""
+    """Kill the dispatcher with SIGKILL; its worker must notice by itself."""
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()

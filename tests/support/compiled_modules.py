@@ -17,7 +17,7 @@ class TestBuild:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Return where the compiled module lies; None for all others."""
+        """Return the path of the compiled module; None for all others."""
         return spec_from_file_location(name, FOLDER / FILE) if name == NAME else None
 
 

@@ -1,4 +1,4 @@
-"""Coverage of confidence intervals: random runs whose true values are known.
+"""Coverage of intervals: random runs with a known truth.
 
 `python tests/support/covering.py` prints the tables of docs/validation/coverage.md.
 """
@@ -18,12 +18,12 @@ from tameshi.analysis.stats.intervals import Interval
 Trial = Callable[[Generator], tuple[Interval, float]]
 SEED = 20261121
 PER_INTERVAL = 200
-"""Operations per recorded interval, for percentiles."""
+"""Operations per recorded interval in percentile cases."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Cell of a table: `trial` returns an interval and the true value that it should contain."""
+    """One cell of a table: `trial` returns an interval and the true value."""
 
     table: str
     row: str
@@ -32,13 +32,13 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Name of the case."""
+        """Return the name of the case."""
         return f"{self.table}/{self.row}/{self.column}"
 
 
 def observed(case: Case, trials: int) -> tuple[float, float]:
-    """Share in percent of the given intervals that contain the true value, and the share of
-    trials with an interval."""
+    """Return the percentage of intervals that contain the truth, and the percentage of trials with
+    an interval."""
     random = default_rng([SEED, *case.name.encode()])
     held = given = 0
     for _ in range(trials):
@@ -50,7 +50,7 @@ def observed(case: Case, trials: int) -> tuple[float, float]:
 
 
 def shown(case: Case, trials: int) -> str:
-    """Cell text; if a case often gives no interval, with the share that has one."""
+    """Return the cell's text; for a case that often has no interval, with its frequency."""
     share, given = observed(case, trials)
     if given < 1:
         return "none"
@@ -58,20 +58,20 @@ def shown(case: Case, trials: int) -> str:
 
 
 def autoregression(random: Generator, correlation: float, count: int) -> np.ndarray:
-    """Series of variance 1 whose neighbours have the given correlation."""
+    """Return a series of variance 1 with this autocorrelation of neighbours."""
     warm = 200
     noise = random.standard_normal(count + warm) * np.sqrt(1 - correlation**2)
     return lfilter([1], [1, -correlation], noise)[warm:]
 
 
 def _slow(random: Generator, count: int) -> np.ndarray:
-    """Noise per interval on top of a slow change."""
+    """Return noise from interval to interval on top of a slow change."""
     noise = random.standard_normal(count)
     return (noise + 1.15 * autoregression(random, 0.9, count)) / np.sqrt(1 + 1.15**2)
 
 
 def _periodic(random: Generator, count: int) -> np.ndarray:
-    """Event that recurs every ten intervals, such as garbage collection."""
+    """Return an effect that recurs every ten intervals, such as garbage collection."""
     wave = np.sign(np.sin(2 * np.pi * (np.arange(count) / 10 + random.random())))
     return (wave + 0.5 * random.standard_normal(count)) / np.sqrt(1.25)
 
@@ -91,7 +91,7 @@ SKEWED = 0.5
 
 
 def within(series: str, count: int) -> Trial:
-    """Rate around 100 that varies by a fifth, from the intervals of one run."""
+    """Return a rate around 100 that varies by 20 %, from the intervals of one run."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         counts = (100 + 20 * SERIES[series](random, count)).tolist()
@@ -101,7 +101,7 @@ def within(series: str, count: int) -> Trial:
 
 
 def skewed(count: int) -> Trial:
-    """Rate with rare high intervals, ρ = 0.6."""
+    """Return a rate with rare high intervals, ρ = 0.6."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         counts = np.exp(SKEWED * autoregression(random, 0.6, count)).tolist()
@@ -112,7 +112,7 @@ def skewed(count: int) -> Trial:
 
 
 def latency(count: int) -> Trial:
-    """Mean latency: time over operations, which are fewer when they are slow."""
+    """Return a mean latency: time over operations, which are fewer when slow."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         counts = random.poisson(100 * np.exp(0.2 * autoregression(random, 0.6, count)))
@@ -133,7 +133,7 @@ def _latency_truth(known: list[float] = []) -> float:  # noqa: B006
 
 
 def over_runs(kind: str, spread: float, count: int) -> Trial:
-    """Runs that vary normally or by a factor."""
+    """Return runs with normal or lognormal variation."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         deviates = spread * random.standard_normal(count)
@@ -144,7 +144,7 @@ def over_runs(kind: str, spread: float, count: int) -> Trial:
 
 
 def ratio(shared: float, own: tuple[float, float], runs: int, *, paired: bool) -> Trial:
-    """Two cells whose repetitions share a part of their variation."""
+    """Return the ratio of two cells whose repetitions share part of the variation."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         common = shared * random.standard_normal(runs)
@@ -159,7 +159,7 @@ def ratio(shared: float, own: tuple[float, float], runs: int, *, paired: bool) -
 
 
 def ratio_within(count: int) -> Trial:
-    """Two cells of one run each, ρ = 0.6."""
+    """Return the ratio of two cells of one run each, ρ = 0.6."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         sides = []
@@ -174,7 +174,7 @@ def ratio_within(count: int) -> Trial:
 
 
 def percentile(level: float, correlation: float, count: int) -> Trial:
-    """Exponential latencies whose mean moves from interval to interval, within one run."""
+    """Return percentiles of exponential latencies whose mean varies over intervals of one run."""
     truth = _percentile_truth(level, correlation)
 
     def trial(random: Generator) -> tuple[Interval, float]:
@@ -203,7 +203,7 @@ def _percentile_truth(level: float, correlation: float) -> float:
 
 
 def cases() -> Iterator[Case]:
-    """All cells of the tables."""
+    """Return every cell of the tables."""
     for runs in (2, 3, 5, 10):
         column = f"{runs} runs"
         yield Case("runs", "normal, varying by 5 %", column, over_runs("normal", 0.05, runs))
@@ -233,7 +233,7 @@ def cases() -> Iterator[Case]:
 
 
 def tables(trials: int) -> str:
-    """All tables as Markdown, in percent."""
+    """Return every table as Markdown, in percent."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for case in cases():
         row = found.setdefault(case.table, {}).setdefault(case.row, {})

@@ -1,4 +1,4 @@
-"""Load in a separate process, to be killed: `crash_load.py SPEC RECORD`."""
+"""Load in a process of its own, to be killed: `crash_load.py SPEC RECORD`."""
 
 from __future__ import annotations
 

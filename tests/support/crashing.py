@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 60
 
 @dataclass
 class Crashing:
-    """Cycles of load, crash, recovery and check; `folder` is not on the crashing storage."""
+    """Cycles of load, crash, recovery and check; `folder` is not on the crashing volume."""
 
     server: PrivateServer
     program: dict[str, Any]
@@ -51,9 +51,9 @@ class Crashing:
         }
 
     def cycle(self, how: str, chance: random.Random) -> dict[str, Any]:
-        """Load for a random time, crash, bring the server back: what the check finds then.
+        """Load for a random time, crash, and restart the server; return the check's findings.
 
-        Raises `RunFailed` where the server does not come back or can't be asked.
+        Raises `RunFailed` if the server does not restart or does not answer.
         """
         self.cycles += 1
         record = self.folder / f"cycle-{self.cycles}"
@@ -94,12 +94,12 @@ class Crashing:
             load.join()
 
     def _execute(self, oltp: Oltp, record: Path) -> None:
-        # That a server dies under it is no failure; a machine so slow that nothing was done is.
+        # The server's death is no failure; a machine too slow to do anything is one.
         with suppress(RunFailed):
             oltp.execute(record, time.monotonic_ns())
 
     def _kill_a_client_process(self, record: Path, before: int, chance: random.Random) -> None:
-        """Kill an embedded database with its client."""
+        """Kill the client process, in which an embedded database runs."""
         spec = record / "spec.json"
         spec.write_text(json.dumps(self.spec()))
         with subprocess.Popen([sys.executable, str(LOAD), str(spec), str(record)]) as client:
@@ -109,14 +109,15 @@ class Crashing:
                 client.kill()
 
     def _let_work(self, before: int, chance: random.Random) -> None:
-        """Wait until every client has noted commits, and then a random time longer."""
+        """Wait until every client has reported commits, then a random time longer."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._journalled() <= before and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(chance.uniform(0.05, 1.2))
 
     def _journalled(self) -> int:
-        """Fewest lines of acknowledged commits that any client has noted."""
+        """Return the number of acknowledged commits in the clients' journals; the least over
+        clients."""
         journals = (self.folder / "journal").glob("client-*.journal")
         return min((path.read_text().count("\na ") for path in journals), default=0)
 
@@ -130,7 +131,7 @@ def crashing(
     sizes: dict[str, int] | None = None,
     **settings: Any,
 ) -> Crashing:
-    """Start a server on the volume, from a loaded data set that survives every power cut."""
+    """Run a server on the volume, with a loaded data set that survives any power cut."""
     server = make.server(name, volume.point / "db", program=program, sizes=sizes, **settings)
     server.start()
     volume.sync()

@@ -1,4 +1,4 @@
-"""Signatures of foreign disks, and the tools that create them."""
+"""Signatures on disk images, and tools to make them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ PARTITION_SECTORS = 20 << 11
 
 
 def run(*command: str | Path) -> str:
-    """Output of a command; its failure fails the test."""
+    """Return a command's output; its failure fails the test."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout.strip()
 
 
 def unable(why: str) -> None:
-    """Skip a test that this machine can't run; CI must run it."""
+    """Skip a test that this machine cannot run; CI fails instead."""
     if os.environ.get("CI"):
         pytest.fail(f"CI must run every row of the guard's table, and here it can't: {why}")
     pytest.skip(why)
 
 
 def blank(path: Path, size: int = SIZE) -> Path:
-    """File of zeros."""
+    """Make a file of zeros."""
     path.touch()
     with path.open("r+b") as file:
         file.truncate(size)
@@ -46,13 +46,13 @@ def put(path: Path, *pieces: tuple[int, bytes]) -> None:
 
 
 def mbr(path: Path) -> None:
-    """MBR partition table with two partitions."""
+    """Write an MBR partition table with two partitions."""
     entries = b"".join(_entry(0x83, 2048 + part * PARTITION_SECTORS) for part in range(2))
     put(path, (446, entries), (510, b"\x55\xaa"))
 
 
 def gpt(path: Path) -> None:
-    """GPT with one partition."""
+    """Write a GPT with one partition."""
     entry = bytes(range(16)) + bytes(range(16, 32)) + struct.pack("<QQQ", 2048, 40000, 0)
     entries = entry.ljust(128 * 128, b"\0")
     last = SIZE // SECTOR - 1
@@ -72,7 +72,7 @@ def gpt(path: Path) -> None:
 
 
 def xfs(path: Path) -> None:
-    """XFS superblock."""
+    """Write an XFS superblock."""
     blocks = SIZE // 4096
     block = struct.pack(">4sIQQQ16s", b"XFSB", 4096, blocks, 0, 0, b"a file system's.")
     block += struct.pack(">QQQQ", blocks // 2, 128, 129, 130)
@@ -83,24 +83,24 @@ def xfs(path: Path) -> None:
 
 
 def lvm(path: Path) -> None:
-    """LVM physical volume."""
+    """Write an LVM physical volume."""
     label = struct.pack("<8sQII8s", b"LABELONE", 1, 0, 32, b"LVM2 001") + b"u" * 32
     put(path, (SECTOR, label.ljust(SECTOR, b"\0")))
 
 
 def md(path: Path) -> None:
-    """Member of an md RAID, format 1.2."""
+    """Write a RAID member of md, format 1.2."""
     block = struct.pack("<IIII16s", 0xA92B4EFC, 1, 0, 0, b"u" * 16)
     put(path, (4096, block.ljust(144, b"\0") + struct.pack("<Q", 8)))
 
 
 def md_at_the_end(path: Path) -> None:
-    """Member of an md RAID, format 0.90, with its only signature at the end of the disk."""
+    """Write a RAID member of md, format 0.90, whose only trace is at the end of the disk."""
     put(path, (-65536, struct.pack("<IIII", 0xA92B4EFC, 0, 90, 0).ljust(4096, b"\0")))
 
 
 def zfs(path: Path) -> None:
-    """Member of a ZFS pool: rings of uberblocks."""
+    """Write a member of a ZFS pool: rings of uberblocks."""
     block = struct.pack("<QQQ", 0x00BAB10C, 5000, 77)
     places = [
         label + (128 << 10) + slot * 1024 for label in (0, 256 << 10) for slot in range(4, 12)
@@ -109,7 +109,7 @@ def zfs(path: Path) -> None:
 
 
 def luks(path: Path) -> None:
-    """Encrypted volume."""
+    """Write an encrypted volume."""
     put(path, (0, b"LUKS\xba\xbe" + struct.pack(">H", 1)))
 
 

@@ -1,4 +1,4 @@
-"""Fake server as a product, next to the real ones."""
+"""Fake server as a product."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Address, Client, ClientError, Home, Product
+from tameshi.servers.product import Address, Client, ClientError, Home, Product
 
 SERVER = Path(__file__).with_name("fake_server.py")
 PROGRAM = Program("fake", "1.0", str(SERVER))

@@ -1,5 +1,8 @@
-"""A database server of forty lines, to stage what real ones seldom do: `fake_server.py DATA SOCKET
-[--late=SECONDS] [--die=WORDS] [--deaf] [--child]`. It answers one line of JSON to each line."""
+"""Fake database server for rare events of real ones: `fake_server.py DATA SOCKET [--late=SECONDS]
+[--die=WORDS] [--deaf] [--child]`.
+
+It answers each line with one line of JSON.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON results of fio 3 and fio 2 for invented devices."""
+"""fio's JSON results in the form of fio 3 and fio 2, of fictitious devices."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ SECONDS = 10
 
 
 def latencies(us: float, version: int = 3) -> dict[str, Any]:
-    """Latencies of one kind, in the unit of that version; fio 2 pads its percentiles with zeros."""
+    """Return latencies in the unit of the version; fio 2 pads its percentiles with zeros."""
     times = round(us) * (1000 if version == 3 else 1)
     listed = {"50.000000": times, "99.000000": 2 * times, "99.900000": 3 * times}
     if version == 2:
@@ -15,17 +15,17 @@ def latencies(us: float, version: int = 3) -> dict[str, Any]:
 
 
 def side(rate: float, us: float, block_bytes: int, version: int = 3) -> dict[str, Any]:
-    """One direction of a job."""
+    """Return one direction of a job."""
     names = ("clat_ns", "lat_ns") if version == 3 else ("clat", "lat")
-    told = latencies(us, version) if rate else {"min": 0, "max": 0, "mean": 0.0}
+    latency_table = latencies(us, version) if rate else {"min": 0, "max": 0, "mean": 0.0}
     counted = {"total_ios": int(rate * SECONDS), "io_bytes": int(rate * SECONDS * block_bytes)}
-    return {"iops": rate, **counted, **{name: told for name in names}}
+    return {"iops": rate, **counted, **{name: latency_table for name in names}}
 
 
 def job(
     rw: str, depth: int, rate: float, *, kib: int = 4, version: int = 3, **options: str | None
 ) -> dict[str, Any]:
-    """Job that kept `depth` outstanding all the time: its latencies follow from its rate."""
+    """Return a job that always kept `depth` outstanding: its latencies follow from its rate."""
     moved = side(rate, depth / rate * 1e6, kib << 10, version)
     nothing = side(0, 0, 0, version)
     asked = {"rw": rw, "bs": f"{kib}k", "iodepth": str(depth), "direct": "1", "size": "10g"}
@@ -41,13 +41,14 @@ def job(
 
 
 def results(*jobs: dict[str, Any], version: int = 3) -> dict[str, Any]:
-    """Whole document."""
+    """Return a whole document."""
     name = {3: "fio-3.33", 2: "fio-2.21"}[version]
     return {"fio version": name, "global options": {}, "jobs": list(jobs), "disk_util": []}
 
 
 def drive(version: int = 3, **options: str | None) -> dict[str, Any]:
-    """Device of 80 µs per read and 20 µs per write, with at most 400 k and 150 k per second."""
+    """Return rates of a drive with 80 µs per read and 20 µs per write, at most 400 k and 150 k per
+    second."""
     reads = [
         job("randread", d, min(d / 80e-6, 4e5), version=version, **options) for d in (1, 4, 64)
     ]

@@ -7,23 +7,23 @@ from pathlib import Path
 from command import tameshi
 
 OK = (0, 3)
-"""Exit statuses of executed jobs; 3: the verdict is invalid, as on a busy machine."""
+"""Exit statuses of completed jobs; 3: the verdict is invalid, as on a busy machine."""
 
 
 def tameshi_fio(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run `tameshi fio` in a folder to its end; its record is in `record` there."""
+    """Run `tameshi fio` in a folder; its record is in `record` there."""
     return tameshi("fio", "--out", "record", *words, cwd=folder)
 
 
 def results(folder: Path, *words: str | Path, form: str = "json+") -> dict:
-    """JSON that `tameshi fio` prints, and nothing else."""
+    """Return the JSON printed by `tameshi fio`, its only output."""
     done = tameshi_fio(folder, f"--output-format={form}", *words)
     assert done.returncode in OK, done.stderr
     return json.loads(done.stdout)
 
 
 def fio(folder: Path, *words: str | Path, form: str = "json+") -> dict:
-    """JSON of the installed fio."""
+    """Return the JSON of the installed fio."""
     arguments = ["fio", f"--output-format={form}", *map(str, words)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=folder)
     return json.loads(done.stdout)

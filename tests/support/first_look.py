@@ -11,7 +11,7 @@ from tameshi.report.view.inputs import ReportInputs
 
 PATTERNS = ("random_read", "random_write", "sequential_read", "sequential_write")
 DEPTHS = tuple(str(2**n) for n in range(9))
-# World -> (service time in ns and greatest rate) per pattern: a flash drive and a 15k rpm disk.
+# World -> (service time in ns and maximum rate) per pattern: a flash drive and a 15k rpm disk.
 DRIVES = {
     "measured": ((84e3, 412e3), (21e3, 188e3), (19e3, 455e3), (18e3, 201e3)),
     "simulated": ((5.6e6, 421.0), (3.1e6, 498.0), (61e3, 31e3), (64e3, 29e3)),
@@ -20,7 +20,7 @@ WARNING = quoted("p99 moved by more than 10 % between the halves of the window")
 
 
 def estimate(metric: str, subject: str, value: float, half: float | None = 0.02) -> dict[str, Any]:
-    """Estimate; `half` is the half-width of its interval as a share, None for no interval."""
+    """Return one estimate; `half` is the relative half width, None for no interval."""
     unit = "ns" if "latency" in metric else "B/s" if metric.endswith("bandwidth") else "1/s"
     low, high = (None, None) if half is None else (value * (1 - half), value * (1 + 1.2 * half))
     return {
@@ -35,7 +35,7 @@ def estimate(metric: str, subject: str, value: float, half: float | None = 0.02)
 
 
 def load(operation: str, subject: str, rate: float, latency: float, size: int) -> list[Any]:
-    """Estimates of a stream with one operation: rate, bandwidth and latency."""
+    """Return the estimates of a stream of one operation: rate, bandwidth and latency."""
     tail = {"mean": 1.0, "p50": 0.93, "p99": 2.4, "p999": 5.1, "max": 14.0}
     rates = [estimate(f"{operation}.iops", subject, rate)]
     if size:
@@ -47,7 +47,7 @@ def load(operation: str, subject: str, rate: float, latency: float, size: int) -
 
 
 def cell(world: str, phase: str, levels: dict[str, str], estimates: list[Any]) -> dict[str, Any]:
-    """Complete, valid cell."""
+    """Return a complete, valid cell."""
     return {
         "world": world,
         "phase": phase,
@@ -59,7 +59,7 @@ def cell(world: str, phase: str, levels: dict[str, str], estimates: list[Any]) -
 
 
 def sweep_cell(world: str, pattern: str, depth: str) -> dict[str, Any]:
-    """Throughput that saturates with the depth, and the resulting latency."""
+    """Return throughput that saturates with the depth, and the latency that follows."""
     service, most = DRIVES[world][PATTERNS.index(pattern)]
     outstanding = int(depth)
     rate = most / (1 + (most * service / 1e9 / outstanding) ** 1.6) ** (1 / 1.6)
@@ -72,7 +72,7 @@ def sweep_cell(world: str, pattern: str, depth: str) -> dict[str, Any]:
 
 
 def cells_of(world: str) -> Iterator[dict[str, Any]]:
-    """All cells of one world, in the study's order."""
+    """Return all cells of one world, in the study's order."""
     disk = world == "simulated"
     for pattern in PATTERNS:
         for depth in DEPTHS:
@@ -100,7 +100,7 @@ def cells_of(world: str) -> Iterator[dict[str, Any]]:
 
 
 def results(worlds: tuple[str, ...] = ("measured", "simulated")) -> dict[str, Any]:
-    """results.json of a finished study."""
+    """Return results.json of a finished study."""
     return {
         "schema_version": 1,
         "study": {
@@ -122,7 +122,7 @@ def results(worlds: tuple[str, ...] = ("measured", "simulated")) -> dict[str, An
 
 
 def blemished() -> dict[str, Any]:
-    """Study with a warning, a partial and a failed cell."""
+    """Return a study with flaws: a warning, a partial and a failed cell."""
     found = results()
     found["cells"][35]["verdict"] = {"level": "warning", "reasons": [WARNING]}
     found["cells"][34]["runs"] = {"complete": 2, "partial": 1, "failed": 0}
@@ -158,7 +158,7 @@ def blemished() -> dict[str, Any]:
 
 
 def without_intervals(found: dict[str, Any]) -> dict[str, Any]:
-    """The same study with one run per cell."""
+    """Return the same study with one run per cell."""
     for place in found["cells"]:
         for one in place["estimates"]:
             one["sampling"] |= {"low": None, "high": None, "runs": 1}
@@ -166,7 +166,7 @@ def without_intervals(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def percentiles(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Latency distribution for every stream and operation of every cell."""
+    """Return a latency distribution for every stream and operation of every cell."""
     for place in found["cells"]:
         for one in place["estimates"]:
             operation, _, measure = one["metric"].partition(".")
@@ -185,7 +185,7 @@ def percentiles(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def series(worlds: tuple[str, ...] = ("measured", "simulated")) -> Iterator[dict[str, Any]]:
-    """Rate of the mixed phase over time."""
+    """Return the rate of the mixed phase over time."""
     for world in worlds:
         rate = 60.0 if world == "simulated" else 8e3
         yield {
@@ -201,7 +201,7 @@ def series(worlds: tuple[str, ...] = ("measured", "simulated")) -> Iterator[dict
 
 
 def inputs(found: dict[str, Any] | None = None) -> ReportInputs:
-    """Everything that a report takes."""
+    """Return all inputs of a report."""
     found = results() if found is None else found
     return ReportInputs(
         results=found,

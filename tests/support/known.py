@@ -1,4 +1,4 @@
-"""Devices with known parameters, and cells computed from them."""
+"""Devices with known parameters, and their cells."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,8 +9,8 @@ from tameshi.calibrate.simulate import Simulator
 CAPACITY = 64 << 30
 
 
-def value(of: Any) -> dict[str, Any]:
-    return {"value": of, "source": "known"}
+def value(each: Any) -> dict[str, Any]:
+    return {"value": each, "source": "known"}
 
 
 def points(*pairs: tuple[float, str]) -> dict[str, Any]:
@@ -20,7 +20,8 @@ def points(*pairs: tuple[float, str]) -> dict[str, Any]:
 def volume(
     *, rounds: bool, after_flush: str | None = None, alone: tuple[str, str] | None = None
 ) -> dict[str, Any]:
-    """Virtual disk: 11 and 9 us and 1.3 and 2.6 GB/s, after latencies of about 30 and 20 us."""
+    """Return a virtual disk: 11 and 9 us and 1.3 and 2.6 GB/s, with latencies of about 30 and 20
+    us."""
     table: dict[str, Any] = {
         "capacity": value("64 GiB"),
         "parallel": value(256),
@@ -52,7 +53,7 @@ def cell(reads: int, block_kib: int, depth: int, **more: Any) -> Cell:
 
 
 DEPTHS = (1, 2, 4, 8, 16)
-"""Depths, of which 2 and 8 are held out: points on a line and single points differ."""
+"""Depths, of which 2 and 8 are held out: they determine a line and a single request."""
 SYNC = {"sync": {"fdatasync": {"every": 1}}, "pattern": "sequential"}
 GRID = [
     *(cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 2, 4, 8, 32)),
@@ -63,18 +64,16 @@ GRID = [
 
 
 def answered(device: dict[str, Any], cells: list[Cell], operations: int = 20_000) -> list[Cell]:
-    """Cells with the device's values, partly held out by the rule."""
+    """Return the cells with the device's figures, partly held out by the rule."""
     found = Simulator(cells, operations).figures(device)
-    told = [replace(c, operations=each) for c, each in zip(cells, found, strict=True)]
-    return with_held_out(told)
+    result = [replace(c, operations=each) for c, each in zip(cells, found, strict=True)]
+    return with_held_out(result)
 
 
-def slowed(of: Cell, factor: float) -> Cell:
-    """Cell on a device that takes `factor` times as long for everything."""
+def slowed(each: Cell, times: float) -> Cell:
+    """Return the cell on a device slower by this factor."""
     operations = {
-        kind: Figures(
-            f.rate / factor, f.mean_ns * factor, [(s, v * factor) for s, v in f.quantiles]
-        )
-        for kind, f in of.operations.items()
+        kind: Figures(f.rate / times, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
+        for kind, f in each.operations.items()
     }
-    return replace(of, operations=operations)
+    return replace(each, operations=operations)

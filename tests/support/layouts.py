@@ -1,9 +1,9 @@
-"""Layouts of the reports of tpcc-mysql and sysbench, as one pattern per line."""
+"""Layouts of the reports of tpcc-mysql and sysbench, one pattern per line."""
 
 import re
 
 N, F2, F3 = r"\d+", r"\d+\.\d\d", r"\d+\.\d\d\d"
-# The layout of tpcc-mysql's report, from its templates.
+# Layout of tpcc-mysql's report, from its templates.
 TPCC_MYSQL = [
     r"\*{39}",
     r"\*\*\* ###easy### TPC-C Load Generator \*\*\*",
@@ -53,7 +53,7 @@ TPCC_MYSQL = [
     "<TpmC>",
     rf"                 {F3} TpmC",
 ]
-# The layout of sysbench 1.0, which its own output must match as ours does.
+# Layout of sysbench 1.0, checked against its own output too.
 SYSBENCH = [
     r"\S+ \d\S* \(.*\)",
     "",
@@ -98,7 +98,7 @@ SYSBENCH = [
 
 
 def mismatch(layout: list[str], text: str) -> str:
-    """First line that does not match the layout; None if all do."""
+    """Return the first line that breaks the layout; empty if none does."""
     lines = text.split("\n")[:-1]
     at = 0
     for place, pattern in enumerate(layout):

@@ -1,4 +1,4 @@
-"""Loop devices, for tests of the guard on real devices."""
+"""Loop devices for the guard's tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Attach = Callable[..., Path]
 
 @pytest.fixture
 def attach() -> Iterator[Attach]:
-    """Create loop devices: `attach(backing, *options)` returns the node."""
+    """Make loop devices: `attach(backing, *options)` returns the node."""
     made: list[Path] = []
 
     def attached(backing: Path, *options: str) -> Path:

@@ -1,4 +1,4 @@
-"""Sides of a comparison made by hand: results and their runs, from one small study."""
+"""Sides of a comparison made by hand: results and runs of one small study."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ MODEL = {
 
 
 def changed(value: Mapping[str, Any], path: str, to: Any) -> dict[str, Any]:
-    """Copy with one value replaced; `path` is dotted, a number is a position in a list."""
+    """Return a copy with one value replaced; `path` is dotted, a number is an index."""
     made = copy.deepcopy(dict(value))
     *parents, last = path.split("/")
     inner: Any = made
@@ -118,7 +118,7 @@ def changed(value: Mapping[str, Any], path: str, to: Any) -> dict[str, Any]:
 
 
 def estimate(metric: str, values: Sequence[float]) -> dict[str, Any]:
-    """Estimate as in results.json, with one value per run."""
+    """Return an estimate as in results.json, over one run per value."""
     return {
         "metric": metric,
         "subject": "s",
@@ -135,7 +135,7 @@ def estimate(metric: str, values: Sequence[float]) -> dict[str, Any]:
 def cell(
     rates: Sequence[float] = RATES, world: str = "measured", level: str = "valid"
 ) -> dict[str, Any]:
-    """Cell: rate, and the latency of one outstanding request."""
+    """Return one cell: rate, and the latency of one outstanding request."""
     latencies = [1e9 / rate for rate in rates]
     return {
         "world": world,
@@ -155,7 +155,7 @@ def cell(
 
 
 def results(*cells: Mapping[str, Any]) -> dict[str, Any]:
-    """results.json of these cells."""
+    """Return results.json of these cells."""
     return {
         "schema_version": 1,
         "study": {"name": "small", "title": "Small", "question": "Is it the same?"},
@@ -174,7 +174,7 @@ def runs(
     count: int = len(RATES),
     digest: str = "",
 ) -> list[SealedRun]:
-    """Runs that differ only in repetition and seed."""
+    """Return runs that differ only in repetition and seed."""
     return [
         SealedRun(
             Path("nowhere"),
@@ -194,13 +194,13 @@ def side(
     digest: str = "",
     level: str = "valid",
 ) -> Side:
-    """One cell and its runs."""
+    """Return one cell and its runs."""
     found = results(cell(rates, spec["world"], level))
     return Side("A", found, runs(spec, environment, count=len(rates), digest=digest))
 
 
 def simulated(seed: int = 1, model: Mapping[str, Any] = MODEL) -> dict[str, Any]:
-    """Spec of the small study in the simulated world."""
+    """Return the small study's spec in the simulated world."""
     spec = changed(SPEC, "world", "simulated") | {"seed": seed}
     return changed(spec, "storage/disk/model", dict(model))
 

@@ -1,4 +1,4 @@
-"""Database servers for tests: small, private, in places that their users can access."""
+"""Small private database servers for tests, in places that their users can enter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tameshi.core.compiled import Oltp, database_target
 from tameshi.core.spec_types import Engine
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import PrivateServer, prepare_directory
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 SUPPORT = Path(__file__).parent
 SIZE = 8 << 20
@@ -40,7 +40,7 @@ def engine_of(name: str, **settings: object) -> Engine:
 
 @contextmanager
 def place_for_all(inside: Path | None = None) -> Iterator[Path]:
-    """Folder that every user can access; removed at the end."""
+    """Make a folder that every user may enter; remove it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="tameshi-test-", dir=inside))
     folder.chmod(0o755)
     try:
@@ -51,7 +51,7 @@ def place_for_all(inside: Path | None = None) -> Iterator[Path]:
 
 @dataclass
 class Maker:
-    """Create instances with a database, and stop them when the test ends."""
+    """Factory of instances with a database, removed when the test ends."""
 
     made: Path
     ground: Path
@@ -66,7 +66,7 @@ class Maker:
         sizes: dict[str, int] | None = None,
         **settings: object,
     ) -> PrivateServer:
-        """Create a server with a database that holds a program's data set; don't start it."""
+        """Return a stopped server with a database that holds a program's data set."""
         server = self.bare(name, path, **settings)
         template = self._loaded(name, program, sizes) if program else self._template(name)
         subprocess.run(
@@ -75,7 +75,7 @@ class Maker:
         return server
 
     def bare(self, name: str, path: Path | None = None, **settings: object) -> PrivateServer:
-        """Create a server on an empty data directory."""
+        """Return a server on an empty data directory."""
         product = product_of(name)
         directory = self.stack.enter_context(
             prepare_directory(path or self.ground / name, product, SIZE)
@@ -96,11 +96,12 @@ class Maker:
         return self.templates[name]
 
     def _loaded(self, name: str, program: dict[str, Any], sizes: dict[str, int] | None) -> Path:
-        """The same with a program's data set and an empty ledger, loaded once per session."""
+        """Return the same with a program's data set and an empty ledger, loaded once per
+        session."""
         (word,) = program
         key = f"{name}-{word}" + ("-small" if sizes else "")
         if key not in self.templates:
-            # SQLite stores the journal mode in the file.
+            # The file stores SQLite's journal mode.
             server = self.server(name, self.made / f"template-{key}")
             server.start()
             spec = {

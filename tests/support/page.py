@@ -1,4 +1,4 @@
-"""Tables of docs/doctor-checks.md, from the doctor's own; run as a script to renew the page."""
+"""Tables of docs/doctor.md, made from the doctor's own; as a script, it updates the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEGIN, END = "<!-- table: tests/support/page.py -->\n", "<!-- end of table -->\n
 
 
 def tables() -> str:
-    """One table for each check, one line for each of its outcomes."""
+    """Return a table per check, a row per outcome."""
     parts = []
     for key, entry in CHECKS.items():
         parts.append(f"\n### `{key}`: {entry.label[0]}\n\nFor: {', '.join(entry.worlds)}.\n\n")
@@ -23,19 +23,19 @@ def tables() -> str:
 
 
 def state(outcome: Outcome) -> str:
-    """State, with the worlds that can't run then."""
+    """Return the state, with the worlds that it prevents."""
     return outcome.state + (f", stops {' and '.join(outcome.stops)}" if outcome.stops else "")
 
 
 def escaped(cell: str) -> str:
-    """Cell with Markdown's special characters escaped."""
+    """Return the cell with Markdown's special characters escaped."""
     for sign in ("|", "<", "*"):
         cell = cell.replace(sign, f"\\{sign}")
     return cell
 
 
 def renewed(page: str) -> str:
-    """Page with its current tables."""
+    """Return the page with current tables."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + tables() + END + after

@@ -1,4 +1,4 @@
-"""Question and its results, for tests."""
+"""Question with results for tests."""
 
 from typing import Any
 
@@ -34,12 +34,12 @@ QUESTION: dict[str, Any] = {
 
 
 def question(**changes: Any) -> Question:
-    """Question with some settings changed."""
+    """Return the question with changed fields."""
     return Question(**{**QUESTION, **changes})
 
 
 def estimate(subject: str, metric: str, value: float, model: Any = None) -> dict[str, Any]:
-    """Estimate as in results.json."""
+    """Return an estimate as in results.json."""
     sampling = {"low": 0.9 * value, "high": 1.1 * value, "runs": 1}
     return {
         "subject": subject,
@@ -51,7 +51,7 @@ def estimate(subject: str, metric: str, value: float, model: Any = None) -> dict
 
 
 def cell(levels: dict[str, str], qps: float, p99_ns: float) -> dict[str, Any]:
-    """Cell in which TPC-C ran."""
+    """Return a cell with TPC-C."""
     estimates = [
         estimate("tpcc", "statement.rate", qps),
         estimate("tpcc.payment", "transaction.rate", qps / 90),
@@ -68,7 +68,7 @@ def cell(levels: dict[str, str], qps: float, p99_ns: float) -> dict[str, Any]:
 
 
 def failed(levels: dict[str, str], reason: str) -> dict[str, Any]:
-    """Cell in which nothing ran."""
+    """Return a failed cell."""
     runs = {"complete": 0, "partial": 0, "failed": 1}
     verdict = {"level": "invalid", "reasons": [quoted(reason)]}
     return {"levels": levels, "runs": runs, "verdict": verdict, "estimates": []}

@@ -21,7 +21,7 @@ FIELD = re.compile(r"(?m)^\s*(?:pub\)?\s+|pub(?:\([^)]*\))?\s+)?(?:r#)?\w+\s*:(?
 
 
 def implementations(code: str) -> Iterator[tuple[str, str]]:
-    """Name of the type and body of each inherent or trait `impl` in `code_of` some Rust."""
+    """Yield type name and body of each inherent or trait `impl` in `code_of` some Rust."""
     for match in IMPL.finditer(code):
         head = match["head"].split(" where ")[0]
         name = re.sub(r"<.*", "", head.rpartition(" for ")[2].strip(), flags=re.DOTALL)
@@ -30,7 +30,8 @@ def implementations(code: str) -> Iterator[tuple[str, str]]:
 
 
 def method_calls(source: Path) -> dict[Module, set[Module]]:
-    """Each module of a crate with those whose methods of the same type it calls through `self`."""
+    """Return each module of a crate with the modules whose methods of the same type it calls by
+    `self`."""
     code = modules(source)
     owners: dict[tuple[str, str], set[Module]] = defaultdict(set)
     for module, text in code.items():
@@ -48,7 +49,8 @@ def method_calls(source: Path) -> dict[Module, set[Module]]:
 
 
 def calls_and_uses(source: Path) -> dict[Module, set[Module]]:
-    """Arrows between modules of a crate: paths in code, and methods called through `self`."""
+    """Return the edges between modules of a crate: paths in code, and methods called through
+    `self`."""
     graph = uses(source)
     for module, called in method_calls(source).items():
         graph[module] = graph.get(module, set()) | called
@@ -56,7 +58,7 @@ def calls_and_uses(source: Path) -> dict[Module, set[Module]]:
 
 
 def cycles(graph: dict[Module, set[Module]]) -> list[list[Module]]:
-    """Strongly connected groups of more than one module, largest first."""
+    """Return strongly connected groups of more than one module, largest first."""
     order: list[Module] = []
     seen: set[Module] = set()
 
@@ -93,7 +95,7 @@ def cycles(graph: dict[Module, set[Module]]) -> list[list[Module]]:
 
 
 def struct_sizes(source: Path) -> Iterator[tuple[int, str, bool]]:
-    """Number of fields, name and use by serde of each struct with named fields."""
+    """Return number of fields, name and serde use of each struct with named fields."""
     for path in sorted(source.rglob("*.rs")):
         code = without_test_modules(code_of(path.read_text(encoding="utf-8")))
         for match in STRUCT.finditer(code):

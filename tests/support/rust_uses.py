@@ -1,4 +1,4 @@
-"""Uses between the files of a crate, by the paths in their code."""
+"""Dependencies between files of a crate, by the paths in their code."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ Module = tuple[str, ...]
 
 
 def leaves(tree: str, stem: Module = ()) -> Iterator[Module]:
-    """Each path of a `use` tree, which is written on one line without renames."""
+    """Yield each path of a `use` tree, which is on one line without renames."""
     part, depth = "", 0
     for sign in f"{tree},":
         depth += {"{": 1, "}": -1}.get(sign, 0)
@@ -35,7 +35,7 @@ def plain(tree: str) -> str:
 
 
 def modules(source: Path) -> dict[Module, str]:
-    """Code of each module below a crate's `src`, without tests."""
+    """Return the code of each module below a crate's `src`, without tests."""
     found = {}
     for path in sorted(source.rglob("*.rs")):
         parts = path.relative_to(source).with_suffix("").parts
@@ -45,7 +45,7 @@ def modules(source: Path) -> dict[Module, str]:
 
 
 class Names:
-    """Names in a crate's modules, and the modules that they refer to."""
+    """Meaning of names in a crate's modules."""
 
     def __init__(self, code: Mapping[Module, str]) -> None:
         self.modules = frozenset(code)
@@ -68,20 +68,20 @@ class Names:
         return module + path if (*module, path[0]) in self.modules else None
 
     def owner(self, module: Module, path: Module, seen: frozenset = frozenset()) -> Module | None:
-        """Module that a path used in `module` leads to, through re-exports."""
-        whole = self.absolute(module, path)
-        if whole is None:
+        """Return the module of a path used in `module`, through re-exports."""
+        total = self.absolute(module, path)
+        if total is None:
             return None
-        length = next(n for n in range(len(whole), -1, -1) if whole[:n] in self.modules)
-        found = whole[:length]
-        key = (found, whole[length]) if length < len(whole) else None
+        length = next(n for n in range(len(total), -1, -1) if total[:n] in self.modules)
+        found = total[:length]
+        key = (found, total[length]) if length < len(total) else None
         if key in self.passed_on and key not in seen:
             return self.owner(found, self.passed_on[key], seen | {key}) or found
         return found
 
 
 def uses(source: Path) -> dict[Module, set[Module]]:
-    """Modules that each module of a crate uses, without its parents."""
+    """Return each module of a crate with the modules that it uses, apart from its parents."""
     code = modules(source)
     names = Names(code)
     graph: dict[Module, set[Module]] = {}
@@ -94,5 +94,7 @@ def uses(source: Path) -> dict[Module, set[Module]]:
         ]
         paths += (tuple(path[0].split("::")) for path in PATH.finditer(USE.sub("", text)))
         owners = {names.owner(module, path) for path in paths}
-        graph[module] = {of for of in owners if of is not None and module[: len(of)] != of}
+        graph[module] = {
+            each for each in owners if each is not None and module[: len(each)] != each
+        }
     return graph

@@ -1,4 +1,4 @@
-"""Places that a server's user can access, and databases made once and copied for each test."""
+"""Places that a server's user can enter, and databases made once and copied per test."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tameshi import guard
 
 @pytest.fixture(scope="session")
 def made() -> Iterator[Path]:
-    """Folder of this session that every user can access."""
+    """Make a folder for this session that every user may enter."""
     with place_for_all() as folder:
         yield folder
 
 
 @pytest.fixture
 def ground(made: Path) -> Iterator[Path]:
-    """The same for one test, with a run folder in it."""
+    """Make the same for one test, with a run folder in it."""
     with place_for_all(made) as folder:
         guard.claim_folder(folder / "run")
         yield folder

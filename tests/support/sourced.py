@@ -5,7 +5,7 @@ from typing import Any
 
 
 def sourced(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every value with its source in a profile."""
+    """Return every value with its source in a profile."""
     if "value" in table:
         yield table
         return

@@ -12,8 +12,8 @@ USED = {"disk": {"used_bytes": 98 * 10**9}, "card": {}}
 
 
 def cell(storage: str, phase: str, subject: str) -> dict[str, Any]:
-    told = PHASES[phase]
-    drawn = {"watts": 20.0, "iops_per_watt": told["iops"] / 20, "bandwidth_per_watt": None}
+    result = PHASES[phase]
+    drawn = {"watts": 20.0, "iops_per_watt": result["iops"] / 20, "bandwidth_per_watt": None}
     return {
         "world": "simulated",
         "phase": phase,
@@ -22,7 +22,7 @@ def cell(storage: str, phase: str, subject: str) -> dict[str, Any]:
         "windows": {phase: 1.0},
         "estimates": [
             {"metric": f"read.{metric}", "subject": "s", "window": phase, "value": value}
-            for metric, value in told.items()
+            for metric, value in result.items()
         ],
         "power": [
             {"subject": subject, "capacity_bytes": 300 * 10**9, **USED[storage], **drawn},
@@ -31,7 +31,7 @@ def cell(storage: str, phase: str, subject: str) -> dict[str, Any]:
 
 
 def results(subjects: tuple[str, str] = ("storage.disk", "storage.card")) -> dict[str, Any]:
-    of = dict(zip(USED, subjects, strict=True))
+    each = dict(zip(USED, subjects, strict=True))
     latency = {
         "cell": {"storage": "disk"},
         "phase": "alone",
@@ -44,7 +44,7 @@ def results(subjects: tuple[str, str] = ("storage.disk", "storage.card")) -> dic
     return {
         "study": {"name": "s", "title": "S", "question": "Why?"},
         "axes": [{"name": "storage", "varies": "across", "levels": list(USED)}],
-        "cells": [cell(storage, phase, of[storage]) for storage in USED for phase in PHASES],
+        "cells": [cell(storage, phase, each[storage]) for storage in USED for phase in PHASES],
         "published": [
             {"id": "S0-0001", **latency, "published": 1.0},
             {"id": "S0-0002", **latency, "published": 10.0},

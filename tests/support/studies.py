@@ -14,14 +14,14 @@ from tameshi.core.data import STUDIES
 
 @dataclass(frozen=True)
 class Made:
-    """The results' folder of a study, which no test changes, and what the terminal showed."""
+    """Results folder of a study, which no test changes, and its terminal output."""
 
     folder: Path
     printed: str
 
 
 def simulate(study: Path, folder: Path, *options: str) -> str:
-    """Simulate a study file and return what it prints; fails unless all its runs are complete."""
+    """Simulate a study file and return its output; fail unless all its runs are complete."""
     done = tameshi("run", study, "--out", folder, *options)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -29,7 +29,7 @@ def simulate(study: Path, folder: Path, *options: str) -> str:
 
 @pytest.fixture(scope="session")
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
-    """Simulate a ready study at quick size, unless another test of the session did so."""
+    """Simulate a ready study at quick size, once per session."""
     home = tmp_path_factory.getbasetemp()
     shared = (home.parent if "PYTEST_XDIST_WORKER" in os.environ else home) / "quick-studies"
     shared.mkdir(exist_ok=True)

@@ -40,7 +40,7 @@ DOC_COMMENT = re.compile(r"^\s*(//[/!])(?!/)\s?(.*)$")
 
 
 def rust_comments(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Line number, line, and whether a documentation comment begins there, of each comment line."""
+    """Yield number, text and start of documentation of each comment line."""
     before = False
     for number, line in enumerate(text.splitlines(), 1):
         doc = DOC_COMMENT.match(line)
@@ -50,7 +50,7 @@ def rust_comments(text: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def python_comments(text: str) -> Iterator[tuple[int, str, bool]]:
-    """The same for Python: comments and lines of docstrings."""
+    """Yield the same for Python: comments and lines of docstrings."""
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, "body", [])
@@ -72,7 +72,7 @@ def first_words(line: str) -> str:
 
 
 def source_breaches(name: Path, text: str) -> Iterator[str]:
-    """Breaches in a source of Rust or Python."""
+    """Yield breaches in a source of Rust or Python."""
     comments = rust_comments if name.suffix == ".rs" else python_comments
     for number, line, begins in comments(text):
         if begins and QUESTION.match(first_words(line)):
@@ -86,7 +86,7 @@ def source_breaches(name: Path, text: str) -> Iterator[str]:
 
 
 def page_breaches(name: Path, text: str) -> Iterator[str]:
-    """Breaches in a page of the documentation."""
+    """Yield breaches in a page of the documentation."""
     if re.match(r"#+\s+", text) and QUESTION.match(re.sub(r"^#+\s+", "", text)):
         yield f"{name}:1: begins with a question word: {text.splitlines()[0]}"
     code = False
@@ -102,7 +102,7 @@ def page_breaches(name: Path, text: str) -> Iterator[str]:
 
 
 def breaches(root: Path, below: tuple[Path, ...] = ()) -> Iterator[str]:
-    """Each breach of STYLE.md in the project's files, or in those below some paths."""
+    """Yield each breach of STYLE.md in the project's files, or in those below some paths."""
     for name in project_files(root):
         if below and not any((root / name).is_relative_to(path) for path in below):
             continue

@@ -1,4 +1,4 @@
-"""Reader of sources: files of the project, and Rust text with everything but code blanked."""
+"""Sources of the project: list of files, and Rust text without comments and strings."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ FUNCTION = re.compile(r"\bfn\s+(\w+)")
 
 
 def project_files(root: Path) -> Iterator[Path]:
-    """Every file that is in git or would be, relative to `root`."""
+    """Return every file that is in git or would be, relative to `root`."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
     for name in sorted(set(listed.split("\0")) - {""}):
@@ -29,7 +29,7 @@ def project_files(root: Path) -> Iterator[Path]:
 
 
 def text_of(path: Path) -> str | None:
-    """Text of the file, or None if it is not text."""
+    """Return the file's text, or None for a binary file."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -37,12 +37,12 @@ def text_of(path: Path) -> str | None:
 
 
 def code_of(rust: str) -> str:
-    """Rust text with comments, strings and characters blanked; line numbers are unchanged."""
+    """Return Rust text with comments, strings and characters blanked; lines stay in place."""
     return NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), rust)
 
 
 def closing(code: str, opening: int) -> int:
-    """Position of the brace that closes the one at `opening`."""
+    """Return the position that closes the brace at `opening`."""
     depth = 0
     for brace in re.finditer(r"[{}]", code[opening:]):
         depth += 1 if brace[0] == "{" else -1
@@ -52,14 +52,14 @@ def closing(code: str, opening: int) -> int:
 
 
 def without_test_modules(code: str) -> str:
-    """`code_of` some Rust without its `#[cfg(test)]` modules."""
+    """Return `code_of` some Rust without its `#[cfg(test)]` modules."""
     while match := TEST_MODULE.search(code):
         code = code[: match.start()] + code[closing(code, match.end() - 1) + 1 :]
     return code
 
 
 def rust_functions(code: str) -> Iterator[tuple[str, int]]:
-    """Name and number of lines of each function with a body in `code_of` some Rust."""
+    """Yield name and number of lines of each function with a body in `code_of` some Rust."""
     for match in FUNCTION.finditer(code):
         depth = 0
         for sign in re.finditer(r"[(\[{;)\]]", code[match.end() :]):

@@ -1,8 +1,8 @@
-"""`tameshi ask`: the cheapest storage and buffer pool that meet a target, by simulation."""
+"""`tameshi ask`: cheapest storage and buffer pool that meet a target, by simulation."""
 
+from tameshi.ask.capacity import with_capacity
 from tameshi.ask.catalog import Catalog, catalog_of
 from tameshi.ask.command import Answered, Asking, ask, prepared
-from tameshi.ask.fitting import fitting
 from tameshi.ask.question import (
     ENGINES,
     ROW_BYTES,
@@ -13,7 +13,7 @@ from tameshi.ask.question import (
     storages_of,
     varied_of,
 )
-from tameshi.ask.written import lasts_of, page_gets, ramp_of, scale_of
+from tameshi.ask.study_text import lasts_of, page_gets, ramp_of, scale_of
 
 __all__ = [
     "ENGINES",
@@ -27,7 +27,6 @@ __all__ = [
     "bounds_of",
     "catalog_of",
     "costs_of",
-    "fitting",
     "lasts_of",
     "page_gets",
     "prepared",
@@ -35,4 +34,5 @@ __all__ = [
     "scale_of",
     "storages_of",
     "varied_of",
+    "with_capacity",
 ]

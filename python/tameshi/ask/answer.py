@@ -1,4 +1,4 @@
-"""From results to the answer: which configurations meet the target, and which is the cheapest."""
+"""Answer from results: configurations that meet the target, and the cheapest of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from tameshi.analysis.stats import programs
 from tameshi.analysis.stats.estimates import of_phase
-from tameshi.ask import ladder
-from tameshi.ask.ladder import Tried
+from tameshi.ask import pool_search
+from tameshi.ask.pool_search import Tried
 from tameshi.ask.question import (
     ENERGY,
     GIB,
@@ -20,14 +20,14 @@ from tameshi.ask.question import (
     YEARS,
     Question,
 )
-from tameshi.ask.written import (
+from tameshi.ask.study_text import (
+    answer_label,
     input_label,
     lasts_of,
     ramp_of,
     rounded_bytes,
     scale_of,
     simulated_bytes,
-    told_label,
     watts_of,
 )
 from tameshi.core.errors import BadInput
@@ -35,44 +35,44 @@ from tameshi.core.reasons import Reason, reason
 from tameshi.core.units import format_exact_bytes
 
 ASKED_VERSION = 2
-"""Form of asked.json; history: 1, the first; 2, reasons as data."""
+"""Version of asked.json: 1, the first; 2, reasons as data."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
-    """What a configuration draws, in watts; None where that is not known."""
-    told = question.costs.watts
+    """Return the power of a configuration in watts; None if unknown."""
+    watts_by_name = question.costs.watts
     stack = next(s.stack for s in question.storages if s.name == storage)
-    drawn = told.get(storage)
+    drawn = watts_by_name.get(storage)
     if drawn is None:
         drawn = watts_of(stack)
     if drawn is None:
         return None
-    return drawn + told.get(MEMORY, 0.0) * pool / GIB
+    return drawn + watts_by_name.get(MEMORY, 0.0) * pool / GIB
 
 
 def cost(question: Question, storage: str, pool: int) -> float:
-    """What a configuration costs; without prices its pool in bytes, the less the cheaper.
+    """Return the cost of a configuration; without prices, its buffer pool in bytes.
 
-    Storages of one pool without prices are the cheaper the earlier they were named.
+    Without prices, storages with the same pool rank in the order of the question.
     """
     price = question.costs.price
     if not question.costs.priced:
         names = [each.name for each in question.storages]
         return pool + names.index(storage)
-    found = price.get(storage, 0.0) + price.get(MEMORY, 0.0) * pool / GIB
+    total = price.get(storage, 0.0) + price.get(MEMORY, 0.0) * pool / GIB
     if ENERGY in price:
         hours = price.get(YEARS, THREE_YEARS) * HOURS_A_YEAR
         drawn = watts(question, storage, pool)
         if drawn is None:
             raise _unpowered(storage)
-        found += drawn / WATT_KILO * hours * price[ENERGY]
-    return found
+        total += drawn / WATT_KILO * hours * price[ENERGY]
+    return total
 
 
 def refuse_unknown_power(question: Question) -> None:
-    """Where energy has a price, what every storage draws must be known; raises `BadInput`."""
+    """Raise `BadInput` if energy has a price and the power of a storage is unknown."""
     if ENERGY not in question.costs.price:
         return
     for storage in question.storages:
@@ -82,15 +82,15 @@ def refuse_unknown_power(question: Question) -> None:
 
 def _unpowered(storage: str) -> BadInput:
     return BadInput(
-        "where energy has a price, what every storage draws must be known",
+        "energy has a price, so the power of every storage must be known",
         where="--power",
-        found=f"none of {storage}, and its profiles do not say what it draws at most",
+        found=f"{storage} has none, and its profiles don't state its maximum power",
         accepted=[f"--power {storage}=WATTS"],
     )
 
 
 def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any] | None:
-    """An estimate of a cell, with both intervals; None where there is none."""
+    """Return an estimate of a cell, with both intervals; None if it is absent."""
     for estimate in of_phase(cell):
         if (estimate["subject"], estimate["metric"]) == (subject, metric):
             keys = ("value", "sampling", "model")
@@ -99,7 +99,7 @@ def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any]
 
 
 def slowest(cell: Mapping[str, Any], word: str) -> str:
-    """The kind of transaction with the greatest p99: the one that decides about a limit."""
+    """Return the transaction type with the greatest p99, which decides about a latency limit."""
     tails = {
         estimate["subject"]: estimate["value"]
         for estimate in of_phase(cell)
@@ -109,7 +109,7 @@ def slowest(cell: Mapping[str, Any], word: str) -> str:
 
 
 def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]:
-    """What a cell says of a configuration; `meets` is null where it failed."""
+    """Return the results of a configuration; `meets` is null if it failed."""
     kind = slowest(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
@@ -146,35 +146,35 @@ def _meets(
 def configurations(
     question: Question, pools: Sequence[int], cells: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Every cell as a configuration with its cost, storages in the order of the question."""
+    """Return every cell as a configuration with its cost, storages in the order of the question."""
     sizes = {format_exact_bytes(pool): pool for pool in pools}
-    found = []
+    rows = []
     for storage in question.storages:
         for cell in cells:
             levels = cell["levels"]
             if levels["storage"] != storage.name or levels["buffer_pool"] not in sizes:
                 continue
             pool = sizes[levels["buffer_pool"]]
-            told = {
+            head = {
                 "storage": storage.name,
                 "buffer_pool": levels["buffer_pool"],
                 "pool_bytes": pool,
                 "watts": watts(question, storage.name, pool),
                 "cost": cost(question, storage.name, pool) if question.costs.priced else None,
             }
-            found.append({**told, **configuration(question, cell)})
-    return found
+            rows.append({**head, **configuration(question, cell)})
+    return rows
 
 
-def in_order(question: Question, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Configurations by storage as named, and by pool."""
+def in_order(question: Question, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort configurations by storage as named, then by pool."""
     names = [storage.name for storage in question.storages]
-    return sorted(found, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
+    return sorted(rows, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
 
 
-def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The cheapest that meets the target."""
-    meeting = [each for each in found if each["meets"]]
+def best_of(question: Question, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the cheapest configuration that meets the target."""
+    meeting = [each for each in rows if each["meets"]]
     return min(
         meeting,
         key=lambda each: cost(question, each["storage"], each["pool_bytes"]),
@@ -182,8 +182,8 @@ def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[s
     )
 
 
-def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]:
-    """Configurations that ran, as the search for the least pool takes them."""
+def tried(question: Question, rows: Sequence[Mapping[str, Any]]) -> list[Tried]:
+    """Return finished configurations in the form of the pool search."""
     return [
         Tried(
             each["storage"],
@@ -192,48 +192,49 @@ def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]
             cost(question, each["storage"], each["pool_bytes"]),
             min(_reached(question, each)),
         )
-        for each in found
+        for each in rows
         if each["meets"] is not None
     ]
 
 
-def _reached(question: Question, told: Mapping[str, Any]) -> tuple[float, float]:
-    """What share of the target a configuration reaches, in statements a second and in the p99."""
-    rate = told["qps"]["value"] / question.target_qps
-    if question.target_p99_ns is None or told["p99"] is None:
+def _reached(question: Question, row: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the share of the target that a configuration reaches, in statements per second and
+    p99."""
+    rate = row["qps"]["value"] / question.target_qps
+    if question.target_p99_ns is None or row["p99"] is None:
         return rate, math.inf
-    return rate, question.target_p99_ns / told["p99"]["value"]
+    return rate, question.target_p99_ns / row["p99"]["value"]
 
 
-def falls(question: Question, found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Where a larger pool misses the target and a smaller one meets it."""
+def falls(question: Question, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return larger pools that miss the target although a smaller one meets it."""
     return [
         {
             "storage": less.storage,
             "meets": format_exact_bytes(less.pool),
             "misses": format_exact_bytes(more.pool),
         }
-        for less, more in ladder.falls(tried(question, found))
+        for less, more in pool_search.falls(tried(question, rows))
     ]
 
 
-def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The fastest, whether or not it meets the target."""
-    ran = [each for each in found if each["qps"]]
+def nearest_of(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the fastest configuration, whether or not it meets the target."""
+    ran = [each for each in rows if each["qps"]]
     return max(ran, key=lambda each: each["qps"]["value"], default=None)
 
 
-def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Configurations that could not be simulated, as what was left out."""
+def failed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return configurations that could not be simulated, in the form of left-out ones."""
     return [
         {"storage": each["storage"], "level": each["buffer_pool"], "reasons": each["reasons"]}
-        for each in found
+        for each in rows
         if each["reasons"] is not None
     ]
 
 
 def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Values of unknown inputs that could not be simulated."""
+    """Return values of uncertain inputs that could not be simulated."""
     return [
         {"storage": storage, "level": cell["levels"]["input"], "reasons": _why_not(cell)}
         for cell in cells
@@ -242,29 +243,29 @@ def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict
 
 
 def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What each unknown input does to the chosen configuration."""
+    """Return the effect of each uncertain input on the chosen configuration."""
     by_label = {cell["levels"]["input"]: configuration(question, cell) for cell in cells}
     rows = []
     for varied in question.varied:
         ends = {}
         for end, value in (("low", varied.low), ("high", varied.high)):
-            told = by_label.get(input_label(varied, value))
-            if told and told["qps"]:
+            result = by_label.get(input_label(varied, value))
+            if result and result["qps"]:
                 keys = ("qps", "p99", "p99_of", "meets")
                 ends[end] = {
-                    "label": told_label(question, varied.name, value),
-                    **{key: told[key] for key in keys},
+                    "label": answer_label(question, varied.name, value),
+                    **{key: result[key] for key in keys},
                 }
         if len(ends) == len(("low", "high")):
             rows.append({"input": varied.name, **ends})
     return rows
 
 
-def decides(question: Question, told: Mapping[str, Any] | None) -> str:
-    """Which part of the target a configuration is nearer to missing, or misses by more."""
-    if told is None:
+def decides(question: Question, row: Mapping[str, Any] | None) -> str:
+    """Return the part of the target that limits a configuration."""
+    if row is None:
         return "qps"
-    rate, tail = _reached(question, told)
+    rate, tail = _reached(question, row)
     return "p99" if tail < rate else "qps"
 
 
@@ -275,15 +276,15 @@ def _swing(row: Mapping[str, Any], key: str) -> float:
 
 def document(
     question: Question,
-    found: Sequence[Mapping[str, Any]],
+    configurations: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
     left: Sequence[Mapping[str, Any]] = (),
     *,
     interrupted: bool = False,
 ) -> dict[str, Any]:
-    """asked.json: the question, what was found, the answer, and what it hangs on."""
+    """Return asked.json: question, findings, answer, and its sensitivity."""
     scale = scale_of(question)
-    best, nearest = best_of(question, found), nearest_of(found)
+    best, nearest = best_of(question, configurations), nearest_of(configurations)
     key = decides(question, best or nearest)
     return {
         "schema_version": ASKED_VERSION,
@@ -301,10 +302,10 @@ def document(
         "ramp_ns": ramp_of(question, scale),
         "lasts_ns": lasts_of(question, scale),
         "costs": asdict(question.costs),
-        "configurations": list(found),
+        "configurations": list(configurations),
         "best": best,
         "nearest": nearest,
-        "falls": falls(question, found),
+        "falls": falls(question, configurations),
         "decides": key,
         "sensitivity": sorted(rows, key=lambda row: _swing(row, key), reverse=True),
         "left_out": list(left),

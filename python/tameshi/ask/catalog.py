@@ -1,4 +1,4 @@
-"""The catalog of a question: a TOML file of storages, prices and watts, and places in it."""
+"""Catalog of a question: TOML file of storages, prices and watts, with places for errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _BROKEN = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 @dataclass(frozen=True)
 class Catalog:
-    """What a file holds: `[storage.NAME]` as in a study, `[price]` and `[power]`; maybe nothing."""
+    """Content of a catalog: `[storage.NAME]` as in a study, `[price]` and `[power]`; possibly
+    empty."""
 
     path: Path | None = None
     text: str = ""
@@ -31,11 +32,11 @@ class Catalog:
 
     @property
     def storages(self) -> Mapping[str, Any]:
-        """Its storages by name."""
+        """Return the storages by name."""
         return self.tables.get("storage", {})
 
     def place(self, key: str) -> str:
-        """File and line of a dotted key, or of the nearest table that it would stand in."""
+        """Return file and line of a dotted key, or of its nearest enclosing table."""
         line = line_of(self.text, key.split("."))
         return f"{self.path}:{line}" if line else str(self.path)
 
@@ -44,45 +45,47 @@ NONE = Catalog()
 
 
 def catalog_of(path: Path | None) -> Catalog:
-    """A catalog file, checked as far as it says nothing of a storage itself; raises `BadInput`."""
+    """Read a catalog file and check it, except the storages' contents; raise `BadInput`."""
     if path is None:
         return NONE
     text = read_text(path, "a TOML file of [storage.NAME], [price] and [power]")
     try:
-        found = Catalog(path, text, tomllib.loads(text))
+        catalog = Catalog(path, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         said, at = str(error), _BROKEN.search(str(error))
         where = ":".join([str(path), *(at.groups() if at else ())])
-        raise BadInput("this is not TOML", where=where, found=_BROKEN.sub("", said)) from None
-    for key, table in found.tables.items():
+        raise BadInput("invalid TOML", where=where, found=_BROKEN.sub("", said)) from None
+    for key, table in catalog.tables.items():
         if key not in SECTIONS:
             message = "a catalog has no such section"
-            raise BadInput(message, where=found.place(key), key=key, accepted=SECTIONS)
+            raise BadInput(message, where=catalog.place(key), key=key, accepted=SECTIONS)
         if not isinstance(table, dict):
             what, accepted = repr(table), [f"[{key}]"]
-            message = "this is no table"
-            raise BadInput(message, where=found.place(key), key=key, found=what, accepted=accepted)
-    for name, stack in found.storages.items():
-        _check_storage(found, name, stack)
-    return found
+            message = "not a table"
+            raise BadInput(
+                message, where=catalog.place(key), key=key, found=what, accepted=accepted
+            )
+    for name, stack in catalog.storages.items():
+        _check_storage(catalog, name, stack)
+    return catalog
 
 
 def _check_storage(catalog: Catalog, name: str, stack: Any) -> None:
     if not isinstance(stack, dict) or not PLAIN.fullmatch(name):
         accepted = ["[storage.NAME] as in a study, NAME of letters, digits, - and _"]
         where = catalog.place(f"storage.{name}")
-        raise BadInput("this is no storage", where=where, key=name, accepted=accepted)
+        raise BadInput("not a storage", where=where, key=name, accepted=accepted)
     given = [key for key in ("size", "scale") if key in stack]
     if given:
-        message = "how much of a storage is simulated follows from the question"
+        message = "the question decides the simulated size of a storage"
         key = f"storage.{name}.{given[0]}"
-        raise BadInput(message, where=catalog.place(key), key=key, hint="Leave it out.")
+        raise BadInput(message, where=catalog.place(key), key=key, hint="Remove this key.")
 
 
 def line_of(text: str, key: Sequence[str]) -> int:
-    """The first line, from 1, of what a TOML file says of a key, or else of most of it; 0: none."""
+    """Return the first line, from 1, of the longest known prefix of a key; 0 without any."""
     best, line = 0, 0
-    for number, parts in _told(text):
+    for number, parts in _key_lines(text):
         same = 0
         while same < min(len(parts), len(key)) and parts[same] == key[same]:
             same += 1
@@ -91,8 +94,8 @@ def line_of(text: str, key: Sequence[str]) -> int:
     return line
 
 
-def _told(text: str) -> Iterator[tuple[int, list[str]]]:
-    """By line the whole key that it begins, of a table or of a value."""
+def _key_lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield lines with the complete key of the table or value that starts there."""
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):

@@ -1,4 +1,4 @@
-"""`tameshi ask`: from a question to configurations that were simulated, and the answer."""
+"""`tameshi ask`: question to simulated configurations and the answer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rich.console import Console
 
 from tameshi import guard
 from tameshi.analysis.results import results
-from tameshi.ask import answer, kept
+from tameshi.ask import answer, saved_question
+from tameshi.ask.capacity import LeftOut, inputs_with_capacity
 from tameshi.ask.catalog import NONE, Catalog
-from tameshi.ask.fitting import Left, fitting_inputs
-from tameshi.ask.ladder import refinements, rungs
+from tameshi.ask.pool_search import doubled_sizes, refinements
 from tameshi.ask.question import Question
-from tameshi.ask.written import (
+from tameshi.ask.study_text import (
     SENSITIVITY,
     Written,
     asked_study,
@@ -35,16 +35,16 @@ from tameshi.workflow.prepare import Prepared, prepare
 Cells = Sequence[Mapping[str, str]]
 """Cells of a study, by the levels of their axes."""
 
-MOST_ROUNDS = 4
-"""Rounds of refinement: each halves, as a factor, what is left between two pools."""
+MAX_ROUNDS = 4
+"""Rounds of refinement: each halves the ratio of two pools, on the logarithm."""
 
 
 @dataclass(frozen=True)
 class Asking:
-    """A question, and how it is gone about; `left`: storages that are no part of it any more."""
+    """Question with its folder and options; `left`: excluded storages."""
 
     question: Question
-    left: Sequence[Left]
+    left: Sequence[LeftOut]
     folder: Path
     jobs: int
     refine: bool
@@ -53,7 +53,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Answered:
-    """What became of it: the document is none where nothing was found out."""
+    """Result of a question; the document is None without findings."""
 
     document: dict[str, Any] | None
     complete: bool
@@ -61,13 +61,13 @@ class Answered:
 
 
 def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepared:
-    """The study of the first configurations, planned and examined; creates nothing.
+    """Return the study of the first configurations, planned and examined; create nothing.
 
-    Raises `BadInput` that names what of the question can't be, or of its catalog.
+    Raises `BadInput` at the invalid part of the question or its catalog.
     """
     answer.refuse_unknown_power(question)
     refuse_too_small(question)
-    pools = rungs(*question.pools)
+    pools = doubled_sizes(*question.pools)
     return _prepared(asked_study(question, pools, folder), catalog)
 
 
@@ -85,18 +85,19 @@ def _prepared(written: Written, catalog: Catalog = NONE, cells: Cells | None = N
 
 
 def _where(key: str, catalog: Catalog) -> str:
-    """Where a key of the study comes from: a storage of the catalog stands in its file."""
+    """Return the origin of a study's key: a storage of the catalog has a place in its file."""
     named = any(key.startswith(f"storage.{name}.") for name in catalog.storages)
     return catalog.place(key) if named else "the question, as a study"
 
 
 def ask(asking: Asking, console: Console) -> Answered:
-    """Run what remains to be run, and write asked.json; the same call goes on where it stopped."""
+    """Run the remaining configurations and write asked.json; the same call resumes an interrupted
+    one."""
     question, folder = asking.question, asking.folder
     refuse_other(folder, asked_study(question, question.pools, folder).study)
-    kept.refuse_another(folder, question)
+    saved_question.refuse_another(folder, question)
     guard.claim_folder(folder)
-    kept.keep(folder, question)
+    saved_question.save(folder, question)
     explored = _explore(asking, console)
     chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
     if explored.interrupted or chosen is None or not question.varied:
@@ -116,12 +117,12 @@ class _Explored:
 
 
 def _explore(asking: Asking, console: Console) -> _Explored:
-    """Every configuration, and those between that could be cheaper."""
+    """Run every configuration, and the pools between them that could be cheaper."""
     question, folder = asking.question, asking.folder
-    pools = rungs(*question.pools)
+    pools = doubled_sizes(*question.pools)
     wanted = {storage.name: list(pools) for storage in question.storages}
     failed: list[dict[str, Any]] = []
-    for _ in range(MOST_ROUNDS + 1):
+    for _ in range(MAX_ROUNDS + 1):
         done = _conduct(
             asking, asked_study(question, sorted(pools), folder), folder, console, _only(wanted)
         )
@@ -136,7 +137,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         more = refinements(answer.tried(question, found), _cost(question)) if asking.refine else {}
         if not more:
             break
-        # A run that failed would fail again.
+        # A failed run would fail again.
         failed = [each for each in found if each["reasons"] is not None]
         for each in failed:
             if each["pool_bytes"] in wanted[each["storage"]]:
@@ -150,15 +151,16 @@ def _explore(asking: Asking, console: Console) -> _Explored:
 @dataclass(frozen=True)
 class _Varied:
     rows: Sequence[dict[str, Any]]
-    left: Sequence[Left]
+    left: Sequence[LeftOut]
     complete: bool = True
     interrupted: bool = False
 
 
 def _vary(asking: Asking, storage: str, pool: int, console: Console) -> _Varied:
-    """What each unknown input does to a configuration, and which of them can't be tried."""
+    """Run each uncertain input's values on a configuration; return the values that cannot be
+    run."""
     below = asking.folder / SENSITIVITY
-    question, left = fitting_inputs(asking.question, storage, below)
+    question, left = inputs_with_capacity(asking.question, storage, below)
     if not question.varied:
         return _Varied([], left)
     console.print(

@@ -1,4 +1,4 @@
-"""What `tameshi ask` is asked: a target, a range of buffer pools, storages, and what they cost."""
+"""Question of `tameshi ask`: target, range of buffer pools, storages, and their costs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tameshi.study.file import profiles, written_out
 from tameshi.study.least import LOG
 
 MEMORY, ENERGY, YEARS = "memory", "energy", "years"
-"""What has a price besides storages: a GiB of buffer pool, a kWh, and over how long it is paid."""
+"""Priced items besides storages: a GiB of buffer pool, a kWh, and the years of operation."""
 ARRAYS = ("raid0", "raid1", "raid10", "raid5")
 WORKLOADS = ("tpcc", "oltp", "key_update")
 ENGINES = ("mysql", "mariadb")
 RANGE = ".."
 GIB = 1 << 30
 ROW_BYTES = 300
-"""Of key_update, where nothing is said."""
+"""Default row size of key_update."""
 HOURS_A_YEAR = 8766
 WATT_KILO = 1000
 MOST_NAMED = 5
@@ -30,9 +30,9 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Storage:
-    """A storage of the question: its name, and its table as a study has it.
+    """Storage of the question: name, and table as in a study.
 
-    `holds`: its bytes at full size, where that is less than what no run outgrows.
+    `holds`: capacity at full size, if it limits a run.
     """
 
     name: str
@@ -42,20 +42,20 @@ class Storage:
 
 @dataclass(frozen=True)
 class Costs:
-    """Prices in any one currency, and watts, by storage and `memory` (of a GiB)."""
+    """Prices in any one currency, and watts, by storage and `memory` (per GiB)."""
 
     price: Mapping[str, float] = field(default_factory=dict)
     watts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def priced(self) -> bool:
-        """Whether anything has a price."""
+        """Return whether anything has a price."""
         return bool(self.price.keys() - {YEARS})
 
 
 @dataclass(frozen=True)
 class Varied:
-    """An input that nobody knows exactly: its least and its greatest value."""
+    """Uncertain input: least and greatest value."""
 
     name: str
     low: float
@@ -64,7 +64,7 @@ class Varied:
 
 @dataclass(frozen=True)
 class Question:
-    """All of it; sizes in bytes, times in ns, rates per second."""
+    """Complete question; sizes in bytes, times in ns, rates per second."""
 
     database_bytes: int
     pools: tuple[int, int]
@@ -88,7 +88,7 @@ class Question:
 
 
 def bounds_of(option: str, text: str) -> tuple[int, int]:
-    """`8GB..64GB` in bytes, or one size twice; raises `BadInput`."""
+    """Parse `8GB..64GB` into bytes, or one size as both bounds; raise `BadInput`."""
     first, dots, last = text.partition(RANGE)
     if dots and not (first.strip() and last.strip()):
         message = "this range has no " + ("end" if first.strip() else "begin")
@@ -96,23 +96,23 @@ def bounds_of(option: str, text: str) -> tuple[int, int]:
     low = size_of(option, first.strip())
     high = size_of(option, last.strip()) if dots else low
     if low > high:
-        accepted = ["the lesser size first, such as 8GB..64GB"]
-        raise BadInput("this range is upside down", where=option, found=text, accepted=accepted)
+        accepted = ["the smaller size first, for example 8GB..64GB"]
+        raise BadInput("this range is reversed", where=option, found=text, accepted=accepted)
     return low, high
 
 
 def storages_of(option: str, text: str, catalog: Catalog) -> tuple[Storage, ...]:
-    """Names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
-    found = [_storage(option, word.strip(), catalog) for word in text.split(",")]
-    names = [each.name for each in found]
+    """Resolve names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
+    storages = [_storage(option, word.strip(), catalog) for word in text.split(",")]
+    names = [each.name for each in storages]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise BadInput("this storage is named twice", where=option, found=twice)
-    return tuple(found)
+    return tuple(storages)
 
 
 def plain(word: str) -> str:
-    """A storage of the question as a study may name it: `es3000-1.2t` is `es3000-1-2t`."""
+    """Return a storage's name in the form of a study: `es3000-1.2t` becomes `es3000-1-2t`."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", word)
 
 
@@ -135,11 +135,11 @@ def _storage(option: str, word: str, catalog: Catalog) -> Storage:
     listed = "a profile of a device or an array (`tameshi devices` lists them)"
     form = f"an array, {'|'.join(ARRAYS)}:MEMBERS:PROFILE"
     accepted = [*own, *(alike or [listed]), form]
-    raise BadInput("there is no such storage", where=option, found=word, accepted=accepted)
+    raise BadInput("no such storage", where=option, found=word, accepted=accepted)
 
 
 def _written_out(name: str, catalog: Catalog) -> dict[str, Any]:
-    """A storage of a catalog with the stacks of array profiles in place of their names."""
+    """Return a storage of a catalog with stacks in place of array profiles."""
     try:
         return written_out(catalog.storages[name])
     except BadInput as error:
@@ -154,12 +154,14 @@ def _written_out(name: str, catalog: Catalog) -> dict[str, Any]:
 
 
 def _key_of_array(key: str, stack: Mapping[str, Any], name: str) -> str:
-    """The key that names an array profile, in a stack that stands under a key."""
+    """Return the key that names an array profile, in a stack below a key."""
     if str(stack.get("array")) == name:
         return f"{key}.array"
-    below = ((f"{key}.{of}", inner) for of, inner in stack.items() if isinstance(inner, Mapping))
-    found = (_key_of_array(of, inner, name) for of, inner in below)
-    return next((each for each in found if each.endswith(".array")), key)
+    below = (
+        (f"{key}.{field}", inner) for field, inner in stack.items() if isinstance(inner, Mapping)
+    )
+    keys = (_key_of_array(field, inner, name) for field, inner in below)
+    return next((each for each in keys if each.endswith(".array")), key)
 
 
 def costs_of(
@@ -168,10 +170,10 @@ def costs_of(
     prices: Sequence[str],
     powers: Sequence[str],
 ) -> Costs:
-    """What options say, and where they don't, the catalog; raises `BadInput`."""
+    """Return costs from options, then from the catalog; raise `BadInput`."""
     names = [storage.name for storage in storages]
     extra = {"price": [MEMORY, ENERGY, YEARS], "power": [MEMORY]}
-    told: dict[str, dict[str, float]] = {}
+    tables: dict[str, dict[str, float]] = {}
     for section, given in (("price", prices), ("power", powers)):
         known = [*names, *extra[section]]
         kept = {*catalog.storages, *known}
@@ -179,7 +181,7 @@ def costs_of(
         for name, value in table.items():
             key = f"{section}.{name}"
             if name not in kept:
-                message = "this is neither a storage nor anything else that has one"
+                message = "neither a storage nor another priced item"
                 where, accepted = catalog.place(key), sorted(kept)
                 raise BadInput(message, where=where, key=key, accepted=accepted)
             table[name] = _amount(f"{catalog.place(key)}: {key}", str(value))
@@ -188,16 +190,16 @@ def costs_of(
             name = plain(word)
             if not equals or name not in known:
                 accepted = [f"NAME=NUMBER, NAME one of {', '.join(known)}"]
-                message = "this says of nothing asked about what it costs"
+                message = "this item has no price in the question"
                 raise BadInput(message, where=f"--{section}", found=text, accepted=accepted)
             table[name] = _amount(f"--{section}", value, text)
-        told[section] = {name: value for name, value in table.items() if name in known}
-    costs = Costs(told["price"], told["power"])
+        tables[section] = {name: value for name, value in table.items() if name in known}
+    costs = Costs(tables["price"], tables["power"])
     years = next((text for text in prices if plain(text.rpartition("=")[0]) == YEARS), None)
     if years and ENERGY not in costs.price:
-        message = "years are what energy is paid for, and energy has no price"
+        message = "`years` needs a price of energy"
         raise BadInput(message, where="--price", found=years, accepted=["--price energy=NUMBER"])
-    _whole(costs, names)
+    _require_all_prices(costs, names)
     return costs
 
 
@@ -208,7 +210,7 @@ def _amount(where: str, value: str, text: str = "") -> float:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
         raise BadInput(
-            "this is no amount",
+            "not an amount",
             where=where,
             found=text or value,
             accepted=["a number, zero or more"],
@@ -216,27 +218,28 @@ def _amount(where: str, value: str, text: str = "") -> float:
     return number
 
 
-def _whole(costs: Costs, names: Sequence[str]) -> None:
-    """Either every storage has a price or none: else the cheapest is not known."""
+def _require_all_prices(costs: Costs, names: Sequence[str]) -> None:
+    """Require a price of every storage or of none: otherwise the cheapest is unknown."""
     without = [name for name in names if name not in costs.price]
     if costs.priced and without:
-        message = "where anything has a price, every storage needs one"
+        message = "if anything has a price, every storage needs one"
         accepted = [f"--price {without[0]}=NUMBER"]
         raise BadInput(message, where="--price", found=f"none of {without[0]}", accepted=accepted)
 
 
 INPUTS = {"redo_log": "a size", "clients": "a whole number", "row_size": "a factor"}
-"""Inputs that the answer may hang on, and what their values are."""
+"""Inputs that may change the answer, with the kind of their values."""
 
 
 def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) -> list[Varied]:
-    """Unknown inputs from low to high: half to twice, rows 0.8 to 1.25 times as large.
+    """Return uncertain inputs with their ranges; the default is half to twice, rows 0.8 to 1.25
+    times.
 
-    Nobody asked for the half, so that it is no less than there is of a server's log.
+    The lower default bound is raised to the least log that a server accepts.
     """
     log = question["redo_log"]
     least_log = min(log, LOG * question.get("scale", 1))
-    found = {
+    ranges = {
         "redo_log": Varied("redo_log", max(log // 2, least_log), log * 2),
         "clients": Varied("clients", max(question["clients"] // 2, 1), question["clients"] * 2),
         "row_size": Varied("row_size", 0.8, 1.25),
@@ -246,20 +249,20 @@ def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) 
         low, dots, high = values.partition(RANGE)
         if name not in INPUTS or not dots:
             accepted = [f"{name}=LOW..HIGH, {kind} each" for name, kind in INPUTS.items()]
-            raise BadInput("this varies nothing", where=option, found=text, accepted=accepted)
+            raise BadInput("this input cannot vary", where=option, found=text, accepted=accepted)
         read = {"redo_log": size_of, "clients": _count, "row_size": _factor}[name]
         ends = read(option, low.strip()), read(option, high.strip())
         if ends[0] >= ends[1]:
-            accepted = ["the lesser value first"]
-            raise BadInput("this range is upside down", where=option, found=text, accepted=accepted)
-        found[name] = Varied(name, *ends)
-    return list(found.values())
+            accepted = ["the smaller value first"]
+            raise BadInput("this range is reversed", where=option, found=text, accepted=accepted)
+        ranges[name] = Varied(name, *ends)
+    return list(ranges.values())
 
 
 def _count(option: str, text: str) -> int:
     if not text.isdigit() or not int(text):
         accepted = ["a whole number above zero"]
-        raise BadInput("this is no number of clients", where=option, found=text, accepted=accepted)
+        raise BadInput("not a number of clients", where=option, found=text, accepted=accepted)
     return int(text)
 
 

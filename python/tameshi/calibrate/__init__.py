@@ -1,8 +1,8 @@
-"""Profiles from measurements: a real disk or results become a device profile, and how well it fits.
+"""Device profiles fitted to measurements, with the error of the fit.
 
-`design` is the measuring study; `documents` finds results, which `recorded` and `fio_results` read
-into `cells`; `models` holds what can be fitted, `simulate` and `fit` fit it, `profile` writes it
-down, `command` puts them together. `docs/calibrate.md` is the page for users.
+`design` is the measuring study; `documents` finds results, which `recorded` and `fio_cells` read
+into `cells`; `models` holds the models, `simulate` and `fit` fit them, `profile` writes the
+profile, and `command` joins these steps. `docs/calibrate.md` is the page for users.
 """
 
 from tameshi.calibrate.command import (

@@ -1,4 +1,4 @@
-"""What was measured, cell by cell: a stream, the figures it gave, whether they may be fitted."""
+"""Measured cells: a stream, its figures, and the exclusion of contradictory or held-out cells."""
 
 from __future__ import annotations
 
@@ -12,60 +12,61 @@ from tameshi.core.spec_types import SizeShare, StreamSpec
 
 WHOLE = 100.0
 KINDS = ("read", "write")
-"""Operations that a stream asks for; syncs and commits follow from them."""
+"""Operations that a stream requests; syncs and commits follow from them."""
 SYNC = "sync"
 
 MOST_OUTSTANDING = 1.1
-"""Times the depth: requests under way when counting began count whole, and times are rounded."""
+"""Upper bound on outstanding requests, as a multiple of the depth: requests in flight at the start
+of counting count whole, and times are rounded."""
 LEAST_OUTSTANDING = 0.5
-"""Times the depth: where requests are away from the disk for most of the time, the figures are a
-machine's that did not keep it busy, or of another unit."""
+"""Lower bound on outstanding requests, as a multiple of the depth: below it, the machine did not
+keep the disk busy, or the unit is wrong."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """One kind of operation in one cell: per second, and its latencies in ns."""
+    """One kind of operation in one cell: rate per second, latencies in ns."""
 
     rate: float
     mean_ns: float
     quantiles: Sequence[tuple[float, float]] = ()
-    """Share of the operations, and the latency that these take at most; rising."""
+    """Share of operations and its latency bound; rising."""
     spread: float | None = None
-    """Half the width of the rate's 95 % interval, as a share of the rate; None where unknown."""
+    """Half the width of the rate's 95 % interval, as a share of the rate; None if unknown."""
 
     def quantile(self, share: float) -> float | None:
-        """The latency that a listed share takes at most."""
+        """Return the latency of a listed share."""
         near = (value for listed, value in self.quantiles if abs(listed - share) < 1e-9)
         return next(near, None)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A stream and what it gave; `held_out` keeps it from every fit."""
+    """Stream and its figures; `held_out` keeps it out of every fit."""
 
     name: str
     stream: Mapping[str, Any]
-    """As in a run's spec, without the storage."""
+    """Stream as in a run's spec, without the storage."""
     size_bytes: int
-    """Of the storage that it worked on."""
+    """Size of the stream's storage."""
     operations: Mapping[str, Figures]
     held_out: bool = False
     findings: Sequence[Reason] = field(default_factory=tuple)
-    """Why the figures may not be the disk's."""
+    """Reasons to doubt that the figures are the disk's."""
 
     @property
     def spec(self) -> StreamSpec:
-        """The stream with its defaults."""
+        """Return the stream with its defaults."""
         return StreamSpec.model_validate(self.stream)
 
     @property
     def depth(self) -> int:
-        """Requests outstanding over all jobs."""
+        """Return the outstanding requests of all jobs."""
         return int(self.spec.queue_depth or 1) * int(self.spec.jobs or 1)
 
     @property
     def block_bytes(self) -> int:
-        """Length of a request; of a mix the mean."""
+        """Return the mean length of a request."""
         mix, of_writes = self.spec.block_size_mix, self.spec.write_block_size_mix
 
         def mean(mix: Sequence[SizeShare]) -> float:
@@ -77,19 +78,19 @@ class Cell:
 
     @property
     def reads(self) -> float:
-        """Share of reads."""
+        """Return the share of reads."""
         return share_of(self.spec.read or "100 %")
 
     @property
     def syncs(self) -> bool:
-        """Whether writes must be durable."""
+        """Return whether writes must be durable."""
         return self.spec.sync is not None
 
     @property
     def pattern(self) -> str:
-        """`random`, `sequential`, or another word of the stream's form.
+        """Return `random`, `sequential`, or the name of the stream's pattern.
 
-        To a device, each block once in a random order is random.
+        For a device, a random permutation of blocks is random.
         """
         pattern = self.spec.pattern
         if isinstance(pattern, str):
@@ -98,56 +99,58 @@ class Cell:
 
     @property
     def rate(self) -> float:
-        """Reads and writes per second together."""
+        """Return reads and writes per second."""
         return sum(self.operations[kind].rate for kind in KINDS if kind in self.operations)
 
     @property
     def spread(self) -> float | None:
-        """Half the width of the rate's interval, of the kind with the most operations."""
+        """Return the relative half width of the rate's interval, for the kind with the most
+        operations."""
         kinds = [self.operations[kind] for kind in KINDS if kind in self.operations]
         return max(kinds, key=lambda figures: figures.rate).spread if kinds else None
 
     @property
     def outstanding(self) -> float:
-        """Requests under way on average, by Little's law: rates times mean latencies."""
+        """Return the mean number of requests in flight by Little's law: rates times mean
+        latencies."""
         kinds = [self.operations[kind] for kind in (*KINDS, SYNC) if kind in self.operations]
         return sum(figures.rate * figures.mean_ns for figures in kinds) / 1e9
 
     @property
     def between_ns(self) -> float:
-        """Time from an answer to the next request, which passes on the machine and not the disk.
+        """Return the time between a completion and the next request, which the machine spends.
 
-        By Little's law: what `depth` and the rate leave beside the latencies. A simulated device
-        that shows the measured rate holds requests so much longer than they were measured to take.
+        By Little's law: the part of `depth` over the rate that latencies don't explain. A simulated
+        device with the measured rate holds requests longer than measured by this time.
         """
         return max(self.depth - self.outstanding, 0.0) * 1e9 / self.rate
 
     @property
     def distrust(self) -> Reason | None:
-        """Why rate, latencies and depth can't be of one measurement; None if they can."""
+        """Return a contradiction between rate, latencies and depth; None if there is none."""
         least, most = self.depth * LEAST_OUTSTANDING, self.depth * MOST_OUTSTANDING
         if self.syncs and SYNC not in self.operations:
-            least = 0.0  # the time of the syncs is not known
+            least = 0.0  # the latency of syncs is unknown
         if least <= self.outstanding <= most:
             return None
         return reason("littles_law", outstanding=f"{self.outstanding:.3g}", depth=self.depth)
 
     @property
     def group(self) -> tuple[str, float, bool, int]:
-        """What cells that differ in depth alone have in common."""
+        """Return the properties common to cells that differ only in depth."""
         return (self.pattern, self.reads, self.syncs, self.block_bytes)
 
 
 def share_of(text: Any) -> float:
-    """A share such as `70 %` as a number from 0 to 1."""
+    """Return a share such as `70 %` as a number from 0 to 1."""
     return float(str(getattr(text, "root", text)).removesuffix("%").replace("_", "")) / WHOLE
 
 
 def with_held_out(cells: Sequence[Cell]) -> list[Cell]:
-    """Cells with some kept from the fit, by a rule that looks at no measured figure.
+    """Mark the held-out cells by a rule that uses no measured figure.
 
-    Of cells that differ in depth alone, in the order of depth, the second, fourth … are held out,
-    never the last. A mix of reads and writes is held out where pure cells of its length are there.
+    Of cells that differ only in depth, ordered by depth, the second, fourth … are held out, but
+    never the last. A mix of reads and writes is held out if its length has pure cells.
     """
     groups: dict[tuple[str, float, bool, int], list[Cell]] = {}
     for cell in cells:

@@ -1,4 +1,4 @@
-"""`tameshi calibrate`: from a target or from results to a profile and a report of its fit."""
+"""`tameshi calibrate`: target or results to a profile with a report of its fit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from tameshi import guard
 from tameshi.calibrate import design
 from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
 from tameshi.calibrate.documents import documents_of, is_results
-from tameshi.calibrate.fio_results import read_fio
-from tameshi.calibrate.fio_runs import is_fio, last_state
+from tameshi.calibrate.fio_cells import read_fio
 from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
@@ -27,6 +26,7 @@ from tameshi.core import compiled
 from tameshi.core.errors import BadInput, counted
 from tameshi.core.reasons import about
 from tameshi.core.spec_types import World
+from tameshi.fio.json import is_fio, last_state
 from tameshi.record import store
 from tameshi.report.fit import fit_markdown, fit_page
 from tameshi.study.bindings import Bindings
@@ -35,28 +35,28 @@ from tameshi.workflow.execute import Conducted, conduct, remove_targets
 from tameshi.workflow.prepare import Prepared, prepare
 
 FIT_VERSION = 1
-"""Form of fit.json; history: 1, the first."""
+"""Version of fit.json; 1 is the first."""
 MODELS = ("volume", "flash", "hdd")
 USED_BYTES = 1 << 30
-"""Of a target, unless said otherwise."""
+"""Default size of the used part of a target."""
 SHOWN = 3
-"""Cells that were left out, in an error."""
+"""Excluded cells named in an error."""
 FAR = 0.25
-"""A rate that is further off is not predicted."""
+"""Relative error above which a rate counts as not predicted."""
 FEWEST = 3
-"""Cells without which there is nothing to fit."""
+"""Least number of cells for a fit."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What `tameshi calibrate` was asked."""
+    """Request of `tameshi calibrate`."""
 
     what: Path
     out: Path
     name: str
     model: str | None = None
     size_bytes: int | None = None
-    """Of the target that is used (absent: 1 GiB); of results, what their device or file has."""
+    """Used bytes of a target (default 1 GiB); for results, the size of their device or file."""
     budget_s: float = 300.0
     repetitions: int = 3
     quick: bool = False
@@ -67,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What came of it."""
+    """Result of a calibration."""
 
     document: Mapping[str, Any]
     profile: Path
@@ -75,13 +75,15 @@ class Calibrated:
 
 
 def measuring(asked: Asked) -> Prepared:
-    """The measuring study, examined: nothing has been created yet."""
+    """Return the measuring study, examined; nothing is created yet."""
     cells = len(design.QUICK if asked.quick else design.CELLS)
     least = design.least_budget(cells, asked.repetitions)
     if asked.budget_s < least:
         raise BadInput(
-            f"{counted(cells, 'cell')}, {asked.repetitions} times each, can't be measured in so "
-            "short a time",
+            (
+                f"{counted(cells, 'cell')}, {asked.repetitions} times each, cannot be measured "
+                "in this time"
+            ),
             where="--time",
             found=f"{asked.budget_s:.0f} s",
             accepted=[f"{math.ceil(least)} s or more", "fewer --repetitions", "--quick"],
@@ -98,7 +100,7 @@ def measuring(asked: Asked) -> Prepared:
 def measure(
     prepared: Prepared, asked: Asked, console: Console, reproduce: Sequence[str]
 ) -> Conducted:
-    """Measures what is not measured yet; a later call with the same request goes on."""
+    """Measure the missing cells; a later call with the same request resumes."""
     if asked.fresh and asked.out.exists():
         guard.remove_folder(asked.out)
     done = conduct(prepared, asked.out, console, jobs=1, reproduce=reproduce)
@@ -108,21 +110,23 @@ def measure(
 
 
 def calibrate(asked: Asked, console: Console) -> Calibrated:
-    """Fits what was measured, and writes profile and report.
+    """Fit the measurements, and write profile and report.
 
-    Raises `BadInput` for what is no result, or says too little.
+    Raises `BadInput` for files that are not results or hold too few cells.
     """
     recorded = trusted(_read(asked))
     cells = _with_roles(recorded, asked)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
         left_out = in_words(recorded.left_out[:SHOWN])
-        found = "; ".join(filter(None, (counted(len(cells), "cell"), left_out)))
+        reasons = "; ".join(filter(None, (counted(len(cells), "cell"), left_out)))
         accepted = [f"{FEWEST} cells or more that are not held out"]
-        message = "so few cells fit anything"
-        raise BadInput(message, where=str(asked.what), found=found, accepted=accepted)
+        message = "too few cells for a fit"
+        raise BadInput(message, where=str(asked.what), found=reasons, accepted=accepted)
     models = candidates(cells, recorded.capacity, asked.model)
     if not models:
-        message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"
+        message = (
+            "no model can be fitted: there is neither a cell of only reads nor one of only writes"
+        )
         raise BadInput(message, where=str(asked.what))
 
     def watch(model: str, simulated: int) -> None:
@@ -155,20 +159,20 @@ def _read(asked: Asked) -> Recorded:
         document = documents[0]
         if len(documents) > 1 or not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
-            raise BadInput("this holds no results", where=str(path), accepted=accepted)
+            raise BadInput("no results found here", where=str(path), accepted=accepted)
     recorded = read_recorded(path)
     return replace(recorded, capacity=asked.size_bytes or recorded.capacity)
 
 
 def trusted(recorded: Recorded) -> Recorded:
-    """Without the cells whose figures contradict one another, which are left out by name."""
+    """Return the cells without contradictory figures, and the names of the others."""
     doubted = [about(cell.name, cell.distrust) for cell in recorded.cells if cell.distrust]
     cells = [cell for cell in recorded.cells if not cell.distrust]
     return replace(recorded, cells=cells, left_out=[*recorded.left_out, *doubted])
 
 
 def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
-    """Held-out cells: by the design where that was measured, else by the rule."""
+    """Mark held-out cells: by the design if it was measured, else by the rule."""
     names = {cell.name for cell in recorded.cells}
     if names <= {cell.name for cell in design.CELLS}:
         return [replace(cell, held_out=cell.name in design.HELD_OUT) for cell in recorded.cells]
@@ -176,7 +180,7 @@ def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
 
 
 def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
-    """On what a profile was fitted, in a sentence's part."""
+    """Return a phrase on the measurements behind a profile."""
     count = len([cell for cell in cells if not cell.held_out])
     facts = [counted(count, "cell"), date.today().isoformat()]
     environment = recorded.environment
@@ -189,7 +193,7 @@ def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
     for target in environment.get("targets", {}).values():
         device = target.get("device") or {}
         known = [device.get("model"), device.get("serial"), device.get("name")]
-        facts.append(" ".join(str(each) for each in known if each) or "a device not known")
+        facts.append(" ".join(str(each) for each in known if each) or "an unknown device")
         if target.get("file_system"):
             facts.append(f"through {target['file_system']}")
     if environment.get("world") == "simulated":
@@ -223,35 +227,35 @@ def _document(
                 "unit": each.parameter.unit,
                 "value": each.value,
                 "error": each.error,
-                "told": each.told,
+                "told": each.determined,
             }
             for each in best.estimates
         ],
-        "untold": list(best.model.untold),
+        "untold": list(best.model.undetermined),
         "cells": rows,
         "summary": {role: _summary(rows, role == "held_out") for role in ("fitted", "held_out")},
         "left_out": recorded.left_out,
     }
 
 
-def _row(cell: Cell, found: Mapping[str, Figures]) -> dict[str, Any]:
+def _row(cell: Cell, figures: Mapping[str, Figures]) -> dict[str, Any]:
     spread = cell.spread
     low_high = {}
     if spread is not None:
         low_high = {"low": cell.rate * math.exp(-spread), "high": cell.rate * math.exp(spread)}
-    simulated = sum(found[kind].rate for kind in KINDS if kind in found)
+    simulated = sum(figures[kind].rate for kind in KINDS if kind in figures)
     return {
         "cell": cell.name,
         "held_out": cell.held_out,
         "measured": {"rate": cell.rate, **low_high, **_latencies(cell.operations)},
-        "simulated": {"rate": simulated, **_latencies(found)},
-        "error": error_of(cell, found),
+        "simulated": {"rate": simulated, **_latencies(figures)},
+        "error": error_of(cell, figures),
         "findings": list(cell.findings),
     }
 
 
 def _latencies(figures: Mapping[str, Figures]) -> dict[str, float | None]:
-    """Median and p99 of the kind with the most operations."""
+    """Return median and p99 of the kind with the most operations."""
     kinds = [figures[kind] for kind in KINDS if kind in figures]
     if not kinds:
         return {"p50": None, "p99": None}
@@ -283,13 +287,13 @@ def _summary(rows: Sequence[Mapping[str, Any]], held_out: bool) -> dict[str, Any
 
 
 def _is_known(measured: Mapping[str, float], share: float = 0.1) -> bool:
-    """Whether the 95 % interval of a rate reaches no further than so far from it."""
+    """Return whether the relative 95 % interval of a rate is at most this wide."""
     rate, low, high = measured["rate"], measured["low"], measured["high"]
     return low >= rate * (1 - share) and high <= rate * (1 + share)
 
 
 def _is_near(row: Mapping[str, Any], share: float = 0.1) -> bool:
-    """Whether some rate within what the measurement leaves open is so near to the simulated one."""
+    """Return whether a rate within the measurement's interval is this near to the simulated one."""
     low, high = row["measured"]["low"] * (1 - share), row["measured"]["high"] * (1 + share)
     return bool(low <= row["simulated"]["rate"] <= high)
 
@@ -301,7 +305,7 @@ def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) 
     profile = folder / f"{asked.name}.toml"
     description = f"Calibrated by Tameshi: {basis}"
     outside = {
-        "volume": "as much as was asked for, or nothing",
+        "volume": "the requested data or nothing",
         "flash": "of profile nvme-tlc-3.84tb",
         "hdd": "of profile sas-15k-146gb",
     }[best.model.kind]
@@ -316,5 +320,5 @@ def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) 
 
 
 def plain_name(wanted: str) -> str:
-    """A name that a profile can have."""
+    """Return a valid name of a profile."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", wanted).strip("-.") or "disk"

@@ -1,4 +1,4 @@
-"""The measuring study: which cells, which of them are held out, and for how long."""
+"""Measuring study: cells, held-out cells, and run times."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from dataclasses import dataclass
 STORAGE = "disk"
 NAME = "calibrate"
 OVERHEAD_S = 1.0
-"""Of a run beside its measuring: the start of its worker, the reading of its record."""
+"""Time of a run without its measurement: start of the worker, reading of the record."""
 LEAST_S, MOST_S = 0.3, 20.0
 SHORTEST_RAMP_S = 0.1
 INTERVALS = 20
-"""Of a run: the least that show a drift. The end of each is work, which holds up the disk's."""
+"""Intervals per run: the fewest that show a drift. Each interval end takes processor time that
+delays the disk."""
 WRITE_BYTES = 4 << 30
-"""A write cell's run ends after so many bytes, however fast the disk is."""
+"""Bytes after which the run of a write cell ends."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A cell to measure."""
+    """Cell to measure."""
 
     pattern: str
     reads: int
-    """Per cent."""
+    """Share of reads in per cent."""
     block_kib: int
     depth: int
     sync: bool = False
@@ -31,7 +32,7 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """As a level of the study."""
+        """Return the name of the cell's level in the study."""
         what = {100: "read", 0: "write"}.get(self.reads, f"{self.reads}-{100 - self.reads}")
         what = "sync-write" if self.sync else what
         size = f"{self.block_kib >> 10}m" if self.block_kib >= 1024 else f"{self.block_kib}k"
@@ -46,10 +47,11 @@ def _sweep(
 
 
 def _cells() -> Iterator[Wanted]:
-    """A length's least and greatest depth are fitted, and of 4 KiB some between.
+    """Yield the cells.
 
-    Held out are the depths between, lengths between fitted ones, and nearly all mixes. Of writes
-    with a sync each, a length and depths between those that are fitted are held out.
+    Fitted are the smallest and largest depth of each length, and of 4 KiB some between. Held out
+    are the depths between them, lengths between fitted ones, and nearly all mixes. For writes with
+    a sync each, a length and depths between the fitted ones are held out.
     """
     for reads in (100, 0):
         small = {1: False, 2: True, 4: False, 8: True, 16: False, 32: True, 64: False}
@@ -78,18 +80,19 @@ HELD_OUT = {cell.name for cell in CELLS if cell.held_out}
 
 
 def run_seconds(cells: int, repetitions: int, budget_s: float) -> float:
-    """Time that each run measures, if all together may take so long."""
+    """Return the measuring time per run for this total time."""
     each = budget_s / (cells * repetitions) - OVERHEAD_S
     return min(max(each, LEAST_S), MOST_S)
 
 
 def least_budget(cells: int, repetitions: int) -> float:
-    """The shortest time in which everything can be measured, in seconds."""
+    """Return the shortest total time in seconds for all cells."""
     return cells * repetitions * (LEAST_S + OVERHEAD_S)
 
 
 def study_text(size_bytes: int, seconds: float, repetitions: int, *, quick: bool) -> str:
-    """The measuring study as a file; each cell is a run, repetitions come in shuffled blocks."""
+    """Return the measuring study as a file; each cell is a run, repetitions come in shuffled
+    blocks."""
     ramp = max(seconds / 6, SHORTEST_RAMP_S)
     interval_ms = max(int(seconds * 1000 / INTERVALS), 5)
     lines = [

@@ -1,4 +1,4 @@
-"""Which files are results rather than targets, and the JSON that stands in them."""
+"""Detection of result files, and their JSON documents."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from tameshi.core.errors import BadInput
 from tameshi.study.file import read_text
 
 OPENING_BYTES = 1024
-"""Of a file, by which it is known."""
+"""Bytes at the start of a file that identify it."""
 LARGEST_BYTES = 1 << 28
-"""A file of another name than `.json` that is larger is no results."""
+"""Size limit for results in a file without the suffix `.json`."""
 NEXT = re.compile(r"\s*(?=\{)")
 LINE = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)
-"""Where JSON begins behind notes of a program, whose braces stand within lines."""
+"""Start of JSON after notes of a program, whose braces are inside lines."""
 
 
 def is_results(path: Path) -> bool:
-    """Whether a path names results rather than a target: JSON, or a folder of `tameshi run`."""
+    """Return whether a path holds results rather than a target: JSON, or a folder of `tameshi
+    run`."""
     if path.is_dir():
         return (path / "results.json").exists() or (path / "summary.json").exists()
     return path.suffix == ".json" or _opens_as_results(path)
 
 
 def _opens_as_results(path: Path) -> bool:
-    """Whether a small file is text that begins as JSON does, or soon tells fio's version.
+    """Return whether a small file is text that starts as JSON or contains fio's version.
 
-    What programs write to a target may begin with any byte, but is hardly text.
+    A target's content may start with any byte, but is hardly text.
     """
     try:
         if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
@@ -43,17 +44,17 @@ def _opens_as_results(path: Path) -> bool:
 
 
 def documents_of(path: Path) -> list[Any]:
-    """The JSON values in a file, one at least; notes may stand before, between and after them.
+    """Return the JSON values in a file, at least one; notes may precede, separate or follow them.
 
-    Raises `BadInput` with the place in the file where it can't be read.
+    Raises `BadInput` with the place of the syntax error.
     """
     text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
     decoder = json.JSONDecoder()
-    found, end = [], 0
+    documents, end = [], 0
     try:
         while begin := NEXT.match(text, end) or LINE.search(text, end):
             value, end = decoder.raw_decode(text, begin.end())
-            found.append(value)
-        return found or [json.loads(text)]
+            documents.append(value)
+        return documents or [json.loads(text)]
     except (ValueError, RecursionError) as error:
         raise BadInput("this is not JSON", where=str(path), found=str(error)) from None

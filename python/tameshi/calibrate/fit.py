@@ -1,4 +1,4 @@
-"""Fits models to the fitted cells by simulating candidates, and chooses among them."""
+"""Fit of models to cells by simulating candidates, and choice of the best model."""
 
 from __future__ import annotations
 
@@ -16,83 +16,83 @@ from tameshi.calibrate.simulate import OPERATIONS, Simulator
 from tameshi.core.errors import RunFailed
 
 STEP = 0.05
-"""Step of a derivative, on the logarithm: wide, because simulations are grained."""
+"""Step of a derivative, on the logarithm: wide, because simulations are noisy."""
 PRIOR = 3.0
-"""Standard deviation of a parameter around its start, on the logarithm: factor 20 and back."""
+"""Standard deviation of a parameter around its start, on the logarithm: factor 20 up or down."""
 LEAST_SIGMA = 0.03
 UNKNOWN_SIGMA = 0.05
 MEDIAN_WEIGHT = 0.5
 TOLD = 0.25
-"""A parameter is told if its standard error is below this share of it."""
+"""Largest relative standard error of a parameter that counts as determined."""
 MOST_STEPS = 12
 FINAL = 10
-"""How many times longer the simulation is that a fit is judged by."""
+"""Length of the final simulation, as a multiple of those of the fit."""
 IMPOSSIBLE = 10.0
-"""Residual of a cell that a candidate could not do."""
+"""Residual of a cell that a candidate cannot perform."""
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """A fitted parameter: its value, and its standard error as a share of it."""
+    """Fitted parameter: value and relative standard error."""
 
     parameter: Parameter
     value: float
     error: float
 
     @property
-    def told(self) -> bool:
-        """Whether the cells tell it."""
+    def determined(self) -> bool:
+        """Return whether the cells determine it."""
         inside = self.parameter.low * 1.05 < self.value < self.parameter.high / 1.05
         return self.error < TOLD and inside
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model with its values, how well it does, and what each cell gives on it."""
+    """Model with its fitted values, error, and simulated cells."""
 
     model: Model
     estimates: Sequence[Estimated]
     score: float
-    """Sum of squared residuals and the Bayesian penalty of its parameters; least is best."""
+    """Sum of squared residuals and the Bayesian penalty for parameters; the least is best."""
     error: float
     """Root mean square of the logarithm of simulated over measured rates in fitted cells."""
     figures: Mapping[str, Mapping[str, Figures]]
     simulations: int
     penalty: float = 0.0
-    """What of the score is for its parameters."""
+    """Part of the score for the parameters."""
 
     @property
     def values(self) -> dict[str, float]:
-        """The values by key."""
+        """Return the values by key."""
         return {each.parameter.key: each.value for each in self.estimates}
 
 
 Watch = Callable[[str, int], None]
-"""Told a model's name and how many candidates were simulated, from time to time."""
+"""Callback for progress: name of the model and number of simulated candidates."""
 
 
 def fit_all(cells: Sequence[Cell], models: Sequence[Model], watch: Watch) -> list[Fitted]:
-    """Every model fitted to the cells that are not held out; the best first.
+    """Fit every model to the cells that are not held out; return the best first.
 
-    Without those that are `beyond` the cells, unless no other can be fitted. Raises `RunFailed`
-    when none can be simulated.
+    Excludes overdetermined models (`beyond`), unless no other can be fitted. Raises `RunFailed` if
+    none can be simulated.
     """
-    found: list[Fitted] = []
+    results: list[Fitted] = []
     reasons: list[str] = []
     left = beyond(cells, models)
     for group in ([model for model in models if model not in left], left):
-        for model in () if found else group:
+        for model in () if results else group:
             try:
-                found.append(_fit(cells, model, watch))
+                results.append(_fit(cells, model, watch))
             except RunFailed as error:
                 reasons.append(f"{model.name}: {error.message}")
-    if not found:
-        raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there is none'}")
-    return sorted(found, key=lambda fitted: fitted.score)
+    if not results:
+        raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there are none'}")
+    return sorted(results, key=lambda fitted: fitted.score)
 
 
 def beyond(cells: Sequence[Cell], models: Sequence[Model]) -> list[Model]:
-    """Those with as many parameters as there are fitted cells or more: they fit all there is.
+    """Return the models with at least as many parameters as fitted cells: these fit anything.
 
     A median latency is hardly a second figure of a cell: at a depth the mean follows from the rate.
     """
@@ -112,8 +112,10 @@ def _fit(cells: Sequence[Cell], model: Model, watch: Watch) -> Fitted:
     def residuals(x: np.ndarray) -> np.ndarray:
         watch(model.name, simulator.simulated)
         figures = simulator.figures(model.device(values(x)))
-        told = [r for cell, found in zip(fitted, figures, strict=True) for r in off(cell, found)]
-        return np.array([*told, *(x / PRIOR)])
+        errors = [
+            r for cell, simulated in zip(fitted, figures, strict=True) for r in off(cell, simulated)
+        ]
+        return np.array([*errors, *(x / PRIOR)])
 
     low = np.array([math.log(p.low / p.start) for p in model.parameters]) - 1e-9
     high = np.array([math.log(p.high / p.start) for p in model.parameters]) + 1e-9
@@ -134,7 +136,7 @@ def _fit(cells: Sequence[Cell], model: Model, watch: Watch) -> Fitted:
 
 
 def _remembered(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], Any]:
-    """The function, computed once for each point."""
+    """Cache a function by its argument."""
     known: dict[bytes, np.ndarray] = {}
 
     def remembered(x: np.ndarray) -> np.ndarray:
@@ -149,7 +151,7 @@ def _remembered(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.nd
 def _jacobian(
     residuals: Callable[[np.ndarray], np.ndarray], high: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Differences over a wide step, inward at the upper bound."""
+    """Return differences over a wide step, inward at the upper bound."""
 
     def jacobian(x: np.ndarray) -> np.ndarray:
         columns = []
@@ -162,18 +164,19 @@ def _jacobian(
     return jacobian
 
 
-def off(cell: Cell, found: Mapping[str, Figures]) -> list[float]:
-    """How far a simulated cell is from the measured one, in standard deviations, on logarithms."""
+def off(cell: Cell, on_model: Mapping[str, Figures]) -> list[float]:
+    """Return the distance of a simulated cell from the measured one, in standard deviations of
+    logarithms."""
     spread = UNKNOWN_SIGMA if cell.spread is None else cell.spread / 2
     sigma = math.hypot(spread, LEAST_SIGMA)
-    rate = sum(found[kind].rate for kind in KINDS if kind in found)
+    rate = sum(on_model[kind].rate for kind in KINDS if kind in on_model)
     residuals = [_log(rate, cell.rate) / sigma]
     for kind in (*KINDS, SYNC):
         there = cell.operations.get(kind)
         median = there.quantile(0.5) if there else None
         if median:
             median += cell.between_ns if kind in KINDS else 0.0
-            simulated = found[kind].quantile(0.5) if kind in found else None
+            simulated = on_model[kind].quantile(0.5) if kind in on_model else None
             residuals.append(MEDIAN_WEIGHT * _log(simulated or 0.0, median) / sigma)
     return residuals
 
@@ -185,7 +188,7 @@ def _log(one: float, other: float) -> float:
 
 
 def _estimates(model: Model, values: Mapping[str, float], solved: Any) -> list[Estimated]:
-    """Standard errors from the curvature at the solution, no smaller than the misfit allows."""
+    """Return standard errors from the curvature at the solution, scaled up by the misfit."""
     count, parameters = solved.jac.shape
     information = solved.jac.T @ solved.jac
     misfit = 2 * solved.cost / max(count - 2 * parameters, 1)
@@ -204,10 +207,10 @@ def _judged(
     solved: Any,
     simulations: int,
 ) -> Fitted:
-    """Every cell, held out or not, in a simulation long enough to judge by."""
+    """Return every cell, held out or not, from a long simulation."""
     device = model.device({each.parameter.key: each.value for each in estimates})
-    found = Simulator(cells, OPERATIONS * FINAL).figures(device)
-    figures = {cell.name: each for cell, each in zip(cells, found, strict=True)}
+    simulated = Simulator(cells, OPERATIONS * FINAL).figures(device)
+    figures = {cell.name: each for cell, each in zip(cells, simulated, strict=True)}
     errors = [error_of(cell, figures[cell.name]) for cell in cells if not cell.held_out]
     squares = [math.log1p(max(error, -0.99)) ** 2 for error in errors]
     count = len(solved.fun) - len(estimates)
@@ -217,6 +220,6 @@ def _judged(
     return Fitted(model, estimates, float(score), rms, figures, simulations, penalty)
 
 
-def error_of(cell: Cell, found: Mapping[str, Figures]) -> float:
-    """Simulated rate over measured, less one."""
-    return sum(found[kind].rate for kind in KINDS if kind in found) / cell.rate - 1.0
+def error_of(cell: Cell, simulated: Mapping[str, Figures]) -> float:
+    """Return simulated rate over measured, less one."""
+    return sum(simulated[kind].rate for kind in KINDS if kind in simulated) / cell.rate - 1.0

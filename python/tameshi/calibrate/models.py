@@ -1,4 +1,4 @@
-"""Device models that can be fitted: where each begins, and what no load here tells."""
+"""Device models for fitting: start values, and parameters that no load determines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tameshi.core.data import PROFILES
 from tameshi.core.reasons import reason
 from tameshi.study.file import read_text
 
-# Drives whose insides are modelled: a profile of the project gives what no load tells.
+# Drives with modelled internals: a profile of the project supplies what no load determines.
 
 
 def _template(name: str) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _template(name: str) -> dict[str, Any]:
 
 
 def _leaves(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A profile's table with its values as leaves that nothing here tells."""
+    """Return a profile's table with its values as undetermined leaves."""
     return {
         key: (value["value"], "") if "value" in value else _leaves(value)
         for key, value in tree.items()
@@ -48,8 +48,8 @@ def _set(table: dict[str, Any], key: str, value: Any) -> None:
 
 
 Free = tuple[str, str, float, float]
-"""A value that is fitted: its place, its unit, and the least and the most that a profile takes, in
-ns or per second; of a factor, what each of the times that it stretches may be."""
+"""Fitted value: its place, its unit, and the profile's bounds in ns or per second; for a factor,
+the bounds of each scaled time."""
 
 FREE_OF_FLASH: Sequence[Free] = (
     ("nand.read_time", "factor", 2e3, 1e6),
@@ -69,7 +69,7 @@ FREE_OF_HARD_DISK: Sequence[Free] = (
 
 
 def _free(base: Mapping[str, Any], key: str, unit: str, least: float, most: float) -> Parameter:
-    """What may come out a fifteenth of the template's, or 15 times as much, within its bounds."""
+    """Return a parameter within a factor of 15 of the template's, and within its bounds."""
     if unit == "factor":
         times = _times(base, key)
         least, most, start = least / min(times), most / max(times), 1.0
@@ -87,10 +87,11 @@ def _text(value: float, unit: str) -> str:
 
 
 def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc-3.84tb") -> Model:
-    """A flash drive shaped like a profile of the project: times, rates and the link are free."""
+    """Return a flash drive shaped like a profile of the project: times, rates and the link are
+    free."""
     base = _template(template)["flash"]
-    whole = _whole(cells, capacity, template, base)
-    share = min(whole.size_bytes / compiled.size_bytes(_value(base, "capacity")), 1.0)
+    device_capacity = _whole(cells, capacity, template, base)
+    share = min(device_capacity.size_bytes / compiled.size_bytes(_value(base, "capacity")), 1.0)
     pages = max(round(_value(base, "nand.pages_per_block") * share), FEWEST_PAGES)
     parameters = [_free(base, *each) for each in FREE_OF_FLASH]
 
@@ -102,22 +103,25 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
                 _set(table, key, [time_text(each * values[key]) for each in _times(base, key)])
             else:
                 _set(table, key, _text(values[key], unit))
-        table["capacity"] = (f"{whole.size_bytes} B", "")
-        # The template's own; its lanes may not carry what was found.
+        table["capacity"] = (f"{device_capacity.size_bytes} B", "")
+        # The template's own link; its lanes may be too slow for the fitted rate.
         table["link"].pop("pcie", None)
         table.get("power", {}).pop("thermal", None)
         return table
 
-    untold = (
+    undetermined = (
         reason("needs_overwriting", "over_provisioning, cleaning, erase_time"),
         reason("only_products", "channels, dies, planes"),
         reason("no_wear", "endurance_cycles, read_retry, power, thermal"),
         reason("only_link_rates", "lanes, generation"),
         reason("needs_power_cuts", "power_loss_protection"),
-        *whole.untold,
+        *device_capacity.undetermined,
     )
-    sources = {"capacity": whole.source, "pages_per_block": PAGES.format(template=template)}
-    return Model("flash", "flash", parameters, build, untold, sources)
+    sources = {
+        "capacity": device_capacity.source,
+        "pages_per_block": PAGES.format(template=template),
+    }
+    return Model("flash", "flash", parameters, build, undetermined, sources)
 
 
 def _whole(
@@ -128,10 +132,10 @@ def _whole(
 
 
 FEWEST_PAGES = 16
-"""That a profile takes."""
-PAGES = "not told by what was measured; as many blocks as profile {template} has, or more"
+"""Least number of pages in a profile."""
+PAGES = "not determined by the measurement; as many blocks as profile {template} has, or more"
 MOST_CYLINDERS, MOST_HEADS = 10_000_000, 64
-"""That a profile takes: on slower tracks its capacity would not lie."""
+"""Upper bounds of a profile: slower tracks would not hold its capacity."""
 CYLINDERS = "follow from capacity, revolution and media_rate, with the heads of profile {template}"
 
 
@@ -141,11 +145,13 @@ def hard_disk(
     revolution_ms: float,
     template: str = "sas-15k-146gb",
 ) -> Model:
-    """A hard disk of a given speed: seeks, rate and overhead are free."""
+    """Return a hard disk of a given speed: seeks, rate and overhead are free."""
     base = _template(template)["hdd"]
-    whole = _whole(cells, capacity, template, base)
+    device_capacity = _whole(cells, capacity, template, base)
     heads = compiled.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
-    slowest = 1.01 * whole.size_bytes / (MOST_CYLINDERS * MOST_HEADS * revolution_ms / 1e3)
+    slowest = (
+        1.01 * device_capacity.size_bytes / (MOST_CYLINDERS * MOST_HEADS * revolution_ms / 1e3)
+    )
     parameters = [
         _free(base, key, unit, max(least, slowest) if key == "media_rate" else least, most)
         for key, unit, least, most in FREE_OF_HARD_DISK
@@ -158,25 +164,25 @@ def hard_disk(
         least = min(_number(_value(base, "seek_min"), "time"), values["seek_average"])
         table["seek_min"] = (time_text(least), "")
         table["revolution"] = (time_text(revolution_ms * 1e6), "revolution")
-        table["capacity"] = (f"{whole.size_bytes} B", "")
+        table["capacity"] = (f"{device_capacity.size_bytes} B", "")
         track = values["media_rate"] * revolution_ms / 1e3
-        cylinders = round(whole.size_bytes / track / heads)
+        cylinders = round(device_capacity.size_bytes / track / heads)
         table["cylinders"] = (min(max(cylinders, 1), MOST_CYLINDERS), "")
         table.pop("zones", None)
         return table
 
-    untold = (
+    undetermined = (
         reason("one_stretch", "seek_min, cylinders, zones"),
         reason("only_tail", "queue_depth, age_limit"),
-        *whole.untold,
+        *device_capacity.undetermined,
     )
     name = f"hdd at {60_000 / revolution_ms:.0f}/min"
-    sources = {"capacity": whole.source, "cylinders": CYLINDERS.format(template=template)}
-    return Model(name, "hdd", parameters, build, untold, sources)
+    sources = {"capacity": device_capacity.source, "cylinders": CYLINDERS.format(template=template)}
+    return Model(name, "hdd", parameters, build, undetermined, sources)
 
 
 def _track(base: Mapping[str, Any]) -> float:
-    """Bytes that pass under a head in a revolution."""
+    """Return the bytes under a head per revolution."""
     rate = _number(_value(base, "media_rate"), "rate")
     return rate * _number(_value(base, "revolution"), "time") / NS
 
@@ -195,28 +201,28 @@ def _number(text: str, unit: str) -> float:
 
 REVOLUTIONS_MS = (4.0, 6.0, 60_000 / 7200, 60_000 / 5400)
 SLOW_NS = 1_500_000
-"""A random read whose median is below this came from no disk arm."""
+"""Median random read below which the device has no disk arm."""
 FAST_NS = 15_000
-"""One below this came from no flash."""
+"""Median random read below which the device is not flash."""
 LEAST_FLASH = 8_000_000_000
-"""Bytes below which a drive of the template's dies has no room for its blocks in reserve."""
+"""Capacity below which the template's dies leave no room for spare blocks."""
 
 
 def candidates(cells: Sequence[Cell], capacity: int | None, only: str | None) -> list[Model]:
-    """The models worth fitting: those whose physics the latencies at rest allow.
+    """Return the models whose physics the latencies at rest allow.
 
-    `capacity` are the device's bytes, where they are known.
-    Start values and shapes come from the cells that are not held out.
+    `capacity` is the device's size in bytes, if known. Start values and shapes come from cells that
+    are not held out.
     """
     cells = [cell for cell in cells if not cell.held_out]
-    found = volumes(cells, capacity)
+    models = volumes(cells, capacity)
     shape = shape_of([cell for cell in cells if cell.pattern == "random"], "read")
     typical = shape.median_ns if shape else None
     rested = typical is not None and any(cell.depth == 1 for cell in cells)
     if only == "hdd" or (only is None and rested and typical and typical >= SLOW_NS):
-        found += [hard_disk(cells, capacity, each) for each in REVOLUTIONS_MS]
+        models += [hard_disk(cells, capacity, each) for each in REVOLUTIONS_MS]
     large = capacity is None or capacity >= LEAST_FLASH
     fast = rested and typical and FAST_NS <= typical < SLOW_NS
     if only == "flash" or (only is None and fast and large):
-        found.append(flash(cells, capacity))
-    return [model for model in found if only is None or model.kind == only]
+        models.append(flash(cells, capacity))
+    return [model for model in models if only is None or model.kind == only]

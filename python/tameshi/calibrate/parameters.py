@@ -1,4 +1,4 @@
-"""A device model that can be fitted: its parameters, and how a profile spells them."""
+"""Device model for fitting: its parameters, and their form in a profile."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tameshi.core.reasons import Reason, reason
 NS = 1_000_000_000
 Values = Mapping[str, float]
 Leaf = tuple[Any, str]
-"""A profile's value, and the parameter that sets it; empty: nothing here tells it."""
+"""Value of a profile with the parameter that sets it; empty if undetermined."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number that is fitted, always above zero."""
+    """Fitted number, always greater than zero."""
 
     key: str
     """Its place in the profile, below the model."""
@@ -30,7 +30,7 @@ class Parameter:
 def bounded(
     key: str, unit: str, start: float, times: tuple[float, float], bounds: tuple[float, float]
 ) -> Parameter:
-    """What may come out so many times less or more than it starts with, within what is allowed."""
+    """Return a parameter within a factor of its start value, and within its bounds."""
     least, most = bounds
     start = min(max(start, least), most)
     low, high = max(start / times[0], least), min(start * times[1], most)
@@ -39,21 +39,21 @@ def bounded(
 
 @dataclass(frozen=True)
 class Model:
-    """A kind of device with some of its values free."""
+    """Kind of device with some free values."""
 
     name: str
     kind: str
-    """The model's key in a profile."""
+    """Key of the model in a profile."""
     parameters: Sequence[Parameter]
     build: Callable[[Values], dict[str, Any]]
-    """The model's table for given parameters: values as `Leaf`, at their keys."""
-    untold: Sequence[Reason] = field(default_factory=tuple)
-    """What these cells cannot tell, whatever the fit."""
+    """Function from parameters to the model's table, with values as `Leaf`."""
+    undetermined: Sequence[Reason] = field(default_factory=tuple)
+    """Parameters that these cells cannot determine in any fit."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Where values come from that no parameter sets, by key; of others, from outside."""
+    """Sources of values without a parameter, by key; others come from outside."""
 
     def device(self, values: Values) -> dict[str, Any]:
-        """The device as a profile has it, without real sources."""
+        """Return the device in the form of a profile, without real sources."""
         return {self.kind: _sourced(self.build(values))}
 
 
@@ -63,48 +63,48 @@ UNKNOWN_CAPACITY = reason("capacity_unknown", "capacity")
 
 @dataclass(frozen=True)
 class Capacity:
-    """A device's bytes as a profile has them."""
+    """Device's bytes in the form of a profile."""
 
     size_bytes: int
     source: str
-    untold: tuple[Reason, ...] = ()
+    undetermined: tuple[Reason, ...] = ()
 
 
 def capacity_of(known: int | None, used: int, template: tuple[str, int] | None = None) -> Capacity:
-    """The device's bytes where they are known; else a template's, and what was used at least."""
+    """Return the device's bytes if known, else a template's but at least the used ones."""
     if known is not None:
         return Capacity(max(known, used), KNOWN_CAPACITY)
     name, size = template or ("", 0)
     if size >= used:
         return Capacity(size, f"not known: of profile {name}", (UNKNOWN_CAPACITY,))
-    source = "not known: as much as was worked on, and the device may have more"
+    source = "not known: the used part, and the device may have more"
     return Capacity(used, source, (UNKNOWN_CAPACITY,))
 
 
 def _sourced(tree: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, tuple):
-            found[key] = {"value": value[0], "source": "candidate"}
+            table[key] = {"value": value[0], "source": "candidate"}
         else:
-            found[key] = _sourced(value)
-    return found
+            table[key] = _sourced(value)
+    return table
 
 
 def time_text(ns: float) -> str:
-    """A time as a profile has it: whole nanoseconds, at most four digits that count."""
-    whole = round(ns)
-    if whole >= 10_000:
-        step = 10 ** (len(str(whole)) - 4)
-        whole = round(whole / step) * step
+    """Format a time for a profile: whole nanoseconds, at most four significant digits."""
+    rounded = round(ns)
+    if rounded >= 10_000:
+        step = 10 ** (len(str(rounded)) - 4)
+        rounded = round(rounded / step) * step
     for unit, worth in (("ms", 1_000_000), ("us", 1_000)):
-        if whole >= worth:
-            return f"{whole / worth:.6f}".rstrip("0").rstrip(".") + f" {unit}"
-    return f"{whole} ns"
+        if rounded >= worth:
+            return f"{rounded / worth:.6f}".rstrip("0").rstrip(".") + f" {unit}"
+    return f"{rounded} ns"
 
 
 def rate_text(per_second: float) -> str:
-    """A rate as a profile has it, to four digits that count."""
-    whole = max(round(per_second), 1)
-    step = 10 ** max(len(str(whole)) - 4, 0)
-    return f"{round(whole / step) * step} /s"
+    """Format a rate for a profile, with four significant digits."""
+    rounded = max(round(per_second), 1)
+    step = 10 ** max(len(str(rounded)) - 4, 0)
+    return f"{round(rounded / step) * step} /s"

@@ -1,4 +1,4 @@
-"""A fitted device as a profile file: every value with its unit and its source."""
+"""Fitted device as a profile file: every value with its unit and source."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from typing import Any
 
 from tameshi.calibrate.fit import Estimated, Fitted
 
-UNTOLD = "not told by what was measured"
+UNDETERMINED = "not determined by the measurement"
 OTHERS = ""
-"""Key of the source of values that no cell tells and that have no source of their own."""
+"""Key of the source of undetermined values without a source of their own."""
 
 
 def profile_text(fitted: Fitted, description: str, basis: str, outside: str) -> str:
-    """The profile as TOML.
+    """Return the profile as TOML.
 
-    `basis` says on what it was fitted; `outside` where the values come from that no cell tells.
+    `basis` names the measurements; `outside` the source of undetermined values.
     """
-    told = {each.parameter.key: each for each in fitted.estimates}
+    estimates = {each.parameter.key: each for each in fitted.estimates}
     table = fitted.model.build(fitted.values)
     lines = [f"description = {_text(description)}", ""]
-    sources = {OTHERS: f"{UNTOLD}; {outside}", **fitted.model.sources}
-    lines += _table(["device", fitted.model.kind], table, told, basis, sources)
+    sources = {OTHERS: f"{UNDETERMINED}; {outside}", **fitted.model.sources}
+    lines += _table(["device", fitted.model.kind], table, estimates, basis, sources)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _table(
     path: list[str],
     table: Mapping[str, Any],
-    told: Mapping[str, Estimated],
+    estimates: Mapping[str, Estimated],
     basis: str,
     sources: Mapping[str, str],
 ) -> Iterator[str]:
     leaves = {key: value for key, value in table.items() if isinstance(value, tuple)}
     yield f"[{'.'.join(path)}]"
     for key, (value, parameter) in leaves.items():
-        yield f"{key} = {{ {_leaf(key, value, parameter, told, basis, sources)} }}"
+        yield f"{key} = {{ {_leaf(key, value, parameter, estimates, basis, sources)} }}"
     yield ""
     for key, value in table.items():
         if key not in leaves:
-            yield from _table([*path, key], value, told, basis, sources)
+            yield from _table([*path, key], value, estimates, basis, sources)
 
 
 def _leaf(
     key: str,
     value: Any,
     parameter: str,
-    told: Mapping[str, Estimated],
+    estimates: Mapping[str, Estimated],
     basis: str,
     sources: Mapping[str, str],
 ) -> str:
     said = f"value = {_value(value)}, source = "
-    estimate = told.get(parameter)
+    estimate = estimates.get(parameter)
     if not parameter:
         return said + _text(sources.get(key, sources[OTHERS]))
     if estimate is None:
-        return said + f"{_text('chosen among others by the fit')}, fitted_on = {_text(basis)}"
+        return said + f"{_text('chosen by the fit among others')}, fitted_on = {_text(basis)}"
     percent = f"± {100 * estimate.error:.2g} %" if estimate.error < 1 else "by no means sure"
-    source = f"fitted, {percent}" if estimate.told else f"{UNTOLD}: fitted, {percent}"
+    source = f"fitted, {percent}" if estimate.determined else f"{UNDETERMINED}: fitted, {percent}"
     return said + f"{_text(source)}, fitted_on = {_text(basis)}"
 
 

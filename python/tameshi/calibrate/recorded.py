@@ -1,4 +1,4 @@
-"""Cells from results of `tameshi run`: a study folder, or the results.json in it."""
+"""Cells from results of `tameshi run`: a study folder, or its results.json."""
 
 from __future__ import annotations
 
@@ -22,72 +22,72 @@ from tameshi.workflow import study_folder
 
 COMMIT = "commit"
 LEAST_COUNT = 20
-"""Operations below which a cell says nothing."""
+"""Least number of operations of a cell."""
 SHOWN = 4
-"""Storages that an error names."""
+"""Storages named in an error."""
 
 
 @dataclass
 class Recorded:
-    """What a study folder holds for a fit."""
+    """Cells of a study folder."""
 
     cells: list[Cell]
     environment: Mapping[str, Any]
     left_out: list[Reason] = field(default_factory=list)
-    """Reasons why cells can't be used; the subject is the cell."""
+    """Reasons of excluded cells; the subject is the cell."""
     capacity: int | None = None
-    """Bytes of the device, where they are known."""
+    """Bytes of the device, if known."""
 
 
 def read_recorded(path: Path) -> Recorded:
-    """The cells of a study folder, of one world: measured where it has that, else simulated.
+    """Return the cells of a study folder in one world: measured if present, else simulated.
 
-    Raises `BadInput` where there is no study, no cell that can be used, or several storages.
+    Raises `BadInput` without a study or usable cell, or for several storages.
     """
     folder = path if path.is_dir() else path.parent
     try:
         summary, _ = study_folder.read_summary(folder)
         runs = study_folder.read_runs(folder).runs
     except (BadInput, OSError):
-        message = "a results.json alone does not tell what was asked for"
-        accepted = ["a folder that `tameshi run` made, or the results.json in it"]
+        message = "a results.json alone does not contain the requested workload"
+        accepted = ["a folder made by `tameshi run`, or its results.json"]
         raise BadInput(message, where=str(path), accepted=accepted) from None
     usable = [run for run in runs if run.outcome["status"] != "failed"]
     worlds = {run.spec.world.value for run in usable}
     world = "measured" if "measured" in worlds else "simulated"
     usable = [run for run in usable if run.spec.world.value == world]
-    found = results(summary, usable)
+    document = results(summary, usable)
     recorded = Recorded([], usable[0].environment if usable else {}, capacity=_capacity(usable))
     latencies = {run.folder: run.latencies() for run in usable}
     devices: dict[str, str] = {}
-    for cell in found["cells"]:
-        of = _runs_of(cell, usable)
-        excluded = unusable(of[0][1]) if of else reason("no_run")
+    for cell in document["cells"]:
+        cell_runs = _runs_of(cell, usable)
+        excluded = unusable(cell_runs[0][1]) if cell_runs else reason("no_run")
         name = name_of(cell)
-        made = None if excluded else _cell(name, cell, of, latencies)
+        made = None if excluded else _cell(name, cell, cell_runs, latencies)
         if made is None:
             recorded.left_out.append(about(name, excluded or reason("too_few_operations")))
         else:
             recorded.cells.append(made)
-            devices.setdefault(_device_of(of[0]), name)
+            devices.setdefault(_device_of(cell_runs[0]), name)
     if len(devices) > 1:
         raise _several(path, devices)
     if not recorded.cells:
         reasons = in_words(recorded.left_out[:3]) or "no run is complete"
-        raise BadInput("no cell of this can be fitted", where=str(path), found=reasons)
+        raise BadInput("no cell here can be fitted", where=str(path), found=reasons)
     return recorded
 
 
-def _device_of(of: tuple[SealedRun, PhaseSpec, int]) -> str:
-    """The storage that a cell's stream worked on, with the model of a simulated one."""
-    run, phase, _ = of
+def _device_of(first_run: tuple[SealedRun, PhaseSpec, int]) -> str:
+    """Return the storage of a cell's stream, with the model of a simulated one."""
+    run, phase, _ = first_run
     name = phase.streams[0].storage
     model = run.spec.storage[name].model
     return f"{name} ({_made_of(model.model_dump(mode='json', by_alias=True))})" if model else name
 
 
 def _made_of(model: Mapping[str, Any]) -> str:
-    """A tree of devices in words: its kinds, its members and the profile of its drives."""
+    """Return a phrase on a tree of devices: kinds, members and the profile of drives."""
     ((kind, node),) = model.items()
     if kind == "device":
         return str(node["profile"])
@@ -96,15 +96,15 @@ def _made_of(model: Mapping[str, Any]) -> str:
 
 
 def _several(path: Path, devices: Mapping[str, str]) -> BadInput:
-    """The error of results of several storages: of each the first cell is told."""
+    """Return the error of results of several storages, with the first cell of each."""
     shown = [f"{device} in cell {cell}" for device, cell in list(devices.items())[:SHOWN]]
-    message = f"these cells worked on {len(devices)} storages, and a profile is of one"
+    message = f"these cells used {len(devices)} storages, and a profile describes one"
     accepted = ["a study of one storage, with one model where it is simulated"]
     return BadInput(message, where=str(path), found="; ".join(shown), accepted=accepted)
 
 
 def _capacity(runs: Sequence[SealedRun]) -> int | None:
-    """Bytes of the device behind the target, or of the one that was simulated."""
+    """Return the bytes of the device behind the target, or of the simulated one."""
     targets = [t for run in runs[:1] for t in run.environment.get("targets", {}).values()]
     for target in targets:
         if size := (target.get("device") or {}).get("size_bytes"):
@@ -119,7 +119,7 @@ def _capacity(runs: Sequence[SealedRun]) -> int | None:
 
 
 def name_of(cell: Mapping[str, Any]) -> str:
-    """Phase and levels as one name; of the measuring study the level alone."""
+    """Return phase and levels as one name; for the measuring study only the level."""
     levels = " ".join(str(level) for level in cell["levels"].values())
     return f"{cell['phase']} {levels}".strip() if cell["phase"] != "cell" else levels
 
@@ -156,15 +156,15 @@ def unusable(phase: PhaseSpec) -> Reason | None:
 
 def _cell(
     name: str,
-    found: Mapping[str, Any],
+    result: Mapping[str, Any],
     runs: Sequence[tuple[SealedRun, PhaseSpec, int]],
     latencies: Mapping[Path, Mapping[str, Any]],
 ) -> Cell | None:
     phase = runs[0][1]
     stream = phase.streams[0]
-    told = stream.stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    told.pop("storage", None)
-    estimates = {e["metric"]: e for e in of_phase(found)}
+    fields = stream.stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    fields.pop("storage", None)
+    estimates = {e["metric"]: e for e in of_phase(result)}
     operations = {}
     for kind in (*KINDS, SYNC, COMMIT):
         rate = estimates.get(f"{kind}.iops") or estimates.get(f"{kind}.rate")
@@ -172,8 +172,8 @@ def _cell(
         if not rate or not mean or not rate["value"]:
             continue
         tag = f"steady/{stream.name}/{kind}"
-        told_of = (latencies[run.folder].get(f"{index}/{tag}") for run, _, index in runs)
-        curves = [curve for curve in map(_curve, told_of) if curve]
+        statistics = (latencies[run.folder].get(f"{index}/{tag}") for run, _, index in runs)
+        curves = [curve for curve in map(_curve, statistics) if curve]
         operations[kind] = Figures(
             rate["value"],
             mean["value"],
@@ -183,20 +183,20 @@ def _cell(
     if not any(kind in operations for kind in KINDS):
         return None
     size = compiled.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
-    reasons = found["verdict"]["reasons"] if found["verdict"]["level"] != "valid" else ()
-    return Cell(name, told, size, operations, findings=tuple(reasons))
+    reasons = result["verdict"]["reasons"] if result["verdict"]["level"] != "valid" else ()
+    return Cell(name, fields, size, operations, findings=tuple(reasons))
 
 
-def _curve(told: Mapping[str, Any] | None) -> list[tuple[float, float]]:
-    """Quantiles of one run, its shortest latency first."""
-    if not told or told["count"] < LEAST_COUNT:
+def _curve(statistics: Mapping[str, Any] | None) -> list[tuple[float, float]]:
+    """Return the quantiles of one run, shortest latency first."""
+    if not statistics or statistics["count"] < LEAST_COUNT:
         return []
-    points = [(float(share), float(value)) for share, value in told["quantiles"]]
-    return [(0.0, float(told["min"])), *points]
+    points = [(float(share), float(value)) for share, value in statistics["quantiles"]]
+    return [(0.0, float(statistics["min"])), *points]
 
 
 def _together(curves: Sequence[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:
-    """Geometric means over runs, share by share."""
+    """Return geometric means over runs, share by share."""
     if not curves:
         return []
     columns = zip(*curves, strict=True)

@@ -1,4 +1,4 @@
-"""A candidate profile in virtual time: every cell once, and the figures that it gives."""
+"""Simulation of a candidate profile: the figures of every cell."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import read_events
 
 OPERATIONS = 3_000
-"""Of a cell while fitting; ten times as many when the fit is judged."""
+"""Operations per cell during the fit; the final simulation has ten times as many."""
 ROUNDS = 24
-"""Least operations of a cell for each that is outstanding."""
+"""Least operations of a cell per outstanding request."""
 MOST_BYTES = 768 << 20
 STREAM = "s"
 
 
 class Simulator:
-    """Cells as one simulated run, whose device is exchanged from candidate to candidate."""
+    """Cells as one simulated run, whose device is replaced per candidate."""
 
     def __init__(self, cells: Sequence[Cell], operations: int = OPERATIONS) -> None:
         self.cells = list(cells)
         self.operations = operations
         self.simulated = 0
-        """Candidates so far."""
+        """Number of candidates simulated."""
 
     def figures(self, device: Mapping[str, Any]) -> list[dict[str, Figures]]:
-        """What each cell gives on a device (as in a profile), by operation.
+        """Return the figures of each cell on a device (as in a profile), by operation.
 
-        Raises `RunFailed` for a device that can't be simulated.
+        Raises `RunFailed` for a device that cannot be simulated.
         """
         self.simulated += 1
         spec = RunSpec.model_validate(self._spec(device))
@@ -51,7 +51,7 @@ class Simulator:
         begins = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_begin"}
         ends = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_end"}
         if len(ends) != len(self.cells):
-            raise RunFailed("a cell of the simulation came to no end")
+            raise RunFailed("a cell of the simulation did not end")
         return [
             _figures(index, (ends[index] - begins[index]) / 1e9, latencies)
             for index in range(len(self.cells))
@@ -96,12 +96,13 @@ class Simulator:
 
 
 def _plain(device: Mapping[str, Any]) -> dict[str, Any]:
-    """The device as the core reads it."""
+    """Return the device as the core reads it."""
     return dict(json.loads(json.dumps(device)))
 
 
 def _written_once(flash: Mapping[str, Any], used: int) -> dict[str, Any]:
-    """How a flash drive is simulated: what is used is written, and the rest as small as can be."""
+    """Return a flash drive for simulation: the used part is written, the rest as small as
+    possible."""
     capacity = compiled.size_bytes(flash["capacity"]["value"])
     pages = flash["nand"]["pages_per_block"]["value"]
     scale = 1
@@ -114,14 +115,14 @@ def _written_once(flash: Mapping[str, Any], used: int) -> dict[str, Any]:
 def _figures(
     index: int, seconds: float, latencies: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Figures]:
-    found = {}
-    for tag, told in latencies.items():
+    figures = {}
+    for tag, statistics in latencies.items():
         number, part, _, operation = tag.split("/")
-        if int(number) == index and part == "steady" and told["count"]:
-            points = [(float(share), float(value)) for share, value in told["quantiles"]]
-            found[operation] = Figures(
-                told["count"] / seconds if seconds else 0.0,
-                float(told["mean"]),
-                [(0.0, float(told["min"])), *points],
+        if int(number) == index and part == "steady" and statistics["count"]:
+            points = [(float(share), float(value)) for share, value in statistics["quantiles"]]
+            figures[operation] = Figures(
+                statistics["count"] / seconds if seconds else 0.0,
+                float(statistics["mean"]),
+                [(0.0, float(statistics["min"])), *points],
             )
-    return found
+    return figures

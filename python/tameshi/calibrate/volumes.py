@@ -1,4 +1,4 @@
-"""Volumes that can be fitted: a processor behind latencies, in rounds or not, and limits."""
+"""Volume models for fitting: a server with latencies, optional rounds, and limits."""
 
 from __future__ import annotations
 
@@ -29,20 +29,18 @@ SHARES = (
     *(0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0),
 )
 TYPICAL_NS, LONGEST_NS, COMMAND_NS = (1e3, 200e6), 60e9, (50, 100e6)
-"""The shortest, if any, and the longest that a profile lets half of all commands take; the longest
-of any command; and the same two of a command's time and of what one takes longer after a flush or
-alone.
-What was measured on a disk that was stuck, or that is none, becomes these, and the fit says how far
-off."""
+"""Bounds in a profile: least (if any) and greatest median latency; greatest latency; the same two
+for the time of a command and for the extra time after a flush or alone. Measurements of a stuck
+disk are clipped to these, and the fit reports the error."""
 TRANSFER = (1e6, 250e9)
-"""The least and the most bytes that a profile lets a volume move in a second."""
+"""Bounds in a profile on a volume's bytes per second."""
 COMMANDS, BYTES = (1.0, 1e8), (2e5, 250e9)
-"""The least and the most that a profile lets a volume's limits let through in a second."""
+"""Bounds in a profile on a volume's limits: commands and bytes per second."""
 LENGTHS = (1.002 * (1 << 9), 0.998 * (1 << 20))
-"""Bytes that both limits let through for each command: the least and the most, and room to round
-to four digits."""
+"""Bounds on bytes per command at which both limits are equal, with room for rounding to four
+digits."""
 MOST_SERVICE = 0.9
-"""Share of the median at rest that is service at most: some of it is latency."""
+"""Largest share of service in the median at rest: the rest is latency."""
 
 
 @dataclass(frozen=True)
@@ -54,29 +52,29 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the cells tell before any fit."""
+class VolumeFacts:
+    """Facts derived from cells before any fit."""
 
     known: Sequence[str]
-    """Kinds of operations that cells hold alone."""
+    """Kinds of operations in pure cells."""
     shapes: Mapping[str, Shape]
     flush: Sequence[tuple[float, float]]
     after_flush: float | None
-    """How much longer a write takes that follows a sync, in ns; None where no cell shows it."""
+    """Extra time of a write after a sync in ns; None without such a cell."""
     alone: Mapping[str, float]
-    """How much longer a round of one takes than its share of larger ones, in ns, by kind."""
+    """Extra time of a round of one over its share of larger rounds in ns, by kind."""
     capacity: Capacity
     depth: int
 
 
 def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
-    """Volumes: a processor behind latencies, in rounds or not, and limits."""
+    """Return volume models: a server with latencies, with or without rounds, and limits."""
     shapes = {kind: shape_of(cells, kind) for kind in ("read", "write")}
     known = {kind: shape for kind, shape in shapes.items() if shape}
     if not known:
         return []
     first = next(iter(known.values()))
-    told = Told(
+    facts = VolumeFacts(
         tuple(known),
         {kind: known.get(kind, first) for kind in shapes},
         _flush_points(cells),
@@ -85,43 +83,47 @@ def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
         capacity_of(capacity, max(cell.size_bytes for cell in cells)),
         max(cell.depth for cell in cells),
     )
-    untold = _untold(cells, told)
-    found = []
+    undetermined = _undetermined(cells, facts)
+    models = []
     for name in VARIANTS:
-        if AFTER_FLUSH in name and told.after_flush is None:
+        if AFTER_FLUSH in name and facts.after_flush is None:
             continue
-        if ALONE in name and not told.alone:
+        if ALONE in name and not facts.alone:
             continue
-        parameters = [p for kind in known for p in _service(cells, kind, told, name)]
+        parameters = [p for kind in known for p in _service(cells, kind, facts, name)]
         if LIMITS in name:
             parameters += _limits(cells)
-        if told.flush:
+        if facts.flush:
             parameters.append(Parameter("flush", "factor", 1.0, 0.02, 10.0))
-        if AFTER_FLUSH in name and told.after_flush:
+        if AFTER_FLUSH in name and facts.after_flush:
             parameters.append(
-                bounded("after_flush", "time", told.after_flush, (20, 20), COMMAND_NS)
+                bounded("after_flush", "time", facts.after_flush, (20, 20), COMMAND_NS)
             )
         if ALONE in name:
             parameters += [
                 bounded(f"{kind}.alone", "time", longer, (20, 20), COMMAND_NS)
-                for kind, longer in told.alone.items()
+                for kind, longer in facts.alone.items()
             ]
-        sources = {"capacity": told.capacity.source}
-        found.append(Model(name, "volume", parameters, _volume(name, told), untold, sources))
-    return found
+        sources = {"capacity": facts.capacity.source}
+        models.append(
+            Model(name, "volume", parameters, _volume(name, facts), undetermined, sources)
+        )
+    return models
 
 
-def _untold(cells: Sequence[Cell], told: Told) -> list[Reason]:
-    untold: list[Reason] = [reason("untested_depth", "parallel", depth=told.depth)]
-    untold += [reason("never_alone", kind) for kind in told.shapes if kind not in told.known]
-    for kind in told.known:
+def _undetermined(cells: Sequence[Cell], facts: VolumeFacts) -> list[Reason]:
+    undetermined: list[Reason] = [reason("untested_depth", "parallel", depth=facts.depth)]
+    undetermined += [
+        reason("never_alone", kind) for kind in facts.shapes if kind not in facts.known
+    ]
+    for kind in facts.known:
         depths, lengths = _varied(cells, kind)
-        untold += [] if depths else [reason("one_depth", f"{kind}.command_time")]
-        untold += [] if lengths else [reason("one_length", f"{kind}.transfer_rate")]
-    if not told.flush:
-        untold.append(reason("never_synced", "flush"))
-    untold += told.capacity.untold
-    return [*untold, reason("data_placement")]
+        undetermined += [] if depths else [reason("one_depth", f"{kind}.command_time")]
+        undetermined += [] if lengths else [reason("one_length", f"{kind}.transfer_rate")]
+    if not facts.flush:
+        undetermined.append(reason("never_synced", "flush"))
+    undetermined += facts.capacity.undetermined
+    return [*undetermined, reason("data_placement")]
 
 
 ROUNDS, LIMITS, AFTER_FLUSH = "in rounds", "with limits", "slower after a flush"
@@ -136,7 +138,7 @@ VARIANTS = (
 
 
 def shape_of(cells: Sequence[Cell], kind: str) -> Shape | None:
-    """The latencies of one kind of operation, where least is asked for."""
+    """Return the latencies of one kind of operation under the lowest load."""
     pure = [cell for cell in _alone(cells, kind) if cell.operations[kind].quantiles]
     if not pure:
         return None
@@ -155,25 +157,27 @@ def _relative(points: Sequence[tuple[float, float]], median: float) -> list[tupl
 
 
 def _at(points: Sequence[tuple[float, float]], share: float) -> float:
-    """The latency at a share, between listed ones by straight lines."""
+    """Return the latency at a share, interpolated linearly."""
     xs, ys = zip(*points, strict=True)
     return float(np.interp(share, xs, ys))
 
 
 def _alone(cells: Sequence[Cell], kind: str) -> list[Cell]:
-    """Cells of one kind of operation alone, without syncs."""
+    """Return the pure cells of one kind of operation, without syncs."""
     reads = 1.0 if kind == "read" else 0.0
     return [c for c in cells if c.reads == reads and not c.syncs and c.operations.get(kind)]
 
 
 def _varied(cells: Sequence[Cell], kind: str) -> tuple[bool, bool]:
-    """Whether depths and lengths differ: one depth tells no command's time, one length no rate."""
+    """Return whether depths and lengths vary: one depth determines no command time, one length no
+    rate."""
     alone = _alone(cells, kind)
     return len({cell.depth for cell in alone}) > 1, len({cell.block_bytes for cell in alone}) > 1
 
 
 def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
-    """Latency, time of a command and of a byte, in ns: a + depth·(b + bytes·c) at the median."""
+    """Return latency, time per command and per byte in ns: a + depth·(b + bytes·c) at the
+    median."""
     depths, lengths = _varied(cells, kind)
     rows, seen = [], []
     for cell in _alone(cells, kind):
@@ -186,20 +190,20 @@ def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
     return float(latency), float(command), float(byte)
 
 
-def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Parameter]:
-    """Start values of one kind's latency and service."""
-    shape = told.shapes[kind]
+def _service(cells: Sequence[Cell], kind: str, facts: VolumeFacts, name: str) -> list[Parameter]:
+    """Return start values of one kind's latency and service time."""
+    shape = facts.shapes[kind]
     latency, command, byte = _terms(cells, kind)
     latency = max(latency, 0.05 * shape.median_ns)
     command = max(command, 0.005 * shape.median_ns)
     rate = min(max(NS / byte if byte > 0 else 50e9, 2e6), 200e9)
-    found = [bounded(f"{kind}.latency", "time", latency, (20, 20), TYPICAL_NS)]
+    parameters = [bounded(f"{kind}.latency", "time", latency, (20, 20), TYPICAL_NS)]
     depths, lengths = _varied(cells, kind)
     if LIMITS not in name and depths:
-        found.append(bounded(f"{kind}.command_time", "time", command, (50, 20), COMMAND_NS))
+        parameters.append(bounded(f"{kind}.command_time", "time", command, (50, 20), COMMAND_NS))
     if LIMITS not in name and lengths:
-        found.append(bounded(f"{kind}.transfer_rate", "rate", rate, (20, 20), TRANSFER))
-    return found
+        parameters.append(bounded(f"{kind}.transfer_rate", "rate", rate, (20, 20), TRANSFER))
+    return parameters
 
 
 def _limits(cells: Sequence[Cell]) -> list[Parameter]:
@@ -212,16 +216,16 @@ def _limits(cells: Sequence[Cell]) -> list[Parameter]:
 
 
 def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
-    told = [
+    points = [
         cell.operations["sync"]
         for cell in sorted(cells, key=lambda cell: cell.depth)
         if "sync" in cell.operations and cell.operations["sync"].quantiles
     ]
-    return [(share, _at(told[0].quantiles, share)) for share in SHARES] if told else []
+    return [(share, _at(points[0].quantiles, share)) for share in SHARES] if points else []
 
 
 def _after_flush(cells: Sequence[Cell]) -> float | None:
-    """How much longer the median write takes where each is followed by a sync, one at a time."""
+    """Return the extra median latency of writes with a sync each, one at a time."""
     medians: dict[tuple[bool, int], list[float]] = {}
     for cell in cells:
         figures = cell.operations.get("write")
@@ -234,7 +238,7 @@ def _after_flush(cells: Sequence[Cell]) -> float | None:
 
 
 def _longer_alone(cells: Sequence[Cell], kind: str) -> float | None:
-    """How much longer one at a time takes at the median than several at a time let expect."""
+    """Return the extra median latency at depth one over the prediction from larger depths."""
     of_kind = _alone(cells, kind)
     several = [cell for cell in of_kind if cell.depth > 1]
     if len({cell.depth for cell in several}) < 2:
@@ -249,34 +253,36 @@ def _longer_alone(cells: Sequence[Cell], kind: str) -> float | None:
 
 
 def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
-    """A distribution as a profile has it: from 0 % to 100 %, never falling."""
-    found: list[dict[str, str]] = []
+    """Return a distribution as a profile has it: from 0 % to 100 %, never falling."""
+    rows: list[dict[str, str]] = []
     highest = 0.0
     for share, ns in points:
         highest = max(highest, min(ns, TYPICAL_NS[1] if share <= 0.5 else LONGEST_NS))
         if highest > 0 and share >= 0.5:
             highest = max(highest, TYPICAL_NS[0])
         text = f"{share * 100:.3f}".rstrip("0").rstrip(".")
-        found.append({"share": f"{text} %", "time": time_text(highest)})
-    found[0]["share"], found[-1]["share"] = "0 %", "100 %"
-    return found
+        rows.append({"share": f"{text} %", "time": time_text(highest)})
+    rows[0]["share"], rows[-1]["share"] = "0 %", "100 %"
+    return rows
 
 
-def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
+def _volume(name: str, facts: VolumeFacts) -> Callable[[Values], dict[str, Any]]:
     def service(kind: str, values: Values) -> dict[str, Any]:
-        of = kind if kind in told.known else told.known[0]
+        source_kind = kind if kind in facts.known else facts.known[0]
 
         def leaf(key: str, value: Any) -> tuple[Any, str]:
-            """A value, and its parameter if these cells tell it."""
+            """Return a value, and its parameter if the cells determine it."""
             return value, f"{kind}.{key}" if f"{kind}.{key}" in values else ""
 
-        points = [(share, x * values[f"{of}.latency"]) for share, x in told.shapes[kind].points]
-        command = values.get(f"{of}.command_time", 0.0)
+        points = [
+            (share, x * values[f"{source_kind}.latency"]) for share, x in facts.shapes[kind].points
+        ]
+        command = values.get(f"{source_kind}.command_time", 0.0)
         table: dict[str, Any] = {
             "latency": leaf("latency", _points(points)),
             "command_time": leaf("command_time", time_text(command)),
             "transfer_rate": leaf(
-                "transfer_rate", rate_text(values.get(f"{of}.transfer_rate", 200e9))
+                "transfer_rate", rate_text(values.get(f"{source_kind}.transfer_rate", 200e9))
             ),
         }
         if f"{kind}.alone" in values:
@@ -285,14 +291,14 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
 
     def build(values: Values) -> dict[str, Any]:
         table: dict[str, Any] = {
-            "capacity": (f"{told.capacity.size_bytes} B", ""),
-            "parallel": (max(told.depth, 1), ""),
+            "capacity": (f"{facts.capacity.size_bytes} B", ""),
+            "parallel": (max(facts.depth, 1), ""),
         }
         if ROUNDS in name:
             table["rounds"] = (True, "rounds")
         scale = values.get("flush", 1.0)
-        points = [(share, ns * scale) for share, ns in told.flush] or [(0.0, 0.0), (1.0, 0.0)]
-        table["flush"] = (_points(points), "flush" if told.flush else "")
+        points = [(share, ns * scale) for share, ns in facts.flush] or [(0.0, 0.0), (1.0, 0.0)]
+        table["flush"] = (_points(points), "flush" if facts.flush else "")
         if AFTER_FLUSH in name:
             table["after_flush"] = (time_text(values["after_flush"]), "after_flush")
         table["read"], table["write"] = service("read", values), service("write", values)

@@ -1,1 +1,1 @@
-"""The commands, a module each with its `app`; `cli.py` imports the one that is asked for."""
+"""Commands, one module with an `app` each; `cli.py` imports the requested one."""

@@ -1,4 +1,4 @@
-"""`tameshi ask`: its options, what it announces, and its exit status."""
+"""`tameshi ask`: options, announcements and exit status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tameshi import ask, guard
-from tameshi.commands.conducting import end
+from tameshi.commands.announcement import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.core.errors import BadInput
@@ -30,43 +30,45 @@ STARTS = ("warm", "cold")
 
 Strings = list[str] | None
 
-DatabaseSizeOption = Annotated[str, typer.Option(help="Size of the data set, such as 24GB.")]
-BufferPoolOption = Annotated[str, typer.Option(help="A size, or a range such as 8GB..64GB.")]
+DatabaseSizeOption = Annotated[str, typer.Option(help="Size of the data set, for example 24GB.")]
+BufferPoolOption = Annotated[
+    str, typer.Option(help="Size of the buffer pool, or a range such as 8GB..64GB.")
+]
 StorageOption = Annotated[
     str,
     typer.Option(
         help=(
-            "Storages, with commas between: profiles of devices and arrays, arrays such as "
-            "raid10:6:sas-15k-146gb, names of the catalog."
+            "Storages, separated by commas: device or array profiles, arrays such as "
+            "raid10:6:sas-15k-146gb, names from the catalog."
         ),
     ),
 ]
-TargetQpsOption = Annotated[float, typer.Option(help="Statements a second to be reached.")]
+TargetQpsOption = Annotated[float, typer.Option(help="Target throughput in statements per second.")]
 TargetP99Option = Annotated[
     str | None,
     typer.Option(
-        help="What 99 % of every kind of transaction must stay within.",
+        help="Upper bound on the 99th percentile latency of each transaction type.",
     ),
 ]
-WorkloadOption = Annotated[str, typer.Option(help="tpcc, oltp or key_update.")]
+WorkloadOption = Annotated[str, typer.Option(help="Workload: tpcc, oltp or key_update.")]
 ClientsOption = Annotated[int, typer.Option(min=1, max=MOST, help="Connections.")]
-EngineOption = Annotated[str, typer.Option(help="mysql or mariadb.")]
+EngineOption = Annotated[str, typer.Option(help="Database engine: mysql or mariadb.")]
 EngineVersionOption = Annotated[
     str | None,
     typer.Option(
-        help="Its version, such as 5.5. [default: the newest modelled]",
+        help="Engine version, for example 5.5. [default: the newest modelled]",
     ),
 ]
 HostOption = Annotated[str, typer.Option(help="Host profile.")]
 RedoLogOption = Annotated[str, typer.Option(help="Size of the redo log.")]
 RowSizeOption = Annotated[
     str | None,
-    typer.Option(help="Of key_update's rows. [default: 300 B]"),
+    typer.Option(help="Row size of key_update. [default: 300 B]"),
 ]
 StartOption = Annotated[
     str,
     typer.Option(
-        help="warm; or cold: the time to fill the pool is part of it.",
+        help="warm; or cold, which includes the time to fill the buffer pool.",
     ),
 ]
 TimeOption = Annotated[
@@ -78,7 +80,7 @@ TimeOption = Annotated[
 RampOption = Annotated[
     str | None,
     typer.Option(
-        help="Before it. [default: until the log has come round, 1 min at most]",
+        help="Ramp before the measurement. [default: one pass through the redo log, 1 min at most]",
     ),
 ]
 ScaleOption = Annotated[
@@ -86,49 +88,54 @@ ScaleOption = Annotated[
     typer.Option(
         min=1,
         max=1024,
-        help=("Simulate an n-th of data, pool, log and drives. [default: what changes little]"),
+        help=(
+            "Simulate 1/N of data, buffer pool, redo log and drives. [default: the largest N "
+            "with little effect on results]"
+        ),
     ),
 ]
-RepetitionsOption = Annotated[int, typer.Option(min=1, help="Runs of each configuration.")]
+RepetitionsOption = Annotated[int, typer.Option(min=1, help="Runs per configuration.")]
 CatalogOption = Annotated[
     Path | None,
     typer.Option(
-        help="TOML file of [storage.NAME] as in a study, [price] and [power].",
+        help="TOML file with [storage.NAME] as in a study, [price] and [power].",
     ),
 ]
 PriceOption = Annotated[
     Strings,
     typer.Option(
         help=(
-            "NAME=NUMBER (repeatable): a storage's; of `memory` for a GiB of buffer pool;"
-            " of `energy` for a kWh, over `years` (3)."
+            "NAME=NUMBER (repeatable): price of a storage; of `memory` per GiB of buffer "
+            "pool; of `energy` per kWh, over `years` (3)."
         ),
     ),
 ]
 PowerOption = Annotated[
     Strings,
     typer.Option(
-        help="NAME=WATTS (repeatable): a storage's, or of a GiB of `memory`.",
+        help="NAME=WATTS (repeatable): power of a storage, or of `memory` per GiB.",
     ),
 ]
 VaryOption = Annotated[
     Strings,
     typer.Option(
         help=(
-            "INPUT=LOW..HIGH (repeatable): redo_log, clients, row_size (a factor); what "
-            "the answer is tried with."
+            "INPUT=LOW..HIGH (repeatable): range of an uncertain input: redo_log, clients, "
+            "row_size (a factor)."
         ),
     ),
 ]
-SensitivityOption = Annotated[bool, typer.Option(help="Whether to try what the answer hangs on.")]
+SensitivityOption = Annotated[
+    bool, typer.Option(help="Test how the answer depends on uncertain inputs.")
+]
 RefineOption = Annotated[
     bool,
     typer.Option(
-        help="Whether to look between pools where the target is met.",
+        help="Search between buffer pool sizes for the smallest that meets the target.",
     ),
 ]
-OutOption = Annotated[Path, typer.Option(help="Folder of the results.")]
-JobsOption = Annotated[int, typer.Option(min=1, help="Runs at a time.")]
+OutOption = Annotated[Path, typer.Option(help="Results folder.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Number of runs in parallel.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")]
 
 
@@ -165,7 +172,7 @@ def asked(
     lang: LangOption = "en",
     fresh: FreshOption = False,
 ) -> None:
-    """The cheapest storage and buffer pool that reach a target, simulated."""
+    """Find the cheapest storage and buffer pool that meet a target, by simulation."""
     check_language(lang)
     check_word("--workload", workload, ask.WORKLOADS)
     check_word("--engine", engine, ask.ENGINES)
@@ -173,10 +180,10 @@ def asked(
     check_word("--host", host, tuple(name for name, _, _ in profiles("hosts")))
     if not 0 < target_qps <= MOST_QPS:
         accepted = [f"a number above zero, {MOST_QPS:,} at most"]
-        message = "this rate is out of range"
+        message = "the rate is out of range"
         raise BadInput(message, where="--target-qps", found=f"{target_qps:g}", accepted=accepted)
-    told = ask.catalog_of(catalog)
-    storages = ask.storages_of("--storage", storage, told)
+    tables = ask.catalog_of(catalog)
+    storages = ask.storages_of("--storage", storage, tables)
     redo_bytes = size_of("--redo-log", redo_log)
     known = {"redo_log": float(redo_bytes), "clients": float(clients), "scale": float(scale or 1)}
     varied = ask.varied_of("--vary", vary or (), known)
@@ -198,30 +205,34 @@ def asked(
         ramp_ns=None if ramp is None else time_of("--ramp", ramp),
         scale=scale,
         repetitions=repetitions,
-        costs=ask.costs_of(storages, told, price or (), power or ()),
+        costs=ask.costs_of(storages, tables, price or (), power or ()),
         varied=tuple(varied) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    question, left = ask.fitting(question, out)
+    question, left = ask.with_capacity(question, out)
     asking = ask.Asking(question, left, out, jobs, refine, reproduce)
-    _conduct(asking, told, lang, fresh)
+    _conduct(asking, tables, lang, fresh)
 
 
 MOST_ROW_BYTES = 8000
-"""InnoDB keeps a row of more than half a page elsewhere in part, which is not simulated."""
+"""Upper bound on a row in bytes. InnoDB moves part of a row over half a page to overflow pages,
+which are not simulated."""
 
 
 def _row_bytes(workload: str, row_size: str | None) -> int:
     if row_size is None:
         return ask.ROW_BYTES
     if workload != "key_update":
-        message = f"rows of {workload} have a size of their own"
-        accepted = ["--workload key_update", "--vary row_size=LOW..HIGH: so much more data"]
+        message = f"--row-size does not apply to {workload}: its rows have a fixed size"
+        accepted = [
+            "--workload key_update",
+            "--vary row_size=LOW..HIGH, which scales the data instead",
+        ]
         raise BadInput(message, where="--row-size", found=row_size, accepted=accepted)
     size = size_of("--row-size", row_size)
     if not 1 <= size <= MOST_ROW_BYTES:
         accepted = [f"1 B to {MOST_ROW_BYTES} B"]
-        message = "a row takes half a page at most"
+        message = "a row takes at most half a page"
         raise BadInput(message, where="--row-size", found=row_size, accepted=accepted)
     return size
 
@@ -239,18 +250,18 @@ def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -
 
 
 def _announced(asking: ask.Asking, runs: int) -> Iterator[str]:
-    """What is going to be simulated, how much work that is, and what can't be."""
+    """Yield lines on the simulations to come: number, virtual time, and storages left out."""
     question = asking.question
     scale = ask.scale_of(question)
     seconds = ask.lasts_of(question, scale) / 1e9
     size = f"at 1/{scale} of the size" if scale > 1 else "at full size"
     gets = f"{ask.page_gets(question, scale) / 1e6:.3g} million pages"
     yield (
-        f"simulated: {runs} configurations {size}, each {seconds:.3g} s of virtual time; one that "
-        f"just reaches the target asks for {gets}"
+        f"simulated: {runs} configurations {size}, each {seconds:.3g} s of virtual time; "
+        f"one that just meets the target needs {gets}"
     )
     if question.varied:
         others = 2 * len(question.varied)
-        yield f"  and then the answer with {others} other values of what is not known"
+        yield f"  then the answer with {others} other values of uncertain inputs"
     for each in asking.left:
         yield f"left out: {each['storage']}: {each['reason']}"

@@ -1,4 +1,4 @@
-"""What a study's runs come to, in a line for each world: runs, time, bytes written."""
+"""Summary of a study's runs, one line per world: runs, time, bytes written."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def print_bounds(world: World, planned: Plan) -> None:
 
 
 def written(world: World, planned: Plan) -> str:
-    """The bytes that a world's runs write, as a sentence."""
+    """Return a phrase on the bytes that the runs of a world write."""
     if world is World.simulated:
-        # The drives are models: what is written to them takes no space, and is told all the same.
+        # Drives are models: writes to them take no space, and are reported nevertheless.
         if any(run.database for run in planned.runs) or planned.bytes_written_at_most == 0:
             return "writes nothing but its record"
         if planned.bytes_written_at_most is None:

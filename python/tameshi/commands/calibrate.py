@@ -1,4 +1,4 @@
-"""`tameshi calibrate`: a drive, a file or results as a device profile."""
+"""`tameshi calibrate`: device profile from a drive, a file or results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tameshi import calibrate
-from tameshi.commands.conducting import announce, end
+from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.core.errors import BadInput
@@ -18,15 +18,34 @@ from tameshi.core.option_values import size_of, time_of
 from tameshi.report.fit import fit_markdown, fit_terminal
 
 MEASURING = ("time", "repetitions", "destroy", "quick", "keep", "fresh")
-"""Options that results have no use for."""
+"""Options that do not apply to existing results."""
 app = typer.Typer(add_completion=False)
 
 SizeOption = Annotated[
     str | None,
     typer.Option(
         "--size",
-        help="How much of the target is used [default: 1 GiB]; with results, how large the device "
-        "or file is that they are of.",
+        help=(
+            "Bytes of the target to use [default: 1 GiB]; with results: size of the measured "
+            "device or file."
+        ),
+    ),
+]
+
+WhatArgument = Annotated[
+    Path,
+    typer.Argument(
+        help=(
+            "A file, directory or drive to measure; or results: a folder of `tameshi run`, "
+            "its results.json, or fio's JSON."
+        )
+    ),
+]
+DestroyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--destroy",
+        help="As with `run`: exact name of the file or drive whose content may be destroyed.",
     ),
 ]
 
@@ -34,44 +53,38 @@ SizeOption = Annotated[
 @app.command()
 def calibrate_command(
     context: typer.Context,
-    what: Annotated[
-        Path,
-        typer.Argument(
-            help="A file, directory or drive to measure; or results: a folder of `tameshi run`, "
-            "its results.json, or fio's JSON."
-        ),
-    ],
+    what: WhatArgument,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder of all it makes. [default: tameshi-results/cal-NAME]"),
+        typer.Option(
+            "--out",
+            help="Folder for measurements, profile and report. [default: tameshi-results/cal-NAME]",
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the profile. [default: from WHAT]")
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", help="volume, flash or hdd. [default: what fits best]"),
+        typer.Option("--model", help="Device model: volume, flash or hdd. [default: the best fit]"),
     ] = None,
     time: Annotated[
-        str, typer.Option("--time", help="What measuring may take, such as `5 min`.")
+        str, typer.Option("--time", help="Time limit of the measurement, for example `5 min`.")
     ] = "5 min",
     size: SizeOption = None,
-    repetitions: Annotated[
-        int, typer.Option("--repetitions", min=1, help="Runs of each cell.")
-    ] = 3,
-    destroy: Annotated[
-        list[str] | None,
-        typer.Option("--destroy", help="As with `run`: what may be lost, by its exact name."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A third of the cells.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the file that was worked on.")] = False,
+    repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Runs per cell.")] = 3,
+    destroy: DestroyOption = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure a third of the cells.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the target file.")] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Remove what an earlier call measured first.")
+        bool, typer.Option("--fresh", help="Remove earlier measurements first.")
     ] = False,
-    form: Annotated[str, typer.Option("--format", help="terminal or md.")] = "terminal",
+    form: Annotated[
+        str, typer.Option("--format", help="Output format: terminal or md.")
+    ] = "terminal",
     lang: LangOption = "en",
 ) -> None:
-    """Turn a drive, a file or results into a device profile, and say how well it fits."""
+    """Fit a device profile to a drive, a file or results, and report its error."""
     check_language(lang)
     check_word("--format", form, ["terminal", "md"])
     if model is not None:
@@ -90,8 +103,8 @@ def calibrate_command(
     if calibrate.is_results(what):
         _refuse_measuring_options(context, what)
     elif not what.exists() and not asked.out.exists():
-        # A mistyped name of results would begin to measure.
-        raise BadInput("there is nothing here", where=str(what), accepted=list(TARGETS))
+        # With a mistyped name of results, the command would start to measure.
+        raise BadInput("no such file or directory", where=str(what), accepted=list(TARGETS))
     else:
         _measure(asked)
     done = calibrate.calibrate(asked, ERR)
@@ -104,19 +117,19 @@ def calibrate_command(
 
 
 TARGETS = (
-    "a directory, which gets a file of Tameshi's own",
+    "a directory, in which Tameshi creates its own file",
     "a file or a whole drive, with --destroy",
     "a folder or results.json of `tameshi run`, or fio's JSON",
 )
 
 
 def _refuse_measuring_options(context: typer.Context, what: Path) -> None:
-    """Raise `BadInput` for an option that was given and that results have no use for."""
+    """Raise `BadInput` for a given option that does not apply to existing results."""
     for option in MEASURING:
         source = context.get_parameter_source(option)
         if source is not None and source.name == "COMMANDLINE":
             raise BadInput(
-                "this is for measuring, and nothing is measured where there are results",
+                "this option applies to measuring, and results need no measuring",
                 where=f"--{option}",
                 found=f"results in {what}",
                 accepted=["--out", "--name", "--model", "--size", "--format", "--lang"],
@@ -124,10 +137,12 @@ def _refuse_measuring_options(context: typer.Context, what: Path) -> None:
 
 
 def _measure(asked: calibrate.Asked) -> None:
-    """Measures the target; ends the command where that is not complete."""
+    """Measure the target; exit if the measurement is incomplete."""
     prepared = calibrate.measuring(asked)
     announce(prepared)
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     measured = calibrate.measure(prepared, asked, ERR, reproduce)
-    holds = f"`{shlex.join(['tameshi', 'calibrate', str(asked.out)])}` fits what was measured"
+    holds = (
+        f"`{shlex.join(['tameshi', 'calibrate', str(asked.out)])}` fits the finished measurements"
+    )
     end(interrupted=measured.interrupted, complete=measured.complete, holds=holds)

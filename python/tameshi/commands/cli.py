@@ -1,4 +1,4 @@
-"""The command line: its commands' names, and the one that is asked for, imported when it is."""
+"""Command line: names of the commands; imports a command when it is called."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tameshi.commands.consoles import accept_every_sign
 from tameshi.core.errors import TameshiError
 
 COMMANDS = {
-    "plan": "Show the matrix of a study, the time it takes and the bytes it writes.",
-    "run": "Run a study, resume it, and write its results and report.",
-    "report": "Make results.json and the report anew from the runs of a study folder.",
-    "compare": "Hold B against A: same, better or worse, by how much, and may they be compared.",
-    "ask": "The cheapest storage and buffer pool that reach a target, simulated.",
-    "fio": "Run fio's job files and --key=value options, and answer in fio's own form.",
-    "calibrate": "Turn a drive, a file or results into a device profile, and say how well it fits.",
-    "devices": "Profiles of drives, arrays, hosts and links: list them, or show one, with sources.",
-    "doctor": "Say what this machine can do in each world, what is missing, and how to mend it.",
-    "verify": "Check that a storage still holds what a run wrote there and had acknowledged.",
+    "plan": "Show the matrix of a study, its run time and the bytes that it writes.",
+    "run": "Run or resume a study, and write its results and report.",
+    "report": "Rebuild results.json and the report from the runs of a study folder.",
+    "compare": "Compare B with A: same, better or worse, by how much, and whether comparable.",
+    "ask": "Find the cheapest storage and buffer pool that meet a target, by simulation.",
+    "fio": "Run fio job files and --key=value options, with output in fio's formats.",
+    "calibrate": "Fit a device profile to a drive, a file or results, and report its error.",
+    "devices": "List profiles of drives, arrays, hosts and links, or show one with its sources.",
+    "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
+    "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }
 
 
 class OnDemand(typer.core.TyperGroup):
-    """Commands that are imported when they run: their libraries take a second or two."""
+    """Group of commands imported on demand: their libraries take one to two seconds to load."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command in place of its name."""
+        """Replace the name by the imported command."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             app = import_module(f"tameshi.commands.{name}").app
@@ -40,9 +40,9 @@ class OnDemand(typer.core.TyperGroup):
 
 
 def literal(command: Any) -> Any:
-    """A command whose help is shown as it is written: `[storage.NAME]` is no markup of rich."""
-    for told in (command, *command.params):
-        told.help = escape(told.help) if told.help else told.help
+    """Return a command whose help rich shows as written: `[storage.NAME]` is not markup."""
+    for item in (command, *command.params):
+        item.help = escape(item.help) if item.help else item.help
     for inner in getattr(command, "commands", {}).values():
         literal(inner)
     return command
@@ -55,7 +55,7 @@ app = typer.Typer(
 
 @app.callback()
 def tameshi() -> None:
-    """The proving ground for storage under databases."""
+    """Proving ground for storage under databases."""
 
 
 def _listed() -> None: ...
@@ -66,7 +66,7 @@ for _name, _help in COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command line; an expected error is one message and its exit status."""
+    """Run the command line; print an expected error as one message and exit with its status."""
     accept_every_sign()
     try:
         app()

@@ -1,4 +1,4 @@
-"""`tameshi compare`: one study's results held against another's."""
+"""`tameshi compare`: comparison of one study's results with another's."""
 
 from __future__ import annotations
 
@@ -18,32 +18,45 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def compare_command(
-    a: Annotated[Path, typer.Argument(help="A folder that `tameshi run` made, or a results.json.")],
-    b: Annotated[Path, typer.Argument(help="Another: what is held against A.")],
-    form: Annotated[str, typer.Option("--format", help="terminal, md or json.")] = "terminal",
+    a: Annotated[
+        Path, typer.Argument(help="Baseline: a folder made by `tameshi run`, or a results.json.")
+    ],
+    b: Annotated[Path, typer.Argument(help="Candidate: compared with A.")],
+    form: Annotated[
+        str, typer.Option("--format", help="Output format: terminal, md or json.")
+    ] = "terminal",
     lang: LangOption = "en",
     world: Annotated[
-        str, typer.Option("--world", help="One world; A:B holds A's one against B's other.")
+        str,
+        typer.Option(
+            "--world", help="World to compare; A:B compares A's first world with B's second."
+        ),
     ] = "",
     within: Annotated[
-        float, typer.Option("--within", help="Per cent that count as the same.")
+        float,
+        typer.Option("--within", help="Differences up to this many per cent count as the same."),
     ] = 5.0,
     every: Annotated[
-        bool, typer.Option("--all", help="Every metric, not the primary ones alone.")
+        bool, typer.Option("--all", help="Compare every metric, not only the primary ones.")
     ] = False,
     changed: Annotated[
         list[str] | None,
         typer.Option(
             "--changed",
-            help="What was changed on purpose: work, device, machine, software or settings. "
-            "Other differences that could explain the result then make the two incomparable.",
+            help=(
+                "Intended change: work, device, machine, software or settings. Any other "
+                "difference that could explain the result makes the two incomparable."
+            ),
         ),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option("--fail-on", help="never; worse: end with 1 where B surely is.")
+        str,
+        typer.Option(
+            "--fail-on", help="never; or worse: exit with status 1 if B is worse with confidence."
+        ),
     ] = "never",
 ) -> None:
-    """Hold B against A: same, better or worse, by how much, and may they be compared."""
+    """Compare B with A: same, better or worse, by how much, and whether comparable."""
     check_language(lang)
     check_word("--format", form, ["terminal", "md", "json"])
     check_word("--fail-on", fail_on, ["never", "worse"])

@@ -1,4 +1,4 @@
-"""Consoles of the commands: results on standard output, all else on standard error."""
+"""Consoles of the commands: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _STAND_INS = str.maketrans(
         "°": "deg",
     }
 )
-"""Replacements of signs that a terminal's encoding does not have."""
+"""Replacements for characters that a terminal's encoding lacks."""
 
 
 def accept_every_sign() -> None:
-    """Let standard output and error print any text, whatever the locale's encoding.
+    """Let standard output and error print any text in any locale.
 
-    Output that goes to a file or another program is UTF-8 unless PYTHONIOENCODING says otherwise.
-    A terminal keeps its encoding; signs that it does not have become others.
+    Output to a file or another program is UTF-8 unless PYTHONIOENCODING is set. A terminal keeps
+    its encoding; characters that it lacks are replaced.
     """
     codecs.register_error("tameshi.stand-in", _stand_in)
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""`tameshi devices`: the profiles there are, and one with its values and its behaviour."""
+"""`tameshi devices`: list of profiles, and one profile with its values and behaviour."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tameshi.commands.options import LangOption, check_word
 
 FORMS = ("terminal", "html", "json")
 PLAIN_FORMS = ("terminal", "json")
-"""Of a host or a link, which has no plot."""
+"""Formats of a host or link, which has no plot."""
 
 app = typer.Typer(add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
 def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
-    """Profiles of drives, arrays, hosts and links: list them, or show one, with sources."""
+    """List profiles of drives, arrays, hosts and links, or show one with its sources."""
     if context.invoked_subcommand is None:
         list_command(lang)
 
 
 @app.command("list")
 def list_command(lang: LangOption = "en") -> None:
-    """Every profile by its name, as without a command."""
+    """List every profile by name; the default subcommand."""
     check_word("--lang", lang, devices.LANGUAGES)
     OUT.print(devices.listing(devices.drives(), lang))
     OUT.print(devices.listing_arrays(devices.arrays(), lang))
@@ -37,11 +37,15 @@ def list_command(lang: LangOption = "en") -> None:
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(help="A profile's name, or a file of your own.")],
-    form: Annotated[str, typer.Option("--format", help="terminal, html or json.")] = "terminal",
+    name: Annotated[
+        str, typer.Argument(help="Name of a profile, or the path of your own profile file.")
+    ],
+    form: Annotated[
+        str, typer.Option("--format", help="Output format: terminal, html or json.")
+    ] = "terminal",
     lang: LangOption = "en",
 ) -> None:
-    """Every value with its source, and what a drive does over time, an array by depth."""
+    """Show values with sources, a drive's behaviour over time, an array's by queue depth."""
     check_word("--format", form, FORMS)
     check_word("--lang", lang, devices.LANGUAGES)
     plain = devices.find_plain(name)
@@ -54,22 +58,22 @@ def show_command(
         return
     array = devices.find_array(name)
     if array:
-        with devices.shown_on(ERR, lang) as watch:
-            told = devices.by_depth(array, watch)
+        with devices.progress_bar(ERR, lang) as watch:
+            by_depth = devices.by_depth(array, watch)
         if form == "json":
-            out = json.dumps(devices.array_as_json(array, told), ensure_ascii=False, indent=2)
+            out = json.dumps(devices.array_as_json(array, by_depth), ensure_ascii=False, indent=2)
             typer.echo(out)
         elif form == "html":
-            typer.echo(devices.html(array, told, lang), nl=False)
+            typer.echo(devices.html(array, by_depth, lang), nl=False)
         else:
-            OUT.print(devices.render(array, told, lang))
+            OUT.print(devices.render(array, by_depth, lang))
         return
     drive = devices.find(name)
-    with devices.shown_on(ERR, lang) as watch:
-        found = devices.behaviour(drive, watch)
+    with devices.progress_bar(ERR, lang) as watch:
+        behaviour = devices.behaviour(drive, watch)
     if form == "json":
-        typer.echo(json.dumps(devices.as_json(drive, found), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(devices.as_json(drive, behaviour), ensure_ascii=False, indent=2))
     elif form == "html":
-        typer.echo(devices.html(drive, found, lang), nl=False)
+        typer.echo(devices.html(drive, behaviour, lang), nl=False)
     else:
-        OUT.print(devices.render(drive, found, lang))
+        OUT.print(devices.render(drive, behaviour, lang))

@@ -1,4 +1,4 @@
-"""`tameshi doctor`: what this machine can do, and what it lacks."""
+"""`tameshi doctor`: capabilities of this machine and missing means."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ app = typer.Typer(add_completion=False)
 def doctor_command(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Places to measure on; by default the current folder.", readable=False),
+        typer.Argument(
+            help="Directories, files or drives to check. [default: the current directory]",
+            readable=False,
+        ),
     ] = None,
     lang: LangOption = "en",
     as_data: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say what this machine can do in each world, what is missing, and how to mend it."""
+    """Check which worlds this machine can run, what is missing and how to install it."""
     diagnosis = doctor(paths or [], lang)
     if as_data:
         typer.echo(json.dumps(as_json(diagnosis), ensure_ascii=False, indent=2))

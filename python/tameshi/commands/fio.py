@@ -1,4 +1,4 @@
-"""`tameshi fio`: job files and options of fio's, carried out and told in fio's own form."""
+"""`tameshi fio`: fio job files and options, run by Tameshi and reported in fio's formats."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tameshi.workflow.execute import Conducted, conduct, remove_targets
 from tameshi.workflow.prepare import prepare
 
 OWN_OPTIONS = ("output-format", "output", "section", "readonly", "parse-only")
-"""fio's options that are no keys of a job."""
+"""Options of fio that are not keys of a job."""
 INVALID = 3
-"""Exit status if the results can't be trusted."""
+"""Exit status of untrustworthy results."""
 FORMATS = ("normal", "json", "json+")
 _OURS = re.compile(rb"fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d+, \d+|$")
-"""How a file begins that an earlier run, or fio itself, left as output."""
+"""Start of a file that an earlier run or fio wrote as output."""
 
 
 app = typer.Typer(add_completion=False)
@@ -42,7 +42,7 @@ app = typer.Typer(add_completion=False)
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says besides its jobs."""
+    """Options of the command line apart from its jobs."""
 
     world: World
     device: str | None
@@ -56,46 +56,49 @@ class Asked:
 def fio_command(
     context: typer.Context,
     world: Annotated[
-        World, typer.Option("--world", help="measured, or simulated on --device.")
+        World, typer.Option("--world", help="World: measured, or simulated with --device.")
     ] = World.measured,
     device: Annotated[
         str | None,
-        typer.Option("--device", help="The profile that stands for every file, if simulated."),
+        typer.Option("--device", help="Device profile for every file, in the simulated world."),
     ] = None,
     destroy: Annotated[
         list[str] | None,
-        typer.Option("--destroy", help="As with `run`: what may be lost, by its exact name."),
+        typer.Option(
+            "--destroy",
+            help="As with `run`: exact name of the file or drive whose content may be destroyed.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder of the record. [default: tameshi-results/fio-NAME]"),
     ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the files that jobs worked on.")
-    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the job files' target files.")] = False,
     study: Annotated[
-        bool, typer.Option("--study", help="Print the study that the jobs become; run nothing.")
+        bool, typer.Option("--study", help="Print the equivalent study without running it.")
     ] = False,
 ) -> None:
-    """Run fio's job files and --key=value options, and answer in fio's own form."""
+    """Run fio job files and --key=value options, with output in fio's formats."""
     asked = Asked(world, device, destroy or (), out, keep, study)
     raise typer.Exit(run_fio(context.args, asked, ERR))
 
 
 def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
-    """Carry out the jobs that the arguments name; returns the exit status.
+    """Run the jobs named by the arguments; return the exit status.
 
-    Results go to standard output, or where `--output` says; all else to `console`. Raises
-    `BadInput` or `GuardRefusal` before anything is created.
+    Results go to standard output or `--output`, everything else to `console`. Raises `BadInput` or
+    `GuardRefusal` before anything is created.
     """
     given, own = _own_options(arguments)
     jobs, name = _jobs(given, own)
     form = own.get("output-format", ["normal"])[-1]
     if form not in FORMATS:
-        message = "there is no such form of results"
+        message = "unknown output format"
         raise BadInput(message, where="--output-format", found=form, accepted=FORMATS)
     if "readonly" in own and (writer := next((job for job in jobs if job.changes), None)):
-        raise BadInput("--readonly, but this job writes", where=writer.text.where, key="rw")
+        raise BadInput(
+            "--readonly forbids this job, which writes", where=writer.text.where, key="rw"
+        )
     translation = fio.translate(jobs, name, _device(asked))
     if asked.study:
         typer.echo(translation.study, nl=False)
@@ -124,22 +127,25 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
 
 
 def _device(asked: Asked) -> str | None:
-    """The profile that stands for every file in the simulated world."""
+    """Return the profile that replaces every file in the simulated world."""
     if asked.world is World.simulated:
         if not asked.device:
-            message = "a simulated run needs the drive that stands for the files"
+            message = "a simulated run needs a device profile"
             raise BadInput(
-                message, where="--device", found="nothing", accepted=["a profile's name"]
+                message,
+                where="--device",
+                found="nothing",
+                accepted=["the name of a device profile, see `tameshi devices`"],
             )
         return asked.device
     if asked.device:
-        message = "a profile is for the simulated world"
+        message = "--device applies to the simulated world only"
         raise BadInput(message, where="--device", found=asked.device, hint="Add --world simulated.")
     return None
 
 
 def _own_options(arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """The arguments that jobs are made of, and fio's own options with their values."""
+    """Split arguments into those of jobs and fio's own options with their values."""
     given: list[str] = []
     own: dict[str, list[str]] = {}
     rest = list(arguments)
@@ -156,7 +162,7 @@ def _own_options(arguments: Sequence[str]) -> tuple[list[str], dict[str, list[st
 
 
 def _jobs(given: Sequence[str], own: dict[str, list[str]]) -> tuple[list[fio.Job], str]:
-    """Every job of the files and of the command line, and a name for all of them."""
+    """Return all jobs of files and command line, and a common name."""
     first, named, files = fio.parse_arguments(given)
     texts = [job.with_own(first) for file in files for job in fio.read_job_file(file)]
     texts += [replace(job, shared=(*first, *job.shared)) for job in named]
@@ -164,12 +170,12 @@ def _jobs(given: Sequence[str], own: dict[str, list[str]]) -> tuple[list[fio.Job
         unknown = [section for section in sections if section not in {t.name for t in texts}]
         if unknown:
             accepted = [text.name for text in texts]
-            message = "there is no such job"
+            message = "no job has this name"
             raise BadInput(message, where="--section", found=unknown[0], accepted=accepted)
         texts = [text for text in texts if text.name in sections]
     if not texts:
         accepted = ["a job file", "--name=NAME --rw=… --size=…"]
-        raise BadInput("there is no job", where="tameshi fio", found="nothing", accepted=accepted)
+        raise BadInput("no job given", where="tameshi fio", found="nothing", accepted=accepted)
     name = files[0].stem if files else texts[0].name
     return [fio.read_job(text) for text in texts], re.sub(r"[^A-Za-z0-9_.-]+", "-", name) or "job"
 
@@ -182,8 +188,10 @@ def _tell(
     output: str,
     console: Console,
 ) -> int:
-    """Write results, logs and report; return the exit status: 1 after an error of a job, 3 if the
-    record is invalid."""
+    """Write results, logs and report; return the exit status.
+
+    1 after an error of a job, 3 if the record is invalid.
+    """
     runs = study_folder.read_runs(folder)
     usable = [run for run in runs.runs if run.outcome["status"] != "failed"]
     if not usable:
@@ -204,8 +212,8 @@ def _tell(
     else:
         typer.echo(text, nl=False)
     broken = fio.errors_of(chosen, translation)
-    for told in broken:
-        console.print(f"error: {told}", markup=False, soft_wrap=True)
+    for sentence in broken:
+        console.print(f"error: {sentence}", markup=False, soft_wrap=True)
     for words in Text().reasons(verdict["reasons"]):
         console.print(f"{verdict['level']}: {words}", markup=False, soft_wrap=True)
     return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
@@ -214,25 +222,25 @@ def _tell(
 def _report(folder: Path, runs: study_folder.StudyRuns) -> dict[str, Any]:
     """Write results.json and the report; return the verdict."""
     summary, reproduce = study_folder.read_summary(folder)
-    found = study_folder.write_results(folder, summary, runs)
-    study_folder.write_html(folder, study_folder.report_inputs(found, runs.runs, reproduce), "en")
-    return dict(found["verdict"])
+    results = study_folder.write_results(folder, summary, runs)
+    study_folder.write_html(folder, study_folder.report_inputs(results, runs.runs, reproduce), "en")
+    return dict(results["verdict"])
 
 
 def write_output(path: Path, text: str) -> None:
-    """Results where a job file or an option says; nothing is overwritten but such results.
+    """Write results to a path of a job file or option; overwrite only earlier results.
 
-    Raises `GuardRefusal` for a file that holds anything else, or that is no file.
+    Raises `GuardRefusal` for a file with other content, and for anything but a regular file.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        raise GuardRefusal(f"cannot be written: {error.strerror}", where=str(path)) from None
+        raise GuardRefusal(f"cannot write: {error.strerror}", where=str(path)) from None
     with open(descriptor, "r+b") as file:
         status = os.fstat(descriptor)
         beginning = file.read(200) if stat.S_ISREG(status.st_mode) else b"?"
         if status.st_size and not _OURS.match(beginning):
-            message = "is not overwritten: it holds something else than results"
+            message = "not overwritten: the file holds something other than results"
             raise GuardRefusal(message, where=str(path), hint="Choose another name.")
         file.seek(0)
         file.truncate()

@@ -1,4 +1,4 @@
-"""Options that several commands have, and checks of options' values."""
+"""Options shared by several commands, and checks of their values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LangOption = Annotated[str, typer.Option("--lang", help="Language of the report:
 
 
 def check_word(option: str, found: str, accepted: Sequence[str]) -> None:
-    """Raise `BadInput` for an option's value that is none of its few words."""
+    """Raise `BadInput` unless an option's value is one of the accepted words."""
     if found not in accepted:
-        raise BadInput("there is no such choice", where=option, found=found, accepted=accepted)
+        raise BadInput("unknown value", where=option, found=found, accepted=accepted)
 
 
 def check_language(lang: str) -> None:
-    """Raise `BadInput` for a language that reports don't speak."""
+    """Raise `BadInput` for a language without reports."""
     if lang not in ("en", "ja"):
         raise BadInput(
-            "reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"]
+            "no report exists in this language", where="--lang", found=lang, accepted=["en", "ja"]
         )

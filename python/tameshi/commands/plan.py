@@ -1,4 +1,4 @@
-"""`tameshi plan`: the matrix of a study, before anything runs."""
+"""`tameshi plan`: matrix of a study, without a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = typer.Typer(add_completion=False)
 def plan_command(
     study_path: StudyArgument, world: WorldOption = None, quick: QuickOption = False
 ) -> None:
-    """Show the matrix of a study, the time it takes and the bytes it writes."""
+    """Show the matrix of a study, its run time and the bytes that it writes."""
     study = read_study(study_path)
     for number, chosen in enumerate(world or [World.simulated]):
         planned = plan(study, chosen.value, quick=quick)
@@ -28,7 +28,7 @@ def plan_command(
 
 
 def print_matrix(planned: Plan) -> None:
-    """Axes, cells and phases."""
+    """Print axes, cells and phases."""
     OUT.print(f"[bold]{planned.study.title}[/]\n{planned.study.question}\n")
     table = Table("axis", "varies", "levels", title="Axes", title_justify="left")
     for axis in planned.study.axes:
@@ -53,6 +53,6 @@ def print_matrix(planned: Plan) -> None:
 
 
 def workloads(phase: PhaseSpec) -> list[str]:
-    """What runs in a phase."""
+    """Return the streams and programs of a phase."""
     programs = [next(iter(program.model_dump(mode="json"))) for program in phase.programs or ()]
     return [*(stream.name for stream in phase.streams), *programs]

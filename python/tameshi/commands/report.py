@@ -1,4 +1,4 @@
-"""`tameshi report`: results and report anew from the runs that a folder holds."""
+"""`tameshi report`: results and report, rebuilt from the runs of a folder."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def report_command(
-    folder: Annotated[Path, typer.Argument(help="A folder that `tameshi run` made.")],
+    folder: Annotated[Path, typer.Argument(help="A folder made by `tameshi run`.")],
     form: Annotated[
         str,
         typer.Option(
             "--format",
-            help="html, md or terminal; tpcc-mysql or sysbench: each run in that tool's layout.",
+            help=(
+                "Output format: html, md or terminal; tpcc-mysql or sysbench prints each run "
+                "in the layout of that tool."
+            ),
         ),
     ] = "html",
     lang: LangOption = "en",
 ) -> None:
-    """Make results.json and the report anew from the runs of a study folder."""
+    """Rebuild results.json and the report from the runs of a study folder."""
     check_language(lang)
     check_word("--format", form, ["html", "md", "terminal", *FORMS])
     if form in FORMS:
@@ -40,8 +43,8 @@ def report_command(
         return
     summary, reproduce = study_folder.read_summary(folder)
     runs = study_folder.read_runs(folder)
-    found = study_folder.write_results(folder, summary, runs)
-    inputs = study_folder.report_inputs(found, runs.runs, reproduce)
+    results = study_folder.write_results(folder, summary, runs)
+    inputs = study_folder.report_inputs(results, runs.runs, reproduce)
     if form == "md":
         typer.echo(markdown(inputs, lang), nl=False)
     else:

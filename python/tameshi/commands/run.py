@@ -1,4 +1,4 @@
-"""`tameshi run`: a study from its file to its results and report."""
+"""`tameshi run`: study file to results and report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tameshi import guard
-from tameshi.commands.conducting import announce, end
+from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
@@ -26,60 +26,70 @@ from tameshi.workflow.prepare import Prepared, prepare
 
 app = typer.Typer(add_completion=False)
 
+DestroyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--destroy",
+        help=(
+            "Real path of a file, or serial number, WWN or by-id link of a disk, whose "
+            "content may be destroyed (repeatable)."
+        ),
+    ),
+]
+
 
 @app.command()
 def run_command(
     study_path: StudyArgument,
     world: WorldOption = None,
     on: Annotated[
-        list[str] | None, typer.Option("--on", help="NAME=PATH: the real place of a storage.")
-    ] = None,
-    destroy: Annotated[
         list[str] | None,
         typer.Option(
-            "--destroy",
-            help="A file's real path, or a disk's serial number, WWN or by-id link, "
-            "whose content may be lost.",
+            "--on", help="NAME=PATH (repeatable): file, directory or drive for a storage."
         ),
     ] = None,
+    destroy: DestroyOption = None,
     server: Annotated[
         list[str] | None,
-        typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine."),
+        typer.Option("--server", help="NAME=PRODUCT (repeatable): server product for an engine."),
     ] = None,
     event: Annotated[
         list[str] | None,
-        typer.Option("--event", help="NAME=COMMAND: what makes an event happen, measured."),
+        typer.Option(
+            "--event",
+            help="NAME=COMMAND (repeatable): command that causes an event in a measured run.",
+        ),
     ] = None,
     bindings: Annotated[
         Path | None,
-        typer.Option("--bindings", help="A TOML file of [storage], [server], [event] bindings."),
+        typer.Option("--bindings", help="TOML file with [storage], [server] and [event] bindings."),
     ] = None,
     backend: Annotated[
         str,
         typer.Option(
             "--backend",
-            help="What carries the requests of a measured run: auto, io_uring, portable, or null, "
-            "which reads and writes nothing.",
+            help=(
+                "I/O backend of a measured run: auto, io_uring, portable, or null, which "
+                "performs no I/O."
+            ),
         ),
     ] = "auto",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder of the results. [default: tameshi-results/STUDY]"),
+        typer.Option("--out", help="Results folder. [default: tameshi-results/STUDY]"),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", min=1, help="Simulated runs at a time.")
+        int, typer.Option("--jobs", min=1, help="Number of simulated runs in parallel.")
     ] = os.cpu_count() or 1,
     lang: LangOption = "en",
     quick: QuickOption = False,
     exact: ExactOption = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Remove results of an earlier run first.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the files that stood for storages.")
+        bool, typer.Option("--keep", help="Keep the files created for storages.")
     ] = False,
 ) -> None:
-    """Run a study, resume it, and write its results and report."""
+    """Run or resume a study, and write its results and report."""
     study = read_study(study_path)
     check_word("--backend", backend, list(compiled.BACKENDS))
     bound = read_bindings(bindings, on or [], server or [], event or [])
@@ -96,8 +106,8 @@ def run_command(
 
 
 def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool) -> None:
-    """Run what is prepared, and show what came of it."""
-    # What runs and reports takes seconds to load: a study that can't be is told without it.
+    """Run the prepared study and show its results."""
+    # The libraries for running and reporting take seconds to load; refuse a bad study without them.
     from tameshi.workflow import study_folder
     from tameshi.workflow.execute import conduct, remove_targets
 
@@ -110,12 +120,12 @@ def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bo
 
 
 def default_out(study: StudyFile) -> Path:
-    """Where a study's results go if nothing is said."""
+    """Return the default folder of a study's results."""
     return Path("tameshi-results") / study.name
 
 
 def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
-    """Options that contradict one another, before anything is examined."""
+    """Refuse contradictory options before anything is examined."""
     own = bound.backend if bound.backend != "auto" else None
     measured_only = (
         *(("--on", bound.storage), ("--destroy", bound.destroy)),
@@ -123,5 +133,5 @@ def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
     )
     for option, given in measured_only:
         if given and World.measured not in worlds:
-            message = "this is about measured runs, but none is asked for"
+            message = "this option applies to measured runs only"
             raise BadInput(message, where=option, hint="Add --world measured.")

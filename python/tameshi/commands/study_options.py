@@ -12,9 +12,12 @@ from tameshi.core.spec_types import World
 StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
 WorldOption = Annotated[
     list[World] | None,
-    typer.Option("--world", help="Where to run; may be given several times. [default: simulated]"),
+    typer.Option("--world", help="World to run in (repeatable). [default: simulated]"),
 ]
 ExactOption = Annotated[
-    bool, typer.Option("--exact", help="Simulate every transaction of simulated databases.")
+    bool,
+    typer.Option(
+        "--exact", help="Simulate every transaction of simulated databases, without extrapolation."
+    ),
 ]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Merge in the study's `quick` part.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Use the study's `quick` settings.")]

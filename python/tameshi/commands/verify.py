@@ -1,4 +1,4 @@
-"""`tameshi verify`: whether a storage still holds what a run wrote there."""
+"""`tameshi verify`: check of a storage against the journal of a run."""
 
 from __future__ import annotations
 
@@ -19,23 +19,30 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def verify_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run with a verifying stream.")],
+    run: Annotated[
+        Path, typer.Argument(help="Folder of a run whose workload verifies its writes.")
+    ],
     on: Annotated[
-        list[str] | None, typer.Option("--on", help="NAME=PATH: where a storage is now.")
+        list[str] | None,
+        typer.Option("--on", help="NAME=PATH (repeatable): current path of a storage."),
     ] = None,
     after: Annotated[
-        str, typer.Option("--after", help="What happened: power-cut, or crash of a program.")
+        str,
+        typer.Option("--after", help="Failure since the run: power-cut, or crash (of a program)."),
     ] = "power-cut",
 ) -> None:
-    """Check that a storage still holds what a run wrote there and had acknowledged."""
+    """Check that a storage still holds the acknowledged writes of a run."""
     check_word("--after", after, AFTER)
     broken = False
-    for found in verify(run, read_bindings(None, on or [], []).storage):
-        bad = found.broken(after)
+    for result in verify(run, read_bindings(None, on or [], []).storage):
+        bad = result.broken(after)
         broken = broken or bool(bad)
         OUT.print(
-            f"{found.storage}: {found.written} blocks of 4 KiB written, {found.right} right, "
-            f"{len(found.findings) - len(bad)} gone that nothing promised, {len(bad)} broken",
+            (
+                f"{result.storage}: {result.written} blocks of 4 KiB written, {result.right} "
+                f"intact, {len(result.findings) - len(bad)} lost without a promise of "
+                f"durability, {len(bad)} broken"
+            ),
             soft_wrap=True,
         )
         for one in bad[:SHOWN_BLOCKS]:

@@ -1,4 +1,4 @@
-"""The only importer of the compiled modules: JSON becomes Python here, its errors become ours."""
+"""Only importer of the compiled modules: converts JSON to Python and their errors to Tameshi's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
 
 @dataclass(frozen=True)
 class Target:
-    """An open storage of a measured run: its descriptor and where its payload lies, in bytes."""
+    """Open storage of a measured run: descriptor, and bounds of its payload in bytes."""
 
     name: str
     fd: int
@@ -30,7 +30,7 @@ class Target:
     data_bytes: int
     direct: bool
     buffered_fd: int | None = None
-    """The same storage through the page cache, where `fd` goes past it and both are needed."""
+    """Buffered descriptor of the same storage, if `fd` is direct and both are needed."""
 
 
 @contextmanager
@@ -77,116 +77,121 @@ def plan(
     )
     with _translated():
         planned = _tameshi.plan(
-            name, file, text, request, {kind: list(of) for kind, of in profiles.items()}
+            name, file, text, request, {kind: list(values) for kind, values in profiles.items()}
         )
     return Plan.model_validate_json(planned)
 
 
 def device_profile(name: str, file: str, text: str) -> dict[str, Any]:
-    """A device profile, checked; raises `StudyError`."""
+    """Check a device profile; raise `StudyError`."""
     with _translated():
         return dict(json.loads(_tameshi.device_profile(name, file, text)))
 
 
 def array_profile(name: str, profiles: Profiles) -> dict[str, Any]:
-    """The array profile of that name, checked; raises `StudyError`.
+    """Check the array profile of this name; raise `StudyError`.
 
-    `profile`: its values with their sources; `capacity_bytes`, `drives`; `drive` and `device`: the
-    drive that it is made of, and that one's values.
+    `profile`: its values with their sources; `capacity_bytes`, `drives`; `drive` and `device`:
+    profile name and values of its drives.
     """
     with _translated():
-        told = _tameshi.array_profile(name, {kind: list(of) for kind, of in profiles.items()})
-    return dict(json.loads(told))
+        answer = _tameshi.array_profile(
+            name, {kind: list(entries) for kind, entries in profiles.items()}
+        )
+    return dict(json.loads(answer))
 
 
 def metrics() -> list[dict[str, str]]:
-    """The metric registry: name, unit, kind, better, en, ja of each."""
+    """Return the metric registry: name, unit, kind, better, en, ja of each."""
     return list(json.loads(_tameshi.metrics()))
 
 
 def latencies(log: str, windows: Mapping[int, tuple[int, int]]) -> dict[str, dict[str, Any]]:
-    """Latency statistics (ns) of each tag of an interval log's text.
+    """Return latency statistics (ns) of each tag of an interval log's text.
 
-    `windows` names, of each phase in rounds, the first and last round that count: together they are
-    its part `steady`.
+    `windows` names the first and last counted round of each phase in rounds: together they are its
+    part `steady`.
     """
     with _translated():
         return dict(json.loads(_tameshi.latencies(log, dict(windows))))
 
 
 def histogram_intervals(log: str) -> list[dict[str, Any]]:
-    """Each histogram of an interval log's text: tag, begin_ns, length_ns, counts.
+    """Return each histogram of an interval log's text: tag, begin_ns, length_ns, counts.
 
-    `counts` are pairs of the least value (ns) that a bucket holds and the operations in it.
+    `counts` are pairs of a bucket's least value (ns) and its operations.
     """
     with _translated():
         return list(json.loads(_tameshi.histogram_intervals(log)))
 
 
 def verify(journal: Path, target: Target) -> dict[str, Any]:
-    """What a storage holds of what a journal says: `written`, `right`, `findings`."""
+    """Compare a storage with a journal: `written`, `right`, `findings`."""
     with _translated():
         return dict(json.loads(_tameshi.verify(str(journal), _as_tuple(target))))
 
 
 def schema(form: str) -> dict[str, Any]:
-    """The JSON schema of `study`, a profile (`device_profile` and so on), `run_spec` or `plan`."""
+    """Return the JSON schema of `study`, a profile (`device_profile` and so on), `run_spec` or
+    `plan`."""
     with _translated():
         return dict(json.loads(_tameshi.schema(form)))
 
 
 def nanoseconds(time: Time | str) -> int:
-    """A time such as `250 ms` in nanoseconds."""
+    """Parse a time such as `250 ms` into nanoseconds."""
     with _translated():
         return int(_tameshi.nanoseconds(time if isinstance(time, str) else time.root))
 
 
 def size_bytes(size: str) -> int:
-    """A size such as `256 MiB` in bytes."""
+    """Parse a size such as `256 MiB` into bytes."""
     with _translated():
         return int(_tameshi.size_bytes(size))
 
 
 def core_hash() -> str:
-    """Hash of the code that decides a simulated result, without comments and tests."""
+    """Return the hash of the code that decides a simulated result, without comments and tests."""
     return _tameshi.core_hash()
 
 
 def to_json(spec: RunSpec | Plan) -> str:
-    """The spec as the core reads it."""
+    """Return the spec as the core reads it."""
     return spec.model_dump_json(exclude_unset=True, by_alias=True)
 
 
 BACKENDS: Sequence[str] = _tameshi.backends()
-"""What can carry the requests of a measured run."""
+"""I/O backends of a measured run."""
 
 
 class Execution:
-    """One run in the core: `run` blocks one thread while others watch or stop it."""
+    """Run in the core: `run` blocks its thread; other threads watch or stop it."""
 
     def __init__(self, spec: RunSpec | str, folder: Path) -> None:
-        """Of a spec, or of the JSON that `to_json` made of it."""
+        """Take a spec, or its JSON from `to_json`."""
         with _translated():
             text = spec if isinstance(spec, str) else to_json(spec)
             self._inner = _tameshi.Execution(text, str(folder))
 
     def lay_out(self, target: Target, seed: int) -> bool:
-        """Write the target's whole payload once, so that no read meets a hole; False if stopped."""
+        """Write the target's whole payload once, so that reads meet no hole; return False if
+        stopped."""
         with _translated():
             return bool(self._inner.lay_out(_as_tuple(target), seed))
 
     def run(self, targets: Sequence[Target], t0_ns: int, backend: str) -> dict[str, Any]:
-        """Run all phases from `t0_ns` on the monotonic clock; returns how it ended."""
+        """Run all phases from `t0_ns` on the monotonic clock; return how the run ended."""
         with _translated():
             tuples = [_as_tuple(target) for target in targets]
             return dict(json.loads(self._inner.run(tuples, t0_ns, backend)))
 
     def stop(self) -> None:
-        """Ask it to end soon with a usable partial result."""
+        """Request an early end with a usable partial result."""
         self._inner.stop()
 
     def progress(self) -> dict[str, Any]:
-        """Where it is: elapsed_ns, phase, rates of the last interval, bytes_written, streams."""
+        """Return the progress: elapsed_ns, phase, rates of the last interval, bytes_written,
+        streams."""
         return dict(json.loads(self._inner.progress()))
 
 
@@ -196,7 +201,7 @@ def _as_tuple(target: Target) -> tuple[str, int, int, int, bool, int | None]:
 
 
 def database_target(address: Mapping[str, Any]) -> dict[str, Any]:
-    """A database's address (`servers.shape.Address.as_json`) as the driver reads it."""
+    """Return a database's address (`servers.shape.Address.as_json`) as the driver reads it."""
     if address["product"] == "sqlite":
         return {"sqlite": {"file": address["file"], "pragmas": address.get("pragmas", [])}}
     keys = ("socket", "host", "port", "user", "password", "database")
@@ -205,7 +210,7 @@ def database_target(address: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _driving() -> Iterator[None]:
-    """Turn what the database driver raises into `RunFailed`."""
+    """Convert errors of the database driver to `RunFailed`."""
     try:
         yield
     except _tameshi.OltpError as error:
@@ -213,23 +218,23 @@ def _driving() -> Iterator[None]:
 
 
 class Oltp:
-    """A program on a database, by the driver's own spec; what fails is a `RunFailed`."""
+    """Program on a database, by the driver's own spec; a failure is a `RunFailed`."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         with _driving():
             self._inner = _tameshi.Oltp(json.dumps(spec))
 
     def load(self) -> int:
-        """Make the tables and load the data set; the number of rows."""
+        """Make the tables and load the data set; return the number of rows."""
         with _driving():
             return int(self._inner.load())
 
     def tables(self) -> list[str]:
-        """Names of the tables that `load` makes."""
+        """Return the names of the tables that `load` makes."""
         return list(self._inner.tables())
 
     def loaded(self) -> int:
-        """Rows loaded so far."""
+        """Return the rows loaded so far."""
         return int(self._inner.loaded())
 
     def execute(self, folder: Path, t0_ns: int) -> dict[str, Any]:
@@ -243,23 +248,23 @@ class Oltp:
             return dict(json.loads(self._inner.check(fresh)))
 
     def fail_power(self) -> None:
-        """Count what is answered from now on as never heard; connections are let go, none made."""
+        """Ignore answers from now on; close all connections and open none."""
         self._inner.fail_power()
 
     def restore_power(self) -> None:
-        """Have clients connect again."""
+        """Let clients connect again."""
         self._inner.restore_power()
 
     def stop(self) -> None:
-        """Ask the run to end soon with a usable partial result."""
+        """Request an early end with a usable partial result."""
         self._inner.stop()
 
     def progress(self) -> dict[str, int]:
-        """Where it is, as that of `Execution`."""
+        """Return the progress, as `Execution` does."""
         return dict(json.loads(self._inner.progress()))
 
 
 def query(target: Mapping[str, Any], sql: str) -> list[list[str | None]]:
-    """The rows of a query, each value as text."""
+    """Return the rows of a query, each value as text."""
     with _driving():
         return list(json.loads(_tameshi.query(json.dumps(target), sql)))

@@ -1,4 +1,4 @@
-"""Package data: profiles, ready studies, published figures, and evidence of the model's error."""
+"""Package data: profiles, ready studies, published figures, and evidence on model errors."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -9,4 +9,4 @@ STUDIES = DATA / "studies"
 PUBLISHED = DATA / "published"
 """Lists of published figures, with and without values."""
 EVIDENCE = DATA / "evidence"
-"""Known errors of the models, from which intervals of predictions follow."""
+"""Known model errors, from which intervals of predictions follow."""

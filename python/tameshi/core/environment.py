@@ -1,8 +1,8 @@
-"""What a run stood on: machine, kernel and the block device behind each target.
+"""Environment of a run: machine, kernel and the block device of each target.
 
-`environment()` gathers the facts of `environment.json`; `identity()` is the part of them that must
-be unchanged for a finished run to count as this run. A fact that cannot be read is null: nothing
-here raises, because a run on an odd machine is better than no run.
+`environment()` gathers `environment.json`; `identity()` is the part that must be unchanged for a
+finished run to be reused. An unreadable fact is null. Functions here never raise, so that runs work
+on unusual machines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import psutil
 PROC = Path("/proc")
 SYS = Path("/sys")
 
-# The queue settings that decide how a device answers, by their name in /sys/block/NAME/queue.
+# Queue settings that affect a device's response, by their name in /sys/block/NAME/queue.
 _QUEUE_NUMBERS = {
     "rotational": "rotational",
     "logical_block_bytes": "logical_block_size",
@@ -36,7 +36,7 @@ _VIRTUAL_NAMES = re.compile(r"(loop|dm|md|zram|ram|nbd|ublkb)[-\d]")
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of mountinfo: where, what kind, how, and from what (`device` is `MAJ:MIN`)."""
+    """Line of mountinfo: mount point, file system, options, and source (`device` is `MAJ:MIN`)."""
 
     point: Path
     file_system: str
@@ -46,7 +46,8 @@ class Mount:
 
 
 def environment(targets: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS) -> dict[str, Any]:
-    """The facts of `environment.json`; sizes in bytes. Never raises: a missing fact is null."""
+    """Return the contents of `environment.json`; sizes in bytes. Never raises: a missing fact is
+    null."""
     return {
         "tameshi": _tameshi_version(),
         "python": platform.python_version(),
@@ -64,7 +65,7 @@ def environment(targets: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS) 
 
 
 def identity(env: dict[str, Any]) -> dict[str, Any]:
-    """The subset of `environment()` that must not change if finished runs are to be kept."""
+    """Return the subset of `environment()` that must not change for finished runs to be reused."""
     machine = env["machine"]
     return {
         "kernel": env["kernel"],
@@ -83,18 +84,19 @@ def identity(env: dict[str, Any]) -> dict[str, Any]:
 
 
 def diskstats_name(path: Path, *, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """The whole disk behind `path` as /proc/diskstats names it; None for tmpfs, NFS and the like.
+    """Return the name in /proc/diskstats of the whole disk behind `path`; None for tmpfs, NFS and
+    the like.
 
-    Two targets with the same name share one physical or virtual disk.
+    Targets with the same name share one physical or virtual disk.
     """
     node, _ = _block_node(path, proc, sys)
-    # sysfs cannot hold a slash in a name and writes `cciss!c0d0` for `cciss/c0d0`.
+    # File names in sysfs cannot contain a slash: `cciss/c0d0` becomes `cciss!c0d0`.
     return node.name.replace("!", "/") if node else None
 
 
 def mounts(proc: Path = PROC) -> list[Mount]:
-    """The mounts this process sees, in mount order; empty where the kernel does not tell."""
-    found = []
+    """Return the mounts visible to this process, in mount order; empty if unknown."""
+    table = []
     for line in (text_in(proc / "self/mountinfo") or "").splitlines():
         before, _, after = line.partition(" - ")
         fields, rest = before.split(" "), after.split(" ")
@@ -102,32 +104,33 @@ def mounts(proc: Path = PROC) -> list[Mount]:
             continue
         options = list(dict.fromkeys(f"{fields[5]},{rest[2]}".split(",")))
         point = Path(unescaped(fields[4]))
-        found.append(Mount(point, rest[0], options, unescaped(rest[1]), fields[2]))
-    return found
+        table.append(Mount(point, rest[0], options, unescaped(rest[1]), fields[2]))
+    return table
 
 
 def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
-    """The mount that holds `path`, which need not exist yet."""
+    """Return the mount that holds `path`, which may not exist yet."""
     real = Path(os.path.realpath(path))
     holding = [mount for mount in mounts(proc) if real.is_relative_to(mount.point)]
-    # Of equally deep mounts the later one covers the earlier: max() keeps the first it meets.
+    # Of equally deep mounts the last covers the others: max() keeps the first that it meets.
     return max(reversed(holding), key=lambda mount: len(mount.point.parts), default=None)
 
 
 def swaps(proc: Path = PROC) -> list[Path]:
-    """The devices and files the kernel swaps to."""
+    """Return the devices and files of active swap."""
     lines = (text_in(proc / "swaps") or "").splitlines()[1:]
     return [Path(unescaped(line.split()[0])) for line in lines if line.split()]
 
 
 def memory_available(proc: Path = PROC, sys: Path = SYS) -> int | None:
-    """Bytes that may be filled before the kernel swaps or kills; None where it does not tell.
+    """Return the bytes of memory available without swapping or out-of-memory kills; None if
+    unknown.
 
-    Limits of control groups (version 2) count: a container sees the whole machine's memory, and
-    is killed at its own limit.
+    Includes the limits of control groups (version 2): a container sees the whole machine's memory,
+    but is killed at its own limit.
     """
-    found = re.search(r"^MemAvailable:\s*(\d+) kB", text_in(proc / "meminfo") or "", re.M)
-    bounds = [int(found[1]) * 1024] if found else []
+    match = re.search(r"^MemAvailable:\s*(\d+) kB", text_in(proc / "meminfo") or "", re.M)
+    bounds = [int(match[1]) * 1024] if match else []
     member = re.search(r"^0::/(.*)$", text_in(proc / "self/cgroup") or "", re.M)
     group = Path(member[1]) if member else Path()
     for root in (sys / "fs/cgroup", sys / "fs/cgroup/unified"):
@@ -156,7 +159,7 @@ def _target(path: Path, proc: Path, sys: Path) -> dict[str, Any]:
 
 
 def _device(node: Path) -> dict[str, Any]:
-    """What sysfs says about the whole disk at `node`."""
+    """Return sysfs facts on the whole disk at `node`."""
     queue = node / "queue"
     sectors = number_in(node / "size")
     facts: dict[str, Any] = {
@@ -177,7 +180,7 @@ def _device(node: Path) -> dict[str, Any]:
 def _device_identity(device: dict[str, Any] | None) -> dict[str, Any] | None:
     if device is None:
         return None
-    # A name such as sda may move from boot to boot; it identifies only where nothing better does.
+    # A name such as sda may change at boot; it identifies a disk only without a better name.
     kept = ["model", "serial", "firmware", "size_bytes", "virtual", "rotational"]
     if device["serial"] is None:
         kept.append("name")
@@ -185,14 +188,14 @@ def _device_identity(device: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _partition_number(partition: str | None) -> int | None:
-    found = re.search(r"\d+$", partition or "")
-    return int(found[0]) if found else None
+    match = re.search(r"\d+$", partition or "")
+    return int(match[0]) if match else None
 
 
 def _block_node(path: Path, proc: Path, sys: Path) -> tuple[Path | None, str | None]:
-    """The sysfs folder of the whole disk behind `path`, and the partition's name if there is one.
+    """Return the sysfs folder of the whole disk behind `path`, and the partition's name, if any.
 
-    Btrfs and ZFS give files a device number of their own; the mount's source then leads on.
+    Btrfs and ZFS files have an anonymous device number; the source of the mount is used instead.
     """
     candidates = [_device_number(path)]
     mount = mount_of(path, proc)
@@ -207,7 +210,8 @@ def _block_node(path: Path, proc: Path, sys: Path) -> tuple[Path | None, str | N
 
 
 def _device_number(path: Path) -> str | None:
-    """`MAJ:MIN` of a block device, or of the file system that holds (or will hold) `path`."""
+    """Return `MAJ:MIN` of a block device, or of the file system that holds (or will hold)
+    `path`."""
     real = Path(os.path.realpath(path))
     for place in (real, *real.parents):
         try:
@@ -220,7 +224,7 @@ def _device_number(path: Path) -> str | None:
 
 
 def _virtual(node: Path) -> str | None:
-    """What kind of made-up device this is (`virtio`, `loop`, `dm`, …); None for hardware."""
+    """Return the kind of virtual device (`virtio`, `loop`, `dm`, …); None for hardware."""
     named = _VIRTUAL_NAMES.match(node.name)
     if named:
         return named[1]
@@ -228,8 +232,8 @@ def _virtual(node: Path) -> str | None:
 
 
 def _cpu_model(proc: Path) -> str | None:
-    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_in(proc / "cpuinfo") or "", re.M)
-    return found[1].strip() if found else None
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_in(proc / "cpuinfo") or "", re.M)
+    return match[1].strip() if match else None
 
 
 def _tameshi_version() -> str | None:
@@ -240,18 +244,18 @@ def _tameshi_version() -> str | None:
 
 
 def _chosen(scheduler: str | None) -> str | None:
-    """`kyber` out of `none [kyber] bfq`."""
-    found = re.search(r"\[(.+?)\]", scheduler or "")
-    return found[1] if found else scheduler
+    """Return `kyber` of `none [kyber] bfq`."""
+    match = re.search(r"\[(.+?)\]", scheduler or "")
+    return match[1] if match else scheduler
 
 
 def unescaped(field: str) -> str:
-    """A path as it is; the kernel's tables write space, tab, newline and backslash in octal."""
+    """Return a path without octal escapes of space, tab, newline and backslash."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names in a folder, sorted; none where it cannot be read."""
+    """Return the sorted names in a folder; empty if it is unreadable."""
     try:
         return sorted(entry.name for entry in folder.iterdir())
     except OSError:
@@ -259,7 +263,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def text_in(path: Path) -> str | None:
-    """A small file's text without the space around it; None if empty or not to be read."""
+    """Return a small file's stripped text; None if empty or unreadable."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip() or None
     except OSError:
@@ -271,6 +275,6 @@ def _first_text(*paths: Path) -> str | None:
 
 
 def number_in(path: Path) -> int | None:
-    """The number a small file holds; None if it holds none."""
+    """Return the number in a small file, or None."""
     text = text_in(path)
     return int(text) if text and text.isdigit() else None

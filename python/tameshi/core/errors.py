@@ -1,7 +1,7 @@
-"""The errors Tameshi shows its user: where, which key, what was found, what would be accepted.
+"""Errors for the user: place, key, finding, and accepted values.
 
-Every failure that a user can cause or cure is a `TameshiError`. Its text is one clear message;
-its fields carry the same facts for programs, and `exit_status` is what the process ends with.
+Every failure that a user can cause or fix is a `TameshiError`. Its text is one message; its fields
+hold the same facts for programs; `exit_status` is the exit status of the process.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 
 class TameshiError(Exception):
-    """A failure with a place, a finding and a way out.
+    """Failure with place, finding and remedy.
 
-    Fields: `message` (what is wrong, a sentence without its full stop), `where`
-    (`file:line:column`, an option or a path), `key` (the key in a study or profile), `found` and
-    `accepted` (in words), `hint` (a full sentence: the way out). All but `message` may be empty.
+    Fields: `message` (the problem, a sentence without full stop), `where` (`file:line:column`, an
+    option or a path), `key` (the key in a study or profile), `found` and `accepted` (in words),
+    `hint` (remedy, a full sentence). All but `message` may be empty.
     """
 
     exit_status: ClassVar[int] = 1
@@ -51,13 +51,13 @@ class TameshiError(Exception):
 
 
 class BadInput(TameshiError):
-    """What the user wrote (a study, an option, a path) cannot be used."""
+    """Unusable input of the user: study, option or path."""
 
     exit_status: ClassVar[int] = 2
 
 
 class StudyError(BadInput):
-    """A study or profile that can't be; `text` shows the place, `fields` say it to programs."""
+    """Invalid study or profile; `text` shows the place, `fields` are for programs."""
 
     def __init__(self, text: str, fields: dict[str, Any]) -> None:
         place = f":{fields['line']}:{fields['column']}" if fields["line"] else ""
@@ -76,22 +76,22 @@ class StudyError(BadInput):
 
 
 class GuardRefusal(TameshiError):
-    """Tameshi was asked to write to or delete something that it did not make."""
+    """Refusal to write to or delete a target that Tameshi did not make."""
 
     exit_status: ClassVar[int] = 2
 
 
 class RunFailed(TameshiError):
-    """A run was asked for properly and could not be carried through."""
+    """Failure of a valid run."""
 
 
 def listed(items: list[str]) -> str:
-    """The items as an English list: `a`, `a or b`, `a, b or c`."""
+    """Return the items as an English list: `a`, `a or b`, `a, b or c`."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} or {items[-1]}"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and its noun."""
+    """Return a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""Values of options with their units."""
+"""Option values with units."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TIMES = "a number and ns, us, ms, s, min or h, such as 1.5 ms"
 
 
 def size_of(option: str, text: str) -> int:
-    """A size in bytes; raises `BadInput` that names the option."""
+    """Parse a size in bytes; raise `BadInput` that names the option."""
     return _quantity(option, text, compiled.size_bytes, SIZES)
 
 
 def time_of(option: str, text: str) -> int:
-    """A time in ns; raises `BadInput` that names the option."""
+    """Parse a time in ns; raise `BadInput` that names the option."""
     return _quantity(option, text, compiled.nanoseconds, TIMES)
 
 

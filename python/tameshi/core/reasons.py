@@ -1,9 +1,8 @@
 """Reasons as data: of verdicts, missed events, refusals and deviations.
 
-A reason is `{"code", "subject", "values"}`. Its words, English and Japanese, stand in
-`report/reason_words.py`, by its code. `subject` is a name of the study, such as a stream.
-Names of values tell how they are shown: `…_bytes`, `…_capacity`,
-`…_ns`, `…share`; lists are names.
+A reason is `{"code", "subject", "values"}`. `report/words/reason_words.py` holds the English and
+Japanese words by code. `subject` is a name of the study, such as a stream. Suffixes of value names
+set their format: `…_bytes`, `…_capacity`, `…_ns`, `…share`; lists are names.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ def quoted(text: str) -> dict[str, Any]:
     return reason("quoted", text=text)
 
 
-def completed(found: Any) -> Reason:
+def completed(stored: Any) -> Reason:
     """Return a reason of a record; version 1 held sentences, which are shown as they are."""
-    return found if isinstance(found, Mapping) else reason("legacy", text=str(found))
+    return stored if isinstance(stored, Mapping) else reason("legacy", text=str(stored))
 
 
 def distinct(reasons: Iterable[Reason]) -> list[Reason]:
     """Return each reason once, in the order of their first occurrences."""
-    found: dict[str, Reason] = {}
+    by_key: dict[str, Reason] = {}
     for each in reasons:
-        found.setdefault(key_of(each), each)
-    return list(found.values())
+        by_key.setdefault(key_of(each), each)
+    return list(by_key.values())
 
 
-def key_of(of: Reason) -> str:
+def key_of(data: Reason) -> str:
     """Return a value that equals another's if the reasons are equal."""
-    return json.dumps(of, sort_keys=True)
+    return json.dumps(data, sort_keys=True)
 
 
 def verdict(level: str, *reasons: Reason) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Profiles of drives, arrays, hosts and links as they are read, and what drives and arrays do."""
+"""Profiles of drives, arrays, hosts and links, and the simulated behaviour of drives and arrays."""
 
 from tameshi.devices.behaviour import Behaviour, behaviour
 from tameshi.devices.depths import ByDepth, by_depth
+from tameshi.devices.progress import progress_bar
 from tameshi.devices.show import (
     array_as_json,
     as_json,
@@ -27,7 +28,6 @@ from tameshi.devices.values import (
     find_plain,
     plain,
 )
-from tameshi.devices.watching import shown_on
 from tameshi.devices.words import LANGUAGES
 
 __all__ = [
@@ -55,7 +55,7 @@ __all__ = [
     "listing_plain",
     "plain",
     "plain_as_json",
+    "progress_bar",
     "render",
     "render_plain",
-    "shown_on",
 ]

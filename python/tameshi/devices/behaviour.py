@@ -1,4 +1,4 @@
-"""What a drive does from fresh to steady, by simulation: random writes, then other work."""
+"""Behaviour of a drive from fresh to steady, by simulation: random writes, then other loads."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi.core import compiled
+from tameshi.devices.progress import Watch, ignore_progress, run_phases
 from tameshi.devices.values import Described
-from tameshi.devices.watching import Watch, carry_out, unwatched
 from tameshi.study.file import StudyFile, plan
 
 NANOSECONDS = 1e9
 OUTSTANDING = 256
 JOBS = 16
 PASSES = 3
-"""How often a flash drive's capacity is written: each block once, then at random."""
+"""Capacities written to a flash drive: each block once, then at random."""
 POINTS = 60
 SIMULATED_BYTES = 4 << 30
-"""Capacity that a flash drive is scaled down to, as far as its blocks keep some pages."""
+"""Capacity to which a flash drive is scaled down, as far as its blocks keep some pages."""
 PAGES_LEFT = 2
 OTHER_SECONDS = 30
-"""How long a drive without a past is written to."""
+"""Duration of writes to a drive without ageing, in s."""
 
 SMALL = f"jobs = {JOBS}\nqueue_depth = {OUTSTANDING // JOBS}"
 LARGE = 'pattern = "sequential"\nblock_size = "1 MiB"\nqueue_depth = 16'
@@ -36,12 +36,12 @@ STREAMS = {
     "sequential_read_1m": LARGE,
     "sequential_write_1m": f'read = "0 %"\n{LARGE}',
 }
-"""What is measured in the steady state, in this order, by name."""
+"""Streams measured in the steady state, in this order, by name."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A stretch of the writing: share of the capacity and time before its end, and how it went."""
+    """Interval of the writes: share of the capacity, time at its end, and figures."""
 
     written: float
     at_s: float
@@ -61,7 +61,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What was found, and at which capacity scale."""
+    """Simulated behaviour and its capacity scale."""
 
     scale: int
     ages: bool
@@ -69,10 +69,10 @@ class Behaviour:
     steady: tuple[Measured, ...]
 
 
-def behaviour(drive: Described, watch: Watch = unwatched) -> Behaviour | None:
-    """Simulate a drive from fresh to steady: some seconds, nothing left behind.
+def behaviour(drive: Described, watch: Watch = ignore_progress) -> Behaviour | None:
+    """Simulate a drive from fresh to steady, for some seconds, without files.
 
-    None for the model without any cost, of which there is nothing to see.
+    Returns None for the null model, which has no latencies.
     """
     if drive.model == "null":
         return None
@@ -88,20 +88,20 @@ def behaviour(drive: Described, watch: Watch = unwatched) -> Behaviour | None:
 def simulated(
     name: str, text: str, extra: Mapping[str, Sequence[tuple[str, str, str]]], watch: Watch
 ) -> list[dict[str, str]]:
-    """The load's series of the one run that a study asks for, `extra` being profiles by kind."""
+    """Return the load's series of the only run of a study; `extra` holds profiles by kind."""
     with tempfile.TemporaryDirectory(prefix="tameshi-devices-") as place:
         folder = Path(place)
         study = StudyFile(name, folder / "devices.toml", text, extra)
         (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
-        carry_out(compiled.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
+        run_phases(compiled.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
         with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
 
 def _scale(drive: Described) -> int:
-    """A power of two that leaves some gigabytes and some pages of each block."""
+    """Return a power of two that leaves some gigabytes and some pages per block."""
     if drive.model != "flash":
         return 1
     most = max(drive.number("nand.pages_per_block") // PAGES_LEFT, 1)
@@ -110,7 +110,7 @@ def _scale(drive: Described) -> int:
 
 
 def _study(drive: Described, scale: int) -> str:
-    """The study that asks: the writes that age it, then each stream for a while."""
+    """Return the study: ageing writes, then each stream for a while."""
     lines = ['title = "What a drive does"', 'question = "What does it do from fresh to steady?"']
     lines += ["[storage.drive]", f'device = "{drive.name}"']
     capacity, writes = drive.capacity_bytes, STREAMS["random_write_4k"]
@@ -127,7 +127,7 @@ def _study(drive: Described, scale: int) -> str:
         lines += [f"[phase.{name}]", f'workload = ["stream.{name}"]', f"until = {{ {end} }}"]
     for name, keys in STREAMS.items():
         lines += [f"[workload.stream.{name}]", keys]
-    # A hard disk needs longer than flash for as many requests.
+    # A hard disk needs more time than flash for the same number of requests.
     ramp, time = ("1 s", "6 s") if drive.model == "hdd" else ("50 ms", "300 ms")
     for name in STREAMS:
         lines += [f"[phase.{name}]", f'workload = ["stream.{name}"]']
@@ -139,24 +139,24 @@ def _study(drive: Described, scale: int) -> str:
 def intervals_of(
     rows: Iterable[Mapping[str, str]], stream: str
 ) -> list[tuple[int, dict[str, float]]]:
-    """A stream's intervals in order: length in ns, and counters by metric."""
-    found: dict[tuple[int, int], dict[str, float]] = {}
+    """Return a stream's intervals in order: length in ns, and counters by metric."""
+    intervals: dict[tuple[int, int], dict[str, float]] = {}
     for row in rows:
         if row["subject"] == stream:
             place = (int(row["t_ns"]), int(row["dt_ns"]))
-            found.setdefault(place, {})[row["metric"]] = float(row["value"])
-    return [(length, values) for (_, length), values in sorted(found.items())]
+            intervals.setdefault(place, {})[row["metric"]] = float(row["value"])
+    return [(length, values) for (_, length), values in sorted(intervals.items())]
 
 
 def _sums(intervals: Iterable[tuple[int, dict[str, float]]]) -> tuple[float, float, float, float]:
-    """Seconds, operations, bytes and the sum of latencies of some intervals."""
-    of = list(intervals)
+    """Return seconds, operations, bytes and the sum of latencies of some intervals."""
+    listed = list(intervals)
 
     def total(suffix: str) -> float:
-        return sum(v.get(f"{kind}.{suffix}", 0.0) for _, v in of for kind in ("read", "write"))
+        return sum(v.get(f"{kind}.{suffix}", 0.0) for _, v in listed for kind in ("read", "write"))
 
     return (
-        sum(ns for ns, _ in of) / NANOSECONDS,
+        sum(ns for ns, _ in listed) / NANOSECONDS,
         total("count"),
         total("bytes"),
         total("latency_sum"),
@@ -164,21 +164,21 @@ def _sums(intervals: Iterable[tuple[int, dict[str, float]]]) -> tuple[float, flo
 
 
 def _points(intervals: list[tuple[int, dict[str, float]]], capacity: float) -> Iterable[Point]:
-    """The intervals joined to stretches of equal numbers of bytes, as far as they are that fine."""
-    whole = sum(values.get("write.bytes", 0.0) for _, values in intervals)
+    """Merge intervals into points of equal numbers of bytes, as far as their length allows."""
+    total = sum(values.get("write.bytes", 0.0) for _, values in intervals)
     joined: list[tuple[int, dict[str, float]]] = []
     before = time = 0.0
     for interval in intervals:
         joined.append(interval)
         seconds, count, moved, latency = _sums(joined)
         last = interval is intervals[-1]
-        if count and (moved >= whole / POINTS or last):
+        if count and (moved >= total / POINTS or last):
             before, time = before + moved, time + seconds
             yield Point(before / capacity, time, count / seconds, latency / count)
             joined = []
 
 
 def measured(name: str, intervals: list[tuple[int, dict[str, float]]]) -> Measured:
-    """A stream's steady part: the second half of its intervals, so that ramps are left out."""
+    """Return a stream's steady part: the second half of its intervals, without ramps."""
     seconds, count, moved, latency = _sums(intervals[len(intervals) // 2 :])
     return Measured(name, count / seconds, moved / seconds, latency / count if count else 0.0)

@@ -1,4 +1,4 @@
-"""What an array does by how many requests are outstanding, by simulation."""
+"""Behaviour of an array by queue depth, by simulation."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tameshi.devices.behaviour import (
     measured,
     simulated,
 )
+from tameshi.devices.progress import Watch, ignore_progress
 from tameshi.devices.values import Array
-from tameshi.devices.watching import Watch, unwatched
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CACHE_FILLS = 2
-"""How often a cache's memory is written before writes are measured: what lasts is shown."""
+"""Cache capacities written before writes are measured, for sustained rates."""
 SETTLING = 0.05
-"""Share of the capacity of flash drives written before: until then they have more free blocks."""
+"""Share of the capacity of flash drives written before: below it, they have more free blocks."""
 INTERVALS = 10
 
 
 @dataclass(frozen=True)
 class ByDepth:
-    """Random reads and writes of 4 KiB by how many are outstanding, and at which capacity scale."""
+    """Random reads and writes of 4 KiB by queue depth, and the capacity scale."""
 
     scale: int
     reads: tuple[Measured, ...]
     writes: tuple[Measured, ...]
 
 
-def by_depth(array: Array, watch: Watch = unwatched) -> ByDepth:
-    """Simulate an array: some seconds, a minute for many flash drives; nothing left behind."""
+def by_depth(array: Array, watch: Watch = ignore_progress) -> ByDepth:
+    """Simulate an array for some seconds, or a minute for many flash drives, without files."""
     scale = _scale(array)
     extra = {"arrays": [array.file], **array.beside}
     rows = simulated(array.name, _study(array, scale), extra, watch)
@@ -48,7 +48,7 @@ def by_depth(array: Array, watch: Watch = unwatched) -> ByDepth:
 
 
 def _scale(array: Array) -> int:
-    """A power of two that leaves some gigabytes in all, and some pages of each block."""
+    """Return a power of two that leaves some gigabytes in all, and some pages per block."""
     if array.model != "flash":
         return 1
     pages = int(array.device["nand"]["pages_per_block"]["value"])
@@ -57,19 +57,19 @@ def _scale(array: Array) -> int:
 
 
 def _study(array: Array, scale: int) -> str:
-    """The study that asks: reads, what fills a cache, writes."""
+    """Return the study: reads, cache-filling writes, measured writes."""
     lines = ['title = "What an array does"', 'question = "What does it do at which depth?"']
     lines += ["[storage.array]", f'array = "{array.name}"']
     if array.model == "flash":
         lines += [f"scale = {scale}", 'written = "steady"']
-    # Disks need longer than flash for as many requests.
+    # Disks need more time than flash for the same number of requests.
     ramp, time = (1000, 5000) if array.model == "hdd" else (20, 200)
     phases = [*_phases("read", ramp, time), *_fill(array), *_phases("write", ramp, time)]
     return "\n".join([*lines, *phases, "[run]", f'interval = "{time // INTERVALS} ms"', ""])
 
 
 def _phases(kind: str, ramp: int, time: int) -> Iterator[str]:
-    # The most first: what little is outstanding leaves flash time to reclaim ahead of what follows.
+    # Largest depth first: a small depth leaves flash time to reclaim ahead of the next phase.
     for depth in reversed(DEPTHS):
         name = f"{kind}_{depth}"
         yield f"[workload.stream.{name}]\nqueue_depth = {depth}"
@@ -79,7 +79,7 @@ def _phases(kind: str, ramp: int, time: int) -> Iterator[str]:
 
 
 def _fill(array: Array) -> Iterator[str]:
-    """Random writes until caches hold as many as they ever do, and flash reclaims as it will."""
+    """Return random writes that fill caches and start the reclaim of flash."""
     memory = sum(compiled.size_bytes(v.value) for v in array.values if v.key.endswith("memory"))
     amount = CACHE_FILLS * memory
     if array.model == "flash":

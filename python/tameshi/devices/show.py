@@ -1,4 +1,4 @@
-"""Profiles for people on a terminal or in a page, and for programs as JSON."""
+"""Profiles for a terminal or a page, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from tameshi.core.units import format_value
 from tameshi.devices.behaviour import Behaviour, Measured
 from tameshi.devices.depths import ByDepth
-from tameshi.devices.readable import readable
+from tameshi.devices.units import display_value
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
 from tameshi.report.view.scales import SHOWN_SCALE
@@ -24,15 +24,15 @@ ROWS, BLOCKS = 8, " ▁▂▃▄▅▆▇█"
 WIDTH, HEIGHT, LEFT = 760, 200, 90
 TICKS = 4
 BAR = 4
-"""Columns of a terminal for each depth of an array."""
+"""Columns of a terminal per queue depth of an array."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What was simulated as it is shown: plots over some places, and a table.
+    """Simulated behaviour for display: plots and a table.
 
-    `series`: the label's key, the kind of value, the values. `places`: where they stand, from 0 to
-    1, and what each is called.
+    `series`: key of the label, kind of value, values. `places`: positions on the axis from 0 to 1,
+    with labels.
     """
 
     title: str
@@ -47,7 +47,7 @@ class Shown:
 
 
 def listing(drives: Sequence[Described], lang: str) -> RenderableType:
-    """Every drive: model, capacity, and what it is."""
+    """Return the table of drives: model, capacity, description."""
     rows = [
         (drive.name, drive.model, format_capacity(drive.capacity_bytes), drive.description)
         for drive in drives
@@ -55,14 +55,14 @@ def listing(drives: Sequence[Described], lang: str) -> RenderableType:
     return _listing(("model", "capacity", "description"), rows, lang)
 
 
-def listing_plain(kind: str, found: Sequence[Plain], lang: str) -> RenderableType:
-    """Every profile of what is no drive, and what it is."""
-    rows = [(each.name, each.description) for each in found]
+def listing_plain(kind: str, profiles: Sequence[Plain], lang: str) -> RenderableType:
+    """Return the table of hosts or links with their descriptions."""
+    rows = [(each.name, each.description) for each in profiles]
     return _listing(("description",), rows, lang, title=f"{kind}s")
 
 
 def listing_arrays(arrays: Sequence[Array], lang: str) -> RenderableType:
-    """Every array: what it is made of, capacity, and what it is."""
+    """Return the table of arrays: stack, capacity, description."""
     rows = [
         (array.name, array.made_of, format_capacity(array.capacity_bytes), array.description)
         for array in arrays
@@ -73,7 +73,7 @@ def listing_arrays(arrays: Sequence[Array], lang: str) -> RenderableType:
 def _listing(
     columns: Sequence[str], rows: Sequence[Sequence[str]], lang: str, title: str | None = None
 ) -> Table:
-    """A table of profiles, whose names, first in each row, are whole: a person types them."""
+    """Return a table of profiles that never truncates names, since users type them."""
     table = Table(title=words(title, lang) if title else None, title_justify="left")
     longest = max((len(name) for name, *_ in rows), default=0)
     table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
@@ -85,12 +85,12 @@ def _listing(
 
 
 def format_capacity(size: float) -> str:
-    """Bytes as drives are sold: in powers of a thousand."""
+    """Format bytes in powers of a thousand, as drives are sold."""
     return f"{size / 1e12:.4g} TB" if size >= 1e12 else f"{size / 1e9:.4g} GB"
 
 
-def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
-    """A profile and what was simulated, as plain data; latencies in ns."""
+def as_json(drive: Described, behaviour: Behaviour | None) -> dict[str, Any]:
+    """Return a profile and its simulated behaviour as plain data; latencies in ns."""
     return {
         "schema_version": SCHEMA_VERSION,
         "name": drive.name,
@@ -98,12 +98,12 @@ def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
         "model": drive.model,
         "capacity_bytes": drive.capacity_bytes,
         "values": [asdict(value) for value in drive.values],
-        "behaviour": _as_data(found) if found else None,
+        "behaviour": _as_data(behaviour) if behaviour else None,
     }
 
 
-def array_as_json(array: Array, found: ByDepth) -> dict[str, Any]:
-    """An array's profile and what was simulated, as plain data; latencies in ns."""
+def array_as_json(array: Array, by_depth: ByDepth) -> dict[str, Any]:
+    """Return an array's profile and its simulated behaviour as plain data; latencies in ns."""
     return {
         "schema_version": SCHEMA_VERSION,
         "name": array.name,
@@ -113,19 +113,19 @@ def array_as_json(array: Array, found: ByDepth) -> dict[str, Any]:
         "capacity_bytes": array.capacity_bytes,
         "drives": array.drives,
         "values": [asdict(value) for value in array.values],
-        "behaviour": _as_data(found),
+        "behaviour": _as_data(by_depth),
     }
 
 
-def plain_as_json(found: Plain) -> dict[str, Any]:
-    """A host's or a link's profile as plain data."""
-    return {"schema_version": SCHEMA_VERSION, **asdict(found)}
+def plain_as_json(profile: Plain) -> dict[str, Any]:
+    """Return a host's or a link's profile as plain data."""
+    return {"schema_version": SCHEMA_VERSION, **asdict(profile)}
 
 
-def render_plain(found: Plain, lang: str) -> RenderableType:
-    """A host's or a link's values with their sources, for a `rich` console."""
-    title = Text(f"{found.name}: {found.description}", style="bold")
-    return Group(title, Text(""), _values(found.values, lang))
+def render_plain(profile: Plain, lang: str) -> RenderableType:
+    """Return a host's or a link's values with their sources, for a `rich` console."""
+    title = Text(f"{profile.name}: {profile.description}", style="bold")
+    return Group(title, Text(""), _values(profile.values, lang))
 
 
 def _values(values: Sequence[Value], lang: str) -> Table:
@@ -133,19 +133,19 @@ def _values(values: Sequence[Value], lang: str) -> Table:
     for key in ("parameter", "value", "source"):
         table.add_column(words(key, lang), overflow="fold")
     for value in values:
-        table.add_row(value.key, Text(readable(value)), Text(_source(value, lang)))
+        table.add_row(value.key, Text(display_value(value)), Text(_source(value, lang)))
     return table
 
 
 def render(
-    profile: Described | Array, found: Behaviour | ByDepth | None, lang: str
+    profile: Described | Array, simulated: Behaviour | ByDepth | None, lang: str
 ) -> RenderableType:
-    """Values, the plots, and the table of what was simulated, for a `rich` console."""
+    """Return values, plots, and the table of simulated behaviour, for a `rich` console."""
     table = _values(profile.values, lang)
     title = Text(f"{profile.name}: {profile.description}", style="bold")
-    if found is None:
+    if simulated is None:
         return Group(title, Text(""), table)
-    shown = _shown(found, lang)
+    shown = _shown(simulated, lang)
     rows = Table(title=shown.table, title_justify="left")
     for number, head in enumerate(shown.heads):
         rows.add_column(head, justify="right" if number else "left")
@@ -162,8 +162,8 @@ def _source(value: Value, lang: str) -> str:
     return f"{value.source} [{words('fitted_on', lang, ids=value.fitted_on)}]"
 
 
-def _shown(found: Behaviour | ByDepth, lang: str) -> Shown:
-    return _depths(found, lang) if isinstance(found, ByDepth) else _ageing(found, lang)
+def _shown(simulated: Behaviour | ByDepth, lang: str) -> Shown:
+    return _depths(simulated, lang) if isinstance(simulated, ByDepth) else _ageing(simulated, lang)
 
 
 def _scaled(scale: int, lang: str) -> str:
@@ -171,7 +171,7 @@ def _scaled(scale: int, lang: str) -> str:
 
 
 def is_proven(scale: int) -> bool:
-    """Whether results at a capacity scale were held against those of a whole drive."""
+    """Return whether results at a capacity scale were validated against a whole drive."""
     return scale <= SHOWN_SCALE
 
 
@@ -179,23 +179,23 @@ def _doubt(scale: int, lang: str) -> str:
     return "" if is_proven(scale) else words("unproven", lang, most=SHOWN_SCALE)
 
 
-def _as_data(found: Behaviour | ByDepth) -> dict[str, Any]:
-    return {**asdict(found), "scale_is_proven": is_proven(found.scale)}
+def _as_data(simulated: Behaviour | ByDepth) -> dict[str, Any]:
+    return {**asdict(simulated), "scale_is_proven": is_proven(simulated.scale)}
 
 
-def _ageing(found: Behaviour, lang: str) -> Shown:
-    """A drive over what was written, or over time where nothing gets old."""
+def _ageing(behaviour: Behaviour, lang: str) -> Shown:
+    """Return a drive's behaviour over written capacity, or over time without ageing."""
     explained = words("explained_by_time", lang)
-    if found.ages:
-        explained = words("explained", lang, scale=_scaled(found.scale, lang))
-        explained += _doubt(found.scale, lang)
-    across = [point.written if found.ages else point.at_s for point in found.points]
+    if behaviour.ages:
+        explained = words("explained", lang, scale=_scaled(behaviour.scale, lang))
+        explained += _doubt(behaviour.scale, lang)
+    across = [point.written if behaviour.ages else point.at_s for point in behaviour.points]
 
     def called(place: float) -> str:
-        return f"{place:.0%}" if found.ages else f"{place:.0f} s"
+        return f"{place:.0%}" if behaviour.ages else f"{place:.0f} s"
 
-    rates = [point.iops for point in found.points]
-    latencies = [point.latency_ns for point in found.points]
+    rates = [point.iops for point in behaviour.points]
+    latencies = [point.latency_ns for point in behaviour.points]
     return Shown(
         title=words("behaviour", lang),
         explained=explained,
@@ -207,29 +207,29 @@ def _ageing(found: Behaviour, lang: str) -> Shown:
         heads=tuple(words(key, lang) for key in ("work", "rate", "bandwidth", "latency")),
         rows=[
             (
-                words(of.name, lang),
-                format_value("rate", of.iops),
-                format_value("bandwidth", of.bytes_per_s),
-                format_value("latency", of.latency_ns),
+                words(stream.name, lang),
+                format_value("rate", stream.iops),
+                format_value("bandwidth", stream.bytes_per_s),
+                format_value("latency", stream.latency_ns),
             )
-            for of in found.steady
+            for stream in behaviour.steady
         ],
     )
 
 
-def _depths(found: ByDepth, lang: str) -> Shown:
-    """An array by how many requests are outstanding."""
-    pairs = list(zip(found.reads, found.writes, strict=True))
+def _depths(by_depth: ByDepth, lang: str) -> Shown:
+    """Return an array's behaviour by queue depth."""
+    pairs = list(zip(by_depth.reads, by_depth.writes, strict=True))
     last = len(pairs) - 1
     places = [(n / last, read.name) for n, (read, _) in enumerate(pairs)]
-    explained = words("explained_by_depth", lang, scale=_scaled(found.scale, lang))
+    explained = words("explained_by_depth", lang, scale=_scaled(by_depth.scale, lang))
     heads = ("outstanding", "reads", "read_latency", "writes", "write_latency")
     return Shown(
         title=words("by_depth", lang),
-        explained=explained + _doubt(found.scale, lang),
+        explained=explained + _doubt(by_depth.scale, lang),
         series=(
-            ("reads", "rate", [of.iops for of in found.reads]),
-            ("writes", "rate", [of.iops for of in found.writes]),
+            ("reads", "rate", [point.iops for point in by_depth.reads]),
+            ("writes", "rate", [point.iops for point in by_depth.writes]),
         ),
         places=places,
         ticks=places,
@@ -240,21 +240,23 @@ def _depths(found: ByDepth, lang: str) -> Shown:
     )
 
 
-def _both(of: Measured) -> tuple[str, str]:
-    return format_value("rate", of.iops), format_value("latency", of.latency_ns)
+def _both(stream: Measured) -> tuple[str, str]:
+    return format_value("rate", stream.iops), format_value("latency", stream.latency_ns)
 
 
 def _plots(shown: Shown, lang: str) -> Iterable[str]:
-    """Columns of blocks from zero up, one for each place."""
+    """Return columns of blocks from zero up, one per position."""
     for key, kind, values in shown.series:
         top = max(values)
         filled = [round(value / top * ROWS * (len(BLOCKS) - 1)) for value in values]
         yield f"{words(key, lang)}:"
         for row in reversed(range(ROWS)):
-            of = (min(max(each - row * (len(BLOCKS) - 1), 0), len(BLOCKS) - 1) for each in filled)
+            cells = (
+                min(max(each - row * (len(BLOCKS) - 1), 0), len(BLOCKS) - 1) for each in filled
+            )
             label = format_value(kind, top) if row == ROWS - 1 else "0" if row == 0 else ""
-            # Wide bars have a gap between them.
-            bars = (BLOCKS[each] * max(shown.bar - 1, 1) + " " * (shown.bar > 1) for each in of)
+            # Separate wide bars by a gap.
+            bars = (BLOCKS[each] * max(shown.bar - 1, 1) + " " * (shown.bar > 1) for each in cells)
             yield f"{label:>10} ┤{''.join(bars).rstrip()}"
         width = len(values) * shown.bar
         if shown.bar == 1:
@@ -264,8 +266,8 @@ def _plots(shown: Shown, lang: str) -> Iterable[str]:
             yield f"{'':>12}{''.join(f'{name:<{shown.bar}}' for _, name in shown.places).rstrip()}"
 
 
-def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: str) -> str:
-    """A page that needs nothing else: values, plots, what was simulated."""
+def html(profile: Described | Array, simulated: Behaviour | ByDepth | None, lang: str) -> str:
+    """Return a self-contained page: values, plots, simulated behaviour."""
     import jinja2
     from markupsafe import Markup
 
@@ -275,7 +277,7 @@ def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: st
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    shown = _shown(found, lang) if found else None
+    shown = _shown(simulated, lang) if simulated else None
     return environment.from_string(template).render(
         profile=profile,
         kind=profile.made_of if isinstance(profile, Array) else profile.model,
@@ -283,7 +285,7 @@ def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: st
         shown=shown,
         plots=[_drawn(shown, *series) for series in shown.series] if shown else [],
         source=lambda value: _source(value, lang),
-        readable=readable,
+        display_value=display_value,
         w=lambda key: words(key, lang),
         lang=lang,
         style=Markup(style),
@@ -292,7 +294,7 @@ def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: st
 
 
 def _drawn(shown: Shown, key: str, kind: str, values: list[float]) -> dict[str, Any]:
-    """One plot's line and ticks in the coordinates of its drawing."""
+    """Return the line and ticks of one plot in coordinates of its drawing."""
     top = max(values) * 1.05
 
     def at(place: float, value: float) -> tuple[float, float]:
@@ -309,5 +311,5 @@ def _drawn(shown: Shown, key: str, kind: str, values: list[float]) -> dict[str, 
             for (place, name), value in pairs
         ],
         "across": [(at(place, 0)[0], name) for place, name in shown.ticks],
-        "up": [(at(0, of)[1], format_value(kind, of) if of else "0") for of in marks],
+        "up": [(at(0, mark)[1], format_value(kind, mark) if mark else "0") for mark in marks],
     }

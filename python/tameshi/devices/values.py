@@ -1,4 +1,4 @@
-"""A profile's values, each with its source, in the order of the file."""
+"""Values of a profile, each with its source, in the order of the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEAREST = 5
 
 @dataclass(frozen=True)
 class Value:
-    """One parameter: its key below the model, its value with the unit, where it comes from."""
+    """Parameter: its key below the model, its value with the unit, its source."""
 
     key: str
     value: str
@@ -28,7 +28,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Described:
-    """A device profile, checked."""
+    """Checked device profile."""
 
     name: str
     file: tuple[str, str, str]
@@ -39,13 +39,13 @@ class Described:
     values: tuple[Value, ...]
 
     def number(self, key: str) -> int:
-        """A parameter that is a plain number; 0 where the profile has none."""
+        """Return a parameter that is a plain number; 0 if absent."""
         return next((int(v.value) for v in self.values if v.key == key and v.value.isdigit()), 0)
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A profile of what is no drive: values with their sources, and nothing to simulate alone."""
+    """Host or link profile: values with sources, nothing to simulate alone."""
 
     name: str
     kind: str
@@ -54,11 +54,11 @@ class Plain:
 
 
 KINDS = {"host": "hosts", "link": "links"}
-"""Kinds of profiles beside drives, and the folder of each."""
+"""Kinds of profiles besides drives, and the folder of each."""
 
 
 def plain(kind: str) -> list[Plain]:
-    """The profiles of a kind that come with Tameshi."""
+    """Return the packaged profiles of a kind."""
     return [_plain(kind, name, text) for name, _, text in profiles(KINDS[kind])]
 
 
@@ -66,7 +66,7 @@ PROBES = {
     "host": "[host]\nprofile = {name}\n[storage.s]\ndevice = 'null'\n",
     "link": "[storage.s]\nreplica = {{ of = {{ device = 'null' }}, link = {name} }}\n",
 }
-"""What of a study names a profile of a kind, so that the core checks it."""
+"""Part of a study that names a profile of a kind, so that the core checks it."""
 WORK = """title = "A profile"
 question = "Can it be?"
 [workload.stream.s]
@@ -77,7 +77,7 @@ until.time = "1 s"
 
 
 def find_plain(name: str) -> Plain | None:
-    """A host or a link by its name, or by the path of a file of one's own; raises `StudyError`."""
+    """Find a host or link by name, or by the path of the user's file; raise `StudyError`."""
     own = _own(name)
     if own:
         kind = _kind_of(own[2])
@@ -90,7 +90,7 @@ def find_plain(name: str) -> Plain | None:
 
 
 def checked_plain(kind: str, file: tuple[str, str, str]) -> Plain:
-    """A host's or a link's file, checked; raises `StudyError` at what can't be."""
+    """Check a host's or link's file; raise `StudyError` at an invalid place."""
     name, path, text = file
     asks = WORK + PROBES[kind].format(name=json.dumps(name))
     plan(StudyFile(name, Path(path), asks, {KINDS[kind]: [file]}), "simulated", quick=False)
@@ -98,7 +98,7 @@ def checked_plain(kind: str, file: tuple[str, str, str]) -> Plain:
 
 
 def _own(name: str) -> tuple[str, str, str] | None:
-    """A file of one's own as name, path and text; names of profiles go before files."""
+    """Return name, path and text of the user's file; names of profiles take precedence."""
     path = Path(name)
     if path.suffix != ".toml" and (name in _every_name() or not path.is_file()):
         return None
@@ -112,26 +112,26 @@ def _every_name() -> list[str]:
 
 
 def _kind_of(text: str) -> str:
-    """What a text is a profile of; what is wrong with one of a device is told by its place."""
+    """Return the kind of a profile's text; errors of device profiles have their place."""
     try:
-        told = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return "device"
-    return next((kind for kind in ("array", *KINDS) if kind in told), "device")
+    return next((kind for kind in ("array", *KINDS) if kind in document), "device")
 
 
 def _plain(kind: str, name: str, text: str) -> Plain:
-    told = tomllib.loads(text)
-    return Plain(name, kind, told["description"], tuple(_values(told[kind])))
+    document = tomllib.loads(text)
+    return Plain(name, kind, document["description"], tuple(_values(document[kind])))
 
 
 def drives() -> list[Described]:
-    """The drives that come with Tameshi."""
+    """Return the packaged drives."""
     return [described(*each) for each in profiles("devices")]
 
 
 def find(name: str) -> Described:
-    """A profile by its name, or by the path of a file of one's own; raises `BadInput`."""
+    """Find a profile by name, or by the path of the user's file; raise `BadInput`."""
     own = _own(name)
     if own:
         return described(*own)
@@ -149,18 +149,18 @@ def _alike(known: str, name: str) -> bool:
 
 
 def described(name: str, file: str, text: str) -> Described:
-    """A profile's text, checked and taken apart; raises `StudyError` at what can't be."""
+    """Check and parse a profile's text; raise `StudyError` at an invalid place."""
     checked = compiled.device_profile(name, file, text)
     ((model, device),) = checked["device"].items()
     values = tuple(_values(device))
     capacity = compiled.size_bytes(device["capacity"]["value"])
-    told = checked["description"]
-    return Described(name, (name, file, text), told, model, capacity, device, values)
+    description = checked["description"]
+    return Described(name, (name, file, text), description, model, capacity, device, values)
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array profile, checked: what it is made of, the model and values of its drives.
+    """Checked array profile: stack, model and values of its drives.
 
     `beside`: profiles of devices and links that it may name, by kind.
     """
@@ -178,32 +178,32 @@ class Array:
 
 
 def arrays() -> list[Array]:
-    """The arrays that come with Tameshi."""
+    """Return the packaged arrays."""
     return [described_array(*each) for each in profiles("arrays")]
 
 
 def find_array(name: str) -> Array | None:
-    """An array by its name, or by the path of a file of one's own; raises `StudyError`."""
+    """Find an array by name, or by the path of the user's file; raise `StudyError`."""
     own = _own(name)
     if own:
-        # In the folder `arrays` of some profiles the array may name the devices among them.
+        # In a folder `arrays` of profiles, an array may name their devices.
         beside = Path(own[1]).parent.parent
         return described_array(*own, beside) if _kind_of(own[2]) == "array" else None
     return next((described_array(*each) for each in profiles("arrays") if each[0] == name), None)
 
 
 def described_array(name: str, file: str, text: str, beside: Path | None = None) -> Array:
-    """An array profile's text, checked and taken apart; raises `StudyError` at what can't be."""
+    """Check and parse an array profile's text; raise `StudyError` at an invalid place."""
     other = {kind: profiles(kind, beside) for kind in ("devices", "links")}
-    told = compiled.array_profile(name, {"arrays": [(name, file, text)], **other})
-    profile, ((model, device),) = told["profile"], told["device"].items()
+    answer = compiled.array_profile(name, {"arrays": [(name, file, text)], **other})
+    profile, ((model, device),) = answer["profile"], answer["device"].items()
     return Array(
         name=name,
         file=(name, file, text),
         description=profile["description"],
         made_of=_made_of(profile["array"]),
-        capacity_bytes=told["capacity_bytes"],
-        drives=told["drives"],
+        capacity_bytes=answer["capacity_bytes"],
+        drives=answer["drives"],
         model=model,
         device=device,
         values=tuple(_values(profile["array"])),
@@ -212,13 +212,13 @@ def described_array(name: str, file: str, text: str, beside: Path | None = None)
 
 
 def _made_of(stack: Mapping[str, Any]) -> str:
-    """A stack in words: `cache of raid10 of 24 sas-15k-300gb`."""
+    """Return a phrase on a stack: `cache of raid10 of 24 sas-15k-300gb`."""
     ((kind, inner),) = stack.items()
     if kind == "device":
         return str(inner["value"])
     members = f"{inner['members']['value']} " if "members" in inner else ""
-    of = _made_of(inner["of"]) if "of" in inner else str(inner["device"]["value"])
-    return f"{kind} of {members}{of}"
+    below = _made_of(inner["of"]) if "of" in inner else str(inner["device"]["value"])
+    return f"{kind} of {members}{below}"
 
 
 def _values(table: Mapping[str, Any], above: str = "") -> Iterator[Value]:
@@ -233,11 +233,11 @@ def _values(table: Mapping[str, Any], above: str = "") -> Iterator[Value]:
 
 
 def _written(value: Any) -> str:
-    """A value as its file has it."""
+    """Return a value as its file has it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(_written(each) for each in value)
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_written(of)}" for key, of in value.items())
+        return ", ".join(f"{key} {_written(inner)}" for key, inner in value.items())
     return str(value)

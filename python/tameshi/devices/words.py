@@ -1,4 +1,4 @@
-"""tidy: table. What `tameshi devices` says besides a profile's own words, in both languages."""
+"""tidy: table. Words of `tameshi devices` in both languages, apart from those of profiles."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "scaled": ("one {n}th of its capacity", "容量の{n}分の1"),
     "unproven": (
-        " Results were held against a whole drive's up to a scale of {most}: beyond it they are "
-        "unproven.",
+        " Results agree with a whole drive's up to a scale of {most}; this scale is not validated.",
         "縮小率{most}までは全容量の結果と照合済み。それを超えるこの結果は未検証。",
     ),
     "preparing": ("writing flash to its steady state", "フラッシュを定常状態まで書き込み中"),
@@ -82,5 +81,5 @@ TEXT: dict[str, tuple[str, str]] = {
 
 
 def words(key: str, lang: str, **fields: object) -> str:
-    """A text of the table with its fields filled in."""
+    """Return a text of the table with its fields filled in."""
     return TEXT[key][LANGUAGES.index(lang)].format(**fields)

@@ -1,7 +1,7 @@
-"""What this machine can do in each world, what spoils a measurement on it, and the remedies.
+"""Capabilities of this machine in each world, disturbances of measurements, and remedies.
 
-`gather` reads facts, `judge` turns facts into checks without looking at anything, and `table`
-holds every outcome with its words. `docs/doctor-checks.md` lists them all.
+`gather` reads facts, `judge` turns facts into checks without input or output, and `table` holds
+every outcome with its words. `docs/doctor-checks.md` lists them all.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ __all__ = ["Check", "Diagnosis", "as_json", "doctor", "render"]
 
 
 def doctor(paths: Sequence[Path] = (), lang: str = "en") -> Diagnosis:
-    """Examines this machine and each path a study might be bound to; by default the current folder.
+    """Examine this machine and possible targets of a study; by default the current folder.
 
-    In each path's folder a small file is made and removed through the guard. Raises `BadInput` for
-    a language there is none of; whatever else is wrong is a check, not an exception.
+    Creates and removes a small file in each folder through the guard. Raises `BadInput` for an
+    unknown language; every other problem is a check.
     """
     if lang not in LANGUAGES:
-        message = "the doctor doesn't speak this language"
+        message = "the doctor does not speak this language"
         raise BadInput(message, where="--lang", found=lang, accepted=LANGUAGES)
     places = dict.fromkeys(path.absolute() for path in (paths or [Path()]))
     return judge(gather(list(places)), lang)

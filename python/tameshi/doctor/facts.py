@@ -1,4 +1,4 @@
-"""What the doctor examines: plain facts, each None where the machine does not tell."""
+"""Facts for the doctor, each None if the machine does not reveal it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from tameshi.servers.installed import Program
 
 @dataclass(frozen=True)
 class Ring:
-    """What became of an attempt to set up an io_uring.
+    """Result of setting up an io_uring.
 
-    `error` is the name of the kernel's refusal (`EPERM`), `setting` is
-    /proc/sys/kernel/io_uring_disabled, `lacking` what the load generator needs and it has not.
+    `error` is the name of the kernel's error (`EPERM`), `setting` is
+    /proc/sys/kernel/io_uring_disabled, `lacking` lists missing features that the load generator
+    needs.
     """
 
     error: str | None = None
@@ -22,7 +23,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class Disk:
-    """The whole disk behind a target, by sysfs; `link` is (now, possible) of its PCIe link."""
+    """Whole disk behind a target, from sysfs; `link` is (current, possible) of its PCIe link."""
 
     name: str
     model: str | None = None
@@ -41,10 +42,10 @@ class Disk:
 
 @dataclass(frozen=True)
 class Target:
-    """A place that a study might be bound to.
+    """Possible target of a study.
 
-    `refusal` is the guard's reason to leave it alone. `direct` says whether direct I/O was done on
-    a file made there; None where no file was made, as on a whole device.
+    `refusal` is the guard's reason. `direct` tells whether direct I/O worked on a file made there;
+    None without such a file, as on a whole device.
     """
 
     path: str
@@ -61,11 +62,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the doctor knows of a machine; sizes in bytes.
+    """Facts on a machine; sizes in bytes.
 
-    Device files (`fuse`, `loop_control`) are None where they open, else the name of the refusal.
-    `memory_limit` and `cpu_quota` (in cores) are what control groups allow. `idle_wake_us` is the
-    time the deepest permitted idle state takes to wake from; limits of None are unlimited.
+    Device files (`fuse`, `loop_control`) are None if they open, else the name of the error.
+    `memory_limit` and `cpu_quota` (in cores) are limits of control groups. `idle_wake_us` is the
+    wake-up time of the deepest permitted idle state; None means unlimited.
     """
 
     system: str = "Linux"

@@ -1,6 +1,6 @@
-"""Reads the facts: /proc, /sys, the programs installed, and what the probes tell.
+"""Collection of facts: /proc, /sys, installed programs, and probes.
 
-Nothing here raises and nothing here judges: a fact that cannot be read is None.
+Functions here neither raise nor judge: an unreadable fact is None.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CAP_IPC_LOCK, _CAP_SYS_ADMIN = 14, 21
 
 
 def gather(paths: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS, dev: Path = DEV) -> Facts:
-    """The facts of this machine and of each path."""
+    """Return the facts of this machine and of each path."""
     linux = platform.system() == "Linux"
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
     capabilities = _capabilities(proc)
@@ -83,7 +83,7 @@ def _target(path: Path, proc: Path, sys: Path, linux: bool) -> Target:
 
 
 def _space(real: Path) -> tuple[int | None, int | None]:
-    """Free and total bytes of the file system that holds the path or will hold it."""
+    """Return free and total bytes of the file system of the path or its nearest parent."""
     for place in (real, *real.parents):
         try:
             room = os.statvfs(place)
@@ -94,7 +94,7 @@ def _space(real: Path) -> tuple[int | None, int | None]:
 
 
 def _disk(known: dict[str, Any], sys: Path) -> Disk:
-    """The disk as `environment` describes it, and what only the doctor asks for."""
+    """Return the disk as `environment` describes it, with more fields for the doctor."""
     node = sys / "block" / str(known["name"]).replace("/", "!")
     same = ("name", "model", "virtual", "backing_file", "rotational", "scheduler", "nomerges")
     return Disk(
@@ -107,7 +107,7 @@ def _disk(known: dict[str, Any], sys: Path) -> Disk:
 
 
 def _link(node: Path) -> tuple[str, str] | None:
-    """The PCIe link of an NVMe drive: as it is, and as drive and slot were made."""
+    """Return the PCIe link of an NVMe drive: current, and possible for drive and slot."""
     function = node / "device/device"
     speeds = [text_in(function / f"{which}_link_speed") for which in ("current", "max")]
     widths = [text_in(function / f"{which}_link_width") for which in ("current", "max")]
@@ -131,7 +131,7 @@ def _governors(sys: Path) -> tuple[str, ...]:
 
 
 def _idle_wake_us(sys: Path) -> int | None:
-    """The wake-up time of the slowest idle state that some CPU may enter."""
+    """Return the wake-up time of the slowest permitted idle state of any CPU."""
     times = [
         number_in(state / "latency") or 0
         for state in sys.glob("devices/system/cpu/cpu[0-9]*/cpuidle/state[0-9]*")
@@ -150,17 +150,17 @@ def _is_virtual_machine(proc: Path, sys: Path) -> bool:
 
 
 def _load(proc: Path) -> float | None:
-    found = re.match(r"[\d.]+", text_in(proc / "loadavg") or "")
-    return float(found[0]) if found else None
+    match = re.match(r"[\d.]+", text_in(proc / "loadavg") or "")
+    return float(match[0]) if match else None
 
 
 def _capabilities(proc: Path) -> int:
-    found = re.search(r"^CapEff:\s*([0-9a-f]+)", text_in(proc / "self/status") or "", re.M)
-    return int(found[1], 16) if found else 0
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)", text_in(proc / "self/status") or "", re.M)
+    return int(match[1], 16) if match else 0
 
 
 def _groups(proc: Path, sys: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's control group and of all above it, in either version."""
+    """Return the folders of this process's control group and its parents, in either version."""
     for line in (text_in(proc / "self/cgroup") or "").splitlines():
         _, names, path = (*line.split(":", 2), "", "")[:3]
         if names and controller not in names.split(","):
@@ -181,7 +181,7 @@ def _memory_limit(proc: Path, sys: Path) -> int | None:
 
 
 def _cpu_quota(proc: Path, sys: Path) -> float | None:
-    """How many cores' worth of time the control groups allow."""
+    """Return the CPU quota of the control groups, in cores."""
     quotas = []
     for group in _groups(proc, sys, "cpu"):
         quota, _, period = (text_in(group / "cpu.max") or "").partition(" ")
@@ -204,6 +204,6 @@ def _limit(which: int) -> int | None:
 
 
 def _chosen(choice: str | None) -> str | None:
-    """`madvise` out of `always [madvise] never`."""
-    found = re.search(r"\[(.+?)\]", choice or "")
-    return found[1] if found else None
+    """Return `madvise` of `always [madvise] never`."""
+    match = re.search(r"\[(.+?)\]", choice or "")
+    return match[1] if match else None

@@ -1,4 +1,4 @@
-"""Turns facts into checks. Pure: it looks at nothing but the facts it is given."""
+"""Checks from facts, as pure functions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MADE_UP_MODEL = re.compile(
 )
 _MEMORY_DISKS = {"zram", "ram"}
 _STACKED = {"dm", "md"}
-# By option as it begins: which outcome it means. The gravest comes first.
+# Outcomes by the start of a mount option, most severe first.
 _OPTIONS = (
     ("no_barrier", re.compile(r"nobarrier|barrier=(?:0|none|off)")),
     ("sync", re.compile(r"sync|dirsync")),
@@ -44,10 +44,10 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Check:
-    """One thing examined: what was found, in the language asked for, and what to do about it.
+    """Result of one check, in the requested language, with its remedy.
 
-    `key` and `outcome` are the names in the table; `subject` is the target's path, or empty for
-    the machine. `stops` names those of `worlds` that cannot run because of it.
+    `key` and `outcome` are names in the table; `subject` is the target's path, or empty for the
+    machine. `stops` names those of `worlds` that cannot run.
     """
 
     key: str
@@ -63,32 +63,32 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All checks, the machine's first, then each target's."""
+    """All checks: the machine's first, then each target's."""
 
     lang: str
     checks: tuple[Check, ...]
 
     def can(self, world: str) -> bool:
-        """Whether nothing that this world cannot do without is missing."""
+        """Return whether nothing essential to this world is missing."""
         return not self.stopping(world)
 
     def stopping(self, world: str) -> list[Check]:
-        """The checks because of which this world cannot run."""
+        """Return the checks that prevent runs in this world."""
         return [check for check in self.checks if world in check.stops]
 
     def to_heed(self, world: str) -> int:
-        """How many warnings bear on this world."""
+        """Return the number of warnings for this world."""
         return sum(world in check.worlds and check.state == "warning" for check in self.checks)
 
     @property
     def exit_status(self) -> int:
-        """0 where the measured world can run, else 1."""
+        """Return 0 if the measured world can run, else 1."""
         return 0 if self.can("measured") else 1
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A check's outcome before it is put in words; `fields` fill its texts."""
+    """Outcome of a check without words; `fields` fill its texts."""
 
     key: str
     outcome: str
@@ -96,7 +96,7 @@ class Finding:
 
 
 def judge(facts: Facts, lang: str = "en") -> Diagnosis:
-    """Every check that these facts allow, in words."""
+    """Return the checks that these facts allow, in words."""
     said = [("", finding) for finding in (*_machine(facts), *_means(facts))]
     for target in facts.targets:
         said += [(target.path, finding) for finding in _target(target, facts.targets)]
@@ -121,7 +121,7 @@ def _in_words(subject: str, finding: Finding, lang: str) -> Check:
 
 
 def size_text(count: int) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes."""
     for unit, each in (("TiB", 1 << 40), ("GiB", GIB), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= each:
             return f"{count / each:.1f} {unit}"
@@ -220,7 +220,7 @@ def _locked_memory(facts: Facts) -> Finding:
 
 
 def _means(facts: Facts) -> Iterator[Finding]:
-    """The interfaces, servers and tools that a world works through."""
+    """Check the interfaces, servers and tools of a world."""
     yield _ring(facts)
     yield _fuse(facts)
     refusal = facts.loop_control
@@ -257,16 +257,16 @@ def _is_absent(refusal: str) -> bool:
 
 
 def _programs(facts: Facts, key: str, product: str) -> Finding:
-    found = [p for p in facts.programs if p.product == product]
-    versions = ", ".join(f"{program.version} ({program.path})" for program in found)
-    return _finding(key, "found" if found else "absent", versions=versions)
+    programs = [p for p in facts.programs if p.product == product]
+    versions = ", ".join(f"{program.version} ({program.path})" for program in programs)
+    return _finding(key, "found" if programs else "absent", versions=versions)
 
 
 def _target(target: Target, all_targets: Sequence[Target]) -> Iterator[Finding]:
     if target.refusal is not None:
         yield _finding("target.place", "refused", why=target.refusal)
         if target.file_system is None:
-            return  # There is no such place, so there is nothing to say of it.
+            return  # Without such a place there is nothing to check.
     else:
         yield _finding("target.place", "whole_device" if target.whole_device else "allowed")
     if target.direct is not None:
@@ -315,11 +315,11 @@ def _file_system(target: Target) -> Finding:
 
 
 def _mount(target: Target) -> Iterator[Finding]:
-    """One finding for each kind of option that disturbs; one that all is well otherwise."""
+    """Yield a finding per kind of disturbing mount option, or one that all is well."""
     quiet = True
     stated = list(target.options)
     if stated and not {"noatime", "relatime", "ro"} & set(stated):
-        stated.append("strictatime")  # The kernel names only what differs from it.
+        stated.append("strictatime")  # The kernel lists only deviations from this default.
     for outcome, pattern in _OPTIONS:
         options = ", ".join(option for option in stated if pattern.fullmatch(option))
         if options:
@@ -355,7 +355,7 @@ def _disk(disk: Disk) -> Iterator[Finding]:
 
 
 def _made_up(disk: Disk) -> str | None:
-    """What kind of virtual disk some host provides here, if one does."""
+    """Return the kind of virtual disk that a host provides here, if any."""
     if disk.virtual is None and disk.name.startswith("xvd"):
         return "xen"
     if disk.virtual is None and _MADE_UP_MODEL.search(disk.model or ""):
@@ -380,7 +380,7 @@ def _kind(disk: Disk, made_up: str | None) -> Finding:
 
 
 def _scheduler(disk: Disk, made_up: str | None, node: str) -> Finding:
-    # Virtual disks call themselves rotating by default; that tells nothing.
+    # Virtual disks report rotational by default, which means nothing.
     flash = disk.rotational == 0 and made_up is None and disk.virtual is None
     if disk.scheduler is None:
         outcome = "hidden"

@@ -1,4 +1,4 @@
-"""Attempts rather than guesses: an io_uring, device files, and direct I/O on a file of our own."""
+"""Probes of an io_uring, device files, and direct I/O on a file of Tameshi's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tameshi import guard
 from tameshi.core.errors import TameshiError
 from tameshi.doctor.facts import Ring
 
-# Linux numbers both calls alike on every architecture it still runs on but Alpha.
+# Both calls have the same number on every architecture that Linux supports, except Alpha.
 _IO_URING_SETUP, _IO_URING_REGISTER = 425, 427
 _PARAMS_BYTES, _FEATURES_OFFSET = 120, 20
 _FEATURES = {1 << 1: "completions that are never dropped", 1 << 8: "waits with a timeout"}
@@ -28,14 +28,14 @@ _BLOCK = 4096
 
 @dataclass(frozen=True)
 class Tried:
-    """What a target's file told: the guard's refusal, or whether direct I/O was done."""
+    """Result of a target's file: the guard's refusal, or whether direct I/O worked."""
 
     refusal: str | None = None
     direct: bool | None = None
 
 
 def try_ring(setting: int | None = None) -> Ring:
-    """Sets up an io_uring, asks it what it can, and closes it again."""
+    """Set up an io_uring, query its features, and close it."""
     libc = ctypes.CDLL(None, use_errno=True)
     params = ctypes.create_string_buffer(_PARAMS_BYTES)
     fd = libc.syscall(_IO_URING_SETUP, 8, params)
@@ -58,7 +58,7 @@ def _operations_lacking(libc: ctypes.CDLL, fd: int) -> list[str]:
 
 
 def try_device(path: Path) -> str | None:
-    """None if the device file opens for reading and writing, else the refusal's name."""
+    """Return None if the device file opens for reading and writing, else the name of the error."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
@@ -67,7 +67,7 @@ def try_device(path: Path) -> str | None:
 
 
 def is_whole_device(path: Path) -> bool:
-    """Whether the path leads to a block device."""
+    """Return whether the path leads to a block device."""
     try:
         return stat.S_ISBLK(os.stat(path).st_mode)
     except OSError:
@@ -75,8 +75,8 @@ def is_whole_device(path: Path) -> bool:
 
 
 def try_target(path: Path) -> Tried:
-    """Asks the guard about `path`, then makes, writes directly and removes a file beside it."""
-    # A name of its own: no storage of a study is called so, and nothing is ever reused.
+    """Ask the guard about `path`; create, directly write and remove a file there."""
+    # A random name: no storage of a study has it, and no file is reused.
     role = f"doctor-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         asked = guard.check_target(path, _PROBE_BYTES, role)
@@ -92,7 +92,7 @@ def try_target(path: Path) -> Tried:
 
 
 def _written(fd: int, offset: int) -> bool:
-    """Whether one aligned block can be written past the page cache."""
+    """Return whether one aligned block can be written by direct I/O."""
     with mmap.mmap(-1, _BLOCK) as block:
         try:
             return os.pwritev(fd, [block], offset) == _BLOCK

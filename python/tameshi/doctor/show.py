@@ -1,4 +1,4 @@
-"""The diagnosis for people on a terminal and for programs as JSON."""
+"""Diagnosis for a terminal, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tameshi.doctor.judge import Check, Diagnosis
 from tameshi.doctor.table import LANGUAGES, TEXT, WORLDS
 
 SCHEMA_VERSION = 1
-# A colour never stands alone: each state is also a sign and a word.
+# Each state has a sign and a word as well as a colour.
 _SIGNS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "missing": ("✗", "red")}
 
 
 def words(key: str, lang: str, **fields: object) -> str:
-    """A text of the table that belongs to no check."""
+    """Return a text of the table outside the checks."""
     return TEXT[key][LANGUAGES.index(lang)].format(**fields)
 
 
 def verdict(diagnosis: Diagnosis, world: str) -> str:
-    """Whether this machine is ready for a world, in words."""
+    """Return in words whether this machine is ready for a world."""
     stopping = diagnosis.stopping(world)
     if stopping:
         parts = (f"{check.label} {check.subject}".strip() for check in stopping)
@@ -33,7 +33,7 @@ def verdict(diagnosis: Diagnosis, world: str) -> str:
 
 
 def render(diagnosis: Diagnosis, console: Console) -> None:
-    """Prints what each world can do here, then every check with its remedy."""
+    """Print the verdict of each world, then every check with its remedy."""
     lang = diagnosis.lang
     columns = (words("column.world", lang), words("column.verdict", lang))
     worlds = Table(title=words("title", lang), title_justify="left")
@@ -50,7 +50,8 @@ def render(diagnosis: Diagnosis, console: Console) -> None:
 
 
 def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The diagnosis as plain data: keys, states and outcomes are names, the rest is words."""
+    """Return the diagnosis as plain data: keys, states and outcomes are names, the rest is
+    words."""
     return {
         "schema_version": SCHEMA_VERSION,
         "language": diagnosis.lang,
@@ -84,10 +85,10 @@ def _table(diagnosis: Diagnosis, subject: str) -> Table:
 
 def _row(check: Check, lang: str) -> tuple[Text, Text, Text]:
     sign, style = _SIGNS[check.state]
-    found = Text(check.found)
+    line = Text(check.found)
     if check.remedy:
-        # Japanese has no blank to break a line at, and a lone arrow would stay behind.
+        # Japanese text has no spaces for line breaks, which would leave a lone arrow on a line.
         arrow = "→ " if lang == "en" else "→"
-        found.append(f"\n{arrow}{check.remedy}", style="bold")
+        line.append(f"\n{arrow}{check.remedy}", style="bold")
     state = Text(f"{sign} {words(f'state.{check.state}', lang)}", style=style, no_wrap=True)
-    return state, Text(check.label), found
+    return state, Text(check.label), line

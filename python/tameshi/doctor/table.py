@@ -1,7 +1,7 @@
-"""tidy: table. Every check of the doctor with every outcome: state, words and remedy, bilingual.
+"""tidy: table. Checks of the doctor with all outcomes: state, words and remedy, in two languages.
 
-`docs/doctor-checks.md` shows this table; a test keeps them alike. Fields in braces are filled by
-`judge`. A remedy is what the reader can do; an outcome that needs none has none.
+`docs/doctor-checks.md` shows this table; a test compares them. `judge` fills the fields in
+braces. A remedy is an action of the reader; an outcome without a problem has none.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ LANGUAGES = ("en", "ja")
 WORLDS = ("simulated", "emulated", "measured")
 State = Literal["ok", "warning", "missing"]
 Words = tuple[str, str]
-"""One text in the order of `LANGUAGES`."""
+"""Text in the order of `LANGUAGES`."""
 
 NONE: Words = ("", "")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check may come to; `stops` names the worlds that cannot run then."""
+    """Possible outcome of a check; `stops` names the worlds that it prevents."""
 
     state: State
     found: Words
@@ -30,7 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entry:
-    """One check: its name for people, the worlds it bears on, and its outcomes."""
+    """Check: its label, its worlds, and its outcomes."""
 
     label: Words
     worlds: tuple[str, ...]
@@ -90,11 +90,11 @@ _BIND_THE_DISK: Words = (
     "対象のディスク上のディレクトリを使う。",
 )
 _DRIVER_NOT_BUILT: Words = (
-    "It comes with Tameshi's driver of databases, which is not built: make setup",
+    "Part of Tameshi's database driver, which is not built: make setup",
     "Tameshiのデータベースドライバーに含まれるが、未ビルド：make setup",
 )
 _OTHER_MYSQL: Words = (
-    "Debian has no package of it: take it from dev.mysql.com, or let MariaDB stand in "
+    "Debian has no package of it: install it from dev.mysql.com, or use MariaDB instead "
     "(tameshi run --server NAME=mariadb).",
     "Debianにパッケージはない。dev.mysql.comから導入するか、MariaDBで代用する"
     "（tameshi run --server NAME=mariadb）。",
@@ -110,7 +110,7 @@ def _server(product: str, remedy: Words) -> Entry:
 
 
 def _tool(name: str, use: Words) -> Entry:
-    """A tool that is wanted for some use alone; its package has its name."""
+    """Return the check of an optional tool, whose package has the tool's name."""
     remedy = (f"{use[0]}: apt-get install {name}", f"{use[1]}：apt-get install {name}")
     outcomes = {
         "found": _ok("{versions}", "{versions}"),
@@ -161,10 +161,10 @@ _MACHINE = {
         ("kind of machine", "マシンの種類"),
         _REAL,
         {
-            "physical": _ok("physical, as far as it tells", "物理マシン（判別できる範囲で）"),
+            "physical": _ok("physical, as far as detectable", "物理マシン（判別できる範囲で）"),
             "virtual": _warning(
                 (
-                    "virtual: its neighbours and its host are in every time measured",
+                    "virtual: the host and other guests affect every measured time",
                     "仮想マシン：測定値には同居者とホストの影響が入る",
                 ),
                 (
@@ -182,7 +182,7 @@ _MACHINE = {
             "quiet": _ok("load {load} on {cpus} cores", "負荷{load}（{cpus}コア）"),
             "busy": _warning(
                 ("load {load} on {cpus} cores", "負荷{load}（{cpus}コア）"),
-                ("Stop what else runs before you measure.", "測定の前に他の処理を止める。"),
+                ("Stop other programs before you measure.", "測定の前に他の処理を止める。"),
             ),
         },
     ),
@@ -270,7 +270,7 @@ _MACHINE = {
             "unused": _ok("{total}, unused", "{total}（未使用）"),
             "used": _warning(
                 (
-                    "{used} of {total} in use: paging joins the measured I/O",
+                    "{used} of {total} in use: paging disturbs the measured I/O",
                     "{total}のうち{used}を使用中：ページングが測定に混ざる",
                 ),
                 ("Free memory, then: swapoff -a", "メモリーを空けてから：swapoff -a"),
@@ -340,14 +340,16 @@ _MEANS = {
             "works": _ok("set up and closed again", "作成と破棄に成功"),
             "disabled": _warning(
                 (
-                    "switched off (kernel.io_uring_disabled = {setting}): plain calls stand in",
+                    "switched off (kernel.io_uring_disabled = {setting}): ordinary calls are "
+                    "used instead",
                     "無効（kernel.io_uring_disabled = {setting}）：通常のシステムコールで代替",
                 ),
                 ("sysctl -w kernel.io_uring_disabled=0", "sysctl -w kernel.io_uring_disabled=0"),
             ),
             "forbidden": _warning(
                 (
-                    "refused ({error}), as by a container's seccomp filter: plain calls stand in",
+                    "refused ({error}), as by a container's seccomp filter: ordinary calls are "
+                    "used instead",
                     "拒否（{error}。コンテナのseccompなど）：通常のシステムコールで代替",
                 ),
                 (
@@ -359,7 +361,7 @@ _MEANS = {
             ),
             "failed": _warning(
                 (
-                    "the kernel answers {error}: plain calls stand in",
+                    "the kernel answers {error}: ordinary calls are used instead",
                     "カーネルの応答は{error}：通常のシステムコールで代替",
                 ),
                 (
@@ -370,7 +372,7 @@ _MEANS = {
             ),
             "old": _warning(
                 (
-                    "lacks {lacking}: plain calls stand in",
+                    "lacks {lacking}: ordinary calls are used instead",
                     "{lacking}がない：通常のシステムコールで代替",
                 ),
                 ("Use a kernel of 5.11 or newer.", "5.11以降のカーネルを使う。"),
@@ -417,7 +419,7 @@ _MEANS = {
             "works": _ok("{free} free", "空き{free}個"),
             "absent": _missing(
                 (
-                    "no /dev/loop-control: files cannot stand in for whole disks",
+                    "no /dev/loop-control: files cannot replace whole disks",
                     "/dev/loop-controlがない：ファイルをディスク代わりにできない",
                 ),
                 (
@@ -457,7 +459,7 @@ _TARGETS = {
                     "デバイス全体：書き込みは試していない",
                 ),
                 (
-                    "docs/guard.md says what a run needs before it may write here; a directory "
+                    "See docs/guard.md for the conditions of writing here; a directory "
                     "needs nothing.",
                     "書き込みに必要な条件はdocs/guard.mdを参照。ディレクトリなら何も要らない。",
                 ),
@@ -476,7 +478,7 @@ _TARGETS = {
         ("direct I/O", "ダイレクトI/O"),
         _MEASURED,
         {
-            "works": _ok("done on a file made here", "実ファイルで確認済み"),
+            "works": _ok("tested with a file made here", "実ファイルで確認済み"),
             "absent": _warning(
                 (
                     "not on {file_system}: runs go through the page cache and say so",
@@ -496,7 +498,7 @@ _TARGETS = {
             "enough": _ok("{free} free of {total}", "{total}のうち{free}"),
             "little": _warning(
                 ("only {free} free of {total}", "{total}のうち{free}のみ"),
-                ("Make room, or bind another place.", "空きを作るか、別の場所を使う。"),
+                ("Free space, or bind another directory.", "空きを作るか、別の場所を使う。"),
             ),
             "full": _warning(
                 (
@@ -512,7 +514,7 @@ _TARGETS = {
         _MEASURED,
         {
             "plain": _ok("{file_system}", "{file_system}"),
-            "unknown": _ok("not told", "不明"),
+            "unknown": _ok("unknown", "不明"),
             "memory": _warning(
                 (
                     "{file_system}: memory, no disk",
@@ -522,7 +524,7 @@ _TARGETS = {
             ),
             "remote": _warning(
                 (
-                    "{file_system}: another machine or a program answers",
+                    "{file_system}: requests go to another machine or a program",
                     "{file_system}：別のマシンかプログラムが応答する",
                 ),
                 (
@@ -542,7 +544,7 @@ _TARGETS = {
             ),
             "copying": _warning(
                 (
-                    "{file_system}: never writes in place, so its own work is in the figures",
+                    "{file_system}: never writes in place, so results include its own work",
                     "{file_system}：上書きしないため、その処理も測定値に入る",
                 ),
                 (
@@ -558,7 +560,7 @@ _TARGETS = {
         ("mount options", "マウントオプション"),
         _MEASURED,
         {
-            "plain": _ok("nothing that disturbs", "妨げになるものはない"),
+            "plain": _ok("no option that affects results", "妨げになるものはない"),
             "no_barrier": _warning(
                 (
                     "{option}: DANGER, flushes never reach the drive; commits look fast, and a "
@@ -603,7 +605,7 @@ _TARGETS = {
             ),
             "discard": _warning(
                 (
-                    "{option}: deleting trims the drive while others work",
+                    "{option}: deletions trim the drive under load",
                     "{option}：削除のたびにTRIMが走り、他の処理に混ざる",
                 ),
                 (
@@ -625,7 +627,8 @@ _TARGETS = {
             ),
             "virtual": _warning(
                 (
-                    "{name} is virtual ({kind}): the host's cache, limits and neighbours answer",
+                    "{name} is virtual ({kind}): the host's cache, limits and other guests affect "
+                    "results",
                     "{name}は仮想（{kind}）：ホストのキャッシュ・制限・同居者が応答する",
                 ),
                 (
@@ -636,7 +639,7 @@ _TARGETS = {
             ),
             "loop": _warning(
                 (
-                    "{name} is a loop device on {file}: the file system below answers",
+                    "{name} is a loop device on {file}: requests go to the file system below",
                     "{name}は{file}上のループデバイス：下のファイルシステムが応答する",
                 ),
                 (
@@ -663,7 +666,7 @@ _TARGETS = {
         {
             "alone": _ok("yes", "なし"),
             "shared": _warning(
-                ("{name} is also behind {others}", "{name}は{others}とも共有"),
+                ("{name} also holds {others}", "{name}は{others}とも共有"),
                 (
                     "Never bind two storages to one disk: their comparison would be invalid.",
                     "二つのストレージを一つのディスクに割り当てない（比較が無効になる）。",
@@ -676,7 +679,7 @@ _TARGETS = {
         _MEASURED,
         {
             "fits": _ok("{scheduler}", "{scheduler}"),
-            "hidden": _ok("not told", "不明"),
+            "hidden": _ok("unknown", "不明"),
             "bfq": _warning(
                 ("bfq: holds requests back to be fair", "bfq：公平さのため要求を待たせる"),
                 _BETTER_SCHEDULER,
@@ -694,7 +697,7 @@ _TARGETS = {
         ("poll queues", "ポーリングキュー"),
         _MEASURED,
         {
-            "on": _ok("there", "あり"),
+            "on": _ok("available", "あり"),
             "off": _missing(
                 (
                     "none (optional): polled completion cannot be studied",
@@ -734,7 +737,7 @@ _TARGETS = {
             "on": _ok("on", "有効"),
             "off": _warning(
                 (
-                    "off (nomerges = {setting}): small sequential requests fare worse than usual",
+                    "off (nomerges = {setting}): small sequential requests are slower than usual",
                     "無効（nomerges = {setting}）：小さな連続要求が通常より不利になる",
                 ),
                 (
@@ -786,7 +789,7 @@ _TARGETS = {
         },
     ),
     "disk.sync": Entry(
-        ("array at rest", "アレイの状態"),
+        ("array resync", "アレイの状態"),
         _MEASURED,
         {
             "idle": _ok("idle", "待機中"),

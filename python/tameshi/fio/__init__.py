@@ -1,12 +1,10 @@
-"""fio's job files carried out by Tameshi, and its results as fio would tell them.
+"""fio job files, run by Tameshi, with results in fio's formats.
 
-`jobfile` reads what is written, `keys` says what becomes of every key, `job` understands one job by
-a `reader` of its settings (`goals`: what it wants to reach, `limits`: what it must, `places`: where
-it runs, `stride`: what it leaves out, `rates`: how often it starts something, `files`: what it does
-to files, `failures`: what it goes on after), `exits` says whom it ends, `translate` makes a study
-of all, a `stream` for each; after the run `measured` reads the record, `broken` says which limit
-was not kept, `results` writes fio's JSON, `text` its summary and `logs` its logs. `docs/fio.md` is
-the page for users.
+`jobfile` parses text, `keys` decides on every key, and `values` parses values. `job` interprets one
+job by its `options` and `goals`. `translate` makes a study of all jobs, with one entry of `streams`
+for each stream. After the run, `measured` reads the record into `bins`; `json_writer` writes fio's
+JSON, `output` its text and logs. `json` holds the keys of fio's JSON and reads results of fio
+itself. `docs/fio.md` is the page for users.
 """
 
 from tameshi.fio.job import Job, read_job
@@ -18,9 +16,8 @@ from tameshi.fio.jobfile import (
     read_job_file,
     write_jobs,
 )
-from tameshi.fio.logs import fio_logs
-from tameshi.fio.results import best_of, errors_of, fio_json
-from tameshi.fio.text import fio_text
+from tameshi.fio.json_writer import best_of, errors_of, fio_json
+from tameshi.fio.output import fio_logs, fio_text
 from tameshi.fio.translate import Translation, translate
 
 __all__ = [

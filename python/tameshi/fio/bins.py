@@ -1,8 +1,9 @@
-"""fio's latency bins, filled exactly from the record's histograms, and the statistics over them.
+"""fio's latency bins, filled exactly from the record's histograms, and statistics over them.
 
-fio keeps 64 bins an octave (6 bits of mantissa), 29 groups of them, and tells a bin by its middle.
-A bucket of an HDR histogram with three digits has a power of two as its width, begins at a multiple
-of it and is at most a 1024th wide: each lies within one of fio's bins, so nothing is estimated.
+fio has 64 bins per octave (6 bits of mantissa) in 29 groups, and names a bin by its middle. A
+bucket of an HDR histogram with three digits has a power of two as its width, starts at a multiple
+of the width, and its width is at most 1/1024 of its values. Each bucket thus lies within one of
+fio's bins, and nothing is estimated.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ GROUPS = 29
 BINS = GROUPS * VALUES
 
 Counts = Iterable[tuple[int, int]]
-"""Values (ns) with how often they came."""
+"""Pairs of value (ns) and count."""
 
 
 def bin_of(value_ns: int) -> int:
-    """The number of a value's bin; beyond fio's last group the numbers go on."""
+    """Return the number of a value's bin; numbers continue beyond fio's last group."""
     bits = value_ns.bit_length() - 1
     if bits <= BITS:
         return value_ns
@@ -31,7 +32,7 @@ def bin_of(value_ns: int) -> int:
 
 
 def middle_of(number: int) -> int:
-    """The value (ns) that tells a bin."""
+    """Return the value (ns) that names a bin."""
     if number < 2 * VALUES:
         return number
     shift = (number >> BITS) - 1
@@ -41,34 +42,34 @@ def middle_of(number: int) -> int:
 
 @dataclass
 class Latencies:
-    """Latencies (ns) of one kind of operation; the sum is exact, the spread to a bucket."""
+    """Latencies (ns) of one kind of operation; the sum is exact, values as precise as buckets."""
 
     sum_ns: int = 0
     values: Counter[int] = field(default_factory=Counter)
 
     def add(self, counts: Counts) -> None:
-        """More of them."""
+        """Add counts."""
         for value, count in counts:
             self.values[value] += count
 
     def merge(self, other: Latencies) -> None:
-        """Another job's."""
+        """Add the latencies of another job."""
         self.sum_ns += other.sum_ns
         self.values.update(other.values)
 
     @property
     def count(self) -> int:
-        """How many."""
+        """Return the number of operations."""
         return self.values.total()
 
     @property
     def mean(self) -> float:
-        """Their exact mean."""
+        """Return the exact mean."""
         return self.sum_ns / self.count if self.count else 0.0
 
     @property
     def deviation(self) -> float:
-        """Their standard deviation, as fio's over all but one."""
+        """Return the standard deviation with n - 1, as fio does."""
         if self.count < 2:
             return 0.0
         mean = sum(value * count for value, count in self.values.items()) / self.count
@@ -76,35 +77,35 @@ class Latencies:
         return math.sqrt(square / (self.count - 1))
 
     def bins(self) -> dict[int, int]:
-        """How many fall into each of fio's bins that is not empty, by its number."""
-        found: Counter[int] = Counter()
+        """Return the counts of fio's non-empty bins by their numbers."""
+        counts: Counter[int] = Counter()
         for value, count in self.values.items():
-            found[bin_of(value)] += count
-        return dict(sorted(found.items()))
+            counts[bin_of(value)] += count
+        return dict(sorted(counts.items()))
 
     def percentiles(self, wanted: Sequence[float]) -> dict[float, int]:
-        """The middle of the bin up to which so many per cent lie."""
+        """Return the middle of the bin that reaches each percentage."""
         bins = list(self.bins().items())
-        found = {}
+        middles = {}
         reached, place = 0, -1
         for percent in wanted:
             needed = math.ceil(percent / 100 * self.count)
             while bins and reached < max(needed, 1) and place + 1 < len(bins):
                 place += 1
                 reached += bins[place][1]
-            found[percent] = middle_of(bins[place][0]) if bins else 0
-        return found
+            middles[percent] = middle_of(bins[place][0]) if bins else 0
+        return middles
 
     def shares(self) -> dict[str, dict[str, float]]:
-        """Per cent by how long they took, as fio's three tables tell it."""
-        found = {table: dict.fromkeys(names, 0) for table, names in _TABLES.items()}
+        """Return percentages of operations by latency, as in fio's three tables."""
+        counts = {table: dict.fromkeys(names, 0) for table, names in _TABLES.items()}
         for value, count in self.values.items():
             table, name = _place(value)
-            found[table][name] += count
+            counts[table][name] += count
         total = self.count or 1
         return {
             table: {name: round(100 * count / total, 6) for name, count in names.items()}
-            for table, names in found.items()
+            for table, names in counts.items()
         }
 
 
@@ -117,7 +118,7 @@ _TABLES: Mapping[str, Sequence[str]] = {
 
 
 def _place(value_ns: int) -> tuple[str, str]:
-    """Table and column of a latency; a column holds what is less than its name."""
+    """Return table and column of a latency; a column holds values below its name."""
     for table, unit_ns in (("latency_ns", 1), ("latency_us", 1000), ("latency_ms", 1_000_000)):
         for step in _STEPS:
             if value_ns < step * unit_ns:

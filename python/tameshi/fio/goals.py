@@ -1,4 +1,4 @@
-"""What a fio job wants to reach: steady state, or a latency that its load must keep."""
+"""Goals and limits of a fio job: steady state, latency at the highest load, rates to keep."""
 
 from __future__ import annotations
 
@@ -9,9 +9,42 @@ from fractions import Fraction
 
 from tameshi.fio import values
 from tameshi.fio.jobfile import Setting
-from tameshi.fio.limits import Limits, limits_of
-from tameshi.fio.reader import Reader
+from tameshi.fio.options import Reader
 from tameshi.fio.values import bad
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a job, by direction; zero means no limit."""
+
+    bytes_per_second: tuple[int, int, int]
+    ios_per_second: tuple[int, int, int]
+    cycle_ns: int
+    latency_ns: int
+
+
+def limits_of(settings: Mapping[str, Setting], kb_base: int) -> Limits:
+    """Read the limits of a job."""
+
+    def rates(key: str) -> tuple[int, int, int]:
+        setting = settings.get(key)
+        if setting is None:
+            return 0, 0, 0
+        read, write, trim = values.directions(setting)
+
+        def rate(part: str) -> int:
+            return values.size_of(setting, part, kb_base) if part else 0
+
+        return rate(read), rate(write), rate(trim)
+
+    cycle, longest = settings.get("rate_cycle"), settings.get("max_latency")
+    return Limits(
+        bytes_per_second=rates("rate_min"),
+        ios_per_second=rates("rate_iops_min"),
+        cycle_ns=(values.integer(cycle, 1) if cycle else 1000) * 1_000_000,
+        latency_ns=values.time_us(longest, "us") * 1000 if longest else 0,
+    )
+
 
 Settings = Mapping[str, Setting]
 
@@ -20,21 +53,23 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _TRACKED = {"iops": "iops", "bw": "bandwidth", "lat": "latency"}
 _ROUNDS_WITHOUT_END = 1_000_000
 _WINDOW_US = 1_000_000
-"""How long each load is tried where a job says nothing."""
+"""Default duration of each load in a search."""
 _CURVE = '["50 %", "90 %"]'
-"""Loads that are tried before the bisection, as shares of the closed loop's."""
+"""Loads tested before the bisection, as shares of the closed loop's rate."""
 
 
 @dataclass(frozen=True)
 class Steady:
-    """When a job has become steady: how far `variable` may stray over a window of samples."""
+    """Steady state: limit on the spread or slope of `variable` over a window of samples."""
 
     variable: str
     """`iops`, `bw` or `lat`."""
     slope: bool
-    """Whether the line through the samples is judged, else their distance from their mean."""
+    """True to judge the slope of a line through the samples, false to judge deviations from their
+    mean."""
     limit: Fraction
-    """At most, in per cent of the mean or, if `absolute`, in 1/s or B/s: per sample for a slope."""
+    """Upper limit, in per cent of the mean or, if `absolute`, in 1/s or B/s; for a slope, per
+    sample."""
     absolute: bool
     interval_us: int
     samples: int
@@ -42,20 +77,20 @@ class Steady:
 
     @property
     def name(self) -> str:
-        """As fio tells it."""
+        """Return the criterion in fio's notation."""
         unit = "" if self.absolute else "%"
         return f"{self.variable}{'_slope' if self.slope else ''}:{float(self.limit):f}{unit}"
 
     @property
     def seconds(self) -> int:
-        """Length of the window."""
+        """Return the length of the window in s."""
         return self.interval_us * self.samples // 1_000_000
 
     def rule(self, runtime_us: int | None) -> str:
-        """The rule of a study's phase that ends so.
+        """Return the steady-state rule of a study's phase.
 
-        A sample that lies no farther than so much from any other lies no farther from their mean:
-        the rule is a little stricter than fio's. The other criterion is as wide as it can be.
+        The range of the samples bounds their distance from the mean: the rule is slightly stricter
+        than fio's. The unused criterion is as wide as possible.
         """
         allowed = self.limit * (self.samples - 1) if self.slope else self.limit
         if self.absolute:
@@ -71,7 +106,7 @@ class Steady:
         )
 
     def found(self, samples: Sequence[Mapping[str, float]], attained: bool) -> dict[str, object]:
-        """fio's object of it, from the samples of the last window (1/s, B/s, ns)."""
+        """Return fio's steady-state object for the samples of the last window (1/s, B/s, ns)."""
         tracked = [sample[_TRACKED[self.variable]] for sample in samples]
         mean = sum(tracked) / len(tracked) if tracked else 0.0
         deviation = max((abs(value - mean) for value in tracked), default=0.0)
@@ -97,7 +132,7 @@ class Steady:
 
 
 def _slope(values: Sequence[float]) -> float:
-    """Of the line through the values by least squares, per value."""
+    """Return the least-squares slope of the values, per sample."""
     count = len(values)
     if count < 2:
         return 0.0
@@ -107,29 +142,31 @@ def _slope(values: Sequence[float]) -> float:
 
 
 def steady_of(settings: Settings, notes: list[str]) -> Steady | None:
-    """The steady state that a job asks for; raises `BadInput` for one that can't be judged."""
+    """Read the steady state of a job; raise `BadInput` for one that cannot be judged."""
     setting = settings.get("steadystate")
     duration = settings.get("steadystate_duration")
     if setting is None or not setting.value:
         return None
     match = _STEADY.fullmatch(setting.value)
     if not match:
-        raise bad(setting, "this is no criterion", "iops:10%, bw_slope:1% and the like")
+        raise bad(setting, "invalid criterion", "iops:10%, bw_slope:1% or similar")
     absolute = not match[4]
     limit = Fraction(match[3]) * _SIZES[match[5].lower() if match[5] else ""]
     if absolute and match[1] == "lat":
-        raise bad(setting, "how far latencies may stray is a share of their mean here", "lat:5%")
+        raise bad(setting, "the spread of latencies is a share of their mean here", "lat:5%")
     if match[5] and not (absolute and match[1] == "bw"):
-        raise bad(setting, "only bytes per second have such a suffix", "bw:1m")
+        raise bad(setting, "only a bandwidth may have this suffix", "bw:1m")
     window_us = values.time_us(duration) if duration else 0
     if not window_us:
-        notes.append(f"{setting.where}: steadystate: without ss_dur nothing is judged, as in fio")
+        notes.append(f"{setting.where}: steadystate: ignored without ss_dur, as in fio")
         return None
     checks = settings.get("steadystate_check_interval")
     interval_us = values.time_us(checks) if checks else 1_000_000
     samples = window_us // interval_us if interval_us else 0
     if samples < 2:
-        raise bad(duration or setting, "no two samples lie in this window", "a longer one")
+        raise bad(
+            duration or setting, "this window holds fewer than two samples", "a longer window"
+        )
     ramp = settings.get("steadystate_ramp_time")
     return Steady(
         variable=match[1],
@@ -144,14 +181,14 @@ def steady_of(settings: Settings, notes: list[str]) -> Steady | None:
 
 @dataclass(frozen=True)
 class Target:
-    """A latency that so many per cent of the requests must stay below, at the highest load."""
+    """Percentile latency to be kept at the highest possible load."""
 
     below_us: int
     percentile: float
     window_us: int
 
     def search(self, stream: str, operation: str) -> str:
-        """The table of a study that looks for that load."""
+        """Return the search table of a study."""
         metric = f"{operation}.latency.{_statistic(self.percentile)}"
         return (
             f'[search]\nstream = "{stream}"\nshares = {_CURVE}\nwithin = "5 %"\n'
@@ -160,15 +197,15 @@ class Target:
 
 
 def _statistic(percentile: float) -> str:
-    """As a study calls it: two digits and those behind the point."""
+    """Return the percentile as a study names it: two digits, then the decimals."""
     if percentile == 100:
         return "max"
-    whole, _, decimals = f"{percentile:07.4f}".partition(".")
-    return f"p{whole}{decimals.rstrip('0')}"
+    digits, _, decimals = f"{percentile:07.4f}".partition(".")
+    return f"p{digits}{decimals.rstrip('0')}"
 
 
 def target_of(settings: Settings, runtime_us: int | None) -> Target | None:
-    """The latency that a job's load must keep; raises `BadInput` for one that can't be sought."""
+    """Read the latency target of a job; raise `BadInput` for an impossible search."""
     setting = settings.get("latency_target")
     below_us = values.time_us(setting, "us") if setting else 0
     if setting is None or not below_us:
@@ -177,7 +214,7 @@ def target_of(settings: Settings, runtime_us: int | None) -> Target | None:
     percentile = values.number(percent) if percent else 100.0
     if not 0 < percentile <= 100 or round(percentile, 4) != percentile:
         accepted = "above 0, up to 100, with four decimals at most"
-        raise bad(percent or setting, "no load is sought by this percentile", accepted)
+        raise bad(percent or setting, "no search for this percentile is possible", accepted)
     window = settings.get("latency_window")
     window_us = (values.time_us(window, "us") if window else 0) or _WINDOW_US
     goes_on = settings.get("latency_run")
@@ -188,7 +225,7 @@ def target_of(settings: Settings, runtime_us: int | None) -> Target | None:
 
 @dataclass(frozen=True)
 class Goals:
-    """What a job wants to reach, and what it must keep."""
+    """Goals and limits of a job."""
 
     steady: Steady | None
     target: Target | None
@@ -196,7 +233,7 @@ class Goals:
 
 
 def goals_of(reader: Reader, runtime_us: int | None) -> Goals:
-    """Those of a job; raises `BadInput` for what can't be judged or sought."""
+    """Read the goals of a job; raise `BadInput` for goals that cannot be judged or searched."""
     return Goals(
         steady=steady_of(reader.settings, reader.notes),
         target=target_of(reader.settings, runtime_us),

@@ -1,4 +1,4 @@
-"""One fio job as fio means it: keys to values, with fio's defaults; what can't be is refused."""
+"""Interpretation of one fio job: keys to values, with fio's defaults; refusal of others."""
 
 from __future__ import annotations
 
@@ -7,15 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.fio import values
-from tameshi.fio.failures import Failures, failures_of
-from tameshi.fio.files import donor_of, file_bytes, is_sparse
 from tameshi.fio.goals import Goals, goals_of
 from tameshi.fio.jobfile import JobText, Setting
 from tameshi.fio.keys import CALLS, ENGINES, IN_DIRECTORY
-from tameshi.fio.places import is_split, processors_of
-from tameshi.fio.rates import rate_of
-from tameshi.fio.reader import Reader, off
-from tameshi.fio.stride import Stride, stride_of, zones_of
+from tameshi.fio.options import (
+    Failures,
+    Reader,
+    Stride,
+    donor_of,
+    failures_of,
+    file_bytes,
+    is_sparse,
+    is_split,
+    off,
+    processors_of,
+    rate_of,
+    stride_of,
+    zones_of,
+)
 from tameshi.fio.values import Percent, bad
 
 BLOCK_BYTES = 4096
@@ -34,15 +43,15 @@ CHECKSUMS = (
     *("sha1", "sha224", "sha256", "sha384", "sha512"),
     *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
 )
-"""Ways of verifying that tell a block that is not what was written there."""
+"""Verification methods that detect changed blocks."""
 POLLED = ("io_uring", "pvsync2")
-"""Engines whose completions fio polls for where a job asks for it."""
+"""Engines whose completions fio can poll for."""
 DIRECTIONS = [*READS, "write", "randwrite", *sorted(TRIMS)]
 
 
 @dataclass(frozen=True)
 class Logs:
-    """Prefixes of the logs that a job asks for, by kind: bw, iops, lat, hist."""
+    """Prefixes of requested logs, by kind: bw, iops, lat, hist."""
 
     prefixes: dict[str, str]
     interval_us: int
@@ -53,7 +62,7 @@ class Logs:
 
 @dataclass(frozen=True)
 class Think:
-    """A pause and the requests of a slot between two; or time at work and the pause after it."""
+    """Pause of a slot and the requests between two pauses; or a time of work and its pause."""
 
     pause_us: int
     every: int
@@ -62,7 +71,7 @@ class Think:
 
 @dataclass(frozen=True)
 class Job:
-    """A job, understood. Lengths in bytes, times in microseconds, shares in millionths."""
+    """Interpreted job. Lengths in bytes, times in microseconds, shares in millionths."""
 
     text: JobText
     name: str
@@ -76,17 +85,17 @@ class Job:
     """Each write waits for a trim of its range."""
     engine: str
     call: str | None
-    """The call on files that its requests are, in place of moving data."""
+    """File system call that replaces data transfer."""
     donor: tuple[str, bool] | None
-    """The file that it moves extents from, and whether each gets its room only as it is moved."""
+    """Donor file of moved extents, and whether it allocates each extent only at its move."""
     files_each: int | None
-    """Files of each clone in a directory, where each request is of a file."""
+    """Number of files per clone in a directory, if each request addresses a file."""
     depth: int
     direct: bool
     invalidate: bool
-    """The page cache drops the job's file before the run (fio's `invalidate`)."""
+    """Drop the job's file from the page cache before the run (fio's `invalidate`)."""
     mix: list[tuple[int, int]]
-    """Lengths of its requests with their shares; of its reads, where its writes have their own."""
+    """Request lengths with their shares; of reads, if writes have their own."""
     write_mix: list[tuple[int, int]] | None
     size: int | Percent | None
     file_size: int | None
@@ -102,16 +111,16 @@ class Job:
     delay_us: int
     think: Think
     flow: tuple[str, int] | None
-    """The jobs that it keeps step with, and its weight among them."""
+    """Group of jobs with a common pace, and the job's weight in it."""
     rate: tuple[float, bool] | None
-    """Requests per second of one clone, and whether they come as a Poisson process."""
+    """Requests per second of one clone, and whether arrivals are a Poisson process."""
     sync: tuple[str, int] | None
-    """`fsync` or `fdatasync` with the writes between two, or `dsync`."""
+    """`fsync` or `fdatasync` with the number of writes between two, or `dsync`."""
     end_sync: bool
     polled: bool
     processors: list[int] | None
     split: bool
-    """Each clone has one of the processors to itself."""
+    """One processor per clone."""
     align: int | None
     goals: Goals
     pattern: tuple[str, object]
@@ -119,12 +128,12 @@ class Job:
     duplicate_ppm: int
     verify: bool
     read_back: bool
-    """What it wrote is read and checked at the end."""
+    """Read back and check the written data at the end."""
     sparse: bool
-    """Its file may stay without room until it is written."""
+    """The file may stay unallocated until it is written."""
     failures: Failures
     exitall: bool
-    """A job that ends, of whatever group, ends those that its `exit_what` names."""
+    """The end of any job ends the jobs selected by its `exit_what`."""
     exit_what: str
     stonewall: bool
     new_group: bool
@@ -136,9 +145,9 @@ class Job:
     logs: Logs
     directory: str
     files: list[str]
-    """Names; none: one, or `parts`, made of the job's name."""
+    """File names; if empty, one or `parts` names made from the job's name."""
     parts: int
-    """Files that each clone works on in turn."""
+    """Files that each clone uses in turn."""
     filename_format: str | None
     seed: int | None
     repeatable: bool
@@ -147,32 +156,33 @@ class Job:
 
     @property
     def block(self) -> int | None:
-        """The one length of its requests, if there is one."""
+        """Return the length of requests, if there is only one."""
         return self.lengths[0] if len(self.lengths) == 1 else None
 
     @property
     def longest(self) -> int:
-        """Its longest request."""
+        """Return the longest request."""
         return max(self.lengths)
 
     @property
     def lengths(self) -> list[int]:
-        """Every length of its requests; with those of writes apart, twice what both may have."""
+        """Return every length of requests, reads first; lengths common to reads and writes appear
+        twice."""
         return [length for length, _ in (*self.mix, *(self.write_mix or ()))]
 
     @property
     def writes(self) -> bool:
-        """Whether it writes anything."""
+        """Return whether the job writes."""
         return self.read_ppm + self.trim_ppm < values.WHOLE_PPM
 
     @property
     def changes(self) -> bool:
-        """Whether it changes its file: by writes or by trims."""
+        """Return whether the job changes its file by writes or trims."""
         return self.read_ppm < values.WHOLE_PPM
 
 
 def read_job(text: JobText) -> Job:
-    """A job of a job file; raises `BadInput` at the key that can't be carried out."""
+    """Interpret a job of a job file; raise `BadInput` at an unsupported key."""
     reader = Reader(text)
     direction, run_length = _direction(reader)
     read_ppm = _read_share(reader, direction)
@@ -244,7 +254,7 @@ def read_job(text: JobText) -> Job:
 
 
 def _company_and_results(reader: Reader, text: JobText) -> dict[str, Any]:
-    """Fields of a job: with whom and from what state it runs, whom it ends, and its results."""
+    """Return the fields of a job on order, start state, early end and results."""
     return {
         "exitall": reader.flag("exitall"),
         "exit_what": _exit_what(reader),
@@ -286,12 +296,12 @@ def _direction(reader: Reader) -> tuple[str, int]:
         return "read", 1
     word, colon, rest = values.text(setting).partition(":")
     if word not in DIRECTIONS:
-        raise bad(setting, "this is no kind of load", *DIRECTIONS)
+        raise bad(setting, "unknown kind of load", *DIRECTIONS)
     if not colon or not word.startswith("rand"):
         return word, 1
     run = values.size_of(setting, rest, reader.kb_base)
     if run < 1:
-        raise bad(setting, "a run has a request", "1 or more")
+        raise bad(setting, "a run has at least one request", "1 or more")
     return word, run
 
 
@@ -310,9 +320,9 @@ def _read_share(reader: Reader, direction: str) -> int:
 def _mix(
     reader: Reader, read_ppm: int, trim_ppm: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]] | None]:
-    """Lengths with their shares, and those of a mixed job's writes where they are others."""
-    found = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
-    setting = next((setting for setting in found.values() if setting), None)
+    """Return lengths with their shares, and those of writes if they differ from reads."""
+    given = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
+    setting = next((setting for setting in given.values() if setting), None)
     if setting is None:
         return [(BLOCK_BYTES, values.WHOLE_PPM)], None
 
@@ -323,9 +333,11 @@ def _mix(
             return values.block_mix(setting, part, reader.kb_base)
         low, high = values.size_range(setting, part, reader.kb_base)
         if low < 1:
-            raise bad(setting, "a request has a length", "1 or more")
+            raise bad(setting, "a request has at least one byte", "1 or more")
         if high // low > 64:
-            raise bad(setting, "this range has too many lengths", "up to 64 multiples of the least")
+            raise bad(
+                setting, "this range has too many lengths", "up to 64 multiples of the smallest"
+            )
         return values.even_mix(low, high)
 
     reads, writes, trims = (lengths(part) for part in values.directions(setting))
@@ -341,7 +353,7 @@ def _exit_what(reader: Reader) -> str:
     if setting is None:
         return "group"
     if setting.value not in ("group", "stonewall", "all"):
-        raise bad(setting, "nothing else is ended", "group", "stonewall", "all")
+        raise bad(setting, "unknown scope", "group", "stonewall", "all")
     return setting.value
 
 
@@ -350,10 +362,13 @@ def _engine(reader: Reader) -> tuple[str, int]:
     engine = reader.engine
     if depth > 1 and ENGINES[engine] == "sync":
         where = reader.settings["iodepth"].where
-        reader.notes.append(f"{where}: iodepth: engine {engine} has one request at a time, as fio")
+        reader.notes.append(
+            f"{where}: iodepth: engine {engine} is synchronous and has depth 1, as in fio"
+        )
         depth = 1
     reader.notes.append(
-        f"{reader.job.where}: ioengine: {engine} is carried out by Tameshi's generator (io_uring)"
+        f"{reader.job.where}: ioengine: Tameshi's generator (io_uring) performs the "
+        f"requests of {engine}"
     )
     return engine, depth
 
@@ -379,14 +394,14 @@ def _offset(reader: Reader) -> int | Percent:
 def _clones(reader: Reader) -> int:
     clones = reader.integer("numjobs", 1, 1)
     if clones > MOST_CLONES:
-        raise bad(reader.settings["numjobs"], "these are too many threads", f"1 to {MOST_CLONES}")
+        raise bad(reader.settings["numjobs"], "too many threads", f"1 to {MOST_CLONES}")
     return clones
 
 
 def _delay(reader: Reader) -> int:
     setting = reader.get("startdelay")
     if setting and ("-" in values.text(setting) or ":" in values.text(setting)):
-        raise reader.refuse("startdelay", "a delay is not drawn from a range")
+        raise reader.refuse("startdelay", "random delays are not supported")
     return reader.time_us("startdelay") or 0
 
 
@@ -397,7 +412,7 @@ def _think(reader: Reader, depth: int) -> Think:
     if think_us and work_us:
         return Think(0, 1, (work_us, think_us))
     if think_us and depth > 1:
-        raise reader.refuse("thinktime", "fio stops the whole job; here each slot pauses by itself")
+        raise reader.refuse("thinktime", "fio pauses the whole job; here each slot pauses alone")
     return Think(think_us, every if think_us else 1, None)
 
 
@@ -417,9 +432,9 @@ def _polled(reader: Reader, sync: tuple[str, int] | None) -> bool:
     if reader.engine not in POLLED:
         raise reader.refuse("hipri", f"engine {reader.engine} polls for nothing, in fio either")
     if not _direct(reader):
-        raise reader.refuse("hipri", "only past the page cache completions are polled for")
+        raise reader.refuse("hipri", "polling needs direct I/O")
     if reader.flag("end_fsync") or (sync and sync[1]):
-        raise reader.refuse("hipri", "a polled queue takes no syncs")
+        raise reader.refuse("hipri", "a polled queue cannot sync")
     return True
 
 
@@ -429,7 +444,7 @@ def _align(reader: Reader, direction: str) -> int | None:
         return None
     parts = {values.size_of(setting, p, reader.kb_base) for p in values.directions(setting) if p}
     if len(parts) != 1 or not min(parts):
-        raise bad(setting, "reads and writes are aligned alike", "one size above zero")
+        raise bad(setting, "reads and writes must have the same alignment", "one size above zero")
     return parts.pop()
 
 
@@ -441,9 +456,9 @@ def _sync(reader: Reader, read_ppm: int) -> tuple[str, int] | None:
     setting = reader.get("sync")
     if setting and setting.value not in ("none", "0"):
         if setting.value not in ("sync", "dsync", "1", None):
-            raise bad(setting, "writes are not made durable like this", "none", "sync", "dsync")
+            raise bad(setting, "unknown kind of synchronous write", "none", "sync", "dsync")
         if setting.value != "dsync":
-            reader.notes.append(f"{setting.where}: sync: O_SYNC is carried out as O_DSYNC")
+            reader.notes.append(f"{setting.where}: sync: O_SYNC becomes O_DSYNC")
         asked.append(("sync", ("dsync", 0)))
     if len(asked) > 1:
         raise reader.refuse(asked[1][0], f"`{asked[0][0]}` makes writes durable already")
@@ -459,14 +474,14 @@ def _pattern(
     if not direction.startswith("rand"):
         return "sequential", None
     if reader.get("percentage_random") and reader.integer("percentage_random", 100) != 100:
-        raise reader.refuse("percentage_random", "a job is random or sequential")
+        raise reader.refuse("percentage_random", "a job is either random or sequential")
     setting = reader.get("random_distribution")
     if setting is None or setting.value == "random":
         drawn = len(mix) > 1 or run_length > 1
         if drawn and not reader.flag("norandommap"):
             reader.notes.append(
-                f"{reader.job.where}: random offsets of several lengths, or of runs, are drawn "
-                "anew each time, as with `norandommap`"
+                f"{reader.job.where}: random offsets of several lengths, or of runs, may "
+                "repeat, as with `norandommap`"
             )
         if drawn or reader.flag("norandommap"):
             return "random", None
@@ -481,21 +496,23 @@ def _pattern(
         case "zoned":
             return "zoned", values.zones(setting, rest)
         case "normal" | "zoned_abs":
-            raise reader.refuse("random_distribution", f"no offsets are drawn from `{kind}`")
-    raise bad(setting, "there is no such distribution", "random", "zipf:θ", "pareto:h", "zoned:…")
+            raise reader.refuse(
+                "random_distribution", f"no generator for the distribution `{kind}`"
+            )
+    raise bad(setting, "unknown distribution", "random", "zipf:θ", "pareto:h", "zoned:…")
 
 
 def _stride(reader: Reader, direction: str, mix: Sequence[tuple[int, int]]) -> Stride | None:
-    """What a sequential job leaves out, where it does."""
+    """Return the gaps of a sequential job, if any."""
     zones = zones_of(reader.settings, reader.kb_base)
     if zones and direction.startswith("rand"):
-        raise reader.refuse("zonesize", "random offsets lie in the whole of a job's part")
+        raise reader.refuse("zonesize", "random offsets cover the whole region of a job")
     setting = reader.get("rw")
     if setting is None or direction.startswith("rand"):
         return zones
     step = stride_of(setting, mix, reader.kb_base)
     if step and zones:
-        raise reader.refuse("zonesize", "`rw` leaves parts out already")
+        raise reader.refuse("zonesize", "`rw` skips parts already")
     return step or zones
 
 
@@ -504,10 +521,10 @@ def _verify(reader: Reader) -> bool:
     if setting is None or off(setting):
         return False
     if setting.value not in CHECKSUMS:
-        raise reader.refuse("verify", "blocks are checked by a checksum, not a pattern")
+        raise reader.refuse("verify", "only checksums verify blocks, patterns don't")
     reader.notes.append(
-        f"{setting.where}: verify: each 4 KiB is checked by XXH3; what was written is read back at "
-        "the end, apart from the job's own figures"
+        f"{setting.where}: verify: XXH3 checks each 4 KiB; a last phase reads back the "
+        "written blocks, outside the job's own figures"
     )
     return True
 
@@ -523,7 +540,7 @@ def _directory(reader: Reader) -> str:
         return ""
     folders = values.files(setting)
     if len(folders) != 1:
-        raise reader.refuse("directory", "a job's files lie in one directory")
+        raise reader.refuse("directory", "the files of a job share one directory")
     return folders[0]
 
 
@@ -533,15 +550,13 @@ def _files(reader: Reader) -> list[str]:
 
 
 def _parts(reader: Reader, files: Sequence[str], depth: int) -> int:
-    """Files of a clone, each of which has its part of the queue."""
+    """Return the files of a clone, each with a share of the queue."""
     key = "filename" if files else "nrfiles"
     parts = len(files) or reader.integer("nrfiles", 1, 1)
     if parts > 1 and depth % parts:
-        raise reader.refuse(
-            key, f"each of {parts} files has its part of the queue; of {depth} none"
-        )
+        raise reader.refuse(key, f"{parts} files cannot share a queue of depth {depth} evenly")
     if parts > 1 and reader.integer("flow", 0):
-        raise reader.refuse("flow", "the job's own files keep step already")
+        raise reader.refuse("flow", "the job's own files keep pace already")
     return parts
 
 
@@ -574,7 +589,7 @@ def _logs(reader: Reader, name: str) -> Logs:
 
 
 def _interval(reader: Reader) -> int:
-    """How long an interval of the record is."""
+    """Return the interval of the record in microseconds."""
     for key in ("log_avg_msec", "log_hist_msec", "bwavgtime", "iopsavgtime"):
         if milliseconds := reader.integer(key, 0):
             return milliseconds * 1000

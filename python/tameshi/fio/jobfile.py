@@ -1,4 +1,4 @@
-"""Reads fio's job files and its command-line form into jobs: names with their keys, as written."""
+"""Parser of fio job files and arguments: jobs with their keys, as written."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tameshi.study.file import read_text
 
 GLOBAL = "global"
 MOST_INCLUDES = 16
-"""Depth of `include` beyond which a file includes itself."""
+"""Depth of `include` that proves a cycle."""
 _COMMENT = re.compile(r"[;#].*")
-"""From there on a line says nothing, wherever it stands: so fio reads it."""
+"""As in fio, a comment starts anywhere in a line."""
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _KEYWORD = re.compile(r"\$(pagesize|mb_memory|ncpus)\b")
 _PRODUCT = re.compile(r"(?:(\d+)\*)?\$(pagesize|mb_memory|ncpus)\b(?:\*(\d+))?")
@@ -23,20 +23,20 @@ _PRODUCT = re.compile(r"(?:(\d+)\*)?\$(pagesize|mb_memory|ncpus)\b(?:\*(\d+))?")
 
 @dataclass(frozen=True)
 class Setting:
-    """One key with its value and its place; a bare key has the value None."""
+    """Key with its value and place; a bare key has the value None."""
 
     key: str
     value: str | None
     where: str
 
     def written(self) -> str:
-        """As a line of a job file."""
+        """Return the setting as a line of a job file."""
         return self.key if self.value is None else f"{self.key}={self.value}"
 
 
 @dataclass(frozen=True)
 class JobText:
-    """A job: those settings of the `[global]` sections above it, and its own, which win."""
+    """Job: settings of the preceding `[global]` sections, and its own, which override them."""
 
     name: str
     where: str
@@ -44,7 +44,7 @@ class JobText:
     own: Sequence[Setting]
 
     def with_own(self, settings: Sequence[Setting]) -> JobText:
-        """The job with more settings of its own, which win over the others."""
+        """Return the job with more settings of its own, which override the others."""
         return replace(self, own=(*self.own, *settings))
 
 
@@ -56,14 +56,14 @@ class _Section:
 
 
 def read_job_file(path: Path, environment: Mapping[str, str] = os.environ) -> list[JobText]:
-    """The jobs of a job file; raises `BadInput` at the line that can't be read."""
+    """Parse a job file; raise `BadInput` at an invalid line."""
     return _jobs(_sections(path, _Reader(environment)))
 
 
 def parse_job_text(
     text: str, name: str = "job.fio", environment: Mapping[str, str] = os.environ
 ) -> list[JobText]:
-    """The jobs of a job file's text; `name` stands in messages and decides where includes lie."""
+    """Parse a job file's text; `name` appears in messages and locates includes."""
     reader = _Reader(environment)
     return _jobs(list(reader.sections(Path(name), text)))
 
@@ -71,9 +71,9 @@ def parse_job_text(
 def parse_arguments(
     arguments: Sequence[str], environment: Mapping[str, str] = os.environ
 ) -> tuple[list[Setting], list[JobText], list[Path]]:
-    """`--key=value` options as settings before any `--name`, jobs that they name, and job files.
+    """Parse `--key=value` options: settings before any `--name`, named jobs, and job files.
 
-    `--name=global` begins defaults for the jobs after it, as `[global]` does.
+    `--name=global` starts defaults for later jobs, like `[global]`.
     """
     reader = _Reader(environment)
     first: list[Setting] = []
@@ -101,7 +101,7 @@ TAKE_NEXT = {"name", "filename", "directory", "output", "output-format", "sectio
 
 
 def write_jobs(jobs: Sequence[JobText]) -> str:
-    """A job file with these jobs; reading it gives them back."""
+    """Return a job file with these jobs, which parses to the same jobs."""
     parts = []
     shared: Sequence[Setting] = ()
     for job in jobs:
@@ -123,7 +123,7 @@ def _sections(path: Path, reader: _Reader) -> list[_Section]:
 
 
 def _jobs(sections: Sequence[_Section]) -> list[JobText]:
-    """Each section with the globals above it."""
+    """Return each section with the preceding globals."""
     shared: list[Setting] = []
     jobs = []
     for section in sections:
@@ -135,13 +135,13 @@ def _jobs(sections: Sequence[_Section]) -> list[JobText]:
 
 
 class _Reader:
-    """Lines to sections, with variables and includes put in."""
+    """Parser of lines into sections; expands variables and includes."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
 
     def sections(self, path: Path, text: str) -> Iterator[_Section]:
-        """The sections of a file's text."""
+        """Yield the sections of a file's text."""
         section: _Section | None = None
         for where, line in _lines(text, str(path)):
             if line.startswith("["):
@@ -150,14 +150,14 @@ class _Reader:
                 section = _Section(_section_name(line, where), where)
                 continue
             if section is None:
-                message = "a setting stands before the first section"
+                message = "a setting before the first section"
                 raise BadInput(message, where=where, found=line, accepted=["[global]", "[NAME]"])
             section.settings += self.line(line, where, path, 0)
         if section:
             yield section
 
     def line(self, line: str, where: str, path: Path, depth: int) -> Iterator[Setting]:
-        """The setting of a line, or those of the file that it includes."""
+        """Yield the setting of a line, or those of an included file."""
         if line.split(None, 1)[0] == "include" and "=" not in line:
             yield from self.included(line, where, path, depth)
             return
@@ -165,23 +165,23 @@ class _Reader:
         yield self.setting(key.strip(), value.strip() if equals else None, where)
 
     def included(self, line: str, where: str, path: Path, depth: int) -> Iterator[Setting]:
-        """The settings of an included file, which has no sections."""
+        """Yield the settings of an included file, which has no sections."""
         name = line.removeprefix("include").strip()
         if not name:
-            raise BadInput("this includes no file", where=where, accepted=["include FILE"])
+            raise BadInput("`include` without a file", where=where, accepted=["include FILE"])
         if depth >= MOST_INCLUDES:
-            raise BadInput("files include one another without end", where=where, found=name)
+            raise BadInput("files include one another in a cycle", where=where, found=name)
         other = path.parent / name
         for place, inner in _lines(read_text(other, "a file of fio settings"), str(other)):
             if inner.startswith("["):
-                message = "an included file has no sections"
+                message = "an included file must not have sections"
                 raise BadInput(message, where=place, found=inner)
             yield from self.line(inner, place, other, depth + 1)
 
     def setting(self, key: str, value: str | None, where: str) -> Setting:
-        """A key and its value, with variables of the environment and fio's keywords put in."""
+        """Return a key and its value, with environment variables and fio's keywords expanded."""
         if not key:
-            raise BadInput("a setting has no key", where=where, found=f"={value or ''}")
+            raise BadInput("a setting without a key", where=where, found=f"={value or ''}")
         if value is not None:
             value = _VARIABLE.sub(lambda match: self.environment.get(match[1], ""), value)
             value = _PRODUCT.sub(_keyword, value)
@@ -190,7 +190,7 @@ class _Reader:
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[str, str]]:
-    """Lines that say something, with their places."""
+    """Yield non-empty lines with their places."""
     for number, line in enumerate(text.splitlines(), 1):
         said = _COMMENT.sub("", line).strip()
         if said:
@@ -200,7 +200,7 @@ def _lines(text: str, name: str) -> Iterator[tuple[str, str]]:
 def _section_name(line: str, where: str) -> str:
     name, bracket, _ = line[1:].partition("]")
     if not bracket or not name.strip():
-        raise BadInput("this begins no section", where=where, found=line, accepted=["[NAME]"])
+        raise BadInput("not a section header", where=where, found=line, accepted=["[NAME]"])
     return name.strip()
 
 
@@ -213,7 +213,7 @@ def _keyword(match: re.Match[str]) -> str:
 
 
 def _amount(keyword: str) -> int:
-    """What a reserved word stands for on this machine."""
+    """Return the value of a reserved word on this machine."""
     page = os.sysconf("SC_PAGE_SIZE")
     match keyword:
         case "pagesize":

@@ -1,4 +1,4 @@
-"""Every key of fio's and what becomes of it here; nothing is ignored silently. tidy: table."""
+"""Table of all of fio's keys and their treatment; no key is ignored silently. tidy: table."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ TRANSLATED = frozenset(
     write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip
     """)
 )
-"""What `job.py` and `translate.py` read."""
+"""Keys that `job.py` and `translate.py` read."""
 
 NOTED = {
-    "iodepth_batch": "the generator hands requests over in pairs, whatever this says",
-    "iodepth_batch_complete_min": "the generator takes each completion when it comes",
-    "iodepth_batch_complete_max": "the generator takes every completion that is there",
-    "iodepth_low": "the generator refills its queue with each completion",
-    "io_submit_mode": "arrivals at a rate never wait for one another here, as `offload` asks",
-    "fixedbufs": "buffers are registered with the kernel where it allows that, always",
-    "registerfiles": "files are registered with the kernel where it allows that, always",
+    "iodepth_batch": "the generator always submits requests in pairs",
+    "iodepth_batch_complete_min": "the generator reaps each completion at once",
+    "iodepth_batch_complete_max": "the generator reaps every completion available",
+    "iodepth_low": "the generator refills its queue after each completion",
+    "io_submit_mode": "arrivals at a rate never wait for one another, as with `offload`",
+    "fixedbufs": "buffers are always registered with the kernel, if it allows that",
+    "registerfiles": "files are always registered with the kernel, if it allows that",
     "nonvectored": "requests are never vectored",
     "force_async": "the kernel decides",
-    "userspace_reap": "completions are taken from the ring without a system call, always",
-    "thread": "each job is a thread, always",
-    "stat_type": "the status of a file is asked for by fstatat",
+    "userspace_reap": "completions are always taken from the ring without a system call",
+    "thread": "each job is always a thread",
+    "stat_type": "fstatat reads the status of a file",
     "gtod_reduce": "every latency is recorded",
     "gtod_cpu": "each thread reads the clock itself",
     "clocksource": "the clock is CLOCK_MONOTONIC",
@@ -80,94 +80,98 @@ NOTED = {
     "disable_clat": "every latency is recorded",
     "disable_slat": "every latency is recorded",
     "disable_bw_measurement": "bandwidth is recorded in every interval",
-    "slat_percentiles": "submission has a mean and extremes, and no percentiles",
+    "slat_percentiles": "submission latency has a mean and extremes, but no percentiles",
     "disk_util": "the disk is always sampled",
-    "significant_figures": "of fio's text output only; JSON has every figure",
-    "unit_base": "of fio's text output only",
-    "refill_buffers": "what is written never repeats unless asked",
-    "scramble_buffers": "what is written never repeats unless asked",
-    "dedupe_mode": "repeated data are one of sixteen blocks: as many writes repeat, of fewer kinds",
-    "dedupe_working_set_percentage": "repeated data are one of sixteen blocks: as many writes "
-    "repeat, of fewer kinds",
-    "dedupe_global": "what repeats is the same for all jobs, always",
-    "fill_device": "a job fills what `size` says, or a device that is there",
-    "flow_sleep": "a job that is ahead of the others looks again after 20 us",
-    "thinktime_blocks_type": "jobs that think have one request at a time",
-    "thinktime_spin": "requests start when they would; who thinks leaves the processor alone",
-    "verify_backlog": "what was written is read back, all of it, in a phase of its own at the end",
-    "verify_backlog_batch": "what was written is read back, all of it, in a phase of its own at "
-    "the end",
+    "significant_figures": "affects only fio's text output; JSON has all digits",
+    "unit_base": "affects only fio's text output",
+    "refill_buffers": "written data never repeats unless requested",
+    "scramble_buffers": "written data never repeats unless requested",
+    "dedupe_mode": (
+        "duplicates are one of sixteen blocks: the share of duplicates is the same, their "
+        "variety smaller"
+    ),
+    "dedupe_working_set_percentage": (
+        "duplicates are one of sixteen blocks: the share of duplicates is the same, their "
+        "variety smaller"
+    ),
+    "dedupe_global": "duplicates are always shared by all jobs",
+    "fill_device": "a job fills what `size` says, or an existing device",
+    "flow_sleep": "a job ahead of the others checks again after 20 us",
+    "thinktime_blocks_type": "jobs with a think time have one request in flight",
+    "thinktime_spin": "requests keep their schedule; a pause leaves the processor idle",
+    "verify_backlog": "a last phase reads back all written blocks",
+    "verify_backlog_batch": "a last phase reads back all written blocks",
     "verify_async_cpus": "blocks are verified by the thread that read them",
     "verify_interval": "each 4 KiB carries its own stamp",
-    "verify_offset": "a stamp lies at the begin of its 4 KiB",
-    "verify_pattern": "each 4 KiB carries a stamp and a checksum, which tell what a pattern tells",
-    "buffer_compress_chunk": "compressible data is so in each 4 KiB",
+    "verify_offset": "the stamp is at the start of its 4 KiB",
+    "verify_pattern": "each 4 KiB carries a stamp and a checksum, as good as a pattern",
+    "buffer_compress_chunk": "each 4 KiB is compressible by itself",
     "random_generator": "offsets come from named, seeded generators",
-    "softrandommap": "each block once needs no map here",
-    "overwrite": "a file is written whole before the run, so that every write overwrites",
+    "softrandommap": "accessing each block once needs no map here",
+    "overwrite": "files are written in full before the run, so that every write overwrites",
     "create_serialize": "files are laid out one after the other",
-    "create_fsync": "a file that was laid out is made durable",
-    "allow_file_create": "the guard decides what may be made",
-    "allow_mounted_write": "the guard refuses what is mounted, whatever this says",
+    "create_fsync": "files are synced after they are laid out",
+    "allow_file_create": "the guard decides which files may be created",
+    "allow_mounted_write": "the guard always refuses mounted devices",
     "openfiles": "every file stays open",
-    "unlink": "files that this command made are removed at its end, unless --keep is given",
-    "unique_filename": "of fio's client and server only",
-    "fadvise_hint": "the kernel is told nothing",
+    "unlink": "files created by this command are removed at its end, unless --keep is given",
+    "unique_filename": "applies only to fio's client and server mode",
+    "fadvise_hint": "the kernel gets no advice",
     "mem": "buffers are anonymous memory",
     "iomem_align": "buffers begin at a page",
     "hugepage-size": "buffers are anonymous memory",
-    "rate_ignore_thinktime": "a rate and a think time exclude each other here",
-    "log_entries": "records are written as they come and have no limit",
+    "rate_ignore_thinktime": "a rate and a think time exclude each other",
+    "log_entries": "records grow without limit",
     "log_compression": "logs are plain text",
     "log_store_compressed": "logs are plain text",
-    "block_error_percentiles": "of the mtd engine only",
+    "block_error_percentiles": "applies only to the mtd engine",
     "serialize_overlap": "requests in flight may overlap, as those of several jobs do",
-    "verify_fatal": "a block that can't be verified fails the run, always",
+    "verify_fatal": "a block that fails verification always fails the run",
     "verify_async": "blocks are verified by the thread that read them",
-    "verify_dump": "a wrong block is named by its offset and stays where it is",
-    "verify_state_save": "what was written and acknowledged is in the record's journal, always",
-    "error_dump": "an error is told in full",
-    "exitall_on_error": "an error ends every job, always",
+    "verify_dump": "a wrong block is reported by its offset and left unchanged",
+    "verify_state_save": "the record's journal always lists acknowledged writes",
+    "error_dump": "errors are always reported in full",
+    "exitall_on_error": "an error always ends every job",
     "eta": "progress is shown where standard error is a terminal, in plain lines elsewhere",
     "eta-newline": "progress is shown where standard error is a terminal, in plain lines elsewhere",
     "eta-interval": "progress is shown where standard error is a terminal, in plain lines "
     "elsewhere",
-    "warnings-fatal": "what is not understood is refused, always",
-    "max-jobs": "there is no such limit",
+    "warnings-fatal": "unknown keys are always refused",
+    "max-jobs": "no limit of this kind exists",
 }
-"""Accepted, with a word on why nothing changes."""
+"""Accepted keys without effect, each with the reason."""
 
 COMMANDS = {
     "exec_prerun": "it runs a command",
     "exec_postrun": "it runs a command",
     "program": "it runs a command",
-    "arguments": "it is for a command to run",
-    "std_redirect": "it is for a command to run",
-    "grace_time": "it is for a command to run",
+    "arguments": "it prepares a command",
+    "std_redirect": "it prepares a command",
+    "grace_time": "it prepares a command",
     "trigger": "it runs a command",
-    "trigger-file": "it is for a command to run",
+    "trigger-file": "it prepares a command",
     "trigger-remote": "it runs a command",
-    "profile": "it stands for a workload that only fio knows",
+    "profile": "it selects a workload built into fio",
 }
-"""Refused for good: a job file never runs anything."""
+"""Keys that run commands, always refused."""
 
-_REPLAY = "replaying a trace is not done yet"
-_ZONES = "zoned devices are not driven"
+_REPLAY = "trace replay is not supported yet"
+_ZONES = "zoned devices are not supported"
 _SPREAD = "a job works on one file"
-_PLACE = "memory lies on the node of the processor that first touches it"
-_PRIORITY = "requests carry no priority"
-_ENGINE = "it belongs to an engine of fio's that is not carried out here"
-_TRIMMED = "trims are a job's own kind of load: rw=trim, randtrim, trimwrite, randtrimwrite"
-_EARLIER = "`tameshi verify` checks what an earlier run wrote, by its journal"
-_NETWORK = "fio's client and server are not spoken"
+_PLACE = "memory comes from the node of the processor that first touches it"
+_PRIORITY = "requests have no priority"
+_ENGINE = "it belongs to an engine that is not supported"
+_TRIMMED = "trims are a kind of load: rw=trim, randtrim, trimwrite, randtrimwrite"
+_EARLIER = "`tameshi verify` checks the writes of an earlier run by their journal"
+_NETWORK = "fio's client and server mode is not supported"
 
 REFUSED = {
-    "atomic": "atomic writes are not asked for yet",
+    "atomic": "atomic writes are not supported yet",
     "bs_unaligned": "a request begins at a multiple of its own length",
-    "bs_is_seq_rand": "lengths are of reads and of writes, not of one order or another",
-    "offset_align": "an offset is taken as it is",
+    "bs_is_seq_rand": "lengths depend on the direction, not on the order",
+    "offset_align": "offsets are not scrambled",
     "rw_sequencer": "a sequential job never goes back",
-    "buffer_pattern": "data to write is random, or of one byte where it compresses",
+    "buffer_pattern": "written data is random, or of one byte where it compresses",
     "cmdprio": _PRIORITY,
     "cmdprio_bssplit": _PRIORITY,
     "cmdprio_class": _PRIORITY,
@@ -176,9 +180,9 @@ REFUSED = {
     "prioclass": _PRIORITY,
     "log_prio": _PRIORITY,
     "nice": _PRIORITY,
-    "cgroup": "processes stay in the group that they are in",
-    "cgroup_nodelete": "processes stay in the group that they are in",
-    "cgroup_weight": "processes stay in the group that they are in",
+    "cgroup": "processes stay in their control group",
+    "cgroup_nodelete": "processes stay in their control group",
+    "cgroup_weight": "processes stay in their control group",
     "uid": "nothing runs as another user",
     "gid": "nothing runs as another user",
     "numa_mem_policy": _PLACE,
@@ -187,27 +191,27 @@ REFUSED = {
     "opendir": _SPREAD,
     "lockfile": "jobs on one file don't wait for one another",
     "lockmem": "no memory is locked",
-    "pre_read": "nothing is read before the run",
-    "create_only": "files are made for a run",
+    "pre_read": "nothing is preloaded before the run",
+    "create_only": "files are created for a run",
     "unlink_each_loop": "a file lasts as long as the run",
     "write_barrier": "Linux has no barrier writes any more",
-    "sync_file_range": "only whole files are made durable: fsync, fdatasync, sync",
-    "hipri_percentage": "all completions of a job are polled for, or none",
-    "sqthread_poll": "the kernel polls no queue for this generator",
-    "sqthread_poll_cpu": "the kernel polls no queue for this generator",
-    "nowait": "a request that would block is waited for",
-    "readfua": "a read is never forced to the medium",
+    "sync_file_range": "only whole files are synced: fsync, fdatasync, sync",
+    "hipri_percentage": "polling applies to all completions of a job or to none",
+    "sqthread_poll": "kernel-side polling of submissions is not supported",
+    "sqthread_poll_cpu": "kernel-side polling of submissions is not supported",
+    "nowait": "a request that would block always waits",
+    "readfua": "reads cannot be forced to the medium",
     "writefua": "use `sync=dsync`: past the page cache it is the same request",
     "stream_id": _ENGINE,
-    "write_hint": "no hint goes with a write",
-    "ioscheduler": "the system's settings are left as they are; `tameshi doctor` shows them",
-    "log_max_value": "a log's rows are means over their interval",
-    "log_unix_epoch": "a log's times count from the run's begin",
-    "log_alternate_epoch": "a log's times count from the run's begin",
-    "log_alternate_epoch_clock_id": "a log's times count from the run's begin",
+    "write_hint": "writes carry no hint",
+    "ioscheduler": "system settings stay unchanged; `tameshi doctor` shows them",
+    "log_max_value": "the rows of a log are means over an interval",
+    "log_unix_epoch": "times in logs count from the start of the run",
+    "log_alternate_epoch": "times in logs count from the start of the run",
+    "log_alternate_epoch_clock_id": "times in logs count from the start of the run",
     "log_compression_cpus": "logs are plain text",
     "stats": "every job is recorded",
-    "unified_rw_reporting": "reads, writes and trims are told apart",
+    "unified_rw_reporting": "reads, writes and trims are always reported separately",
     "write_iolog": _REPLAY,
     "read_iolog": _REPLAY,
     "read_iolog_chunked": _REPLAY,
@@ -238,10 +242,10 @@ REFUSED = {
     "server": _NETWORK,
     "remote-config": _NETWORK,
     "daemonize": "a command ends when its work is done",
-    "terse-version": "there is no terse output; use --output-format=json",
-    "minimal": "there is no terse output; use --output-format=json",
-    "append-terse": "there is no terse output; use --output-format=json",
-    "status-interval": "progress is shown on standard error; results come at the end",
+    "terse-version": "terse output is not supported; use --output-format=json",
+    "minimal": "terse output is not supported; use --output-format=json",
+    "append-terse": "terse output is not supported; use --output-format=json",
+    "status-interval": "progress goes to standard error; results come at the end",
     "bandwidth-log": "use `write_bw_log`",
     "aux-path": "use --directory and the prefixes of the logs",
 } | {
@@ -258,7 +262,7 @@ REFUSED = {
     xnvme_dev_nsid xnvme_iovec xnvme_mem xnvme_sync read_iops
     """)
 }
-"""Refused by name, each with its reason."""
+"""Unsupported keys, each with the reason."""
 
 ENGINES = {
     "sync": "sync",
@@ -277,7 +281,7 @@ ENGINES = {
     "filestat": "sync",
     "filedelete": "sync",
 }
-"""Engines whose requests this generator issues by its own: whether one at a time or several."""
+"""Engines whose requests the generator can issue, synchronous or asynchronous."""
 
 CALLS = {
     "falloc": "allocate",
@@ -287,23 +291,26 @@ CALLS = {
     "filestat": "stat",
     "filedelete": "delete",
 }
-"""Engines that make calls on files instead of moving data, and what a study calls them."""
+"""Engines of file system calls, with the calls' names in a study."""
 IN_DIRECTORY = ("filecreate", "filestat", "filedelete")
-"""Those whose requests are of a file each."""
+"""Engines whose requests address one file each."""
 
 
 def known_engine(setting: Setting) -> str:
-    """An engine's name; raises `BadInput` for one that is not carried out."""
+    """Return an engine's name; raise `BadInput` for an unsupported one."""
     engine = setting.value or ""
     if ENGINES.get(engine):
         return engine
     reasons = {
         "exec": "it runs commands",
         "mmap": "files are not mapped into memory",
-        "null": "it needs a file; `--world simulated --device null` has a drive that costs nothing",
+        "null": "it needs a file; `--world simulated --device null` has a drive with zero latency",
     }
     raise BadInput(
-        f"this engine is refused: {reasons.get(engine, 'its requests are not issued here')}",
+        (
+            "this engine is not supported: "
+            f"{reasons.get(engine, 'no request of this kind is implemented')}"
+        ),
         where=setting.where,
         key=setting.key,
         found=engine or "no value",
@@ -312,21 +319,21 @@ def known_engine(setting: Setting) -> str:
 
 
 def known(setting: Setting) -> Setting:
-    """The setting under its main name; raises `BadInput` for one that is refused or unknown."""
+    """Return the setting under its main name; raise `BadInput` for a refused or unknown key."""
     key = ALIASES.get(setting.key, setting.key)
     if key in TRANSLATED or key in NOTED:
         return Setting(key, setting.value, setting.where)
     if key in COMMANDS:
-        message = f"this key is refused whatever it says: {COMMANDS[key]}"
+        message = f"this key is always refused: {COMMANDS[key]}"
         raise BadInput(message, where=setting.where, key=setting.key)
     if key in REFUSED:
-        message = f"this key can't be carried out: {REFUSED[key]}"
+        message = f"this key is not supported: {REFUSED[key]}"
         raise BadInput(message, where=setting.where, key=setting.key)
     close = difflib.get_close_matches(setting.key, every_key(), n=1)
     hint = f"Did you mean {close[0]}?" if close else ""
-    raise BadInput("fio has no such key", where=setting.where, key=setting.key, hint=hint)
+    raise BadInput("fio has no key of this name", where=setting.where, key=setting.key, hint=hint)
 
 
 def every_key() -> Sequence[str]:
-    """Every name that is known, refused ones too."""
+    """Return every known name, including refused ones."""
     return sorted({*ALIASES, *TRANSLATED, *NOTED, *COMMANDS, *REFUSED})

@@ -1,4 +1,4 @@
-"""What a sealed run has to say about each fio job: counts, latencies, samples, usage."""
+"""Results of each fio job from a sealed run: counts, latencies, samples, usage."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import polars as pl
 
 from tameshi.core import compiled
 from tameshi.fio.bins import Latencies
-from tameshi.fio.stream import Stream
+from tameshi.fio.streams import Stream
 from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 
 NS = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
-"""In fio's order, which is also how logs number them."""
+"""Directions in fio's order, which also numbers them in logs."""
 CLASSES = 7
 SAMPLED = ("iops", "bandwidth", "latency")
 USAGE = ("user_ns", "system_ns", "switches", "major_faults", "minor_faults")
@@ -30,14 +30,15 @@ class Direction:
     bytes: int = 0
     latencies: Latencies = field(default_factory=Latencies)
     samples: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    """By an interval's end (ns from the window's begin): operations, bytes, sum of latencies."""
+    """Operations, bytes and sum of latencies by the end of an interval (ns since the window's
+    start)."""
     intervals: dict[int, Latencies] = field(default_factory=dict)
     """Latencies by the end of their interval."""
 
 
 @dataclass
 class Submission:
-    """How long requests took to be handed over, in ns, where that was a call of its own."""
+    """Submission times in ns, where submission is a system call of its own."""
 
     count: int = 0
     least: int = 0
@@ -46,7 +47,7 @@ class Submission:
     squares: float = 0.0
 
     def add(self, other: Mapping[str, Any]) -> None:
-        """The same of another stream, as `stream_end` tells it."""
+        """Add the submission times of another stream, from its `stream_end` event."""
         if other["count"]:
             least = other["ns_min"]
             self.least = min(self.least, least) if self.count else least
@@ -56,7 +57,7 @@ class Submission:
             self.squares += other["ns_squares"]
 
     def as_json(self) -> dict[str, Any]:
-        """In fio's form."""
+        """Return the times in fio's form."""
         mean = self.total / self.count if self.count else 0.0
         spread = self.squares - self.count * mean * mean
         deviation = math.sqrt(max(0.0, spread) / (self.count - 1)) if self.count > 1 else 0.0
@@ -67,13 +68,13 @@ class Submission:
 
 @dataclass
 class Measured:
-    """One job, one clone, or a group of them, over the steady part of its phase."""
+    """Results of a job, clone or group, over the steady part of its phase."""
 
     streams: Sequence[Stream]
     begin_ns: int
     runtime_ns: int = 0
     clone_ns: int = 0
-    """Runtimes of all its clones together."""
+    """Sum of the runtimes of all clones."""
     interval_ns: int = 0
     directions: dict[str, Direction] = field(default_factory=dict)
     depth: list[int] = field(default_factory=lambda: [0] * CLASSES)
@@ -81,33 +82,33 @@ class Measured:
     completed: list[int] = field(default_factory=lambda: [0] * CLASSES)
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
     submission: dict[str, Submission] = field(default_factory=dict)
-    """By what was handed over: reads, writes, trims, syncs."""
+    """Submission times by kind: reads, writes, trims, syncs."""
     failures: list[Mapping[str, Any]] = field(default_factory=list)
-    """Requests that failed and ended nothing: operation, the system's error, count."""
+    """Tolerated failures: operation, system error, count."""
     rounds: Mapping[str, Any] | None = None
-    """Of a phase that ends at steady state: each round, and those that count."""
+    """Rounds of a phase that ends at steady state, and the counted ones."""
 
     def samples(self) -> list[dict[str, float]]:
-        """What all of it did in each round of the window: 1/s, B/s and mean latency in ns."""
+        """Return rates and mean latency of each round of the window: 1/s, B/s, ns."""
         rounds, names = self.rounds or {}, {stream.name for stream in self.streams}
-        found: dict[int, dict[str, float]] = {}
+        values: dict[int, dict[str, float]] = {}
         for value in rounds.get("values", ()):
             if value["stream"] in names and rounds["first"] <= value["round"] <= rounds["last"]:
-                sample = found.setdefault(value["round"], dict.fromkeys(SAMPLED, 0.0))
+                sample = values.setdefault(value["round"], dict.fromkeys(SAMPLED, 0.0))
                 total = sample["iops"] + value["iops"]
                 spent = sample["iops"] * sample["latency"] + value["iops"] * value["latency"]
                 sample["latency"] = spent / total if total else 0.0
                 sample["iops"] = total
                 sample["bandwidth"] += value["bandwidth"]
-        return [sample for _, sample in sorted(found.items())]
+        return [sample for _, sample in sorted(values.items())]
 
     def direction(self, word: str) -> Direction:
-        """What it did of one kind."""
+        """Return the results of one direction."""
         return self.directions.setdefault(word, Direction())
 
 
 class Record:
-    """A sealed run, read once."""
+    """Sealed run, read once."""
 
     def __init__(self, run: SealedRun) -> None:
         self.run = run
@@ -121,38 +122,38 @@ class Record:
         self.windows = {window["phase"]: window for window in run.outcome["windows"]}
 
     def measured(self, streams: Sequence[Stream]) -> Measured:
-        """What these streams, which are of one phase, did after its ramp."""
+        """Return the results of these streams of one phase after its ramp."""
         phase = streams[0].phase
         window = self.windows.get(phase)
         begin = window["begin_ns"] if window else 0
-        found = Measured(streams, begin, interval_ns=compiled.nanoseconds(self.run.spec.interval))
+        job = Measured(streams, begin, interval_ns=compiled.nanoseconds(self.run.spec.interval))
         if not window:
-            return found
+            return job
         names = [stream.name for stream in streams]
         rows = self.series.filter(
             pl.col("subject").is_in(names),
             pl.col("t_ns") > begin,
             pl.col("t_ns") <= window["end_ns"],
         )
-        parts, found.rounds = _parts(window)
-        self._count(found, rows)
-        self._runtime(found, rows)
+        parts, job.rounds = _parts(window)
+        self._count(job, rows)
+        self._runtime(job, rows)
         for stream in streams:
             for part in parts:
-                self._latencies(found, f"{phase}/{part}/{stream.name}")
+                self._latencies(job, f"{phase}/{part}/{stream.name}")
         for end in self.ends:
             if end["phase"] == phase and end["part"] in parts and end["stream"] in names:
-                _add_end(found, end)
-        return found
+                _add_end(job, end)
+        return job
 
-    def _count(self, found: Measured, rows: pl.DataFrame) -> None:
+    def _count(self, job: Measured, rows: pl.DataFrame) -> None:
         counted = rows.group_by("t_ns", "metric").agg(pl.col("value").sum()).sort("t_ns")
         for t_ns, metric, value in counted.iter_rows():
             word, _, what = metric.partition(".")
             if word not in (*DIRECTIONS, "sync"):
                 continue
-            direction = found.direction(word)
-            end = t_ns - found.begin_ns
+            direction = job.direction(word)
+            end = t_ns - job.begin_ns
             count, size, spent = direction.samples.get(end, (0, 0, 0))
             match what:
                 case "count":
@@ -165,55 +166,55 @@ class Record:
                     direction.latencies.sum_ns += int(value)
             direction.samples[end] = (count, size, spent)
 
-    def _runtime(self, found: Measured, rows: pl.DataFrame) -> None:
-        """From where a stream began to where its last operations were counted."""
+    def _runtime(self, job: Measured, rows: pl.DataFrame) -> None:
+        """Return the time from a stream's start to its last counted operations."""
         busy = rows.filter(pl.col("metric").str.ends_with(".count"))
         last = dict(busy.group_by("subject").agg(pl.col("t_ns").max()).iter_rows())
-        for stream in found.streams:
-            # A window of rounds begins when all have begun.
-            late_us = 0 if found.rounds else max(0, stream.job.delay_us - stream.job.ramp_us)
+        for stream in job.streams:
+            # A window of rounds starts when all streams have started.
+            late_us = 0 if job.rounds else max(0, stream.job.delay_us - stream.job.ramp_us)
             begin = late_us * 1000
-            runtime = max(0, last.get(stream.name, found.begin_ns) - found.begin_ns - begin)
-            found.runtime_ns = max(found.runtime_ns, runtime)
-            found.clone_ns += runtime * stream.clones // stream.job.parts
+            runtime = max(0, last.get(stream.name, job.begin_ns) - job.begin_ns - begin)
+            job.runtime_ns = max(job.runtime_ns, runtime)
+            job.clone_ns += runtime * stream.clones // stream.job.parts
 
-    def _latencies(self, found: Measured, tag: str) -> None:
+    def _latencies(self, job: Measured, tag: str) -> None:
         for word in (*DIRECTIONS, "sync"):
             for interval in self.histograms.get(f"{tag}/{word}", []):
-                direction = found.direction(word)
+                direction = job.direction(word)
                 counts = [(value, count) for value, count in interval["counts"]]
                 direction.latencies.add(counts)
-                end = interval["begin_ns"] + interval["length_ns"] - found.begin_ns
+                end = interval["begin_ns"] + interval["length_ns"] - job.begin_ns
                 direction.intervals.setdefault(end, Latencies()).add(counts)
 
 
 def _parts(window: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any] | None]:
-    """The parts of a phase that count, by their tags; and its rounds, if it has some."""
+    """Return the counted parts of a phase by tag, and its rounds, if any."""
     rounds = window["rounds"]
     if not rounds:
         return ["steady"], None
     return [f"round-{number}" for number in range(rounds["first"], rounds["last"] + 1)], rounds
 
 
-def _add_end(found: Measured, end: Mapping[str, Any]) -> None:
+def _add_end(job: Measured, end: Mapping[str, Any]) -> None:
     for classes, key in (
-        (found.depth, "depth"),
-        (found.submitted, "submitted"),
-        (found.completed, "completed"),
+        (job.depth, "depth"),
+        (job.submitted, "submitted"),
+        (job.completed, "completed"),
     ):
         for place, count in enumerate(end[key]):
             classes[place] += count
-    for word, told in end["submission"].items():
-        found.submission.setdefault(word, Submission()).add(told)
-    found.failures += end["failures"]
+    for word, submission in end["submission"].items():
+        job.submission.setdefault(word, Submission()).add(submission)
+    job.failures += end["failures"]
     for key in USAGE:
-        found.usage[key] += end["usage"][key]
+        job.usage[key] += end["usage"][key]
 
 
 def disks(run: SealedRun) -> list[dict[str, Any]]:
-    """What each disk did over the run, as fio's `disk_util` tells it."""
+    """Return the activity of each disk during the run, as in fio's `disk_util`."""
     sampled = run.series().filter(pl.col("metric").str.starts_with("disk."))
-    found = []
+    usage = []
     for (disk,), rows in sorted(sampled.group_by("subject")):
         sums = dict(rows.group_by("metric").agg(pl.col("value").sum()).iter_rows())
         time_ns = rows.filter(pl.col("metric") == "disk.reads")["dt_ns"].sum() or 1
@@ -221,7 +222,7 @@ def disks(run: SealedRun) -> list[dict[str, Any]]:
         def of(metric: str, unit: int = 1, sums: Mapping[str, float] = sums) -> int:
             return int(sums.get(f"disk.{metric}", 0)) // unit
 
-        found.append(
+        usage.append(
             {
                 "name": str(disk),
                 "read_ios": of("reads"),
@@ -236,4 +237,4 @@ def disks(run: SealedRun) -> list[dict[str, Any]]:
                 "util": round(min(100.0, 100 * sums.get("disk.busy_ns", 0) / time_ns), 6),
             }
         )
-    return found
+    return usage

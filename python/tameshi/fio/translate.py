@@ -1,4 +1,4 @@
-"""Understood fio jobs as a study of our own: storages, streams, phases, and their files."""
+"""Translation of fio jobs into a study: storages, streams, phases, and their files."""
 
 from __future__ import annotations
 
@@ -12,35 +12,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tameshi.core.errors import BadInput
-from tameshi.fio.exits import ends_with, phases_that_run
 from tameshi.fio.goals import Steady
 from tameshi.fio.job import Job
-from tameshi.fio.stream import Stream
-from tameshi.fio.stride import Stride
+from tameshi.fio.options import Stride
+from tameshi.fio.streams import Stream, ends_with, phases_that_run
 from tameshi.fio.values import WHOLE_PPM, Percent
 
 DIRECT_BYTES = 4096
-"""A target past the page cache is a multiple of this long, so that every disk takes its end."""
+"""Size unit of a direct target in bytes, so that any disk accepts its last request."""
 CHECKED_BYTES = 4096
-"""What is verified as one."""
+"""Verification unit in bytes."""
 READ_BACK_BYTES = 1 << 20
 READ_BACK_DEPTH = 8
 SEED = 20_261_121
-"""What repeatable jobs draw from, unless a job says `randseed`."""
+"""Seed of repeatable jobs without `randseed`."""
 FILES = "tameshi-files"
-"""The directory, beside a job's files, of those that are called by their numbers."""
+"""Directory of numbered files, next to a job's files."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A study that does what fio jobs ask for."""
+    """Study equivalent to fio jobs."""
 
     name: str
     study: str
     streams: Sequence[Stream]
     paths: dict[str, Path]
-    """Where each storage lies in the measured world."""
+    """Path of each storage in the measured world."""
     notes: Sequence[str]
 
 
@@ -50,26 +49,26 @@ class _Storage:
     path: str
     size: int | None = None
     sparse: bool = True
-    """As long as no job on it says otherwise."""
+    """True until a job on the file needs allocation."""
 
 
 @dataclass
 class _Builder:
-    """Names that are taken, and what they stand for."""
+    """Storages and names in use."""
 
     device: str | None
     storages: dict[str, _Storage] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
     def storage(self, path: str) -> _Storage:
-        """The storage of a file."""
+        """Return the storage of a file."""
         if path not in self.storages:
             name = self.unique(os.path.basename(path) or "file")
             self.storages[path] = _Storage(name, path)
         return self.storages[path]
 
     def unique(self, wanted: str) -> str:
-        """A name for a study that nothing else has."""
+        """Return an unused name for the study."""
         plain = _ODD.sub("-", wanted).strip("-") or "job"
         name, number = plain, 2
         while name in self.names:
@@ -79,12 +78,12 @@ class _Builder:
 
 
 def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation:
-    """The study of these jobs; `device` is the profile that stands for every file, if simulated.
+    """Translate jobs into a study; `device` is the profile of every file, if simulated.
 
-    Raises `BadInput` for what the jobs ask for together and can't be.
+    Raises `BadInput` for unsupported combinations of jobs.
     """
     if not jobs:
-        raise BadInput("there is no job", where=name, accepted=["[NAME] in a job file", "--name"])
+        raise BadInput("no job given", where=name, accepted=["[NAME] in a job file", "--name"])
     builder = _Builder(device)
     phases, groups = _phases(jobs)
     jobs, phases, groups = phases_that_run(jobs, phases, groups)
@@ -118,7 +117,7 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
 
 
 def _phases(jobs: Sequence[Job]) -> tuple[list[int], list[int]]:
-    """The phase of each job, counted from zero, and its group of reporting."""
+    """Return each job's phase, counted from zero, and reporting group."""
     phases: list[int] = []
     groups: list[int] = []
     for number, job in enumerate(jobs):
@@ -135,13 +134,13 @@ def _phases(jobs: Sequence[Job]) -> tuple[list[int], list[int]]:
 
 
 def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
-    """The phase after the job that `job` waits for, where that is all that runs there."""
+    """Return the phase after the job that `job` waits for, if that job is alone in its phase."""
     setting = job.settings["wait_for"]
     named = [
         phase for other, phase in zip(jobs, phases, strict=False) if other.name == job.wait_for
     ]
     if not named:
-        message = "no job above has this name"
+        message = "no earlier job has this name"
         raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
     beside = [
         other.name
@@ -149,15 +148,15 @@ def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
         if phase == named[-1] and other.name != job.wait_for
     ]
     if beside:
-        message = f"this can't be carried out: {beside[0]} runs beside it, and phases follow whole"
+        message = f"not supported: {beside[0]} runs beside it, and phases follow whole"
         raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
     return named[-1] + 1
 
 
 def _clones(job: Job) -> Iterator[tuple[int, int, int, str]]:
-    """A job's clones as (number, how many at once, number of the file, file).
+    """Yield a job's clones: first number, clones together, number of the file, file.
 
-    They are together where one stream can be all; each file is a stream of its own.
+    Clones share a stream where possible; each file needs a stream of its own.
     """
     shared = bool(job.files) and not job.split
     together = shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment))
@@ -181,7 +180,7 @@ def _path(job: Job, clone: int, part: int) -> str:
 def _stream(
     job: Job, name: str, storage: _Storage, clone: int, clones: int, device: str | None
 ) -> str:
-    """A stream's table; its storage grows to what the stream needs."""
+    """Return a stream's table; grow its storage to the stream's needs."""
     begin, span = _region(job, storage, clone, device)
     needed = begin + span
     if job.direct and not job.files_each:
@@ -231,7 +230,7 @@ def _stream(
 
 
 def _donor(job: Job, storage: _Storage, builder: _Builder) -> str:
-    """Where a stream's extents come from: a file as long as its own."""
+    """Return a stream's donor of extents: a file as long as its own."""
     name, in_place = job.donor or ("", False)
     donor = builder.storage(os.path.join(job.directory, name))
     donor.size = max(donor.size or 0, storage.size or 0)
@@ -241,40 +240,40 @@ def _donor(job: Job, storage: _Storage, builder: _Builder) -> str:
 
 
 def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
-    """Refuses a verifying job whose blocks could not be checked."""
+    """Refuse a verifying job whose blocks cannot be checked."""
     setting = job.settings["verify"]
     if device:
         why = "a simulated drive holds no data to check"
     elif begin % CHECKED_BYTES or any(length % CHECKED_BYTES for length in job.lengths):
-        why = "blocks of 4 KiB are checked, and this job's requests lie across them"
+        why = "verification needs requests aligned to 4 KiB"
     elif job.trim_ppm or job.trim_first:
-        why = "nobody knows what a trimmed block holds"
+        why = "the content of a trimmed block is undefined"
     else:
         return
-    message = f"this can't be carried out: {why}"
+    message = f"not supported: {why}"
     raise BadInput(message, where=setting.where, key="verify", found=setting.value or "set")
 
 
 def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
-    """A last phase that reads, and so checks, all that verifying jobs wrote."""
+    """Yield a last phase that reads, and so checks, all data written by verifying jobs."""
     checked = [stream for stream in streams if stream.job.verify]
     for stream in checked:
         written = any(s.storage == stream.storage and s.job.writes for s in checked)
         if not written:
-            message = "this can't be carried out: no job here writes what this one should check"
+            message = "not supported: no job here writes what this one should check"
             setting = stream.job.settings["verify"]
-            hint = "`tameshi verify` checks what an earlier run wrote."
+            hint = "`tameshi verify` checks the writes of an earlier run."
             raise BadInput(message, where=setting.where, key="verify", hint=hint)
     names: list[str] = []
     writers = [stream for stream in checked if stream.job.writes and stream.job.read_back]
     for storage in dict.fromkeys(stream.storage for stream in writers):
-        of = [stream for stream in writers if stream.storage == storage]
-        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in of]
+        on_storage = [stream for stream in writers if stream.storage == storage]
+        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in on_storage]
         begin = min(part[0] for part in parts)
         span = max(sum(part) for part in parts) - begin
         span -= span % CHECKED_BYTES
         names.append(builder.unique(f"{storage}-read-back"))
-        access = "direct" if of[0].job.direct else "buffered"
+        access = "direct" if on_storage[0].job.direct else "buffered"
         lines = [
             f"[workload.stream.{names[-1]}]",
             f"storage = {quoted(storage)}",
@@ -295,7 +294,7 @@ def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
 
 
 def _threads(job: Job, clone: int, clones: int) -> list[str]:
-    """How a stream's threads run: where, how they wait, with whom they keep step."""
+    """Return the thread settings of a stream: processors, polling, pace."""
     lines = []
     if job.processors:
         own = [job.processors[clone % len(job.processors)]] if job.split else job.processors
@@ -306,13 +305,13 @@ def _threads(job: Job, clone: int, clones: int) -> list[str]:
         group, weight = job.flow
         lines.append(f"pace = {{ group = {quoted(group)}, weight = {weight * clones} }}")
     elif job.parts > 1 and not job.rate:
-        # A clone goes round its files: none is ahead of the others.
+        # A clone uses its files in turn: none may be ahead of the others.
         lines.append(f"pace = {{ group = {quoted(f'{job.name}-{clone}')}, weight = 1 }}")
     return lines
 
 
 def _search(streams: Sequence[Stream]) -> Iterator[str]:
-    """The search for the load at which a job keeps its latency."""
+    """Yield the search for the highest load that keeps a job's latency target."""
     seekers = [stream for stream in streams if stream.job.goals.target]
     if not seekers:
         return
@@ -320,13 +319,13 @@ def _search(streams: Sequence[Stream]) -> Iterator[str]:
     setting = job.settings["latency_target"]
     why = ""
     if len(streams) > 1:
-        why = "the load is sought of one job that runs alone"
+        why = "the load search needs a single job"
     elif job.rate:
-        why = "a rate says how large the load is"
+        why = "the load is fixed by a rate"
     elif 0 < job.read_ppm < WHOLE_PPM or job.trim_ppm:
-        why = "the load is sought of a job that reads, or that writes"
+        why = "the load search needs a job that only reads or only writes"
     if why:
-        message = f"this can't be carried out: {why}"
+        message = f"not supported: {why}"
         raise BadInput(message, where=setting.where, key="latency_target", found=str(setting.value))
     assert job.goals.target
     yield job.goals.target.search(seekers[0].name, "read" if job.read_ppm else "write")
@@ -388,52 +387,52 @@ def _pattern(job: Job) -> str:
 
 
 def _region(job: Job, storage: _Storage, clone: int, device: str | None) -> tuple[int, int]:
-    """Where a clone's part of its file begins, and how long it is; of a directory, its files."""
+    """Return start and length of a clone's region in its file; for a directory, of its files."""
     if job.files_each:
         return storage.size or 0, job.files_each * job.longest
     path = storage.path
-    whole = None if device else _existing_bytes(path)
-    offset = _absolute(job, "offset", job.offset, whole)
+    file_bytes = None if device else _existing_bytes(path)
+    offset = _absolute(job, "offset", job.offset, file_bytes)
     begin = offset + clone * job.offset_increment
     if job.size is None:
-        if whole is None or whole <= begin:
-            message = "how large the file is must be said, for it is not there yet"
+        if file_bytes is None or file_bytes <= begin:
+            message = "the file does not exist yet, and its size is missing"
             raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
-        return begin, whole - begin
-    span = _absolute(job, "size", job.size, whole)
+        return begin, file_bytes - begin
+    span = _absolute(job, "size", job.size, file_bytes)
     if job.file_size is not None:
         span = min(span, max(job.file_size * job.parts - begin, 0))
     if job.parts > 1 and not isinstance(job.size, Percent):
         span = span // job.parts // job.longest * job.longest
-    if whole is not None and _is_device(path):
-        span = min(span, whole - begin)
+    if file_bytes is not None and _is_device(path):
+        span = min(span, file_bytes - begin)
     if span < job.longest:
-        message = f"there is no room for one request of {job.longest} bytes"
+        message = f"the region is smaller than one request of {job.longest} bytes"
         raise BadInput(message, where=job.text.where, key="size", found=f"{max(span, 0)} bytes")
     return begin, span
 
 
-def _absolute(job: Job, key: str, value: int | Percent, whole: int | None) -> int:
+def _absolute(job: Job, key: str, value: int | Percent, file_bytes: int | None) -> int:
     if isinstance(value, int):
         return value
-    if whole is None:
-        message = "a share needs a file or device that is there"
+    if file_bytes is None:
+        message = "a share needs an existing file or device"
         raise BadInput(message, where=job.text.where, key=key, found=f"{value.percent}%")
     unit = min(job.lengths)
-    return whole * value.percent // 100 // unit * unit
+    return file_bytes * value.percent // 100 // unit * unit
 
 
 def _existing_bytes(path: str) -> int | None:
-    """Length of a file or device that is there."""
+    """Return the length of an existing file or device."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    if stat.S_ISBLK(found.st_mode):
-        number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+    if stat.S_ISBLK(status.st_mode):
+        number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
         sectors = Path(f"/sys/dev/block/{number}/size")
         return int(sectors.read_text(encoding="utf-8")) * 512 if sectors.exists() else None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _is_device(path: str) -> bool:
@@ -444,42 +443,42 @@ def _is_device(path: str) -> bool:
 
 
 def _amount(job: Job, span: int) -> int | None:
-    """Bytes that a clone moves; None where only time ends it."""
+    """Return the bytes that a clone transfers; None if only time ends it."""
     if job.goals.target or (job.time_based and job.runtime_us):
         return None
     kind, stride = job.pattern
-    whole = span
+    total = span
     if kind == "strided" and isinstance(stride, Stride) and stride.once:
-        whole = stride.bytes_in(span)
-    amount = (job.io_size // job.parts if job.io_size is not None else whole) * job.loops
+        total = stride.bytes_in(span)
+    amount = (job.io_size // job.parts if job.io_size is not None else total) * job.loops
     if job.most_ios is not None:
         if not job.block:
-            message = "this can't be carried out: requests of several lengths are counted in bytes"
+            message = "not supported: requests of several lengths are counted in bytes"
             raise BadInput(message, where=job.settings["number_ios"].where, key="number_ios")
         amount = min(amount, job.most_ios // job.parts * job.block)
     if job.block:
         amount = amount // job.block * job.block
     if amount < job.longest:
-        message = "this moves less than one request"
+        message = "this is less than one request"
         raise BadInput(message, where=job.text.where, key="io_size", found=f"{amount} bytes")
     return amount
 
 
 def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
-    """A table for each phase: its streams and its end."""
+    """Yield a table for each phase: its streams and its end."""
     for phase in sorted({stream.phase for stream in streams}):
         among = [stream for stream in streams if stream.phase == phase]
         jobs = [stream.job for stream in among]
         ramps = {job.ramp_us for job in jobs}
         if len(ramps) > 1:
             late = next(job for job in jobs if job.ramp_us != jobs[0].ramp_us)
-            message = "this can't be carried out: jobs that run together share their ramp"
+            message = "not supported: jobs that run together share their ramp"
             raise BadInput(message, where=late.text.where, key="ramp_time")
         names = ", ".join(quoted(f"stream.{stream.name}") for stream in among)
         lines = [f"[phase.{_phase_name(phase)}]", f"workload = [{names}]"]
         ramp = ramps.pop()
         steady = _steady(jobs)
-        # What is judged for steady state is no part of it before fio looks.
+        # The ramp before fio's first steady-state check is excluded.
         if left_out := ramp + (steady.ramp_us if steady else 0):
             lines.append(f"ramp = {_time(left_out)}")
         lines.append(f"until = {{ {_end(jobs, ramp)}{_until_steady(jobs, steady)} }}")
@@ -487,25 +486,25 @@ def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
 
 
 def _end(jobs: Sequence[Job], ramp: int) -> str:
-    """When a phase ends at the latest."""
+    """Return the latest end of a phase."""
     target = jobs[0].goals.target
     if target:
         return f"time = {_time(ramp + target.window_us)}"
     ends = [job.delay_us + ramp + job.runtime_us for job in jobs if job.runtime_us]
     if len(ends) == len(jobs) and not any(job.end_sync for job in jobs):
         return f"time = {_time(max(ends))}"
-    # Each stream has an end of its own; the phase's amount bounds none of them.
+    # Each stream has its own end; the phase's amount bounds none of them.
     return f"amount = {_bytes(1 << 62)}"
 
 
 def _steady(jobs: Sequence[Job]) -> Steady | None:
-    """The steady state that ends a phase: the same for all its jobs."""
-    found = {job.goals.steady for job in jobs}
-    if len(found) > 1:
+    """Return the steady state that ends a phase: the same for all its jobs."""
+    criteria = {job.goals.steady for job in jobs}
+    if len(criteria) > 1:
         late = next(job for job in jobs if job.goals.steady)
-        message = "this can't be carried out: jobs that run together are judged together, and alike"
+        message = "not supported: jobs that run together are judged together, and alike"
         raise BadInput(message, where=late.settings["steadystate"].where, key="steadystate")
-    return found.pop()
+    return criteria.pop()
 
 
 def _until_steady(jobs: Sequence[Job], steady: Steady | None) -> str:
@@ -521,7 +520,7 @@ def _head(jobs: Sequence[Job], name: str) -> str:
     seeds = {job.seed for job in jobs if job.seed is not None}
     if len(seeds) > 1:
         late = [job for job in jobs if job.seed is not None][-1]
-        message = "this can't be carried out: one seed serves a run"
+        message = "not supported: one seed serves a run"
         raise BadInput(message, where=late.settings["randseed"].where, key="randseed")
     if seeds:
         seed = seeds.pop()
@@ -562,7 +561,7 @@ def _storage(storage: _Storage, device: str | None) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string as TOML."""
+    """Return a string as TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -575,5 +574,5 @@ def _time(microseconds: int) -> str:
 
 
 def _share(ppm: int) -> str:
-    whole, part = divmod(ppm, WHOLE_PPM // 100)
-    return f'"{whole}.{part:04d} %"' if part else f'"{whole} %"'
+    percent, part = divmod(ppm, WHOLE_PPM // 100)
+    return f'"{percent}.{part:04d} %"' if part else f'"{percent} %"'

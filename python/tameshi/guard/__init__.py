@@ -1,10 +1,9 @@
-"""The only door through which Tameshi writes to, or deletes, a storage target or a folder.
+"""Only door through which Tameshi writes to or deletes a storage target or folder.
 
-It lets through what Tameshi made itself and marked as its own, and what the user named with
-`--destroy` and nobody uses; it refuses everything else. A target file begins with a header that
-names it as Tameshi's; a folder holds `.tameshi-owned`.
-Every check that precedes a write or a deletion is made on an open descriptor, so that nothing can
-be exchanged between the check and the deed. `docs/guard.md` holds the whole decision table.
+It accepts targets that Tameshi made and marked, and unused targets that the user named with
+`--destroy`; it refuses everything else. A target file starts with a header of Tameshi's; a folder
+holds `.tameshi-owned`. Each check before a write or deletion is made on an open descriptor, so that
+nothing can be exchanged between check and write. `docs/guard.md` holds the whole decision table.
 """
 
 from tameshi.guard.devices import Device, Machine

@@ -1,4 +1,4 @@
-"""What a device, file or folder holds, and whether somebody has it open: looked at, not touched."""
+"""Contents and open handles of a device, file or folder, examined without writing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tameshi.core.errors import GuardRefusal
 from tameshi.guard.handles import closing, open_regular, translated
 
 SAMPLES = 64
-"""Places at which a device is read to tell whether it holds anything at all."""
+"""Positions at which a device is sampled for data."""
 
 _CLEARED_BY = {
     "LVM2_member": "pvremove {path}",
@@ -28,15 +28,16 @@ _CLEARED_BY = {
 
 
 def signatures(fd: int, path: Path) -> dict[str, str]:
-    """What util-linux recognises on an open device or file: kind, and where and whose it is.
+    """Return signatures that util-linux finds on an open device or file: kind, with offset and
+    label.
 
-    Every signature counts: a file system at the beginning, a backup of a partition table or RAID
-    metadata at the end. Raises `GuardRefusal` where that can't be told.
+    Every signature counts: a file system at the start, a backup partition table or RAID metadata at
+    the end. Raises `GuardRefusal` if wipefs gives no answer.
     """
     tool = shutil.which("wipefs", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
     if tool is None:
-        raise _not_told(path, "no program wipefs")
-    # Through the descriptor: another device may meanwhile have taken the path.
+        raise _unidentified(path, "wipefs is not installed")
+    # Go through the descriptor: another device may have taken the path.
     command = [tool, "--no-act", "--json", f"/proc/self/fd/{fd}"]
     done = subprocess.run(
         command,
@@ -47,54 +48,60 @@ def signatures(fd: int, path: Path) -> dict[str, str]:
         check=False,
     )
     if done.returncode != 0:
-        raise _not_told(path, f"wipefs failed: {' '.join(done.stderr.split()) or 'without a word'}")
+        raise _unidentified(
+            path, f"wipefs failed: {' '.join(done.stderr.split()) or 'no error message'}"
+        )
     try:
         entries = json.loads(done.stdout)["signatures"] if done.stdout.strip() else []
-        # Of several of a kind (ZFS has dozens) the first listed will do.
-        return {entry["type"]: _told(entry) for entry in reversed(entries)}
+        # Several signatures of a kind (ZFS has dozens): keep the first.
+        return {entry["type"]: _signature_text(entry) for entry in reversed(entries)}
     except (ValueError, KeyError, TypeError) as error:
-        raise _not_told(path, "an answer of wipefs that Tameshi does not understand") from error
+        raise _unidentified(path, "unknown output format of wipefs") from error
 
 
 def refuse_signatures(fd: int, path: Path) -> None:
-    """Refuses what holds a file system, a partition table, swap, RAID, LVM, ZFS or the like."""
-    found = signatures(fd, path)
-    if found:
-        # One way out for each kind, the same one only once.
-        ways = [_CLEARED_BY.get(kind, "wipefs -a {path}").format(path=path) for kind in found]
+    """Refuse a file system, partition table, swap, RAID, LVM, ZFS or similar."""
+    signed = signatures(fd, path)
+    if signed:
+        # One remedy per kind, each only once.
+        ways = [_CLEARED_BY.get(kind, "wipefs -a {path}").format(path=path) for kind in signed]
         raise GuardRefusal(
-            "this holds something that is not Tameshi's to destroy, whatever --destroy says",
+            "this holds data that Tameshi must not destroy, even with --destroy",
             where=str(path),
-            found="; ".join(found.values()),
-            accepted=["what holds no file system, partition table, swap, RAID, LVM or ZFS"],
-            hint=f"If none of it is needed, clear it yourself ({'; '.join(dict.fromkeys(ways))}), "
-            "then start again.",
+            found="; ".join(signed.values()),
+            accepted=[
+                "a device or file without file system, partition table, swap, RAID, LVM or ZFS"
+            ],
+            hint=(
+                f"If you need none of it, clear it yourself ({'; '.join(dict.fromkeys(ways))}), "
+                "then start again."
+            ),
         )
 
 
 def sampled(fd: int, size_bytes: int) -> str:
-    """Whether there is anything at all on an open device, as far as some samples tell."""
+    """Return a phrase on the data found in samples of an open device."""
     places = {size_bytes * part // SAMPLES // 4096 * 4096 for part in range(SAMPLES)}
     filled = sum(any(os.pread(fd, 4096, place)) for place in places)
     if filled == 0:
-        return f"nothing but zeros in {len(places)} places looked at"
-    return f"unrecognised data in {filled} of {len(places)} places looked at"
+        return f"only zeros in {len(places)} samples"
+    return f"unrecognised data in {filled} of {len(places)} samples"
 
 
 def refuse_opened(fd: int, path: Path) -> None:
-    """Refuses a regular file that some program holds open, such as a running database."""
+    """Refuse a regular file that a program holds open, such as a running database's."""
     if _held(fd):
         raise GuardRefusal(
-            "a program has this open, and it is not Tameshi's to destroy while it has",
+            "a program has this file open, and Tameshi must not destroy it meanwhile",
             where=str(path),
-            found="a file held open",
-            accepted=["a file that nobody has open"],
-            hint=f"`fuser -v {path}` names the program; stop it, then start again.",
+            found="an open file",
+            accepted=["a file that no program has open"],
+            hint=f"`fuser -v {path}` shows the program; stop it, then start again.",
         )
 
 
 def refuse_opened_in(folder: Path) -> None:
-    """Refuses a folder in which some program holds a file open."""
+    """Refuse a folder with an open file."""
     for place, _, names in os.walk(folder):
         for name in names:
             path = Path(place, name)
@@ -105,29 +112,31 @@ def refuse_opened_in(folder: Path) -> None:
 
 
 def _held(fd: int) -> bool:
-    """Whether a file is open elsewhere: the kernel grants a write lease only where it is not."""
+    """Return whether a file is open elsewhere: the kernel then refuses a write lease."""
     with suppress(OSError):
-        # Should somebody open it in this very moment, the signal to give way must not kill us.
+        # If a program opens the file now, the kernel's lease-break signal must not kill this
+        # process.
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
     try:
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     except OSError as error:
-        # Other errors: not our file, or a file system without leases; then nobody can tell.
+        # Other errors: a file of another user, or a file system without leases; open handles are
+        # unknown.
         return error.errno == errno.EAGAIN
     fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     return False
 
 
-def _told(entry: dict[str, str | None]) -> str:
+def _signature_text(entry: dict[str, str | None]) -> str:
     offset = int(entry["offset"] or "0", 16)
     names = [f"{key} {entry[key]}" for key in ("label", "uuid") if entry.get(key)]
     return f"{entry['type']} at byte {offset}" + (f" ({', '.join(names)})" if names else "")
 
 
-def _not_told(path: Path, found: str) -> GuardRefusal:
+def _unidentified(path: Path, found: str) -> GuardRefusal:
     return GuardRefusal(
-        "Tameshi can't tell what this holds, and so leaves it alone",
+        "Tameshi cannot identify the content of this device or file, and leaves it alone",
         where=str(path),
         found=found,
-        hint="Install util-linux 2.31 or later, whose wipefs lists what a device holds.",
+        hint="Install util-linux 2.31 or later, whose wipefs lists signatures.",
     )

@@ -1,4 +1,4 @@
-"""Block devices: what they are, by which names that stay they are known, and who uses them."""
+"""Block devices: description, lasting names, and users."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tameshi.guard.handles import changed, closing, foreign, patiently, size_tex
 
 @dataclass(frozen=True)
 class Machine:
-    """Where the kernel and udev tell of devices; tests put trees of their own in their place."""
+    """Sources of the kernel's and udev's device data; tests replace them by trees of their own."""
 
     proc: Path = PROC
     sys: Path = SYS
@@ -29,11 +29,11 @@ HERE = Machine()
 
 @dataclass(frozen=True)
 class Device:
-    """A whole disk or a partition, as the kernel describes it.
+    """Disk or partition, as the kernel describes it.
 
-    `identities` are the names by which `--destroy` may call it: serial number, WWN and by-id
-    links; for a loop device its `backing` file. `sequence` is the kernel's count of disks, which
-    tells one that came under the same name later. `node` and `disk` are folders of sysfs.
+    `identities` are the names that `--destroy` accepts: serial number, WWN, by-id links; for a loop
+    device its `backing` file. `sequence` is the kernel's disk sequence number, which distinguishes
+    a later disk of the same name. `node` and `disk` are sysfs folders.
     """
 
     path: Path
@@ -49,20 +49,20 @@ class Device:
     sequence: int | None
 
     def __str__(self) -> str:
-        """Name, model and size."""
+        """Return name, model and size."""
         model = f", {self.model}" if self.model else ""
         return f"a block device ({self.node.name}{model}, {size_text(self.size_bytes)})"
 
 
 def block_device(path: Path, machine: Machine = HERE) -> Device:
-    """The device behind a node; `path` is no link. Refuses what the kernel does not know."""
+    """Return the device of a node; `path` is not a link. Refuse a device unknown to the kernel."""
     status = os.lstat(path)
     if not stat.S_ISBLK(status.st_mode):
         raise changed(path)
     number = _number(status)
     node = machine.sys / "dev/block" / number
     if not node.exists():
-        raise foreign(path, f"a block device that the kernel does not know ({number})")
+        raise foreign(path, f"a block device unknown to the kernel ({number})")
     node = node.resolve()
     partition = number_in(node / "partition")
     disk = node if partition is None else node.parent
@@ -82,10 +82,10 @@ def block_device(path: Path, machine: Machine = HERE) -> Device:
 
 
 def open_device(device: Device, flags: int) -> int:
-    """Opens the device for nobody else: the kernel grants that only if it is not in use.
+    """Open the device exclusively, which the kernel grants only for an unused device.
 
-    It is in use, here or in another container, by a mount of it or of a partition of it, by swap,
-    RAID, LVM, ZFS or another program that opened it in this way.
+    It is in use, also from another container, if it or a partition is mounted, is swap, or belongs
+    to RAID, LVM, ZFS or another exclusive opener.
     """
     with closing(os.open(device.path, os.O_PATH | os.O_NOFOLLOW)) as handle:
         status = os.fstat(handle)
@@ -97,44 +97,46 @@ def open_device(device: Device, flags: int) -> int:
         except OSError as error:
             if error.errno != errno.EBUSY:
                 raise
-            found = "the kernel or another program holds it for itself alone"
+            found = "the kernel or another program has it open exclusively"
             raise in_use(device.path, found) from None
 
 
 def refuse_used_device(device: Device, machine: Machine = HERE) -> None:
-    """Refuses a device that is mounted, swapped to, held or shared, in itself or in a part."""
-    found = list(dict.fromkeys(_uses(device, machine)))
-    if found:
-        raise in_use(device.path, "; ".join(found))
+    """Refuse a device that is mounted, swap, held or shared, as a whole or in part."""
+    uses = list(dict.fromkeys(_uses(device, machine)))
+    if uses:
+        raise in_use(device.path, "; ".join(uses))
 
 
 def refuse_used_file(path: Path, machine: Machine = HERE) -> None:
-    """Refuses a regular file that stands behind a loop device or is swapped to."""
+    """Refuse a regular file that backs a loop device or is swap."""
     loops = [loop for loop, backing in _loops(machine) if _same(backing, path)]
-    found = [f"the loop device {loop} stands on it" for loop in loops]
+    uses = [f"it backs the loop device {loop}" for loop in loops]
     if any(_same(swap, path) for swap in swaps(machine.proc)):
-        found.append("the kernel swaps to it")
-    if found:
-        raise in_use(path, "; ".join(found))
+        uses.append("it is active swap")
+    if uses:
+        raise in_use(path, "; ".join(uses))
 
 
 def in_use(path: Path, found: str) -> GuardRefusal:
-    """The refusal of what somebody uses."""
+    """Return the refusal of a target in use."""
     return GuardRefusal(
-        "this is in use, and not Tameshi's to destroy, whatever --destroy says",
+        "this is in use, and Tameshi must not destroy it, even with --destroy",
         where=str(path),
         found=found,
-        accepted=["what nobody uses"],
-        hint="If it may go, give it up yourself (umount, swapoff, vgchange -an, mdadm --stop, "
-        "zpool export, losetup -d), then start again.",
+        accepted=["a device or file that is not in use"],
+        hint=(
+            "If it may be destroyed, release it yourself (umount, swapoff, vgchange -an, mdadm "
+            "--stop, zpool export, losetup -d), then start again."
+        ),
     )
 
 
 def _uses(device: Device, machine: Machine) -> Iterator[str]:
-    """Who uses the device, its partitions or, of a partition, the disk as a whole."""
+    """Yield the uses of the device, of its partitions or, for a partition, of the whole disk."""
     family = dict(_family(device))
     for mount in mounts(machine.proc):
-        # Btrfs mounts under a number of its own; the source is then the device.
+        # Btrfs mounts under an anonymous device number; use the source instead.
         source = Path("/", mount.source)
         number = mount.device if mount.device in family else _node_number(source)
         if number in family:
@@ -142,7 +144,7 @@ def _uses(device: Device, machine: Machine) -> Iterator[str]:
     for swap in swaps(machine.proc):
         number = _node_number(swap)
         if number in family:
-            yield f"the kernel swaps to {family[number]}"
+            yield f"{family[number]} is active swap"
     for name in family.values():
         folder = device.disk if name == device.disk.name else device.disk / name
         for holder in names_in(folder / "holders"):
@@ -153,16 +155,16 @@ def _uses(device: Device, machine: Machine) -> Iterator[str]:
     for loop, backing in _loops(machine):
         number = _node_number(backing)
         if number in family:
-            yield f"the loop device {loop} stands on {family[number]}"
+            yield f"{family[number]} backs the loop device {loop}"
         if device.backing and loop != device.disk.name and _same(backing, device.backing):
-            yield f"the loop device {loop} stands on the same file {backing}"
+            yield f"the loop device {loop} has the same backing file {backing}"
 
 
 def _family(device: Device) -> Iterator[tuple[str, str]]:
-    """Number and name of each device whose use is a use of this one."""
+    """Yield number and name of each device whose use implies a use of this one."""
     yield device.number, device.node.name
     if device.partition is not None:
-        # The other partitions are other people's, and out of this one's reach.
+        # Other partitions are independent of this one.
         yield text_in(device.disk / "dev") or "", device.disk.name
         return
     for name in names_in(device.disk):
@@ -173,10 +175,10 @@ def _family(device: Device) -> Iterator[tuple[str, str]]:
 def _identities(
     disk: Path, partition: int | None, number: str, machine: Machine
 ) -> tuple[str, ...]:
-    """Names that go with the device and with no other, wherever it is plugged in.
+    """Return names that identify this device alone, in whatever slot.
 
-    A serial number that several disks share (namespaces of one drive, paths to one disk) names
-    none of them. A partition is called by its disk's names with `-partN`, as udev does.
+    A serial number shared by several disks (namespaces of a drive, paths to a disk) identifies none
+    of them. A partition has its disk's names with `-partN`, as in udev.
     """
     own = _hardware_names(disk)
     for other in _disks(machine):
@@ -189,11 +191,12 @@ def _identities(
 
 
 def _hardware_names(disk: Path) -> set[str]:
-    """Serial number, WWN and the like of a whole disk; of a loop device, its backing file."""
+    """Return serial number, WWN and similar names of a whole disk; for a loop device its backing
+    file."""
     files = ("serial", "wwid", "device/serial", "device/wwid", "dm/uuid")
     texts = [text_in(disk / file) or "" for file in files]
     with suppress(OSError):
-        # A SCSI disk's page 80 has its serial number after four bytes of its own.
+        # Page 80 of a SCSI disk holds the serial number after a header of four bytes.
         page = (disk / "device/vpd_pg80").read_bytes()[4:]
         texts.append(page.decode("ascii", errors="ignore").replace("\0", ""))
     names = {" ".join(text.split()) for text in texts}
@@ -208,7 +211,7 @@ def _disks(machine: Machine) -> list[Path]:
 
 
 def _loops(machine: Machine) -> Iterator[tuple[str, Path]]:
-    """Each loop device in use, with what it stands on."""
+    """Yield each loop device in use with its backing file."""
     for disk in _disks(machine):
         backing = _backing(disk)
         if backing:
@@ -221,7 +224,7 @@ def _backing(disk: Path) -> Path | None:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, by whatever names."""
+    """Return whether two paths lead to the same file."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -229,7 +232,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _node_number(path: Path) -> str | None:
-    """`MAJ:MIN` of the block device that `path` leads to; None if it leads to none."""
+    """Return `MAJ:MIN` of the block device at `path`, or None."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,7 +1,8 @@
-"""Data directories: folders of Tameshi's, claimed for a database server, or for streams, to fill.
+"""Data directories: folders of Tameshi's, claimed for a database server or for streams of file
+calls.
 
-A server wants an empty directory, and the marker is a file: the server's own is `data` inside, and
-so is that of streams which make, look at and delete files.
+A server needs an empty directory, but the marker is a file. Servers and streams therefore use the
+subfolder `data`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from tameshi.guard.space import Need, require_space
 from tameshi.guard.targets import OpenTarget
 
 SERVERS_OWN = "data"
-"""The folder inside a data directory that is the server's alone."""
+"""Subfolder for the server's own files."""
 
 _SYSTEMS = [Path("/", name) for name in ("bin", "boot", "etc", "lib", "lib64", "sbin", "usr")]
 _COLLECTIONS = [Path("/"), Path("/home"), Path("/var")]
@@ -59,10 +60,10 @@ _COLLECTIONS = [Path("/"), Path("/home"), Path("/var")]
 
 @dataclass(frozen=True)
 class DirectoryPlan:
-    """What `claim_data_directory` will do, found out without touching anything.
+    """Planned action of `claim_data_directory`, found without any change.
 
-    `path` is the real path; `identity` pins the directory that was examined, or the one in which
-    it will be made. `found` says what a directory to be cleared holds.
+    `path` is the real path; `identity` pins the examined directory, or the parent of a new one.
+    `found` describes the contents of a directory to be cleared.
     """
 
     path: Path
@@ -75,20 +76,20 @@ class DirectoryPlan:
 
     @property
     def lasting_name(self) -> str:
-        """What the directory is called after the next start too."""
+        """Return a name that stays the same after a reboot."""
         return str(self.path)
 
     def remove(self) -> None:
-        """Deletes the directory with everything in it, if it is there and Tameshi's."""
+        """Delete the directory with all contents, if it exists and is Tameshi's."""
         if self.path.exists():
             remove_folder(self.path)
 
     def named_by(self, destroy: Sequence[str]) -> bool:
-        """Whether one of the names given with `--destroy` is exactly this directory's."""
+        """Return whether a name given with `--destroy` is exactly this directory's."""
         return named_by(destroy, self.path)
 
     def described(self) -> list[str]:
-        """Lines for the user to read before anything is written."""
+        """Return announcement lines for the user, before any write."""
         size = size_text(self.size_bytes)
         if self.action == "clear":
             return [f"destroys everything in {self.path}", f"  found: {self.found}"]
@@ -99,10 +100,10 @@ class DirectoryPlan:
 def check_data_directory(
     path: Path, size_bytes: int, destroy: Sequence[str] = (), *, machine: Machine = HERE
 ) -> DirectoryPlan:
-    """Examines a directory that a server shall fill with `size_bytes`; creates nothing.
+    """Examine a directory for a server that writes `size_bytes`; create nothing.
 
-    One that holds what Tameshi did not make must be named by `destroy`, and is then cleared. Raises
-    `BadInput` for a place that is not there, `GuardRefusal` for what may not be used or cleared.
+    A directory with foreign contents must be named in `destroy`, and is then cleared. Raises
+    `BadInput` for a missing directory, `GuardRefusal` for one that must not be used or cleared.
     """
     with translated(path):
         plan = _plan(resolved(path), size_bytes, destroy, machine)
@@ -128,14 +129,14 @@ def _plan(real: Path, size_bytes: int, destroy: Sequence[str], machine: Machine)
         elif exists:
             action, found = "clear", entries_in(directory)
             if not named_by(destroy, real):
-                raise foreign_folder(real, f"{found} and without Tameshi's marker", [str(real)])
+                raise foreign_folder(real, f"{found}, without Tameshi's marker", [str(real)])
             _refuse_foreign_folder(real, directory)
     need = Need(real, place, size_bytes)
     return DirectoryPlan(real, action, size_bytes, identity, need, found)
 
 
 def claim_data_directory(plan: DirectoryPlan) -> Path:
-    """Makes, takes over or clears the planned directory; returns the one inside for the server.
+    """Create, take over or clear the planned directory; return the server's subfolder.
 
     Raises `GuardRefusal` if it has changed since `check_data_directory`.
     """
@@ -146,7 +147,8 @@ def claim_data_directory(plan: DirectoryPlan) -> Path:
                 raise changed(plan.path)
             if plan.action == "clear" and not is_marked(directory):
                 _refuse_foreign_folder(plan.path, directory)
-                # The marker comes last: what an interruption leaves is not mistaken for Tameshi's.
+                # Write the marker last: an interruption leaves no folder that seems to be
+                # Tameshi's.
                 empty(directory, plan.path, os.fstat(directory).st_dev)
                 mark(directory)
         claim_folder(plan.path)
@@ -154,10 +156,10 @@ def claim_data_directory(plan: DirectoryPlan) -> Path:
 
 
 def open_data_directory(plan: DirectoryPlan, role: str) -> OpenTarget:
-    """Claims the planned directory, empties it, and opens what is inside for streams to fill.
+    """Claim and empty the planned directory, and open its subfolder for streams.
 
-    A plan may be opened again and again, each time empty. Raises `GuardRefusal` if the directory
-    has changed since `check_data_directory`.
+    A plan may be opened several times; the folder is empty each time. Raises `GuardRefusal` if the
+    directory has changed since `check_data_directory`.
     """
     if not plan.made.uuid:
         claim_data_directory(plan)
@@ -170,9 +172,9 @@ def open_data_directory(plan: DirectoryPlan, role: str) -> OpenTarget:
 
 
 def empty_data_directory(path: Path) -> Path:
-    """Deletes what a server left in a directory that carries the marker; returns a new one for it.
+    """Delete a server's files from a directory with the marker; return a new subfolder.
 
-    Raises `GuardRefusal` for any other directory, before anything is deleted.
+    Raises `GuardRefusal` for any other directory, before any deletion.
     """
     with translated(path):
         real = resolved(path)
@@ -193,9 +195,11 @@ def _servers_own(real: Path) -> Path:
 
 
 def _refuse_foreign_folder(real: Path, directory: int) -> None:
-    """Refuses what even `--destroy` does not give away: the system, mount points, what is open."""
+    """Refuse folders that `--destroy` cannot release: system folders, mount points, open files."""
     if real.parent in _COLLECTIONS or any(real.is_relative_to(system) for system in _SYSTEMS):
-        raise foreign_folder(real, "a directory of the system's, or one that holds others'")
+        raise foreign_folder(
+            real, "a system directory, or a directory that contains directories of others"
+        )
     if MARKER in os.listdir(directory):
         raise foreign_folder(real, f"a file {MARKER} that Tameshi did not write")
     refuse_mounts(real)

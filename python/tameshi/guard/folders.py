@@ -1,4 +1,4 @@
-"""Folders of Tameshi's own: claimed by a marker file, written in and deleted only with it."""
+"""Folders of Tameshi's own: claimed by a marker file, written and deleted only with the marker."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tameshi.guard.handles import (
 )
 
 MARKER = ".tameshi-owned"
-"""The name of the file that marks a folder as Tameshi's."""
+"""Name of the marker file."""
 
 _FOLDER_MARK = b"Tameshi made this folder and may delete it with everything in it.\n"
 
@@ -37,9 +37,9 @@ _CLAIMED = ("a new folder", "an empty folder", "a folder made by Tameshi")
 
 
 def claim_folder(path: Path) -> None:
-    """Makes `path` a folder of Tameshi's, its parents too; one that already is stays as it is.
+    """Make `path` and its parents a folder of Tameshi's; keep one that exists.
 
-    An empty directory is claimed. Raises `GuardRefusal` for a directory that holds anything else.
+    Claims an empty directory. Raises `GuardRefusal` for a directory with other contents.
     """
     with translated(path):
         real = resolved(path)
@@ -51,7 +51,7 @@ def claim_folder(path: Path) -> None:
                 return
             if not claimable(directory):
                 raise GuardRefusal(
-                    "this folder holds files Tameshi did not make",
+                    "this folder holds files that Tameshi did not make",
                     where=str(real),
                     found=entries_in(directory),
                     accepted=_CLAIMED,
@@ -60,19 +60,19 @@ def claim_folder(path: Path) -> None:
 
 
 def _refuse_what_is_no_folder(real: Path) -> None:
-    """Refuses a path at which, or above which, something else than a directory lies."""
+    """Refuse a path where it or a parent is not a directory."""
     there = next(path for path in (real, *real.parents) if os.path.lexists(path))
     status = os.stat(there)
     if not stat.S_ISDIR(status.st_mode):
-        message = "this is no folder" if there == real else "no folder can be made below this"
+        message = "this is not a folder" if there == real else "a part of this path is not a folder"
         raise GuardRefusal(message, where=str(there), found=described(status), accepted=_CLAIMED)
 
 
 def remove_folder(path: Path) -> None:
-    """Deletes a folder that carries Tameshi's marker, with everything in it.
+    """Delete a folder with Tameshi's marker and all its contents.
 
-    Symbolic links in it are deleted, never followed. Raises `GuardRefusal`, before anything is
-    deleted, for a folder without the marker, a link, `/`, a home, or one with a mount inside.
+    Deletes symbolic links inside without following them. Raises `GuardRefusal`, before any
+    deletion, for a folder without the marker, a link, `/`, a home, or a folder with a mount inside.
     """
     if os.path.islink(path):
         raise foreign_folder(path, "a symbolic link")
@@ -87,29 +87,30 @@ def remove_folder(path: Path) -> None:
             empty(directory, real, status.st_dev, keep=MARKER)
             if identity_of(os.lstat(real)) != identity_of(status):
                 raise changed(real)
-            # The marker goes last: an interrupted removal can be taken up again.
+            # Delete the marker last, so that an interrupted removal can be resumed.
             os.unlink(MARKER, dir_fd=directory)
             os.rmdir(real)
 
 
 def move_folder(path: Path, new: Path) -> None:
-    """Renames a folder that carries Tameshi's marker; makes missing folders above `new`.
+    """Rename a folder with Tameshi's marker; create missing parents of `new`.
 
-    Raises `GuardRefusal` if the folder has no marker, or none above `new` has; `new` must not be.
+    Raises `GuardRefusal` if the folder has no marker or no parent of `new` has one; `new` must not
+    exist.
     """
     with translated(path), closing(os.open(path, OPEN_FOLDER)) as directory:
         if not is_marked(directory):
             raise foreign_folder(path, "a directory without Tameshi's marker")
         with closing(_open_owned_parent(new)) as parent:
-            os.mkdir(new.name, dir_fd=parent)  # Fails if anything has this name.
+            os.mkdir(new.name, dir_fd=parent)  # Fails if the name exists.
             os.rename(path, new.name, dst_dir_fd=parent)
             os.fsync(parent)
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes a file in a folder of Tameshi's, whole or not at all; makes missing folders.
+    """Write a file in a folder of Tameshi's atomically; create missing folders.
 
-    Raises `GuardRefusal` where no folder above `path` carries the marker.
+    Raises `GuardRefusal` if no parent of `path` carries the marker.
     """
     with translated(path), closing(_open_owned_parent(path)) as directory:
         fd, name = open_new(directory, 0o666)
@@ -123,12 +124,12 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def append_file(path: Path) -> BinaryIO:
-    """Opens a file in a folder of Tameshi's for appending; makes it and missing folders.
+    """Open a file in a folder of Tameshi's for appending; create it and missing folders.
 
     The caller flushes and closes it. Raises `GuardRefusal` as `write_file` does, and for a link.
     """
     with translated(path):
-        # Not blocking: a named pipe under this name must be refused, not waited for.
+        # Open without blocking: a named pipe of this name must be refused, not waited for.
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         with closing(_open_owned_parent(path)) as directory:
             fd = os.open(path.name, flags, 0o666, dir_fd=directory)
@@ -140,14 +141,14 @@ def append_file(path: Path) -> BinaryIO:
 
 
 def _open_owned_parent(path: Path) -> int:
-    """The directory of `path`, open, made if missing, inside a folder that carries the marker."""
+    """Open the parent directory of `path`, created if missing, inside a folder with the marker."""
     parent = Path(os.path.realpath(path.parent))
     owned = next((folder for folder in (parent, *parent.parents) if _is_owned(folder)), None)
     if owned is None or path.name in ("", "..", MARKER):
         raise GuardRefusal(
-            "Tameshi writes its files only into folders of its own",
+            "Tameshi writes files only into its own folders",
             where=str(path),
-            found=f"the marker's own name, or {parent} outside any folder made by Tameshi",
+            found=f"the name of the marker, or {parent} outside any folder made by Tameshi",
             accepted=[f"a path inside a folder with the marker {MARKER}"],
         )
     directory = os.open(owned, OPEN_FOLDER)
@@ -169,19 +170,19 @@ def _is_owned(folder: Path) -> bool:
 
 
 def mark(directory: int) -> None:
-    """Marks an open directory as Tameshi's."""
+    """Write the marker into an open directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
     _write_durably(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
     os.fsync(directory)
 
 
 def is_marked(directory: int) -> bool:
-    """Whether an open directory carries the marker."""
+    """Return whether an open directory carries the marker."""
     return _mark_in(directory) == _FOLDER_MARK
 
 
 def _mark_in(directory: int) -> bytes | None:
-    """What the folder's marker file says; None without one that is a file of one name."""
+    """Return the content of the marker file; None if it is absent or has several links."""
     try:
         fd = open_regular(Path(MARKER), os.O_RDONLY, directory)
     except (OSError, GuardRefusal):
@@ -191,7 +192,7 @@ def _mark_in(directory: int) -> bytes | None:
 
 
 def claimable(directory: int) -> bool:
-    """Whether the folder is empty, or holds no more than a marker that a crash cut short."""
+    """Return whether the folder is empty, or holds only a marker truncated by a crash."""
     names = os.listdir(directory)
     if names == [MARKER]:
         mark = _mark_in(directory)
@@ -200,13 +201,13 @@ def claimable(directory: int) -> bool:
 
 
 def entries_in(directory: int) -> str:
-    """What an open directory holds, in words."""
+    """Return a phrase on the number of entries of an open directory."""
     count = len(os.listdir(directory))
     return f"a directory with {count} {'entry' if count == 1 else 'entries'}"
 
 
 def empty(directory: int, path: Path, device: int, keep: str = "") -> None:
-    """Deletes what is in an open directory, without following links or leaving `device`."""
+    """Delete the contents of an open directory, without following links or leaving `device`."""
     for name in os.listdir(directory):
         if name == keep:
             continue
@@ -222,24 +223,24 @@ def empty(directory: int, path: Path, device: int, keep: str = "") -> None:
 
 
 def refuse_mounts(real: Path) -> None:
-    """Refuses a folder that is a mount point, or in which something is mounted."""
+    """Refuse a folder that is a mount point or contains one."""
     for mount in mounts():
         if mount.point.is_relative_to(real):
             raise foreign_folder(real, f"a file system mounted at {mount.point}")
 
 
 def refuse_protected(real: Path) -> None:
-    """Refuses `/`, a home and what lies above one, whatever they carry."""
+    """Refuse `/`, a home and its parents, even with a marker."""
     homes = [os.path.expanduser("~")]
     with suppress(KeyError):
         homes.append(pwd.getpwuid(os.getuid()).pw_dir)
     for home in homes:
         if Path(os.path.realpath(home)).is_relative_to(real):
-            raise foreign_folder(real, "the root directory, a home or a folder above one")
+            raise foreign_folder(real, "the root directory, a home directory or a parent of one")
 
 
 def _write_durably(fd: int, data: bytes) -> None:
-    """Writes, makes durable and closes."""
+    """Write, sync and close."""
     with open(fd, "wb") as file:
         file.write(data)
         file.flush()
@@ -247,14 +248,14 @@ def _write_durably(fd: int, data: bytes) -> None:
 
 
 def foreign_folder(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:
-    """The refusal of a folder; `names` are those by which `--destroy` may call it."""
+    """Return the refusal of a folder; `names` are those that `--destroy` accepts."""
     return GuardRefusal(
         "Tameshi does not claim or delete this folder",
         where=str(path),
         found=found,
         accepted=[
             "a new or empty folder",
-            "a folder made by Tameshi, by its own name, with no mount inside",
+            "a folder made by Tameshi, given by its real path, without mounts inside",
             *may_be_lost(names),
         ],
     )

@@ -1,4 +1,4 @@
-"""What the guard's two halves share: opening without following, describing and refusing."""
+"""Descriptors, descriptions and refusals common to targets and folders."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from typing import TypeVar
 from tameshi.core.errors import GuardRefusal, RunFailed
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-"""Flags that open a directory and nothing that merely leads to one."""
+"""Flags that open a directory but no link to one."""
 
 Identity = tuple[int, int]
-"""Device and inode number: the same file as long as both stay and it has not been deleted."""
+"""Device and inode number: they identify a file until it is deleted."""
 
 LOCK_PATIENCE_SECONDS = 3.0
-"""How long to wait for a target that somebody holds.
+"""Wait for a target held by another process, in s.
 
-The ring of a worker that has just ended holds its target a little longer: the kernel takes it
-down later.
+The ring of a finished worker keeps its target open a little longer, until the kernel frees it.
 """
 
 Got = TypeVar("Got")
@@ -41,7 +40,7 @@ _NOT_AS_EXPECTED = (
 
 
 def resolved(path: Path) -> Path:
-    """The real path, which need not exist; a link that leads to nothing is refused."""
+    """Return the real path, which may not exist; refuse a dangling link."""
     real = Path(os.path.realpath(path))
     if os.path.lexists(path) and not os.path.lexists(real):
         raise foreign(path, f"a symbolic link to {real}, which does not exist")
@@ -50,7 +49,7 @@ def resolved(path: Path) -> Path:
 
 @contextmanager
 def closing(fd: int) -> Iterator[int]:
-    """Closes the descriptor at the end of the block."""
+    """Close the descriptor at the end of the block."""
     try:
         yield fd
     finally:
@@ -59,7 +58,7 @@ def closing(fd: int) -> Iterator[int]:
 
 @contextmanager
 def closing_on_error(fd: int) -> Iterator[int]:
-    """Closes the descriptor if the block fails; otherwise it is handed on."""
+    """Close the descriptor if the block fails; otherwise leave it open."""
     try:
         yield fd
     except BaseException:
@@ -68,7 +67,7 @@ def closing_on_error(fd: int) -> Iterator[int]:
 
 
 def open_regular(path: Path, flags: int, directory: int | None = None) -> int:
-    """Opens a regular file by its last name, never following a link or touching a device."""
+    """Open a regular file without following a link or opening a device."""
     name = path if directory is None else path.name
     with closing(os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=directory)) as handle:
         status = os.fstat(handle)
@@ -78,14 +77,14 @@ def open_regular(path: Path, flags: int, directory: int | None = None) -> int:
 
 
 def open_new(directory: int, mode: int) -> tuple[int, str]:
-    """A new file under a name of its own in the open directory, to be renamed when complete."""
+    """Create a file with a random name in the open directory, to be renamed when complete."""
     name = f".tameshi-new-{secrets.token_hex(8)}"
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     return os.open(name, flags, mode, dir_fd=directory), name
 
 
 def patiently(attempt: Callable[[], Got], code: int) -> Got:
-    """What `attempt` gives, tried again for a while as long as it fails with this error."""
+    """Return the result of `attempt`, retried for a while as long as it fails with this error."""
     deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
     while True:
         try:
@@ -97,12 +96,12 @@ def patiently(attempt: Callable[[], Got], code: int) -> Got:
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """What tells this file from another under the same name."""
+    """Return the device and inode number of a file."""
     return status.st_dev, status.st_ino
 
 
 def described(status: os.stat_result) -> str:
-    """What kind of thing this is, in words."""
+    """Return a phrase on the kind of a file."""
     if stat.S_ISREG(status.st_mode):
         names = f" with {status.st_nlink} names (hard links)" if status.st_nlink > 1 else ""
         return f"a regular file of {size_text(status.st_size)}{names}"
@@ -114,11 +113,11 @@ def described(status: os.stat_result) -> str:
         stat.S_IFLNK: "a symbolic link",
         stat.S_IFDIR: "a directory",
     }
-    return kinds.get(stat.S_IFMT(status.st_mode), "something unknown")
+    return kinds.get(stat.S_IFMT(status.st_mode), "an unknown kind of file")
 
 
 def size_text(count: int) -> str:
-    """A number of bytes in words."""
+    """Format a number of bytes."""
     for unit, bytes_each in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if abs(count) >= bytes_each:
             return f"{count / bytes_each:.1f} {unit}"
@@ -126,9 +125,9 @@ def size_text(count: int) -> str:
 
 
 def named_by(destroy: Sequence[str], real: Path) -> bool:
-    """Whether `--destroy` names exactly this real path.
+    """Return whether `--destroy` names exactly this real path.
 
-    A name that leads here through a link does not: what is destroyed must stand in the command.
+    A name that leads here through a link does not count: the command must state what it destroys.
     """
     return any(
         os.path.abspath(name) == str(real) == os.path.realpath(name) for name in destroy if name
@@ -136,12 +135,12 @@ def named_by(destroy: Sequence[str], real: Path) -> bool:
 
 
 def may_be_lost(names: Iterable[str]) -> list[str]:
-    """What to add to the command, for each of these names of a thing, if it may be destroyed."""
-    return [f"--destroy {shlex.quote(name)}, if it may be lost" for name in names]
+    """Return the options that would release each of these names."""
+    return [f"--destroy {shlex.quote(name)}, if its content may be destroyed" for name in names]
 
 
 def foreign(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:
-    """The refusal of what is not Tameshi's; `names` are those by which `--destroy` may call it."""
+    """Return the refusal of a foreign target; `names` are those that `--destroy` accepts."""
     return GuardRefusal(
         "Tameshi did not make this and leaves it alone",
         where=str(path),
@@ -151,18 +150,18 @@ def foreign(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:
 
 
 def changed(path: Path) -> GuardRefusal:
-    """The refusal of what is no longer what was examined."""
+    """Return the refusal of a target that differs from the examined one."""
     return GuardRefusal(
-        "this was exchanged while Tameshi was at work on it, and is left alone",
+        "this was replaced while Tameshi used it, and is left alone",
         where=str(path),
-        hint="See who else writes there, then start again.",
+        hint="Find the other program that writes there, then start again.",
     )
 
 
 def forbidden(path: Path) -> GuardRefusal:
-    """The refusal where the kernel gives no permission."""
+    """Return the refusal for lack of permission."""
     return GuardRefusal(
-        "Tameshi may not write here",
+        "Tameshi has no permission to write here",
         where=str(path),
         found="no permission, or a file system mounted read-only",
         accepted=_ACCEPTED_TARGETS,
@@ -171,7 +170,7 @@ def forbidden(path: Path) -> GuardRefusal:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turns what the kernel refuses into an error that says where and what to do."""
+    """Convert an error of the kernel into one with place and remedy."""
     try:
         yield
     except OSError as error:
@@ -179,6 +178,8 @@ def translated(path: Path) -> Iterator[None]:
             raise forbidden(path) from error
         found = (error.strerror or "").lower()
         if error.errno in _NOT_AS_EXPECTED:
-            message = "this is not there, or not what it has to be"
+            message = "this does not exist, or is not of the expected kind"
             raise GuardRefusal(message, where=str(path), found=found) from error
-        raise RunFailed("the file system refused", where=str(path), found=found) from error
+        raise RunFailed(
+            "the file system reported an error", where=str(path), found=found
+        ) from error

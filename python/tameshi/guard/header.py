@@ -1,4 +1,4 @@
-"""The mark of a target file: the first block, which says whose the file is and what it is for."""
+"""Header of a target file: first block, with owner and purpose of the file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tameshi.guard.handles import described, foreign
 DATA_OFFSET = 1 << 20
 """Bytes before the payload of a target file: the header's region, aligned for any device."""
 HEADER_BYTES = 4096
-"""Bytes of that region that are written and compared."""
+"""Bytes of the header's region that are written and compared."""
 
 _MAGIC = b"Tameshi made this file and may overwrite or delete it (storage target, format 1).\n"
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a target says of itself; `size_bytes` is its payload's size."""
+    """Description of a target; `size_bytes` is the size of its payload."""
 
     uuid: str
     role: str
@@ -28,9 +28,9 @@ class Header:
     laid_out: bool
 
     def to_block(self) -> bytes:
-        """The header as it stands at the beginning of the file, padded with zero bytes.
+        """Return the header as stored at the start of the file, padded with zeros.
 
-        Its text stays within the first 512 bytes, which devices write whole or not at all.
+        Its text fits into the first 512 bytes, which devices write atomically.
         """
         body = json.dumps(asdict(self)).encode()
         digest = hashlib.sha256(body).hexdigest().encode()
@@ -38,7 +38,7 @@ class Header:
 
     @classmethod
     def from_block(cls, block: bytes) -> Header | None:
-        """The header in `block`; None where it is absent, torn or altered."""
+        """Parse the header in `block`; None if absent, torn or altered."""
         if len(block) != HEADER_BYTES or not block.startswith(_MAGIC):
             return None
         digest, _, rest = block[len(_MAGIC) :].partition(b"\n")
@@ -49,17 +49,17 @@ class Header:
             header = cls(**json.loads(body))
         except (ValueError, TypeError):
             return None
-        # What does not come out as it went in was not written by this code.
+        # A header that does not round-trip was not written by this code.
         return header if header.to_block() == block else None
 
 
 def header_of(fd: int) -> Header | None:
-    """The header of an open file; None where it is absent, torn or altered."""
+    """Read the header of an open file; None if absent, torn or altered."""
     return Header.from_block(os.pread(fd, HEADER_BYTES, 0))
 
 
 def own_header(fd: int, path: Path) -> Header:
-    """The header of an open file; refuses one that is not wholly and only Tameshi's."""
+    """Read the header of an open file; refuse a file without header or with several links."""
     header = header_of(fd)
     if header is None:
         raise foreign(path, f"{described(os.fstat(fd))} without Tameshi's marker")
@@ -68,13 +68,13 @@ def own_header(fd: int, path: Path) -> Header:
 
 
 def refuse_second_name(fd: int, path: Path) -> None:
-    """Refuses a file with more than one name: nobody has said that the others may be lost."""
+    """Refuse a file with several hard links: the user has not released the others."""
     status = os.fstat(fd)
     if status.st_nlink > 1:
         raise foreign(path, described(status))
 
 
 def write_header(fd: int, header: Header) -> None:
-    """Writes the header, durably."""
+    """Write the header durably."""
     os.pwrite(fd, header.to_block(), 0)
     os.fsync(fd)

@@ -1,4 +1,4 @@
-"""What may become a storage target: examined here, without touching anything."""
+"""Plans of storage targets, examined without writing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _KERNEL_FILE_SYSTEMS = {
 
 @dataclass
 class Made:
-    """What this process has made of a plan, so that the same plan opens again run after run."""
+    """Result of the first opening of a plan, so that later runs open the same target."""
 
     uuid: str | None = None
     identity: Identity = (0, 0)
@@ -57,12 +57,11 @@ class Made:
 
 @dataclass(frozen=True)
 class TargetPlan:
-    """What `open_target` will do, found out without touching anything.
+    """Planned action of `open_target`, found without any change.
 
-    `path` is the real path, symbolic links resolved; `size_bytes` the payload's size. `identity`,
-    `uuid`, `stamp` and `device` pin what was examined: the file to reuse or overwrite, the
-    directory to create it in, the block device. `found` says what a device or a file to overwrite
-    holds.
+    `path` is the real path, `size_bytes` the payload's size. `identity`, `uuid`, `stamp` and
+    `device` pin the examined target: the file to reuse or overwrite, the directory of a new file,
+    or the block device. `found` describes the contents of a device or of a file to overwrite.
     """
 
     path: Path
@@ -80,29 +79,30 @@ class TargetPlan:
 
     @property
     def ours(self) -> bool:
-        """Whether the target is, or becomes, a file of Tameshi's, which `remove_target` takes."""
+        """Return whether the target is or becomes a file of Tameshi's, which `remove_target`
+        deletes."""
         return self.device is None
 
     @property
     def lasting_name(self) -> str:
-        """What the target is called after the next start too: a device's identity, or the path."""
+        """Return a name that stays the same after a reboot: a device's identity, or the path."""
         return self.device.identities[0] if self.device else str(self.path)
 
     def named_by(self, destroy: Sequence[str]) -> bool:
-        """Whether one of the names given with `--destroy` is exactly this target's."""
+        """Return whether a name given with `--destroy` is exactly this target's."""
         if self.device:
             return any(name in self.device.identities for name in destroy)
         return named_by(destroy, self.path)
 
     def described(self) -> list[str]:
-        """Lines for the user to read before anything is written."""
+        """Return announcement lines for the user, before any write."""
         size = size_text(self.size_bytes)
         where = f"{self.path} ({self.file_system})" if self.file_system else str(self.path)
         match self.action:
             case "create":
                 return [f"{self.role}: a new file of {size}, {where}"]
             case "reuse":
-                return [f"{self.role}: {size} in a file that Tameshi made, {where}"]
+                return [f"{self.role}: {size} in an existing file of Tameshi's, {where}"]
             case "overwrite":
                 return [f"{self.role}: destroys the file {where}", f"  found: {self.found}"]
             case "device":
@@ -125,11 +125,11 @@ def check_target(
     *,
     machine: Machine = HERE,
 ) -> TargetPlan:
-    """Examines what the user bound to `role` for a payload of `size_bytes`; creates nothing.
+    """Examine the user's target for a payload of `size_bytes` in `role`; create nothing.
 
-    A directory stands for the file `tameshi-ROLE.dat` in it. A foreign file or a block device must
-    be named by `destroy`. Raises `BadInput` for a size, role or path that means nothing,
-    `GuardRefusal` for all that Tameshi must not or cannot write to.
+    A directory means the file `tameshi-ROLE.dat` in it. A foreign file or a block device must be
+    named in `destroy`. Raises `BadInput` for an invalid size, role or path, `GuardRefusal` for a
+    target that Tameshi must not or cannot write to.
     """
     return check_targets({role: (path, size_bytes)}, destroy, machine=machine)[role]
 
@@ -141,9 +141,9 @@ def check_targets(
     sparse: Container[str] = (),
     machine: Machine = HERE,
 ) -> dict[str, TargetPlan]:
-    """Examines path and size of each role as `check_target` does, and whether all fit together.
+    """Examine path and size of each role as `check_target` does, and their total space.
 
-    Roles that are `sparse` are not written before a run, and so need no room beforehand.
+    Roles in `sparse` are not written before a run and need no space beforehand.
     """
     plans: dict[str, TargetPlan] = {}
     for role, (path, size_bytes) in wanted.items():
@@ -161,14 +161,14 @@ def check_targets(
 
 
 def refuse_unused(destroy: Sequence[str], plans: Iterable[TargetPlan]) -> None:
-    """Refuses a name given with `--destroy` that names none of what is going to be used."""
+    """Refuse a name given with `--destroy` that no target of this command has."""
     plans = list(plans)
     for name in destroy:
         if not any(plan.named_by([name]) for plan in plans):
             accepted = [shlex.quote(str(plan.path)) for plan in plans if not plan.device]
             accepted += [n for plan in plans if plan.device for n in plan.device.identities]
             raise BadInput(
-                "this names nothing that would be used",
+                "no target of this command has this name",
                 where="--destroy",
                 found=name,
                 accepted=accepted,
@@ -176,36 +176,36 @@ def refuse_unused(destroy: Sequence[str], plans: Iterable[TargetPlan]) -> None:
 
 
 def refuse_kernels(real: Path, file_system: str | None, found: str) -> None:
-    """Refuses a place in which the kernel shows itself: nothing there lies on a disk."""
+    """Refuse a path in a file system of the kernel, such as proc: it is not on a disk."""
     in_dev = real.is_relative_to("/dev") and not real.is_relative_to("/dev/shm")
     if in_dev or file_system in _KERNEL_FILE_SYSTEMS:
-        raise foreign(real, f"{found}, in a directory of the kernel's ({file_system})")
+        raise foreign(real, f"{found}, in a file system of the kernel ({file_system})")
 
 
 def require_access(path: Path, mode: int) -> None:
-    """Refuses a place where this user may not do what has to be done."""
+    """Refuse a path without the permissions in `mode`."""
     if not os.access(path, mode, effective_ids=True):
         raise forbidden(path)
 
 
 def require_directory(path: Path) -> None:
-    """Raises `BadInput` for a directory that does not exist."""
+    """Raise `BadInput` for a missing directory."""
     if not os.path.isdir(path):
         raise BadInput(
-            "there is no such directory",
+            "no such directory",
             where=str(path),
-            hint="Create it first: a mistyped mount point would otherwise fill the wrong disk.",
+            hint="Create it first: with a mistyped mount point, Tameshi would fill the wrong disk.",
         )
 
 
 def file_system_of(path: Path, machine: Machine = HERE) -> str | None:
-    """The kind of file system at `path`."""
+    """Return the kind of file system at `path`."""
     mount = mount_of(path, machine.proc)
     return mount.file_system if mount else None
 
 
 def stamp_of(status: os.stat_result) -> tuple[int, ...]:
-    """What changes whenever a file is written to."""
+    """Return size and times, which change with every write to a file."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
@@ -213,10 +213,15 @@ def _plan(
     path: Path, size_bytes: int, role: str, destroy: Sequence[str], machine: Machine
 ) -> TargetPlan:
     if size_bytes <= 0:
-        raise BadInput("a target needs a size", where=str(path), found=f"{size_bytes} bytes")
+        raise BadInput(
+            "a target's size must be greater than zero",
+            where=str(path),
+            found=f"{size_bytes} bytes",
+        )
     if not _ROLE.fullmatch(role):
         raise BadInput(
-            "a role names a file and may hold letters, digits and . _ - only", found=repr(role)
+            "a storage name is part of a file name: it may hold letters, digits and . _ - only",
+            found=repr(role),
         )
     real = resolved(path)
     if os.path.isdir(real):
@@ -245,7 +250,7 @@ def _plan_new(real: Path, size_bytes: int, role: str, machine: Machine) -> Targe
 def _plan_file(
     real: Path, size_bytes: int, role: str, destroy: Sequence[str], machine: Machine
 ) -> TargetPlan:
-    """The plan for a file that is there: Tameshi's own, or one that may be destroyed."""
+    """Plan the use of an existing file: Tameshi's own, or one released by `--destroy`."""
     file_system = file_system_of(real, machine)
     refuse_kernels(real, file_system, "a file")
     require_access(real, os.R_OK | os.W_OK)
@@ -268,13 +273,13 @@ def _plan_file(
         identity_of(status),
         uuid=header.uuid if header else None,
         stamp=None if header else stamp_of(status),
-        found=f"{described(status)}, nothing in it recognised",
+        found=f"{described(status)}, no known content",
         need=Need(real, real, DATA_OFFSET + size_bytes - status.st_blocks * 512),
     )
 
 
 def refuse_foreign_contents(fd: int, path: Path) -> None:
-    """Refuses what even `--destroy` does not give away: an image of a disk, a file in use."""
+    """Refuse files that `--destroy` cannot release: a disk image, an open file."""
     refuse_signatures(fd, path)
     refuse_opened(fd, path)
 
@@ -282,14 +287,14 @@ def refuse_foreign_contents(fd: int, path: Path) -> None:
 def _plan_device(
     real: Path, size_bytes: int, role: str, destroy: Sequence[str], machine: Machine
 ) -> TargetPlan:
-    """The plan for a block device that nobody uses, that holds nothing known and is named."""
+    """Plan the use of a block device: unused, without signatures, and named by `--destroy`."""
     device = block_device(real, machine)
     refuse_used_device(device, machine)
     if not device.identities:
-        found = f"{device}, that has no serial number, WWN, by-id link or backing file"
+        found = f"{device}, without serial number, WWN, by-id link or backing file"
         raise foreign(real, found)
     if not os.access(real, os.R_OK | os.W_OK, effective_ids=True):
-        raise foreign(real, f"{device}, that this user may not open")
+        raise foreign(real, f"{device}, which this user may not open")
     with closing(open_device(device, os.O_RDONLY)) as fd:
         refuse_signatures(fd, real)
         found = sampled(fd, device.size_bytes)
@@ -299,10 +304,10 @@ def _plan_device(
         raise forbidden(real)
     if size_bytes > device.size_bytes:
         raise GuardRefusal(
-            f"the device is too small for {size_text(size_bytes)}",
+            f"the device is smaller than {size_text(size_bytes)}",
             where=str(real),
             found=str(device),
-            hint="Ask for a smaller target or bind another.",
+            hint="Choose a smaller target size or bind another device.",
         )
     identity = identity_of(os.lstat(real))
     return TargetPlan(real, role, "device", size_bytes, None, identity, device=device, found=found)

@@ -1,4 +1,4 @@
-"""Targets opened to be read and nothing else: what a run left is looked at, by whoever it is."""
+"""Read-only access to targets, for checks after a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tameshi.guard.targets import set_direct
 
 @dataclass(frozen=True)
 class ReadableTarget:
-    """An open target that can't be written; its payload is within these bounds, in bytes."""
+    """Open read-only target with the bounds of its payload in bytes."""
 
     fd: int
     path: Path
@@ -27,9 +27,10 @@ class ReadableTarget:
 
 @contextmanager
 def open_to_read(path: Path, role: str) -> Iterator[ReadableTarget]:
-    """The target at `path`, or that of `role` in a directory: a file of ours or a block device.
+    """Open the target at `path`, or the one of `role` in a directory: a file of Tameshi's or a
+    device.
 
-    Read past the page cache where that is possible. Raises `GuardRefusal` for anything else.
+    Uses direct I/O if possible. Raises `GuardRefusal` for anything else.
     """
     real = resolved(path)
     if real.is_dir():

@@ -1,8 +1,8 @@
-"""Storage targets, opened: a file with a header that says whose it is, or a block device.
+"""Open storage targets: a file with a header of Tameshi's, or a block device.
 
-The payload is read and written elsewhere, through the descriptor of an `OpenTarget` and within
-its bounds; paths are opened here only. Whoever trims, lays out or measures needs an `OpenTarget`:
-to have one is the permission.
+Other modules read and write the payload through the descriptor of an `OpenTarget`, within its
+bounds; only this package opens paths. Trimming, layout and measurement need an `OpenTarget`, which
+is the permission.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _RENAME_NOREPLACE = 1
 
 @dataclass
 class OpenTarget:
-    """An open target, locked against other runs; the payload is reached through `fd` alone.
+    """Open target, locked against other runs; the payload is accessible only through `fd`.
 
-    `data_offset` and `data_bytes` bound the payload, in bytes; within them alone may be written or
-    trimmed. `direct` says whether `fd` bypasses the page cache; `buffered_fd`, after
-    `open_buffered`, then does not. A context manager; closing it twice is harmless.
+    `data_offset` and `data_bytes` bound the payload in bytes; writes and trims stay within.
+    `direct` tells whether `fd` bypasses the page cache; `buffered_fd`, after `open_buffered`, does
+    not. A context manager; closing it twice is harmless.
     """
 
     fd: int
@@ -71,39 +71,39 @@ class OpenTarget:
 
     @property
     def descriptors(self) -> list[int]:
-        """Of the target: `fd`, and the one through the page cache, if there is one."""
+        """Return `fd` and, if open, the buffered descriptor."""
         return [self.fd] if self.buffered_fd is None else [self.fd, self.buffered_fd]
 
     def open_buffered(self) -> None:
-        """Opens the same target through the page cache, too, where `fd` goes past it."""
+        """Open the same target through the page cache as well, if `fd` bypasses it."""
         if self.direct and self.buffered_fd is None:
             with translated(self.path):
-                # A description of its own, whose flags `fd` does not share.
+                # A file description of its own, which does not share the flags of `fd`.
                 self.buffered_fd = os.open(f"/proc/self/fd/{self.fd}", os.O_RDWR | os.O_CLOEXEC)
 
     def drop_cached(self) -> None:
-        """Writes back what the page cache holds of the target and drops it; changes no data."""
+        """Write back and drop the target's pages in the page cache."""
         for fd in self.descriptors:
             os.fsync(fd)
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
     @property
     def data_bytes(self) -> int:
-        """Bytes of payload."""
+        """Return the bytes of payload."""
         return self.header.size_bytes
 
     @property
     def is_device(self) -> bool:
-        """Whether this is a block device, which carries no header: its payload begins at 0."""
+        """Return whether this is a block device: no header, payload at offset 0."""
         return self.data_offset == 0
 
     @property
     def laid_out(self) -> bool:
-        """Whether the whole payload has been written once (see `mark_laid_out`)."""
+        """Return whether the whole payload has been written once (see `mark_laid_out`)."""
         return self.header.laid_out
 
     def close(self) -> None:
-        """Closes the file and gives up its lock."""
+        """Close the file and release its lock."""
         if self.buffered_fd is not None:
             os.close(self.buffered_fd)
             self.buffered_fd = None
@@ -121,12 +121,12 @@ class OpenTarget:
 def open_target(
     plan: TargetPlan, direct: bool, *, fallback: bool = False, machine: Machine = HERE
 ) -> OpenTarget:
-    """Opens, and first creates or takes over, what was planned; the caller closes it.
+    """Open the planned target, after creating it or taking it over; the caller closes it.
 
-    A plan may be opened again and again, and then leads to what was opened first. Where `direct`
-    is asked for and the file system cannot, raises `RunFailed`, or with `fallback` opens through
-    the page cache and says so in `OpenTarget.direct`. Raises `GuardRefusal` if anything has
-    changed since `check_target`, or if another run holds the target.
+    A plan may be opened several times and always leads to the same target. If `direct` is set and
+    the file system lacks it, raises `RunFailed`, or with `fallback` opens through the page cache
+    and clears `OpenTarget.direct`. Raises `GuardRefusal` if anything has changed since
+    `check_target`, or if another run holds the target.
     """
     with translated(plan.path):
         fd, header = _opened(plan, machine)
@@ -139,25 +139,26 @@ def open_target(
         if plan.action == "create":
             remove_target(plan.path)
         raise RunFailed(
-            "direct I/O was asked for and is not possible here",
+            "this file system does not support direct I/O",
             where=str(plan.path),
             found=f"file system {plan.file_system}",
-            hint="Bind another target, or let the run go through the page cache.",
+            hint="Bind another target, or use buffered I/O.",
         )
     return OpenTarget(fd, plan.path, got, header, 0 if plan.device else DATA_OFFSET, plan.made)
 
 
 def mark_laid_out(target: OpenTarget) -> None:
-    """Notes that the whole payload has been written once.
+    """Record that the whole payload has been written once.
 
-    A file keeps that, durably, until it is resized; a device, which has no header, as long as this
-    process lives.
+    A file keeps this durably until its size changes; a device, which has no header, until this
+    process ends.
     """
     header = replace(target.header, laid_out=True)
     with translated(target.path):
         os.fsync(target.fd)
         if not target.is_device:
-            # A descriptor of its own: the header is no aligned buffer, and `fd` may be direct.
+            # Use a separate descriptor: the header is not an aligned buffer, and `fd` may be
+            # direct.
             with closing(os.open(f"/proc/self/fd/{target.fd}", os.O_RDWR)) as buffered:
                 write_header(buffered, header)
     target.header = header
@@ -165,9 +166,9 @@ def mark_laid_out(target: OpenTarget) -> None:
 
 
 def remove_target(path: Path) -> None:
-    """Deletes a target file that carries Tameshi's marker and that no run holds open.
+    """Delete a target file with Tameshi's marker that no run holds open.
 
-    Raises `GuardRefusal` for everything else, a symbolic link to such a file included.
+    Raises `GuardRefusal` for everything else, including a symbolic link to such a file.
     """
     with (
         translated(path),
@@ -185,7 +186,7 @@ def remove_target(path: Path) -> None:
 
 
 def _opened(plan: TargetPlan, machine: Machine) -> tuple[int, Header]:
-    """The planned target, open and held, with its header."""
+    """Return the planned target, open and locked, with its header."""
     if plan.device:
         return _open_device(plan, machine)
     made = plan.made
@@ -202,12 +203,13 @@ def _opened(plan: TargetPlan, machine: Machine) -> tuple[int, Header]:
 
 
 def _open_device(plan: TargetPlan, machine: Machine) -> tuple[int, Header]:
-    """The planned device, held for nobody else, if it is still the one, unused and empty."""
+    """Open the planned device exclusively, if it is still the same one, unused and empty."""
     assert plan.device
     device = plan.device
     fd = open_device(device, os.O_RDWR)
     with closing_on_error(fd):
-        # Examined anew while it is held: nobody can exchange, mount or claim it any more.
+        # Examine again under the exclusive open: no other program can exchange, mount or claim it
+        # now.
         if block_device(plan.path, machine) != device:
             raise changed(plan.path)
         refuse_used_device(device, machine)
@@ -216,10 +218,10 @@ def _open_device(plan: TargetPlan, machine: Machine) -> tuple[int, Header]:
 
 
 def _create(plan: TargetPlan) -> tuple[int, Header]:
-    """The planned file, new, locked and with its header.
+    """Create the planned file, locked and with its header.
 
-    It gets its name only once the header is durable: a crash in between leaves a small
-    `.tameshi-new-…` file but never an unmarked one under a name that a later run would refuse.
+    It gets its name after the header is durable: a crash leaves a small `.tameshi-new-…` file, but
+    never an unmarked file that a later run would refuse.
     """
     with closing(os.open(plan.path.parent, OPEN_FOLDER)) as directory:
         if identity_of(os.fstat(directory)) != plan.identity:
@@ -248,16 +250,16 @@ def _reopen(
         _lock(fd, path)
         refuse_used_file(path, machine)
         header = own_header(fd, path)
-        # An inode number is given anew after a deletion; the UUID is not.
+        # Inode numbers are reused after a deletion, UUIDs are not.
         if header.uuid != known:
             raise changed(path)
     return fd, header
 
 
 def _overwrite(plan: TargetPlan, machine: Machine) -> tuple[int, Header]:
-    """A foreign file that was named to be destroyed: from here on it is Tameshi's.
+    """Take over a foreign file that the user released.
 
-    The header goes first; a crash leaves the file as it was, or marked.
+    Writes the header first: a crash leaves the file either unchanged or marked.
     """
     fd = open_regular(plan.path, os.O_RDWR)
     with closing_on_error(fd):
@@ -279,19 +281,19 @@ def _new_header(plan: TargetPlan) -> Header:
 
 
 def _fit(fd: int, header: Header, size_bytes: int) -> Header:
-    """Gives the file its size; the header goes first, so that a crash never claims a layout."""
-    whole = DATA_OFFSET + size_bytes
-    if header.size_bytes == size_bytes and os.fstat(fd).st_size == whole:
+    """Resize the file; write the header first, so that a crash never leaves a false layout mark."""
+    file_bytes = DATA_OFFSET + size_bytes
+    if header.size_bytes == size_bytes and os.fstat(fd).st_size == file_bytes:
         return header
     header = replace(header, size_bytes=size_bytes, laid_out=False)
     write_header(fd, header)
-    os.ftruncate(fd, whole)
+    os.ftruncate(fd, file_bytes)
     os.fsync(fd)
     return header
 
 
 def set_direct(fd: int) -> bool:
-    """Turns direct I/O on if the file system really does it; a read proves it."""
+    """Enable direct I/O if a test read proves that the file system supports it."""
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
     try:
         fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_DIRECT)
@@ -306,7 +308,7 @@ def set_direct(fd: int) -> bool:
 
 
 def _rename_new(directory: int, old: str, new: str) -> None:
-    """Renames within a directory; raises FileExistsError rather than replace anything."""
+    """Rename within a directory; raise FileExistsError instead of replacing a file."""
     libc = ctypes.CDLL(None, use_errno=True)
     names = os.fsencode(old), os.fsencode(new)
     if libc.renameat2(directory, names[0], directory, names[1], _RENAME_NOREPLACE) == 0:
@@ -314,7 +316,7 @@ def _rename_new(directory: int, old: str, new: str) -> None:
     code = ctypes.get_errno()
     if code not in (errno.EINVAL, errno.ENOSYS):
         raise OSError(code, os.strerror(code), new)
-    # NFS and some others know no such rename, but do have links.
+    # NFS and others lack this rename but support links.
     os.link(old, new, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     os.unlink(old, dir_fd=directory)
 
@@ -324,7 +326,7 @@ def _lock(fd: int, path: Path) -> None:
         patiently(lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB), errno.EWOULDBLOCK)
     except BlockingIOError:
         raise GuardRefusal(
-            "this target is in use by another run",
+            "another run uses this target",
             where=str(path),
-            hint="Wait for it to end, or bind another target.",
+            hint="Wait for its end, or bind another target.",
         ) from None

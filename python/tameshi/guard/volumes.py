@@ -1,8 +1,7 @@
-"""A file system of Tameshi's own: XFS in a file in a folder of Tameshi's, mounted inside it.
+"""XFS file system of Tameshi's own for power cuts: an image file in a folder, mounted inside it.
 
-It is there to lose power: `cut` shuts the file system down as it stands, which drops all that it
-has not yet written to its device. Nothing but such a file system is ever shut down, mounted or
-unmounted here.
+`cut` shuts the file system down, which drops all data not yet written to its device. Only such a
+file system is ever shut down, mounted or unmounted here.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tameshi.guard.handles import OPEN_FOLDER, closing, open_regular, size_text,
 from tameshi.guard.space import Need, require_space
 
 SMALLEST_BYTES = 300 << 20
-"""What mkfs.xfs asks for since xfsprogs 5.19."""
+"""Minimum size accepted by mkfs.xfs since xfsprogs 5.19."""
 IMAGE = "volume.img"
 POINT = "mnt"
 
@@ -35,17 +34,18 @@ _TOOLS = ("mkfs.xfs", "mount", "umount")
 
 
 class Volume:
-    """A file system of `size_bytes` in `folder`; `with` mounts it, and at the end removes it all.
+    """File system of `size_bytes` in `folder`; a context manager that mounts and finally removes
+    it.
 
-    What an earlier volume left in the folder, mounted or not, goes first. Raises `GuardRefusal`
-    for a folder that is not Tameshi's or has no room, and where the tools or rights are missing.
+    Removes an earlier volume in the folder first, mounted or not. Raises `GuardRefusal` for a
+    foreign folder, for lack of space, and without tools or root rights.
     """
 
     def __init__(self, folder: Path, size_bytes: int) -> None:
         _require_means(folder)
         if size_bytes < SMALLEST_BYTES:
             raise GuardRefusal(
-                "XFS is not made so small",
+                "the size is too small for XFS",
                 where=str(folder),
                 found=size_text(size_bytes),
                 accepted=[f"{size_text(SMALLEST_BYTES)} or more"],
@@ -57,7 +57,7 @@ class Volume:
         self._size_bytes = size_bytes
 
     def make(self) -> None:
-        """Make it anew, and mount it."""
+        """Create and mount the file system."""
         self._clear()
         require_space([Need(self.image, self.folder, self._size_bytes)])
         with translated(self.folder), closing(os.open(self.folder, OPEN_FOLDER)) as directory:
@@ -69,16 +69,16 @@ class Volume:
         self.mount()
 
     def mount(self) -> None:
-        """Mount it: after a cut, the file system recovers here from what its device has."""
+        """Mount the file system; after a cut, it recovers here from its device."""
         with translated(self.image), closing(open_regular(self.image, os.O_RDONLY)):
             _run("mount", "-t", "xfs", "-o", "loop,nodev,nosuid", str(self.image), str(self.point))
         os.chmod(self.point, 0o755)
 
     def cut(self) -> None:
-        """Power fails: what was not written is lost, and every access from now on fails.
+        """Simulate a power failure: unwritten data is lost, and each later access fails.
 
-        Only what the file system still holds in memory is lost. What its device has taken counts
-        as kept, flushed or not.
+        Only data still in the file system's memory is lost. Data that its device has accepted
+        survives, flushed or not.
         """
         with closing(os.open(self.point, OPEN_FOLDER)) as directory:
             mount = self._mounted()
@@ -86,19 +86,19 @@ class Volume:
             number = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
             if mount is None or mount.device != number:
                 raise GuardRefusal(
-                    "only a file system that Tameshi made is shut down",
+                    "Tameshi shuts down only file systems that it made",
                     where=str(self.point),
-                    found="another one, or none",
+                    found="another file system, or none",
                     accepted=[f"XFS mounted from {self.image}"],
                 )
             fcntl.ioctl(directory, _GOING_DOWN, ctypes.c_uint32(_WITHOUT_LOG_FLUSH))
 
     def sync(self) -> None:
-        """Have all that was written so far on its device."""
+        """Write all dirty data to the device."""
         _run("sync", "--file-system", str(self.point))
 
     def unmount(self) -> None:
-        """Unmount it, as soon as nobody uses it any more. Raises `RunFailed` if that takes long."""
+        """Unmount as soon as the file system is unused. Raises `RunFailed` after a time limit."""
         deadline = time.monotonic() + _BUSY_SECONDS
         while self._mounted():
             try:
@@ -109,7 +109,7 @@ class Volume:
                 time.sleep(0.1)
 
     def remove(self) -> None:
-        """Leave nothing of it behind, its folder included."""
+        """Unmount, and remove the folder."""
         self.unmount()
         remove_folder(self.folder)
 
@@ -132,8 +132,8 @@ class Volume:
             os.unlink(self.image)
 
     def _mounted(self) -> Mount | None:
-        """Its mount, if it is mounted; refuses whatever else is mounted there."""
-        found = None
+        """Return the mount, if mounted; refuse any other mount at this point."""
+        mounted = None
         for mount in mounts():
             if mount.point != self.point:
                 continue
@@ -141,17 +141,17 @@ class Volume:
             backing = text_in(node / "loop/backing_file")
             if mount.file_system != "xfs" or backing != str(self.image):
                 raise GuardRefusal(
-                    "something else is mounted here",
+                    "another file system is mounted here",
                     where=str(self.point),
                     found=f"{mount.file_system} from {mount.source}",
                     accepted=[f"XFS from {self.image}"],
                 )
-            found = mount
-        return found
+            mounted = mount
+        return mounted
 
 
 def check_volume(folder: Path, size_bytes: int) -> None:
-    """Refuses where no volume can be made in a folder; creates nothing. Raises `GuardRefusal`."""
+    """Refuse a folder in which no volume can be made; create nothing. Raises `GuardRefusal`."""
     _require_means(folder)
     place = folder if folder.exists() else folder.parent
     require_space([Need(folder, place, size_bytes)])
@@ -161,7 +161,7 @@ def _require_means(folder: Path) -> None:
     missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if os.geteuid() != 0 or missing:
         raise GuardRefusal(
-            "a power cut needs a file system of its own, which only root can mount",
+            "a power cut needs its own file system, which only root can mount",
             where=str(folder),
             found=f"no {', '.join(missing)}" if missing else "not root",
             hint="Start Tameshi as root; on Debian: apt-get install xfsprogs",
@@ -169,7 +169,7 @@ def _require_means(folder: Path) -> None:
 
 
 def _run(*command: str) -> None:
-    """Carry out a command; a terminal's Ctrl-C does not reach it."""
+    """Run a command in its own session, out of reach of the terminal's Ctrl-C."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ from tameshi import guard
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
-    """The events of a run; half a line at the end is left out."""
+    """Read the events of a run, without an incomplete last line."""
     try:
         text = (folder / "events.jsonl").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -20,12 +20,12 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
 
 
 def append_event(folder: Path, t_ns: int, kind: str, **fields: Any) -> None:
-    """One event of a run by whoever conducts it, in one write: no other cuts into it."""
+    """Append one event of a run in one write, which no other writer can split."""
     line = json.dumps({"t_ns": t_ns, "source": "run", "kind": kind, **fields}, ensure_ascii=False)
     with guard.append_file(folder / "events.jsonl") as file:
         os.write(file.fileno(), line.encode(errors="backslashreplace") + b"\n")
 
 
 def whole_lines(text: str) -> str:
-    """What is complete of a file that somebody writes to line by line."""
+    """Return the complete lines of a file that another process is appending to."""
     return text[: text.rfind("\n") + 1]

@@ -1,4 +1,4 @@
-"""Which stretches of a run estimates are taken over: from its events, a pure function."""
+"""Measurement windows of phases, derived from events by a pure function."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ Event = Mapping[str, Any]
 
 
 def windows_of(spec: RunSpec, events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The window of each phase that got past its ramp, in the order in which they began.
+    """Return the window of each phase that got past its ramp, in order of start.
 
-    `spans`: what estimates are taken over; of a phase in rounds (its own, or those it is repeated
-    in) the last window of rounds alone. `visits`: every time it ran, ramp included. `gap_ns`: the
-    longest time from the end of the phase before to its begin; `idle_ns`: the part of it in which
-    nothing of the phase before was outstanding. `rounds` is null, or tells which rounds count and
-    whether they are steady.
+    `spans`: intervals of estimates; for a phase in rounds (its own, or those of its repetition)
+    only the last window of rounds. `visits`: every execution, ramp included. `gap_ns`: longest time
+    since the end of the previous phase; `idle_ns`: the part of it without outstanding requests of
+    that phase. `rounds`: counted rounds and whether they are steady, or null.
     """
     visits = _visits(events)
     windows = []
@@ -51,7 +50,7 @@ def windows_of(spec: RunSpec, events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def completed(window: dict[str, Any]) -> dict[str, Any]:
-    """A window of an older record with what later ones tell."""
+    """Upgrade a window of an older record to the current form."""
     window.setdefault("spans", [[window["begin_ns"], window["end_ns"]]])
     window.setdefault("visits", [[window["phase_begin_ns"], window["end_ns"]]])
     window.setdefault("rounds", None)
@@ -59,12 +58,12 @@ def completed(window: dict[str, Any]) -> dict[str, Any]:
 
 
 def unsettled(windows: Iterable[Mapping[str, Any]]) -> list[Reason]:
-    """Why a run's figures are of no steady state, as reasons of a verdict."""
-    return distinct(found for window in windows if (found := unsettled_in(window)))
+    """Return why a run's figures are not steady, as reasons of a verdict."""
+    return distinct(reason for window in windows if (reason := unsettled_in(window)))
 
 
 def unsettled_in(window: Mapping[str, Any]) -> Reason | None:
-    """The same of one window; None if it is steady or not judged by rounds."""
+    """Return the same for one window; None if it is steady or has no rounds."""
     rounds = window["rounds"]
     if not rounds or rounds["attained"] is not False:
         return None
@@ -74,7 +73,7 @@ def unsettled_in(window: Mapping[str, Any]) -> Reason | None:
 
 
 def _visits(events: Sequence[Event]) -> dict[int, list[dict[str, Any]]]:
-    """Each time each phase ran; one that was cut short ends with the last event."""
+    """Return each execution of each phase; one that was cut short ends with the last event."""
     visits: dict[int, list[dict[str, Any]]] = {}
     last_ns = events[-1]["t_ns"] if events else 0
     number = 0
@@ -96,7 +95,7 @@ def _visits(events: Sequence[Event]) -> dict[int, list[dict[str, Any]]]:
             visit |= {"end": event["t_ns"], "ended_by": event["ended_by"]}
             leaving[event["phase"]].append(visit)
         elif kind == "phase_drained" and leaving[event["phase"]]:
-            # Its last requests may complete after the next phase has begun.
+            # Its last requests may complete after the start of the next phase.
             leaving[event["phase"]].popleft()["drained"] = event["t_ns"]
     for before, visit in zip([None, *order], order, strict=False):
         gap = visit["begin"] - before["end"] if before else 0
@@ -109,47 +108,48 @@ def _visits(events: Sequence[Event]) -> dict[int, list[dict[str, Any]]]:
 def _rounds(
     spec: RunSpec, phase: int, events: Sequence[Event], visits: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Rounds made, those that count, and what was found about them; None without rounds."""
+    """Return the executed rounds, the counted ones, and their findings; None without rounds."""
     place = next((i for i, r in enumerate(spec.rounds or []) if _holds(r, phase)), None)
     if place is None:
         rule = spec.phases[phase].until.steady
-        of: dict[str, int] = {"phase": phase}
+        scope: dict[str, int] = {"phase": phase}
     else:
         rule = (spec.rounds or [])[place].steady
-        of = {"rounds": place}
+        scope = {"rounds": place}
         if rule is None:
             numbers = [visit["round"] for visit in visits if visit["ended_by"]]
             made = max(numbers, default=0)
-            return _told(made, min(numbers, default=1), made, None, phase, [], [])
+            return _window_rounds(made, min(numbers, default=1), made, None, phase, [], [])
     if rule is None:
         return None
-    ((key, value),) = of.items()
-    told = [e for e in events if e["kind"] == "round" and e.get(key) == value]
-    found = [e["steady"] for e in events if e["kind"] == "steady" and e.get(key) == value]
-    made = len(told)
-    if found:
-        last = found[-1]
+    ((key, value),) = scope.items()
+    rounds = [e for e in events if e["kind"] == "round" and e.get(key) == value]
+    verdicts = [e["steady"] for e in events if e["kind"] == "steady" and e.get(key) == value]
+    made = len(rounds)
+    if verdicts:
+        last = verdicts[-1]
         attained, checks = last["attained"], last["checks"]
-        return _told(made, last["first"], last["last"], attained, phase, told, checks)
-    # Of a phase that something else ended no round brought a verdict; enough of them were judged.
+        return _window_rounds(made, last["first"], last["last"], attained, phase, rounds, checks)
+    # The phase ended before a verdict on its rounds; enough of them were judged.
     window = rule.rounds or 5
     checks = [] if made >= window else None
-    return _told(made, max(made - window + 1, 1), made, False, phase, told, checks)
+    return _window_rounds(made, max(made - window + 1, 1), made, False, phase, rounds, checks)
 
 
-def _told(
+def _window_rounds(
     made: int,
     first: int,
     last: int,
     attained: bool | None,
     phase: int,
-    told: Sequence[Event],
+    rounds: Sequence[Event],
     checks: Sequence[Mapping[str, Any]] | None,
 ) -> dict[str, Any]:
-    """As the record keeps it; values and checks of this phase's own streams only."""
+    """Return the rounds in the record's form, with values and checks of this phase's own
+    streams."""
     values = [
         {"round": event["round"], **{k: v for k, v in value.items() if k != "phase"}}
-        for event in told
+        for event in rounds
         for value in event["values"]
         if value["phase"] == phase
     ]

@@ -1,4 +1,4 @@
-"""Sizes and hashes of a run's files: taken when the run is sealed, checked when it is read."""
+"""Sizes and hashes of a run's files: written at sealing, checked at reading."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tameshi import guard
 from tameshi.core.reasons import Reason, reason
 
 OUTCOME = "outcome.json"
-"""The file that holds the seal; it can't hold a hash of itself as a whole."""
+"""File that holds the seal; it cannot hold its own hash."""
 
 
 def sealed_files(folder: Path) -> dict[str, dict[str, Any]]:
     """Sync every file of a run folder; return `bytes` and `sha256` of each by its relative path."""
-    found, paths = {}, list(_files(folder))
+    sealed, paths = {}, list(_files(folder))
     for path in paths:
         with path.open("rb") as file:
             os.fsync(file.fileno())
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-            found[path.relative_to(folder).as_posix()] = {"bytes": file.tell(), "sha256": digest}
+            sealed[path.relative_to(folder).as_posix()] = {"bytes": file.tell(), "sha256": digest}
     for directory in {path.parent for path in paths}:
         _sync_directory(directory)
-    return found
+    return sealed
 
 
 def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Reason | None:
@@ -46,7 +46,7 @@ def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Reason | 
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Regular files of a run, in the order of their paths."""
+    """Return the regular files of a run, in the order of their paths."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return (path for path in paths if path.name not in (OUTCOME, guard.MARKER))
 

@@ -1,4 +1,4 @@
-"""Study and run folders: created, sealed and read back. `docs/records.md` is the contract."""
+"""Study and run folders: creation, sealing and reading. `docs/records.md` is the contract."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tameshi.record.phases import completed, unsettled, windows_of
 from tameshi.record.seal import OUTCOME, damage_of, sealed_files
 
 RAMP = re.compile(r"Tag=\d+/ramp/")
-"""The begin of a line of an interval log that belongs to a ramp."""
+"""Prefix of interval log lines that belong to a ramp."""
 OUTCOME_VERSION = 2
-"""Form of outcome.json; history: 1, the first; 2, with reasons as data and the seal."""
+"""Version of outcome.json: 1, the first; 2, with reasons as data and the seal."""
 READABLE = (1, OUTCOME_VERSION)
-"""Forms of outcome.json that can be read."""
+"""Readable versions of outcome.json."""
 IDENTITY_DIGITS = 16
 ESCAPED = "backslashreplace"
-"""A file name that is not in the locale's encoding becomes an escape, which JSON reads back."""
+"""Error handler for file names outside the locale's encoding: an escape that JSON can read back."""
 LAID_OUT = 2
-"""Levels of a JSON file that are laid out line by line."""
+"""Nesting depth of a JSON file down to which each entry has its own line."""
 SERIES = {
     "t_ns": pl.Int64,
     "dt_ns": pl.Int64,
@@ -48,7 +48,7 @@ SERIES = {
 
 @dataclass(frozen=True)
 class SealedRun:
-    """Record of a run that has ended; immutable."""
+    """Immutable record of a finished run."""
 
     folder: Path
     spec: RunSpec
@@ -57,17 +57,18 @@ class SealedRun:
 
     @property
     def is_checked(self) -> bool:
-        """True if its files were compared with the hashes in its seal; version 1 has none."""
+        """True if its files match the hashes in its seal; version 1 has none."""
         return "files" in self.outcome
 
     def series(self) -> pl.DataFrame:
-        """All series: source, t_ns, dt_ns, subject, metric, value."""
+        """Return all series: source, t_ns, dt_ns, subject, metric, value."""
         return pl.read_parquet(self.folder / "series.parquet")
 
     def latencies(self) -> dict[str, dict[str, Any]]:
-        """Latency statistics (ns) by tag `PHASE/steady/STREAM/OPERATION`; of rounds, the window's.
+        """Return latency statistics (ns) by tag `PHASE/steady/STREAM/OPERATION`; of rounds, the
+        window's.
 
-        Ramps count in no estimate, and are left out.
+        Omits ramps, which count in no estimate.
         """
         logs = sorted((self.folder / "histograms").glob("*.hlog"))
         text = "".join(_without_ramps(whole_lines(log.read_text(encoding="utf-8"))) for log in logs)
@@ -77,7 +78,7 @@ class SealedRun:
 
 
 class DamagedRun(TameshiError):
-    """A run whose files differ from its seal: none of its figures can be used.
+    """Run whose files differ from its seal: its figures are unusable.
 
     `spec` is None if spec.json is among the damaged files.
     """
@@ -95,17 +96,17 @@ class DamagedRun(TameshiError):
         self.spec = spec
 
     def as_failed(self) -> SealedRun | None:
-        """The run as a failed one, without figures; None if what it ran is not known."""
+        """Return the run as a failed one, without figures; None if its spec is unknown."""
         if self.spec is None:
             return None
         return _failed_run(self.folder, self.spec, self.folder.name, self.damage)
 
 
 def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
-    """What makes two runs the same: the canonical spec, profiles included, and what it ran on.
+    """Return the identity of a run: canonical spec with profiles, and relevant environment.
 
-    `environment` is the part that counts: of a simulated run the hash of the core's code, of a
-    measured one machine, target and server.
+    `environment` is the relevant part: hash of the core's code for a simulated run; machine, target
+    and server for a measured one.
     """
     parts = {"spec": json.loads(compiled.to_json(spec)), "environment": environment}
     canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -114,9 +115,9 @@ def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
 
 @contextmanager
 def locked_study(folder: Path) -> Iterator[int]:
-    """The study folder, made if need be, for this process and its workers alone.
+    """Open the study folder, created if needed, for this process and its workers exclusively.
 
-    Workers inherit the descriptor that holds the lock: it lasts until the last of them is gone.
+    Workers inherit the lock's descriptor: the lock lasts until the last of them ends.
     """
     guard.claim_folder(folder)
     lock = os.open(folder / guard.MARKER, os.O_RDWR)
@@ -134,14 +135,14 @@ def locked_study(folder: Path) -> Iterator[int]:
 
 
 def run_folder(study: Path, run_identity: str) -> Path:
-    """Where a run's record stands."""
+    """Return the folder of a run's record."""
     return study / "runs" / run_identity[:IDENTITY_DIGITS]
 
 
 def begin_run(
     folder: Path, spec: RunSpec, run_identity: str, environment: Mapping[str, Any]
 ) -> None:
-    """Make a run's folder anew; what an interrupted or failed run left there goes."""
+    """Create a run's folder, without remains of an interrupted or failed run."""
     if folder.exists():
         guard.remove_folder(folder)
     guard.claim_folder(folder)
@@ -152,9 +153,9 @@ def begin_run(
 
 
 def seal(folder: Path, failure: str | None = None) -> SealedRun:
-    """Turn the appended files into the record; writing outcome.json by rename comes last.
+    """Seal the appended files as a record; the rename of outcome.json comes last.
 
-    `failure` says why a run ended that could not say so itself.
+    `failure` is the reason of a run that ended without stating one.
     """
     spec = _spec_of(json.loads((folder / "spec.json").read_bytes()))
     events = read_events(folder)
@@ -169,16 +170,16 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
         **_ending(events, failure),
         "windows": windows_of(spec, events),
     }
-    found = [event for event in events if event["kind"] == "finding"]
-    found += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
-    outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *found])
+    findings = [event for event in events if event["kind"] == "finding"]
+    findings += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
+    outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *findings])
     outcome["files"] = sealed_files(folder)
     guard.write_file(folder / OUTCOME, _json({**outcome, "sha256": _hash(outcome)}))
     return SealedRun(folder, spec, environment, outcome)
 
 
 def off_mix(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The verdict of an audit of TPC-C's mix; too few transactions leave it open."""
+    """Return the verdict of an audit of TPC-C's mix; None for too few transactions."""
     outside = [finding["name"] for finding in event["findings"] if finding["holds"] is False]
     if not outside:
         return verdict("valid")
@@ -228,15 +229,15 @@ def _spec_of(document: Any) -> RunSpec:
 
 
 def _with_reasons(outcome: dict[str, Any]) -> None:
-    """Turn the sentences of version 1 into reasons."""
-    found = outcome["verdict"]
-    outcome["verdict"] = verdict(found["level"], *map(reasons.completed, found["reasons"]))
+    """Convert the sentences of version 1 to reasons."""
+    stored = outcome["verdict"]
+    outcome["verdict"] = verdict(stored["level"], *map(reasons.completed, stored["reasons"]))
     if outcome["reason"] is not None:
         outcome["reason"] = reasons.completed(outcome["reason"])
 
 
 def set_aside(study: Path, damaged: DamagedRun) -> Path:
-    """Move a damaged run's folder to `damaged/` of its study; return its new place."""
+    """Move a damaged run's folder to `damaged/` of its study; return its new path."""
     number = itertools.count(1)
     names = (f"{damaged.folder.name}-{n}" for n in number)
     place = next(p for name in names if not (p := study / "damaged" / name).exists())
@@ -257,13 +258,13 @@ def _line(error: Exception) -> str:
 
 
 def write_lost(study: Path, spec: RunSpec, run_identity: str, reason: str) -> None:
-    """Mark a run failed in the study's folder, because its own folder takes nothing more."""
+    """Mark a run as failed in the study's folder, if its own folder is full."""
     lost = {"spec": json.loads(compiled.to_json(spec)), "identity": run_identity, "reason": reason}
     write_json(_lost(study, run_identity), lost)
 
 
 def read_lost(study: Path, run_identity: str) -> SealedRun | None:
-    """A run that could not be sealed, as a failed one; None where there is no such mark."""
+    """Return a run that could not be sealed, as a failed one; None without such a mark."""
     folder = run_folder(study, run_identity)
     try:
         lost = json.loads(_lost(study, run_identity).read_bytes())
@@ -288,7 +289,7 @@ def _lost(study: Path, run_identity: str) -> Path:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """A JSON file, whole or not at all."""
+    """Write a JSON file atomically."""
     guard.write_file(path, _json(value))
 
 
@@ -297,8 +298,8 @@ def _hash(value: Any) -> str:
 
 
 def _json(value: Any) -> bytes:
-    """Its outer tables and lists laid out, what is deeper on one line: all of it takes ten times as
-    long."""
+    """Format JSON with outer tables and lists on several lines, deeper ones on one line, which is
+    ten times as fast as laying out all levels."""
     return (_laid_out(value, "") + "\n").encode(errors=ESCAPED)
 
 
@@ -315,7 +316,7 @@ def _laid_out(value: Any, margin: str) -> str:
 
 
 def _without_ramps(log: str) -> str:
-    """An interval log without the histograms of ramps."""
+    """Return an interval log without the histograms of ramps."""
     return "".join(line for line in log.splitlines(keepends=True) if not RAMP.match(line))
 
 
@@ -330,7 +331,7 @@ def _collect_series(folder: Path) -> pl.DataFrame:
 
 
 def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]:
-    """Status, reason and digest."""
+    """Return status, reason and digest."""
     ends = [event for event in events if event["kind"] == "run_end"]
     errors = [event["message"] for event in events if event["kind"] == "error"]
     digest = ends[-1].get("digest") if ends else None
@@ -344,7 +345,7 @@ def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]
 
 
 def _verdict(outcome: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The outcome's own verdict, and what preflight found about the machine or the bindings."""
+    """Return the outcome's own verdict, with findings of preflight about machine or bindings."""
     level = {"complete": "valid", "partial": "warning", "failed": "invalid"}[outcome["status"]]
     own = [outcome["reason"]] if outcome["reason"] else []
     restless = unsettled(outcome["windows"])

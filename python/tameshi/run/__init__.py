@@ -1,1 +1,1 @@
-"""Running a study: the dispatcher, its workers, the sampler, and the display."""
+"""Execution of a study: dispatcher, workers, sampler, and display."""

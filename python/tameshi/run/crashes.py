@@ -1,6 +1,7 @@
-"""Crashes that a study asks for: its server killed, or its power cut, and the server back again.
+"""Crashes of a database that a study asks for: server killed, or power cut, then restart.
 
-What is acknowledged is held against the database at the run's end, whose verdict says what is lost.
+At the end of the run, a check compares acknowledged transactions with the database; its verdict
+reports losses.
 """
 
 from __future__ import annotations
@@ -17,19 +18,20 @@ from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
 from tameshi.record.events import append_event
-from tameshi.run.moments import Moments, moment_of
+from tameshi.run.event_times import EventTimes, time_of_event
 from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer
 
 How = Literal["kill", "power_cut"]
 
 LET_GO_SECONDS = 60.0
-"""For the clients to be told, and an embedded database's to close its files."""
+"""Time in s for clients to disconnect, and for an embedded database's clients to close its
+files."""
 
 
 @dataclass(frozen=True)
 class Crash:
-    """A crash and its time, as those of a hook; `down_ns`: how long until the server is started."""
+    """Crash with its time, as of a hook; `down_ns`: time until the restart."""
 
     name: str
     at_ns: int
@@ -39,12 +41,12 @@ class Crash:
 
 
 def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Crash]:
-    """The crashes of a run that no command of the user's makes happen, the earliest first."""
+    """Return the crashes of a run without a command of the user, the earliest first."""
     crashes = []
     for name, event in (spec.events or {}).items():
         if name in commands or spec.database is None:
             continue
-        at_ns, phases = moment_of(spec, event)
+        at_ns, phases = time_of_event(spec, event)
         if event.kill is not None:
             down_ns = compiled.nanoseconds(event.kill.down or "0 s")
             crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
@@ -54,9 +56,9 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
 
 
 class Crashes:
-    """Makes a server crash and come back, from `begin` to the end of `with`.
+    """Crashes and restarts of a server, from `begin` to the end of `with`.
 
-    One thread does it and stays until the end: a server dies with the thread that started it.
+    One thread performs them all: a server dies with the thread that started it.
     """
 
     def __init__(
@@ -78,20 +80,20 @@ class Crashes:
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
         self.failure: str | None = None
-        """Why the run is void: a crash that did not come to pass, or a server that stayed away."""
+        """Reason that the run is void: a crash did not happen, or the server did not restart."""
 
     def begin(self, t0_ns: int, tell: Callable[[str], None]) -> None:
-        """The run begins at `t0_ns`; `tell` has its clients know `power_cut`, `back` or `gone`."""
+        """Start the run at `t0_ns`; `tell` informs clients of `power_cut`, `back` or `gone`."""
         if self._crashes:
             self._thread = threading.Thread(target=self._keep, args=(t0_ns, tell))
             self._thread.start()
 
     def let_go(self) -> None:
-        """The clients know that their power is gone."""
+        """Note that clients have disconnected."""
         self._let_go.set()
 
     def settle(self) -> None:
-        """The phases are over; returns when no crash is under way any more."""
+        """After the last phase, wait until no crash is in progress."""
         self._over.set()
         if self._thread is not None:
             self._done.wait()
@@ -107,10 +109,10 @@ class Crashes:
             self._thread.join()
 
     def _keep(self, t0_ns: int, tell: Callable[[str], None]) -> None:
-        moments = Moments(self._folder, t0_ns, self._over)
+        event_times = EventTimes(self._folder, t0_ns, self._over)
         try:
             for crash in self._crashes:
-                if moments.wait_for(crash.at_ns, crash.phases):
+                if event_times.wait_for(crash.at_ns, crash.phases):
                     self._make(crash, t0_ns, tell)
                 elif not self._stopped():
                     self._fail(f"event `{crash.name}`: the run ended before its time")

@@ -1,6 +1,6 @@
-"""The database of a run: loaded once and kept, restored for each run, started in the state asked.
+"""Database of a run: loaded once and kept, restored for each run, started in the requested state.
 
-The thread that opens it has to stay until it is closed: a server dies with who started it.
+The thread that opens it has to live until it is closed: a server dies with its starter.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tameshi.core.spec_types import RunSpec
 from tameshi.guard import Volume
 from tameshi.record.events import append_event
 from tameshi.run.database_work import loads_of
-from tameshi.servers import states
+from tameshi.servers import cache_state
 from tameshi.servers.datasets import DataSets, Facts
 from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
-from tameshi.servers.places import Place, Serving, data_of
+from tameshi.servers.placement import Place, Serving, data_of
 from tameshi.servers.private import DataDirectory, PrivateServer
-from tameshi.servers.shape import ClientError
+from tameshi.servers.product import ClientError
 
 LOG = "server.log"
 Progress = Callable[[str, Mapping[str, Any]], None]
-"""Told a stage and how far it is; it raises where the run is to be stopped."""
+"""Callback for a stage and its progress; it raises to stop the run."""
 
 
 class Database:
-    """A database on its storage, from an empty data directory to a server that answers."""
+    """Database on its storage, from an empty data directory to a running server."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Database:
     ) -> None:
         assert spec.database
         self.volume = volume
-        """The file system that it lies on, where that is made to lose its power."""
+        """File system of the database, if its power is cut."""
         self._spec = spec
         self._folder = folder
         self._serving = serving
@@ -72,17 +72,17 @@ class Database:
 
     @property
     def address(self) -> dict[str, Any]:
-        """Where the load finds it."""
+        """Return the address for the load."""
         return self.server.address.as_json()
 
     @property
     def is_kept(self) -> bool:
-        """Whether the data set is there to be restored."""
+        """Return whether a kept data set exists."""
         return self._sets.find(self.facts) is not None
 
     @contextmanager
     def loading(self) -> Iterator[PrivateServer]:
-        """A server on an empty database; what is loaded meanwhile is brought to rest and kept."""
+        """Start a server on an empty database; settle and keep what is loaded meanwhile."""
         self._directory.empty()
         server = self._made(loading=True)
         self._progress("initialise", {})
@@ -100,26 +100,28 @@ class Database:
         self._sets.keep(self.facts, server.home.data, self._copied)
 
     def restore(self) -> None:
-        """Start over from the kept files."""
+        """Restore the kept files."""
         self._directory.empty()
         self._sets.restore(self.facts, self.server.home.data, self._copied)
 
     def start(self) -> None:
-        """Have the server up, in the state that the run asks for."""
+        """Start the server in the state that the run asks for."""
         self._progress("start", {"state": self._spec.start.value})
         self.server.start()
-        states.enforce(self.server, self._spec.start)
+        cache_state.enforce(self.server, self._spec.start)
 
     def verify(self) -> None:
-        """Note what is in the caches; a state that is not what the run claims makes it invalid."""
-        found = states.look(self.server)
+        """Record the contents of caches; a run in another state than it claims is invalid."""
+        residency = cache_state.look(self.server)
         state = self._spec.start.value
-        append_event(self._folder, 0, "caches", start=state, **found.as_json())
-        for finding in states.verify(self._spec.start, found, self.server.product.embedded):
+        append_event(self._folder, 0, "caches", start=state, **residency.as_json())
+        for finding in cache_state.verify(
+            self._spec.start, residency, self.server.product.embedded
+        ):
             append_event(self._folder, 0, "finding", **finding)
 
     def end(self) -> str | None:
-        """Stop the server cleanly; why the run is void, where that or the server failed."""
+        """Stop the server cleanly; return why the run is void, if that or the server failed."""
         product = self.server.product
         if not product.embedded and self.server.pid is None:
             said = " / ".join(self.server.last_words()) or "it said nothing"
@@ -132,9 +134,9 @@ class Database:
 
 
 class UsersDatabase:
-    """A database in a server that the user runs; a run's tables are made for it and dropped after.
+    """Database in a running server of the user; tables are created for a run and dropped after it.
 
-    Nothing else is: the server is not configured, started or stopped, its caches are as they are.
+    Tameshi does not configure, start or stop this server, nor touch its caches.
     """
 
     is_kept = False
@@ -151,7 +153,7 @@ class UsersDatabase:
 
     @contextmanager
     def loading(self) -> Iterator[RunningServer]:
-        """The server, once it is sure that no table of these names is there."""
+        """Connect to the server, after a check that no table of these names exists."""
         there = self._there()
         if there:
             raise RunFailed(
@@ -165,22 +167,22 @@ class UsersDatabase:
         yield self.server
 
     def restore(self) -> None:
-        """Nothing: it was loaded for this run."""
+        """Do nothing: the database was loaded for this run."""
 
     def start(self) -> None:
-        """Nothing: it runs."""
+        """Do nothing: the server is running."""
 
     def verify(self) -> None:
-        """Note that nothing is known of its caches."""
+        """Record that the state of its caches is unknown."""
         where = where_it_is(self.server.address)
         append_event(self._folder, 0, "running_server", address=where, tables=self._tables)
 
     def end(self) -> str | None:
-        """Nothing is stopped, so nothing can fail."""
+        """Do nothing: Tameshi does not stop this server."""
         return None
 
     def drop(self) -> None:
-        """Drop what was made here."""
+        """Drop the tables made here."""
         if not self._making:
             return
         try:
@@ -198,18 +200,18 @@ class UsersDatabase:
     def _there(self) -> list[str]:
         try:
             with self.server.client() as client:
-                found = self.server.product.tables(client, self.server.address.database)
+                existing = self.server.product.tables(client, self.server.address.database)
         except ClientError as error:
             where = where_it_is(self.server.address)
             message = f"the server can't be asked for its tables: {error}"
             raise RunFailed(message, where=where) from None
-        known = {name.lower() for name in found}
+        known = {name.lower() for name in existing}
         return [table for table in self._tables if table.lower() in known]
 
 
 @contextmanager
 def lent(spec: RunSpec, folder: Path, server: RunningServer) -> Iterator[UsersDatabase]:
-    """A database of the user's for one run; what was made in it goes."""
+    """Lend a database of the user for one run; drop the run's tables afterwards."""
     database = UsersDatabase(spec, folder, server)
     try:
         yield database
@@ -227,9 +229,9 @@ def opened(
     *,
     on_volume: bool = False,
 ) -> Iterator[Database]:
-    """The database of a run, its directory claimed; nothing of it runs or takes room afterwards.
+    """Open the database of a run, with its directory claimed, and remove it afterwards.
 
-    `on_volume`: on a file system of its own that can lose its power.
+    `on_volume`: use a file system of its own, whose power can be cut.
     """
     with ExitStack() as stack:
         volume = None
@@ -244,6 +246,6 @@ def opened(
             yield database
         finally:
             database.server.kill()
-            if directory.home.folder.exists():  # a database that could not be made took it along
+            if directory.home.folder.exists():  # a failed creation already removed it
                 with suppress(OSError):
                     directory.empty()

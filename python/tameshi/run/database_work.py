@@ -1,4 +1,4 @@
-"""What a worker does with a database: programs on it, and the loading of what they need."""
+"""Work of a worker on a database: programs, and loading of their data sets."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tameshi.core.compiled import Oltp, database_target
 from tameshi.core.reasons import reason, verdict
 from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import append_event
-from tameshi.run.work import Say
+from tameshi.run.stream_work import Say
 
 JOURNAL = "journal"
-"""The folder of the clients' journals in a run folder, where a ledger is kept."""
+"""Folder of the clients' journals in a run folder, if a ledger is kept."""
 
 
 class DatabaseWork:
-    """Programs on a database that the dispatcher has started, from a data set that is there."""
+    """Programs on a database that the dispatcher has started, with a loaded data set."""
 
     def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any]) -> None:
         self._folder = folder
@@ -36,31 +36,31 @@ class DatabaseWork:
         self._oltp = Oltp(oltp_spec(spec, database["address"], ledger))
 
     def prepare(self) -> dict[str, Any]:
-        """Nothing: to look at the data would warm caches that are to be cold."""
+        """Do nothing: a look at the data would warm caches that must be cold."""
         return {}
 
     def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
-        """All phases of the spec."""
+        """Run all phases of the spec."""
         self._t0_ns = t0_ns
         done = self._oltp.execute(self._folder, t0_ns)
         self._ran = done["status"] == "complete"
         return done
 
     def finish(self) -> dict[str, Any]:
-        """The conditions of consistency and the ledger, where there is one."""
+        """Check the conditions of consistency and the ledger, if there is one."""
         self._settled.wait()
         if not (self._ran and self._checks):
             return {}
-        found = self._oltp.check(fresh=False)
-        note_check(self._folder, time.monotonic_ns() - self._t0_ns, found)
-        return {"checked": found["holds"]}
+        check = self._oltp.check(fresh=False)
+        note_check(self._folder, time.monotonic_ns() - self._t0_ns, check)
+        return {"checked": check["holds"]}
 
     def progress(self) -> dict[str, Any]:
-        """That of the driver."""
+        """Return the driver's progress."""
         return self._oltp.progress()
 
-    def befall(self, word: str) -> None:
-        """What befalls the database, as the dispatcher makes it happen."""
+    def apply_fault(self, word: str) -> None:
+        """Apply a server fault reported by the dispatcher."""
         match word:
             case "power_cut":
                 self._oltp.fail_power()
@@ -72,13 +72,13 @@ class DatabaseWork:
                 self.stop()
 
     def stop(self) -> None:
-        """Clients end after their transactions."""
+        """Stop clients after their current transactions."""
         self._oltp.stop()
         self._settled.set()
 
 
 class LoadWork:
-    """Loading of all that the programs of a run need, and a check that it is whole."""
+    """Load of the data sets of a run's programs, with a check of completeness."""
 
     def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any], say: Say) -> None:
         self._say = say
@@ -103,29 +103,29 @@ class LoadWork:
         return {"status": "loaded"}
 
     def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
-        """Nothing."""
+        """Do nothing."""
         return {"status": "loaded"}
 
     def finish(self) -> dict[str, Any]:
-        """Nothing."""
+        """Do nothing."""
         return {}
 
     def progress(self) -> dict[str, Any]:
-        """Rows so far."""
+        """Return the rows so far."""
         return {"rows": sum(load.loaded() for load in self._loads)}
 
-    def befall(self, word: str) -> None:
-        """Nothing."""
+    def apply_fault(self, word: str) -> None:
+        """Do nothing."""
 
     def stop(self) -> None:
-        """What was begun is loaded to its end, unless the dispatcher kills the worker."""
+        """Continue: loading runs to its end, unless the dispatcher kills the worker."""
         self._stopped = True
 
 
 def loads_of(
     spec: RunSpec, folder: Path, address: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
-    """The programs of a run, each once by its word, and what loads them, in this order."""
+    """Return the programs of a run, each once by name, with their loads, in this order."""
     first: dict[str, dict[str, Any]] = {}
     for phase in spec.phases:
         for program in phase.programs or ():
@@ -141,13 +141,13 @@ def loads_of(
 
 
 def words_of(spec: RunSpec) -> list[str]:
-    """The programs of a run, each once."""
-    found = (p for phase in spec.phases for p in phase.programs or ())
-    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+    """Return the programs of a run, each once."""
+    programs = (p for phase in spec.phases for p in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in programs))
 
 
 def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) -> dict[str, Any]:
-    """A run's spec as the driver of databases reads it."""
+    """Return a run's spec as the database driver reads it."""
     assert spec.database
     phases = []
     for phase in spec.phases:
@@ -174,18 +174,18 @@ def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) ->
 
 
 def _database(address: Mapping[str, Any]) -> dict[str, Any]:
-    """The database, with its secret where the environment holds one: no command line shows it."""
+    """Return the database with its password from the environment: no command line shows it."""
     ((product, where),) = database_target(address).items()
     secret = os.environ.get(address.get("secret_in", ""), "")
     return {product: {**where, **({"password": secret} if secret else {})}}
 
 
-def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:
-    """What a check found, as an event, and as a finding where something does not hold."""
-    append_event(folder, t_ns, "check", **found)
-    broken = [c for c in found["conditions"] if c["broken"]]
+def note_check(folder: Path, t_ns: int, check: Mapping[str, Any]) -> None:
+    """Record a check as an event, and violations as findings."""
+    append_event(folder, t_ns, "check", **check)
+    broken = [c for c in check["conditions"] if c["broken"]]
     found_wrong = [reason("inconsistent", number=c["number"], rows=c["broken"]) for c in broken]
-    ledger = found.get("ledger") or {}
+    ledger = check.get("ledger") or {}
     found_wrong += [
         reason(f"commits_{key}", count=ledger[key])
         for key in ("lost", "twice", "phantom")

@@ -1,4 +1,4 @@
-"""Runs a study: plans what remains, gives each run a worker, seals what it leaves."""
+"""Dispatcher of a study: plans remaining runs, starts a worker per run, and seals the results."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from tameshi.study import least
 from tameshi.study.file import longest_ns, next_runs
 
 LEAD_NS = 50_000_000
-"""From `go` to t0: enough for the worker to hear it."""
+"""Time from `go` to t0, enough for the worker to receive it."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run to make: its identity, its spec, and what it stands on."""
+    """Run to make: its identity, spec, and environment."""
 
     identity: str
     spec: RunSpec
@@ -48,19 +48,19 @@ class Task:
 
     @property
     def label(self) -> str:
-        """World, cell and repetition as a person names them."""
+        """Return world, cell and repetition for display."""
         cell = " ".join(f"{axis}={level}" for axis, level in self.spec.cell.items())
         return f"{self.spec.world.value} {cell + ' ' if cell else ''}#{self.spec.repetition + 1}"
 
     @property
     def length_ns(self) -> int:
-        """Time that its phases take at most; phases without a limit in time count nothing."""
+        """Return an upper bound on run time in ns; phases without a time limit count as 0."""
         return longest_ns(self.spec)
 
 
 @dataclass
 class Session:
-    """One call of `tameshi run` on a study folder."""
+    """Call of `tameshi run` on a study folder."""
 
     folder: Path
     lock: int
@@ -71,7 +71,7 @@ class Session:
     guarded: threading.Lock = field(default_factory=threading.Lock)
 
     def stop(self) -> None:
-        """Start nothing more, and have what runs leave a partial result."""
+        """Start no more runs, and let current runs leave a partial result."""
         with self.guarded:
             self.stopping.set()
             for worker in self.workers:
@@ -85,7 +85,7 @@ def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
 
 def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
     """Return the sealed runs of these, by identity, and move damaged ones to `damaged/`."""
-    found = {}
+    sealed = {}
     for task in tasks:
         try:
             run = store.read_run(store.run_folder(session.folder, task.identity))
@@ -94,12 +94,12 @@ def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
             session.display.say(f"{task.label}: {damaged} Moved to {place}.")
             continue
         if run:
-            found[task.identity] = run
-    return found
+            sealed[task.identity] = run
+    return sealed
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
-    """Make what isn't complete yet: measured runs one by one, simulated ones `jobs` at once."""
+    """Run all incomplete tasks: measured runs in sequence, simulated ones `jobs` at a time."""
     complete = {
         i
         for i, run in finished(session, tasks).items()
@@ -118,7 +118,7 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
 
 
 def _shuffled(tasks: Sequence[Task]) -> list[Task]:
-    """Repetition by repetition, cells in an order that the study's seed decides."""
+    """Return runs by repetition, with cells in an order derived from the study's seed."""
     return randomised(
         tasks,
         seed=0,  # a repetition's seed is part of the name
@@ -144,7 +144,7 @@ def _run_group(
                 place = next_to_run([_cell(task) for task in waiting], took) if longest_first else 0
                 task = waiting.pop(place)
                 running[pool.submit(run_one, session, task)] = task, time.monotonic()
-            if ended:  # the next ones are under way: no processor waits for this
+            if ended:  # later runs are in progress: no processor waits for this
                 session.on_sealed()
             if not running:
                 return
@@ -156,18 +156,17 @@ def _cell(task: Task) -> str:
 
 
 def next_to_run(cells: Sequence[str], took: Mapping[str, float]) -> int:
-    """Which to run next: a cell that none knows yet, or what took longest before, so that no
-    processor waits for the others at the end.
-    """
+    """Select the next run: an unknown cell, or the one with the longest previous run, so that no
+    processor idles at the end."""
     return max(range(len(cells)), key=lambda place: took.get(cells[place], math.inf))
 
 
 class Unbegun(Exception):
-    """The session was stopped before a run began: it is still to be made, and did not fail."""
+    """Stop of the session before a run started: the run remains to be made and did not fail."""
 
 
 def run_one(session: Session, task: Task) -> None:
-    """Make one run and seal it, whatever becomes of it."""
+    """Make one run and seal it, even after a failure."""
     folder = store.run_folder(session.folder, task.identity)
     failure: str | None
     try:
@@ -195,13 +194,13 @@ def run_one(session: Session, task: Task) -> None:
 
 
 def _said(run: SealedRun) -> str | None:
-    """The words of a run's own message, else the code of its reason."""
+    """Return the words of a run's own message, else the code of its reason."""
     why = run.outcome["reason"]
     return str(why["values"].get("text") or why["code"].replace("_", " ")) if why else None
 
 
 def _execute(session: Session, task: Task, folder: Path) -> str | None:
-    """Targets open, worker at work; returns why it failed, if it did."""
+    """Open targets and run a worker; return why it failed, if it did."""
     with ExitStack() as stack:
         targets = {
             name: stack.enter_context(_opened(task, name, plan))
@@ -214,12 +213,12 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
 
 
 def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
-    """A database loaded or restored, started, and programs at work on it."""
+    """Load or restore a database, start it, and run programs on it."""
 
-    def progress(stage: str, told: Mapping[str, Any]) -> None:
+    def progress(stage: str, message: Mapping[str, Any]) -> None:
         if session.stopping.is_set():
             raise RunFailed("stopped before the run began")
-        session.display.run(task.label, stage, told)
+        session.display.run(task.label, stage, message)
 
     assert task.spec.database
     engine = task.spec.database.engine
@@ -243,24 +242,25 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             stopped = session.stopping.is_set
             crashes = Crashes(folder, database.server, database.volume, planned, stopped)
             stack.enter_context(crashes)
-        told = {
+        message = {
             "address": database.address,
             "load": False,
             "ledger": bool(task.spec.events),
             "crashes": bool(planned),
         }
-        with _worker(session, folder, {}, told) as worker:
+        with _worker(session, folder, {}, message) as worker:
             failure = _converse(session, task, folder, worker, {}, database, crashes)
         failure = failure or worker.failure()
         return (crashes and crashes.failure) or failure or database.end()
 
 
 def _load(session: Session, task: Task, folder: Path, database: Database | UsersDatabase) -> None:
-    """Have a worker load the data set; raises `RunFailed` where it can't, or it is not right."""
+    """Run a worker that loads the data set; raise `RunFailed` if it fails or the data is
+    incomplete."""
     with database.loading() as server:
-        told = {"address": database.address, "load": True, "ledger": False}
+        target = {"address": database.address, "load": True, "ledger": False}
         failure, holds = None, False
-        with _worker(session, folder, {}, told) as worker:
+        with _worker(session, folder, {}, target) as worker:
             for message in worker.messages():
                 if session.stopping.is_set():
                     worker.kill()
@@ -288,7 +288,7 @@ def _load(session: Session, task: Task, folder: Path, database: Database | Users
 def _opened(
     task: Task, storage: str, plan: guard.TargetPlan | guard.DirectoryPlan
 ) -> guard.OpenTarget:
-    """Past the page cache, through it, or both, as its streams ask for it."""
+    """Open targets directly, buffered, or both, as their streams need."""
     if isinstance(plan, guard.DirectoryPlan):
         return guard.open_data_directory(plan, storage)
     streams = [
@@ -302,7 +302,7 @@ def _opened(
 
 
 def _vanished(targets: Mapping[str, guard.OpenTarget]) -> str | None:
-    """Why the run is void: an open file outlives its name, so a run would go on without it."""
+    """Return why the run is void if a file was deleted: an open file outlives its name."""
     for name, target in targets.items():
         try:
             there = os.path.samestat(os.stat(target.path), os.fstat(target.fd))
@@ -341,7 +341,7 @@ def _converse(
     database: Database | UsersDatabase | None = None,
     crashes: Crashes | None = None,
 ) -> str | None:
-    """Hear the worker to its end; returns the reason that it gives for failing."""
+    """Read the worker's messages to its end; return its reason for failing."""
     failure, begun = None, False
     with ExitStack() as sampling:
         for message in worker.messages():
@@ -361,14 +361,14 @@ def _converse(
                     begun = True
                     worker.go(t0_ns, task.examined.backend)
                     if crashes:
-                        crashes.begin(t0_ns, worker.befall)
+                        crashes.begin(t0_ns, worker.apply_fault)
                 case "let_go" if crashes:
                     crashes.let_go()
                 case "measured":
                     sampling.close()
                     if crashes:
                         crashes.settle()
-                        worker.befall("settled")
+                        worker.apply_fault("settled")
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":
@@ -391,7 +391,7 @@ def _sampler(
     worker: WorkerProcess,
     database: Database | UsersDatabase | None,
 ) -> Any:
-    """Virtual time has nothing that a sampler could see."""
+    """A simulated run has nothing to sample."""
     if task.spec.world is World.simulated:
         return nullcontext()
     interval_ns = compiled.nanoseconds(task.spec.interval)
@@ -406,7 +406,7 @@ def _sampler(
 def _server_sampler(
     task: Task, folder: Path, t0_ns: int, database: Database | UsersDatabase | None
 ) -> Any:
-    """A database that lives in its client has no counters of its own."""
+    """An embedded database has no counters of its own."""
     if database is None or database.server.product.embedded:
         return nullcontext()
     server, interval_ns = database.server, compiled.nanoseconds(task.spec.interval)

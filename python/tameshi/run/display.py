@@ -1,4 +1,4 @@
-"""What a person sees while a study runs: a live table in a terminal, plain lines elsewhere."""
+"""Display of a running study: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ from tameshi.core.units import format_value, format_wait
 
 PLAIN_SECONDS = 10.0
 MOST_ROWS = 16
-"""Streams that the live table shows; of more, the first."""
+"""Maximum number of streams in the live table."""
 COLUMNS = ("stream", "IOPS", "bandwidth", "p50", "p99", "p99.9", "slowest so far")
 
 
 class Display(Protocol):
-    """Where the dispatcher reports to."""
+    """Progress display for the dispatcher."""
 
     def begin(self, runs: int, finished: int, total_ns: int | None) -> None:
-        """A study begins: runs to make, runs finished before, and the time they take at most."""
+        """Start a study: runs to make, finished runs, and upper bound on time."""
 
     def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
-        """A run is at `progress` of its stage `prepare` or `run`."""
+        """Show a run's `progress` in stage `prepare` or `run`."""
 
     def ended(self, run: str, status: str, reason: str | None, length_ns: int) -> None:
-        """A run has ended; `length_ns` is what it was expected to take at most."""
+        """End a run; `length_ns` is its expected upper bound."""
 
     def say(self, line: str) -> None:
         """Print a line."""
 
     def close(self) -> None:
-        """The study has ended or was interrupted."""
+        """End the study, finished or interrupted."""
 
 
 def slowest(slow: Mapping[str, Any] | None) -> str:
-    """The slowest operation of a run or stream so far: how long, what, when and where."""
+    """Return the slowest operation of a run or stream so far: latency, operation, time and
+    place."""
     if not slow:
         return ""
     where = "" if slow["operation"] == "sync" else f" at offset {slow['offset']:,}"
@@ -61,19 +62,19 @@ def cells(stream: Mapping[str, Any]) -> Sequence[str]:
 
 
 def described(stream: Mapping[str, Any]) -> str:
-    """A stream's row as a sentence."""
+    """Return a stream's row as a sentence."""
     name, iops, bandwidth, p50, p99, p999, slow = cells(stream)
     text = f"{name}: {iops} IOPS, {bandwidth}, p50 {p50}, p99 {p99}, p99.9 {p999}"
     return f"{text}, slowest {slow}" if slow else text
 
 
 def active(progress: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The streams that have done something yet."""
+    """Return the streams with completed operations."""
     return [s for s in progress.get("streams", []) if s["slowest"] or s["operations_per_second"]]
 
 
 class Remaining:
-    """Virtual or real time still to go, from the runs' limits and how fast they went so far."""
+    """Remaining virtual or real time, from the runs' limits and the pace so far."""
 
     def __init__(self) -> None:
         self.total_ns: int | None = None
@@ -82,20 +83,20 @@ class Remaining:
         self.begun = time.monotonic()
 
     def fraction(self) -> float | None:
-        """Share of the limits that is used up."""
+        """Return the completed share of the limits."""
         if not self.total_ns:
             return None
         return min((self.done_ns + sum(self.current.values())) / self.total_ns, 1.0)
 
     def seconds(self) -> float | None:
-        """Seconds to go at the pace so far."""
+        """Return the seconds left at the pace so far."""
         fraction = self.fraction()
         if not fraction:
             return None
         return (time.monotonic() - self.begun) * (1 - fraction) / fraction
 
     def text(self) -> str:
-        """How long it will take, where that can be told."""
+        """Return the remaining time in words, if known."""
         left = self.seconds()
         return f"about {left:.0f} s left" if left is not None else ""
 
@@ -140,7 +141,7 @@ STAGES = {
 
 
 def doing(stage: str, progress: Mapping[str, Any]) -> str:
-    """What a run is at, in a few words."""
+    """Return a phrase on a run's current activity."""
     if stage == "prepare":
         return f"laying out, {progress.get('bytes_written', 0) / 1e9:.2f} GB written"
     if stage == "load":
@@ -155,35 +156,35 @@ def doing(stage: str, progress: Mapping[str, Any]) -> str:
 
 
 def worst(progress: Mapping[str, Any]) -> str:
-    """The slowest operation of the run so far, of whatever stream and phase."""
+    """Return the slowest operation of the run so far, over all streams and phases."""
     slow = progress.get("slowest")
     return f"{slowest(slow)}, stream {slow['stream']}" if slow else ""
 
 
 def in_phase(progress: Mapping[str, Any]) -> list[str]:
-    """The phase, and of one that ends by an amount how much is done and how long the rest takes.
+    """Return the phase; if it ends by an amount, with the completed amount and the time left.
 
-    Time left is that of the run, virtual where the run is; a phase that a time may end sooner says
-    the shorter one.
+    Time is the run's, virtual in a simulated run. A phase with a time limit shows the smaller of
+    both.
     """
     doing = progress.get("doing")
     if not doing:
         return []
-    told = [doing["name"]]
+    parts = [doing["name"]]
     spent = progress["elapsed_ns"] - progress["phase_begin_ns"]
     done, total = progress["phase_bytes"], doing["total_bytes"]
     left = [doing["total_ns"] - spent] if doing["total_ns"] is not None else []
     if total is not None:
-        told.append(f"{format_value('capacity', done)} of {format_value('capacity', total)}")
+        parts.append(f"{format_value('capacity', done)} of {format_value('capacity', total)}")
         if done > 0:
             left.append(spent * max(total - done, 0) / done)
     if left and min(left) >= 0:
-        told.append(f"{format_wait(min(left))} of it left")
-    return told
+        parts.append(f"{format_wait(min(left))} of it left")
+    return parts
 
 
 class LiveDisplay(_Common):
-    """A bar with elapsed and remaining time, and a table of the streams, redrawn in place."""
+    """Bar with elapsed and remaining time, and a table of streams, redrawn in place."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -201,11 +202,11 @@ class LiveDisplay(_Common):
         self.live.start()
 
     def say(self, line: str) -> None:
-        """A line above the bar."""
+        """Print a line above the bar."""
         self.live.console.print(line, highlight=False, markup=False)
 
     def show(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
-        """The bar's state and the streams' rows."""
+        """Update the bar and the streams' rows."""
         self.progress.update(
             self.task,
             completed=self.remaining.fraction() or 0.0,
@@ -217,7 +218,7 @@ class LiveDisplay(_Common):
         self.live.update(Group(self.progress, self.table()))
 
     def table(self) -> Table:
-        """The streams of all runs that are under way."""
+        """Return the table of streams of all current runs."""
         table = Table(box=None, pad_edge=False)
         for column in COLUMNS:
             right = column not in (COLUMNS[0], COLUMNS[-1])
@@ -227,23 +228,23 @@ class LiveDisplay(_Common):
             table.add_row(*cells(stream))
         if len(rows) > MOST_ROWS:
             table.add_row(f"… {len(rows) - MOST_ROWS} more")
-        for run, told in self.worst.items():
-            if told:
-                table.add_row(run, *[""] * (len(COLUMNS) - 2), told)
+        for run, slow in self.worst.items():
+            if slow:
+                table.add_row(run, *[""] * (len(COLUMNS) - 2), slow)
         return table
 
     def forget(self, run: str) -> None:
-        """A run's streams are done."""
+        """Remove a run's streams."""
         self.streams.pop(run, None)
         self.worst.pop(run, None)
 
     def close(self) -> None:
-        """Take it all away."""
+        """Remove the display."""
         self.live.stop()
 
 
 class PlainDisplay(_Common):
-    """A line per stream every ten seconds, for logs."""
+    """One line per stream every ten seconds, for logs."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -251,11 +252,11 @@ class PlainDisplay(_Common):
         self.last = time.monotonic()
 
     def say(self, line: str) -> None:
-        """One line."""
+        """Print one line."""
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def show(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
-        """The run's state and its streams, now and then."""
+        """Print the run's state and its streams at intervals."""
         now = time.monotonic()
         if now - self.last < PLAIN_SECONDS:
             return
@@ -264,16 +265,16 @@ class PlainDisplay(_Common):
         self.say(f"{run}: {doing(stage, progress)}" + (f", {left}" if left else ""))
         for stream in active(progress):
             self.say(f"  {described(stream)}")
-        if told := worst(progress):
-            self.say(f"  slowest of the run so far: {told}")
+        if slow := worst(progress):
+            self.say(f"  slowest of the run so far: {slow}")
 
     def forget(self, run: str) -> None:
-        """Nothing is kept of a run."""
+        """Do nothing: no run is kept."""
 
     def close(self) -> None:
-        """Nothing to take away."""
+        """Do nothing: there is no display to remove."""
 
 
 def for_console(console: Console) -> Display:
-    """The display that fits where the output goes."""
+    """Return the display for an output."""
     return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)

@@ -1,9 +1,8 @@
-"""The user's own commands at their times in a run, so that a drive of a real array can be failed.
+"""User commands at set times of a run, for example to fail a drive of a real array.
 
-A study says when an event happens; only the command line or a bindings file says by what command.
-No shell reads it. Its output goes to `hooks.log` of the run; that it began and how it ended are
-events. A command that fails, or never comes to run, fails the run: a fault without effect must not
-pass for one.
+A study sets the time of an event; only the command line or a bindings file sets its command. No
+shell is involved. Output goes to `hooks.log` of the run; start and end are events. A command that
+fails or never runs fails the run: a fault without effect must not count as one.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from typing import Any, Self
 
 from tameshi import guard
 from tameshi.core.spec_types import RunSpec
-from tameshi.run.moments import Moments, moment_of
+from tameshi.run.event_times import EventTimes, time_of_event
 
 SOURCE = "hooks"
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
 class Hook:
-    """A command and its time in nanoseconds: from t0, or from the begin of the first of `phases`.
+    """Command with its time in ns: from t0, or from the start of the first of `phases`.
 
-    `phases` are the indexes of the phases that an event's phase stands for.
+    `phases` are the indexes of the phases that an event's phase expands to.
     """
 
     name: str
@@ -42,21 +41,21 @@ class Hook:
 
 
 def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]:
-    """The events of a run that are bound to commands, the earliest first."""
+    """Return the events of a run that are bound to commands, the earliest first."""
     hooks = []
     for name, event in (spec.events or {}).items():
         if name not in commands:
             continue
-        at_ns, phases = moment_of(spec, event)
+        at_ns, phases = time_of_event(spec, event)
         hooks.append(Hook(name, at_ns, phases, tuple(commands[name])))
     return sorted(hooks, key=lambda hook: hook.at_ns)
 
 
 class Hooks:
-    """Runs each command at its time, from `with` to its end, each in a thread of its own.
+    """Commands at their times, from `with` to its end, each in a thread of its own.
 
-    At the end a command that still runs is killed. `stopped` says whether the user ended the run
-    early: what did not come to run is then no failure.
+    At the end, commands that are still running are killed. `stopped` tells whether the user ended
+    the run early: commands that never ran are then not failures.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class Hooks:
         self._t0_ns = t0_ns
         self._stopped = stopped
         self._over = threading.Event()
-        self._moments = Moments(folder, t0_ns, self._over)
+        self._event_times = EventTimes(folder, t0_ns, self._over)
         self._events = guard.append_file(folder / "events.jsonl")
         self._threads = [
             threading.Thread(target=self._keep, args=(hook,), daemon=True) for hook in hooks
@@ -84,7 +83,7 @@ class Hooks:
         self._events.close()
 
     def _keep(self, hook: Hook) -> None:
-        if not self._moments.wait_for(hook.at_ns, hook.phases):
+        if not self._event_times.wait_for(hook.at_ns, hook.phases):
             if not self._stopped():
                 self._tell("error", message=f"event `{hook.name}`: the run ended before its time")
             return
@@ -102,7 +101,7 @@ class Hooks:
         except OSError as error:
             self._tell("error", message=f"event `{hook.name}`: {error.strerror}")
             return
-        while process.poll() is None and not self._over.wait(_LOOK_SECONDS):
+        while process.poll() is None and not self._over.wait(_POLL_SECONDS):
             pass
         cut_short = process.poll() is None
         if cut_short:
@@ -119,4 +118,5 @@ class Hooks:
     def _tell(self, kind: str, **fields: Any) -> None:
         t_ns = time.monotonic_ns() - self._t0_ns
         line = json.dumps({"t_ns": t_ns, "source": SOURCE, "kind": kind, **fields})
-        os.write(self._events.fileno(), line.encode() + b"\n")  # one write: no other cuts into it
+        # one write, which no other writer can split
+        os.write(self._events.fileno(), line.encode() + b"\n")

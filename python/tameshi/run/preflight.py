@@ -1,4 +1,4 @@
-"""Can this machine run these specs? Examined before anything is created."""
+"""Preflight: check whether this machine can run these specs, before anything is created."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from tameshi.core.environment import diskstats_name, environment, identity
 from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
-from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
+from tameshi.servers.placement import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import refusals
 
 IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
-"""Calls of streams whose storage is a directory."""
+"""File system calls of streams whose storage is a directory."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What one world's runs stand on here."""
+    """Resources of one world's runs on this machine."""
 
     world: str
     targets: Mapping[str, guard.TargetPlan | guard.DirectoryPlan]
     environment: Mapping[str, Any]
     identity: Mapping[str, Any]
-    """The part of the environment that makes two runs different runs."""
+    """Part of the environment that distinguishes runs."""
     findings: Sequence[Mapping[str, Any]] = field(default_factory=list)
     """Verdicts on the comparison itself, such as two storages on one disk."""
     backend: str = "auto"
-    """What carries the requests."""
+    """I/O backend."""
     events: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The user's commands, by the event that each makes happen."""
+    """Commands of the user, by the event that each causes."""
     databases: Mapping[str, Place] = field(default_factory=dict)
-    """Where databases live, by storage."""
+    """Places of databases, by storage."""
     servers: Mapping[str, Serving] = field(default_factory=dict)
-    """What stands for each engine; the settings are those of one of its runs."""
+    """Server of each engine; the settings are those of one of its runs."""
     watched: Mapping[str, Path] = field(default_factory=dict)
-    """Where servers of the user's own have their data: only looked at."""
+    """Data places of the user's own servers, which are only sampled."""
 
     def devices(self) -> list[str]:
-        """Names of the targets' disks in /proc/diskstats."""
+        """Return the names of the targets' disks in /proc/diskstats."""
         names = (diskstats_name(path) for path in (*self.paths(), *self.watched.values()))
         return sorted({name for name in names if name})
 
     def paths(self) -> list[Path]:
-        """What is written to."""
+        """Return the paths that runs write to."""
         places = [place.folder for place in self.databases.values()]
         return [*(target.path for target in self.targets.values()), *places]
 
@@ -93,7 +93,7 @@ def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
 
 
 def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
-    """What runs for each engine that programs work on; all settings of all runs are checked."""
+    """Return the server of each engine; check all settings of all runs."""
     found: dict[str, Serving] = {}
     for run in plan.runs:
         if run.database:
@@ -115,7 +115,7 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
 def _check_crashes(
     plan: Plan, bindings: Bindings, servers: Mapping[str, Serving], places: Mapping[str, Place]
 ) -> None:
-    """Whether this machine can kill, or cut the power of, what the study asks for."""
+    """Check whether this machine can kill servers and cut power as the study asks."""
     for run in plan.runs:
         for name, event in (run.events or {}).items():
             if run.database is None or name in bindings.event:
@@ -146,7 +146,7 @@ def _check_crashes(
 
 
 def _cautions(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
-    """What every report on these servers has to say first."""
+    """Return the cautions with which every report on these servers starts."""
     found = []
     for serving in servers.values():
         product = serving.product.title
@@ -159,7 +159,7 @@ def _cautions(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
 
 
 def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> dict[str, Place]:
-    """Where the databases of each storage live."""
+    """Return the places of the databases of each storage."""
     needed: dict[str, int] = {}
     for run in plan.runs:
         if run.database and not _dsn_of(run):
@@ -175,12 +175,12 @@ def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> d
 
 
 def _dsn_of(run: RunSpec) -> str | None:
-    """Where the server of a run is that the user runs; None for a run without one."""
+    """Return the connection string of a run on a server of the user; None without one."""
     return (run.engines or {})[run.database.engine].dsn if run.database else None
 
 
 def _elsewhere(plan: Plan) -> set[str]:
-    """Storages that only servers of the user's own stand on: nothing is made there."""
+    """Return storages used only by the user's own servers: nothing is created there."""
     where = {True: set[str](), False: set[str]()}
     for run in plan.runs:
         where[_dsn_of(run) is not None] |= set(run.storage)
@@ -188,7 +188,7 @@ def _elsewhere(plan: Plan) -> set[str]:
 
 
 def _watched(elsewhere: set[str], bindings: Bindings) -> dict[str, Path]:
-    """Where the user says that the data of a server of theirs lies: its disk is sampled."""
+    """Return the data place of the user's server, whose disk is sampled."""
     found = {}
     for name in sorted(elsewhere & set(bindings.storage)):
         path = bindings.storage[name]
@@ -200,14 +200,14 @@ def _watched(elsewhere: set[str], bindings: Bindings) -> dict[str, Path]:
 
 
 def _models(plan: Plan) -> dict[str, Any]:
-    """What stands for the storages, in any cell."""
+    """Return the models of the storages, in any cell."""
     storages = (storage for run in plan.runs for storage in run.storage.values())
-    nodes = (of.model_dump(exclude_none=True, by_alias=True).get("model") for of in storages)
+    nodes = (each.model_dump(exclude_none=True, by_alias=True).get("model") for each in storages)
     return {"model": ", ".join(dict.fromkeys(_stack(node) for node in nodes if node))}
 
 
 def _stack(node: Mapping[str, Any]) -> str:
-    """A stack in words: `raid10 of 6 sas-15k-146gb`."""
+    """Return a phrase on a stack: `raid10 of 6 sas-15k-146gb`."""
     ((kind, inner),) = node.items()
     if "of" not in inner:
         return str(inner["profile"])
@@ -269,7 +269,7 @@ def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None
 def _targets(
     plan: Plan, bindings: Bindings, places: Mapping[str, Place], elsewhere: set[str]
 ) -> dict[str, guard.TargetPlan | guard.DirectoryPlan]:
-    """What streams read and write, and the directories of those that make files."""
+    """Return the targets of streams, and the directories of streams of file calls."""
     used = {name for run in plan.runs if not run.database for name in run.storage}
     wanted = {
         name: (bindings.storage[name], size)
@@ -288,7 +288,7 @@ def _targets(
 
 
 def _sparse(plan: Plan) -> set[str]:
-    """Storages that no run writes before it begins."""
+    """Return storages that no run writes before it starts."""
     found = {True: set[str](), False: set[str]()}
     for run in plan.runs:
         for name, storage in run.storage.items():
@@ -297,7 +297,7 @@ def _sparse(plan: Plan) -> set[str]:
 
 
 def _directories(plan: Plan) -> set[str]:
-    """Storages that are directories of files to their streams."""
+    """Return storages that streams use as directories."""
     streams = [s for run in plan.runs for phase in run.phases for s in phase.streams]
     return {s.storage for s in streams if s.stream.call in IN_DIRECTORY}
 

@@ -1,4 +1,4 @@
-"""One worker process: started, told to go or to stop, and heard."""
+"""Worker process: start, control and messages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tameshi import guard
 
 KEPT_LINES = 20
 NO_MEMORY = "memory allocation of "
-"""How Rust begins to say so, before it aborts."""
+"""Prefix of Rust's out-of-memory message, before it aborts."""
 
 
 class WorkerProcess:
-    """A worker on a run folder.
+    """Worker on a run folder.
 
-    It sits in a session of its own, so that a terminal's Ctrl-C reaches it through the dispatcher
-    alone; when the dispatcher dies its standard input ends, which stops it.
+    It has a session of its own, so that a terminal's Ctrl-C reaches it only through the dispatcher.
+    If the dispatcher dies, its standard input ends, which stops the worker.
     """
 
     def __init__(
@@ -51,36 +51,36 @@ class WorkerProcess:
         errors.close()
 
     def messages(self) -> Iterable[dict[str, Any]]:
-        """What it says until it ends; half a line of a killed worker is left out."""
+        """Yield messages until the worker ends, without a killed worker's incomplete last line."""
         assert self.process.stdout
         for line in self.process.stdout:
             if line.endswith(b"\n"):
                 yield json.loads(line)
 
     def go(self, t0_ns: int, backend: str) -> None:
-        """Start at `t0_ns` of the monotonic clock; `backend` carries a measured run's requests."""
+        """Start the run at `t0_ns` of the monotonic clock; `backend` is that of a measured run."""
         self._tell({"kind": "go", "t0_ns": t0_ns, "backend": backend})
 
-    def befall(self, word: str) -> None:
-        """What befalls its database: `power_cut`, `back`, `gone`; `settled`: nothing any more."""
+    def apply_fault(self, word: str) -> None:
+        """Report a server fault: `power_cut`, `back`, `gone`; `settled`: no more faults."""
         self._tell({"kind": word})
 
     def stop(self) -> None:
-        """End soon with a usable partial result."""
+        """Request an early end with a usable partial result."""
         self._tell({"kind": "stop"})
 
     def kill(self) -> None:
-        """End at once: what it does is worth nothing half done."""
+        """Kill the worker: its partial work is worthless."""
         self.process.kill()
 
     def _tell(self, message: Mapping[str, Any]) -> None:
         assert self.process.stdin
-        with suppress(BrokenPipeError, ValueError):  # it has ended; how, `failure` will say
+        with suppress(BrokenPipeError, ValueError):  # the worker has ended; `failure` reports how
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
             self.process.stdin.flush()
 
     def failure(self) -> str | None:
-        """Wait for its end; a sentence when it did not end well by itself."""
+        """Wait for the worker's end; return a sentence if it failed."""
         status = self.process.wait()
         if self.process.stdin:
             with suppress(BrokenPipeError):
@@ -92,9 +92,8 @@ class WorkerProcess:
 
 
 def last_words(log: Path) -> str:
-    """What a worker said of its end: that it had no memory, which no trace of calls behind it
-    tells, else its last lines.
-    """
+    """Return the reason of a worker's end: out of memory without the stack trace, else its last
+    lines."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     starved = [line for line in lines if line.startswith(NO_MEMORY)]
     return " / ".join(starved[:1] or lines[-KEPT_LINES:])

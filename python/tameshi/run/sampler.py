@@ -1,8 +1,8 @@
-"""The sampler: what devices, the machine and processes did in each interval of a run.
+"""Sampler of devices, machine and processes in each interval of a run.
 
-One thread serves every world that has a real clock. It reads the kernel's counters on a fixed
-schedule, t0 + k × interval, and appends what they gained since its last look to
-`series/sampler.csv`. A late wake-up makes one interval longer and never shifts the schedule.
+One thread serves every world with a real clock. It reads the kernel's counters on a fixed schedule,
+t0 + k × interval, and appends their increase to `series/sampler.csv`. A late wake-up extends one
+interval and never shifts the schedule.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SAMPLER = "sampler"
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _MS_NS = 1_000_000
-_SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own blocks are.
+_SECTOR_BYTES = 512  # Unit of /proc/diskstats, independent of the device's block size.
 
-# Columns of /proc/diskstats after the device's name, and what one of their units is worth.
+# Columns of /proc/diskstats after the device's name, with the value of their units.
 _DISK_COLUMNS = {
     "disk.reads": (0, 1),
     "disk.read_merges": (1, 1),
@@ -50,19 +50,19 @@ _WRAPS_AT = dict.fromkeys(
 
 @dataclass(frozen=True)
 class Counters:
-    """The counters of one subject, since it began; another `birth` means another subject."""
+    """Counters of one subject since its start; a new `birth` marks a new subject."""
 
     birth: str
     values: dict[str, int]
 
 
 Reading = dict[str, Counters]
-"""Counters by subject, as of one moment."""
+"""Counters by subject, at one time."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the series without its times."""
+    """Line of the series without its times."""
 
     subject: str
     metric: str
@@ -70,11 +70,11 @@ class Row:
 
 
 class Series(ABC):
-    """Reads counters on the schedule from `start()` (or `with`) to `stop()`, in a thread.
+    """Reader of counters on the schedule from `start()` (or `with`) to `stop()`, in a thread.
 
     `stop()` adds the last, shorter interval. `folder` is a run folder of Tameshi's; `t0_ns` is on
-    `time.monotonic_ns()` and may lie ahead: nothing before it is recorded. `problems` says in
-    sentences what could not be sampled.
+    `time.monotonic_ns()` and may be in the future: nothing before it is recorded. `problems` lists
+    sentences on failed samples.
     """
 
     def __init__(
@@ -96,19 +96,19 @@ class Series(ABC):
 
     @abstractmethod
     def _read(self) -> Reading:
-        """The counters now."""
+        """Return the counters now."""
 
     def _states(self, gained: Sequence[Row]) -> list[Row]:
-        """States at the end of an interval, beside what was gained in it."""
+        """Return states at the end of an interval, apart from increases."""
         return []
 
     def start(self) -> None:
-        """Returns once the first reading, against which the first row counts, is taken."""
+        """Take the first reading, the base of the first row, before returning."""
         self._thread.start()
         self._ready.wait()
 
     def stop(self) -> None:
-        """Takes the last reading, writes it and closes the file; a second call does nothing."""
+        """Take the last reading, write it and close the file; a second call does nothing."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -125,7 +125,7 @@ class Series(ABC):
         try:
             with self._file as file:
                 self._sample_until_stopped(file)
-        except Exception as error:  # A run must not die of its observer.
+        except Exception as error:  # A run must not die of its sampler.
             self._note(f"the sampler ended early: {error}")
         finally:
             self._ready.set()
@@ -159,10 +159,10 @@ class Series(ABC):
 
 
 class Sampler(Series):
-    """What the kernel counts: `devices` by their names in /proc/diskstats, the machine, processes.
+    """Counters of the kernel: `devices` by their names in /proc/diskstats, the machine, processes.
 
-    `pids` are the processes by the subject they are recorded under, `families` those that count
-    with all processes below them; who is asked for the first of them may name another later.
+    `pids` are the processes by subject, `families` those that count with all their descendants; the
+    root of a family may change between readings.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Sampler(Series):
 
 
 class Family:
-    """A process and all below it: what those that have ended did still counts."""
+    """Process with its descendants; counters of finished ones still count."""
 
     def __init__(self, first: Callable[[], int | None]) -> None:
         self._first = first
@@ -204,7 +204,7 @@ class Family:
         self._ended: dict[str, int] = {}
 
     def read(self, proc: Path, subject: str) -> Reading:
-        """The sum of their counters; nothing where the first of them has gone."""
+        """Return the sum of their counters; None if the root has ended."""
         first_pid = self._first()
         first = read_process(proc, subject, first_pid).get(subject) if first_pid else None
         if first is None or first_pid is None:
@@ -213,28 +213,29 @@ class Family:
             self._birth, self._last, self._ended = first.birth, {}, {}
         now = {(first_pid, first.birth): first.values}
         for pid in descendants(proc, first_pid):
-            found = read_process(proc, subject, pid).get(subject)
-            if found is not None:
-                now[pid, found.birth] = found.values
+            counters = read_process(proc, subject, pid).get(subject)
+            if counters is not None:
+                now[pid, counters.birth] = counters.values
         for member, values in self._last.items():
             if member not in now:
                 self._ended = summed([self._ended, values])
         self._last = now
-        whole = summed([self._ended, *now.values()])
-        return {subject: Counters(first.birth, {name: whole[name] for name in first.values})}
+        total = summed([self._ended, *now.values()])
+        return {subject: Counters(first.birth, {name: total[name] for name in first.values})}
 
 
 def summed(counters: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Counters added up by name."""
-    whole: dict[str, int] = {}
+    """Return counters added up by name."""
+    total: dict[str, int] = {}
     for values in counters:
         for name, value in values.items():
-            whole[name] = whole.get(name, 0) + value
-    return whole
+            total[name] = total.get(name, 0) + value
+    return total
 
 
 def descendants(proc: Path, pid: int) -> Iterator[int]:
-    """All processes below one: kernels need not tell a process's children, so all are looked at."""
+    """Return all descendants of a process, from all processes: kernels may not list a process's
+    children."""
     below: dict[int, list[int]] = {}
     for name in names_in(proc):
         if name.isdigit():
@@ -248,7 +249,7 @@ def descendants(proc: Path, pid: int) -> Iterator[int]:
 
 
 def own_time() -> Counters:
-    """Processor time of the thread that asks, in nanoseconds."""
+    """Return the processor time of the calling thread in ns."""
     used = resource.getrusage(resource.RUSAGE_THREAD)
     return Counters(
         "",
@@ -260,16 +261,16 @@ def own_time() -> Counters:
 
 
 def next_due(now_ns: int, t0_ns: int, interval_ns: int) -> int:
-    """The first moment after `now_ns` of the schedule t0 + k × interval, k ≥ 0; nanoseconds."""
+    """Return the first time of the schedule t0 + k × interval, k ≥ 0, after `now_ns`, in ns."""
     if now_ns < t0_ns:
         return t0_ns
     return t0_ns + ((now_ns - t0_ns) // interval_ns + 1) * interval_ns
 
 
 def gains(before: Reading, now: Reading) -> tuple[list[Row], list[str]]:
-    """What each subject gained between two readings, and what went wrong, in sentences.
+    """Return each subject's increase between two readings, and problems in sentences.
 
-    A subject that has vanished, or whose counters began anew, has no rows for this interval.
+    A subject that has ended or restarted has no rows for this interval.
     """
     rows: list[Row] = []
     problems: list[str] = []
@@ -291,14 +292,14 @@ def gains(before: Reading, now: Reading) -> tuple[list[Row], list[str]]:
 
 
 def lines(t_ns: int, dt_ns: int, rows: Sequence[Row]) -> bytes:
-    """The rows as lines of `series/SOURCE.csv`."""
+    """Return the rows as lines of `series/SOURCE.csv`."""
     return "".join(
         f"{t_ns},{dt_ns},{row.subject},{row.metric},{row.value}\n" for row in rows
     ).encode()
 
 
 def read_devices(proc: Path, devices: Sequence[str]) -> Reading:
-    """The counters of the named block devices, by name; absent ones are left out."""
+    """Return the counters of the named block devices; absent ones are omitted."""
     reading: Reading = {}
     for line in _text(proc / "diskstats").splitlines():
         fields = line.split()
@@ -316,7 +317,7 @@ def read_devices(proc: Path, devices: Sequence[str]) -> Reading:
 
 
 def read_machine(proc: Path) -> Reading:
-    """The machine's CPU time, summed over its CPUs, in nanoseconds."""
+    """Return the machine's CPU time, summed over its CPUs, in ns."""
     first = _text(proc / "stat").partition("\n")[0].split()
     if len(first) < 8 or first[0] != "cpu":
         return {}
@@ -331,13 +332,13 @@ def read_machine(proc: Path) -> Reading:
 
 
 def read_process(proc: Path, subject: str, pid: int) -> Reading:
-    """CPU time (ns) of a process and bytes it caused to be read from and written to storage.
+    """Return CPU time (ns) of a process and its storage I/O in bytes.
 
-    The bytes are left out where the kernel keeps them from us.
+    Bytes are omitted if the kernel denies access.
     """
-    # The name in parentheses may hold spaces and parentheses of its own.
+    # The name in parentheses may contain spaces and parentheses.
     fields = _text(proc / str(pid) / "stat").rpartition(")")[2].split()
-    # A zombie's counters are final; it is gone as far as a run is concerned.
+    # The counters of a zombie are final; for a run the process has ended.
     if len(fields) < 20 or fields[0] in ("Z", "X"):
         return {}
     values = {
@@ -356,7 +357,7 @@ def read_process(proc: Path, subject: str, pid: int) -> Reading:
 def _gain(metric: str, old: int, new: int) -> int:
     if new < old and metric in _WRAPS_AT:
         return new - old + _WRAPS_AT[metric]
-    # The kernel estimates idle and iowait, and may take some back (proc_stat(5)).
+    # The kernel estimates idle and iowait, which may decrease (proc_stat(5)).
     return max(0, new - old) if metric.startswith("machine.") else new - old
 
 

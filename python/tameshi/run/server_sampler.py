@@ -1,7 +1,7 @@
-"""The server's own counters in each interval, on the schedule and clock of the sampler.
+"""Counters of the database server in each interval, on the schedule and clock of the sampler.
 
-They go to `series/server.csv`. What a look costs is stated: its statements are taken off the
-server's counts, its time and the sampler's processor time are rows of their own.
+They go to `series/server.csv`. The cost of sampling is recorded: its statements are subtracted from
+the server's counts, its time and processor time are rows of their own.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tameshi.run.sampler import Counters, Reading, Row, Series, own_time
-from tameshi.servers.shape import Client, ClientError, Counted, Product
+from tameshi.servers.product import Client, ClientError, Counted, Product
 
 SERVER = "server"
 OWN = "server-sampler"
 
 
 class ServerSampler(Series):
-    """Samples a server through connections that `connect` makes; one lost is made anew.
+    """Sampler of a server through connections from `connect`; it reconnects after a loss.
 
-    While the server can't be reached there are no rows of it, and `problems` says so.
+    While the server is unreachable there are no rows, and `problems` says so.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ServerSampler(Series):
         self._gauges: dict[str, float] = {}
 
     def stop(self) -> None:
-        """As any series; the connection is closed."""
+        """Stop as any series, and close the connection."""
         super().stop()
         self._let_go()
 

@@ -1,4 +1,4 @@
-"""What a storage still holds of what a run wrote there and had acknowledged. Nothing is written."""
+"""Check of a storage against a run's journal of acknowledged writes. Nothing is written."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 
 AFTER = ("power-cut", "crash")
-"""What happened: a power cut may lose what was never synced, a crash of a program may not."""
+"""Possible failures: a power cut may lose data that was never synced, a program's crash may not."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """One storage: blocks that the run wrote, those that are right, and what is wrong."""
+    """Result for one storage: written blocks, intact blocks, and findings."""
 
     storage: str
     written: int
@@ -25,16 +25,16 @@ class Verified:
     findings: tuple[Mapping[str, Any], ...]
 
     def broken(self, after: str) -> list[Mapping[str, Any]]:
-        """The findings that break what was promised."""
+        """Return the findings that violate a promise of durability."""
         forgiven = {"unsynced"} if after == "power-cut" else set()
-        return [found for found in self.findings if found["verdict"] not in forgiven]
+        return [finding for finding in self.findings if finding["verdict"] not in forgiven]
 
 
 def verify(run: Path, places: Mapping[str, Path]) -> list[Verified]:
-    """Compares each storage that the run's streams verified with the run's journal of it.
+    """Compare each verified storage of a run with the run's journal of it.
 
-    `places` says where each is now: the target, or the folder it stands in. Raises `BadInput` where
-    the run kept no journal or a place is missing, `GuardRefusal` for what is no target.
+    `places` gives the current path of each: the target, or its folder. Raises `BadInput` without a
+    journal or a place, `GuardRefusal` for a path that is not a target.
     """
     journals = {path.stem: path for path in sorted(run.glob("*.journal"))}
     if not journals:
@@ -57,12 +57,12 @@ def _verify(name: str, journal: Path, place: Path) -> Verified:
         opened = compiled.Target(
             name, target.fd, target.data_offset, target.data_bytes, target.direct
         )
-        found = compiled.verify(journal, opened)
-    return Verified(name, found["written"], found["right"], tuple(found["findings"]))
+        result = compiled.verify(journal, opened)
+    return Verified(name, result["written"], result["right"], tuple(result["findings"]))
 
 
 def described(finding: Mapping[str, Any]) -> str:
-    """One finding in words."""
+    """Return one finding in words."""
     if finding["belongs_bytes"] is not None:
         held = f"holds the block of offset {finding['belongs_bytes']}"
     elif finding["found"] is not None:

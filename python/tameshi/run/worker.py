@@ -1,11 +1,11 @@
-"""The worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
+"""Worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
 
 Standard output: JSON lines `ready`, `progress`, `measured`, `done`, `failed`. Standard input: JSON
-lines `go` (with `t0_ns` on the monotonic clock and the `backend`), `stop`, and what befalls a
-database that is made to crash (`power_cut`, answered by `let_go`; `back`, `gone`, `settled`); its
-end means that the dispatcher is gone, and is a stop as well. SIGINT leaves a usable partial result.
-A target is the JSON of an inherited descriptor; the worker opens no storage itself. Where the one
-target is a `database`, its address stands in it, and whether to `load` it.
+lines `go` (with `t0_ns` on the monotonic clock and the `backend`), `stop`, and server faults
+(`power_cut`, answered by `let_go`; `back`, `gone`, `settled`). The end of standard input means that
+the dispatcher has ended, and is a stop as well. SIGINT leaves a usable partial result. A target is
+the JSON of an inherited descriptor; the worker opens no storage itself. A `database` target holds
+its address, and whether to `load` it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from types import FrameType
 from typing import Any
 
 from tameshi.core.errors import TameshiError
-from tameshi.run.work import StreamWork, Work
+from tameshi.run.stream_work import StreamWork, Work
 
 PROGRESS_SECONDS = 0.25
 _speaking = threading.Lock()
-"""Two threads speak: without it, one's line could end up within another's."""
+"""Lock of standard output: without it, lines of two threads could mix."""
 
 
 def say(kind: str, **fields: Any) -> None:
-    """One line to the dispatcher; when nobody listens any more, there is nobody to tell."""
+    """Send the dispatcher one line; ignore a dispatcher that has ended."""
     try:
         with _speaking:
             print(json.dumps({"kind": kind, **fields}), flush=True)
@@ -37,7 +37,7 @@ def say(kind: str, **fields: Any) -> None:
 
 
 class Worker:
-    """One run: its work is done in a thread of its own, standard input is heard in another."""
+    """One run: its work is done in one thread, another reads standard input."""
 
     def __init__(self, folder: Path, targets: list[dict[str, Any]]) -> None:
         database = next((target["database"] for target in targets if "database" in target), None)
@@ -49,13 +49,13 @@ class Worker:
         self.backend = "auto"
 
     def stop(self, *_: int | FrameType | None) -> None:
-        """End soon: what is under way is ended, a worker that still waits runs nothing."""
+        """End soon: stop current work; a waiting worker runs nothing."""
         self.stopped = True
         self.work.stop()
         self.go.set()
 
     def listen(self) -> None:
-        """Follow the dispatcher's lines until it is gone."""
+        """Follow the dispatcher's lines until it ends."""
         for line in sys.stdin:
             message = json.loads(line)
             if message["kind"] == "go":
@@ -64,13 +64,13 @@ class Worker:
             elif message["kind"] == "stop":
                 self.stop()
             else:
-                self.work.befall(message["kind"])
+                self.work.apply_fault(message["kind"])
                 if message["kind"] == "power_cut":
                     say("let_go")
         self.stop()
 
     def watched(self, work: Any, stage: str) -> dict[str, Any]:
-        """Do `work` in a thread and say how it goes; a failure of it is raised here."""
+        """Do `work` in a thread and report its progress; raise its failure here."""
         result: dict[str, Any] = {}
         failure: list[BaseException] = []
 
@@ -90,7 +90,7 @@ class Worker:
         return result
 
     def execute(self) -> int:
-        """Prepare, wait for go, run; returns the exit status."""
+        """Prepare, wait for go, run; return the exit status."""
         threading.Thread(target=self.listen, daemon=True).start()
         try:
             self.watched(self.work.prepare, "load" if self.loads else "prepare")
@@ -116,7 +116,7 @@ def _work(folder: Path, targets: list[dict[str, Any]], database: Mapping[str, An
     spec_json = (folder / "spec.json").read_text(encoding="utf-8")
     if database is None:
         return StreamWork(spec_json, folder, targets, say)
-    # Only here: the spec's types take longer to import than a short simulated run takes.
+    # Import late: the spec's types take longer to import than a short simulated run takes.
     from tameshi.core.spec_types import RunSpec
     from tameshi.run.database_work import DatabaseWork, LoadWork
 

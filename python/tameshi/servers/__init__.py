@@ -1,6 +1,6 @@
-"""Real database servers: private instances that Tameshi makes, and the user's own, only sampled.
+"""Database servers: private instances made by Tameshi, and the user's own, which are only sampled.
 
-One file a product (`mariadb`, `mysql`, `postgresql`, `sqlite`) in one common shape (`shape`);
-`private` runs an instance. The system's own instance is never touched. `docs/servers.md` is the
-page. What runs as root starts servers as their package's user.
+One module per product (`mariadb`, `mysql`, `postgresql`, `sqlite`) with a common interface
+(`product`); `private` runs an instance. Tameshi never touches the system's own instance.
+`docs/servers.md` is the page. As root, servers run as their package's user.
 """

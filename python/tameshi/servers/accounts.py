@@ -1,4 +1,4 @@
-"""Whom a server runs as: its package's user where Tameshi is root, else Tameshi's own."""
+"""Account of a server: its package's user if Tameshi is root, else Tameshi's own."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi.core.errors import BadInput, GuardRefusal
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 
 @dataclass(frozen=True)
 class Account:
-    """A user of this machine, or None of its fields where it is our own."""
+    """User of this machine; all fields None for Tameshi's own."""
 
     name: str = ""
     uid: int = -1
     gid: int = -1
 
     def own(self, path: Path) -> None:
-        """Give a folder or file to the account; nothing where it is our own."""
+        """Give a folder or file to the account; do nothing for Tameshi's own."""
         if self.name:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def running(self, command: Sequence[str]) -> list[str]:
-        """The command as this account, killed by the kernel as soon as its starter is gone.
+        """Return the command as this account, killed by the kernel when its starter ends.
 
-        The starter is the *thread* that starts it: it has to live as long as the server shall.
+        The starter is a *thread*: it has to live as long as the server.
         """
         setpriv = shutil.which("setpriv")
         if setpriv is None:
             raise BadInput(
-                "a private server is started by setpriv, and there is none",
+                "setpriv starts private servers, and is not installed",
                 hint="On Debian: apt-get install util-linux",
             )
         become = (
@@ -45,14 +45,15 @@ class Account:
 
 
 def account_of(product: Product) -> Account:
-    """Whom the product's server runs as. Raises `BadInput` where root has nobody to start it as."""
+    """Return the account of a product's server. Raise `BadInput` if root finds no account for
+    it."""
     if os.geteuid() != 0 or not product.account:
         return Account()
     try:
         entry = pwd.getpwnam(product.account)
     except KeyError:
         raise BadInput(
-            f"{product.title} refuses to run as root, and there is no user for it",
+            f"{product.title} refuses to run as root, and its own user does not exist",
             found=f"no user `{product.account}`",
             hint=f"Start Tameshi as an ordinary user. {product.remedy}",
         ) from None
@@ -60,12 +61,12 @@ def account_of(product: Product) -> Account:
 
 
 def require_reach(account: Account, folder: Path) -> None:
-    """Refuses a folder that the account may not work in, and names what bars its way."""
+    """Refuse a folder in which the account may not work, and name the obstacle."""
     require_passage(account, folder, "-w")
 
 
 def require_passage(account: Account, folder: Path, last: str = "-x") -> None:
-    """Refuses a folder that the account may not go into (or what else `last` asks of it)."""
+    """Refuse a folder that the account may not enter (or lacks the access in `last`)."""
     if not account.name:
         return
     for place in (*reversed(folder.parents), folder):
@@ -73,9 +74,9 @@ def require_passage(account: Account, folder: Path, last: str = "-x") -> None:
         asked = account.running(["test", mode, str(place)])
         if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:
             raise GuardRefusal(
-                f"the user `{account.name}`, as whom the server runs, may not work here",
+                f"the server's user `{account.name}` has no access to this directory",
                 where=str(folder),
-                found=f"{place} is closed to it",
-                accepted=["a place that every user may reach"],
-                hint=f"chmod o+x {place}, or bind another place.",
+                found=f"{place} is closed to this user",
+                accepted=["a directory that every user may enter"],
+                hint=f"chmod o+x {place}, or bind another directory.",
             )

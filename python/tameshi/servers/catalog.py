@@ -1,4 +1,4 @@
-"""Which product a study's engine is here: by its name or the one bound to it, installed or not."""
+"""Product of a study's engine on this machine: named or bound, and its installed program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tameshi.servers.installed import Program, installed
 from tameshi.servers.mariadb import MariaDB
 from tameshi.servers.mysql import MySQL
 from tameshi.servers.postgresql import PostgreSQL
-from tameshi.servers.shape import Product
+from tameshi.servers.product import Product
 
 PRODUCTS: dict[str, Product] = {
     product.name: product for product in (MariaDB(), MySQL(), PostgreSQL(), sqlite.SQLite())
@@ -20,9 +20,9 @@ PRODUCTS: dict[str, Product] = {
 
 
 def product_named(name: str, where: str = "--server") -> Product:
-    """The product of this name. Raises `BadInput`."""
+    """Return the product of this name. Raise `BadInput`."""
     if name not in PRODUCTS:
-        message = "Tameshi knows no such database server"
+        message = "unknown database server"
         raise BadInput(message, where=where, found=name, accepted=list(PRODUCTS))
     return PRODUCTS[name]
 
@@ -30,34 +30,36 @@ def product_named(name: str, where: str = "--server") -> Product:
 def program_of(
     product: Product, engine: Engine, programs: Iterable[Program] | None = None
 ) -> Program:
-    """The installed server that is to run, the newest that fits the engine's version.
+    """Return the newest installed server that fits the engine's version.
 
-    Raises `BadInput` where there is none, or only of other versions.
+    Raises `BadInput` without one, or with only other versions.
     """
     if product.embedded:
         return sqlite.here()
     there = installed() if programs is None else programs
-    found = [program for program in there if program.product == product.program]
-    if not found:
+    installed_programs = [program for program in there if program.product == product.program]
+    if not installed_programs:
         raise BadInput(
             f"{product.title} is not installed",
             key=f"engine.{product.name}",
-            found="no server program of it",
+            found="no program of this server found",
             hint=product.remedy,
         )
-    fitting = [program for program in found if fits(program.version, engine.version)]
+    fitting = [program for program in installed_programs if fits(program.version, engine.version)]
     if not fitting:
         raise BadInput(
-            f"the study asks for another version of {product.title} than is installed",
+            f"the study needs another version of {product.title} than the installed one",
             key=f"engine.{product.name}.version",
-            found=", ".join(f"{program.version} ({program.path})" for program in found),
-            accepted=[f"{engine.version} installed", "a study that leaves the version out"],
+            found=", ".join(
+                f"{program.version} ({program.path})" for program in installed_programs
+            ),
+            accepted=[f"{engine.version} installed", "a study without a version"],
         )
     return max(fitting, key=lambda program: _number(program.version))
 
 
 def fits(version: str, wanted: str | None) -> bool:
-    """Whether a version is the one wanted, as far as that goes: `10.11.19` is a `10.11`."""
+    """Return whether a version matches the wanted prefix: `10.11.19` is a `10.11`."""
     if not wanted:
         return True
     numbers = _number(wanted)
@@ -65,5 +67,5 @@ def fits(version: str, wanted: str | None) -> bool:
 
 
 def _number(version: str) -> tuple[int, ...]:
-    found = re.match(r"[\d.]*\d", version)
-    return tuple(int(part) for part in found[0].split(".") if part) if found else ()
+    match = re.match(r"[\d.]*\d", version)
+    return tuple(int(part) for part in match[0].split(".") if part) if match else ()

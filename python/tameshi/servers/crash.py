@@ -1,7 +1,7 @@
-"""Crashes on purpose: of the server alone, and of the machine under it.
+"""Deliberate crashes: of the server alone, and of the machine under it.
 
-A kill proves nothing about storage, since the kernel keeps what the server wrote. A power cut
-drops what the file system has not written: see `guard.Volume`.
+A kill proves nothing about storage, since the kernel keeps the server's writes. A power cut drops
+data that the file system has not written: see `guard.Volume`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from tameshi.servers.private import PrivateServer
 
 
 def cut_power(volume: Volume, server: PrivateServer, end_clients: Callable[[], None]) -> None:
-    """Power fails under a server whose data is on `volume`; returns with the volume back.
+    """Cut the power under a server with data on `volume`; return with the volume mounted again.
 
-    What the server acknowledges after this was called counts as never heard: a sync under way may
-    return as if it had worked. The server is then down; `start` has it recover. `end_clients` ends
-    whoever loads it: after the power has failed, and before the file system comes back, which an
-    embedded database's clients hold open.
+    Acknowledgements after this call do not count: a sync in progress may return as if it had
+    worked. The server is then down; `start` recovers it. `end_clients` stops the load: after the
+    cut, and before the file system returns, which an embedded database's clients hold open.
     """
     volume.cut()
     server.kill()

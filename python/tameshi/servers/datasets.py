@@ -1,7 +1,8 @@
-"""Loaded databases, kept: cells that differ only in settings start from the same files.
+"""Kept data sets: cells that differ only in settings start from the same files.
 
-A data set is a cleanly stopped data directory, copied under a key of all that its files depend on.
-Copies share blocks where the file system can (reflink), and are on the disk before they count.
+A data set is a cleanly stopped data directory, copied under a key of everything that its files
+depend on. Copies share blocks where the file system can (reflink), and are synced before they
+count.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tameshi import guard
 from tameshi.core.errors import GuardRefusal, RunFailed
 
 FORM = 2
-"""Version of what is kept; another one is another key."""
+"""Version of the stored form; another version has other keys."""
 KEY_DIGITS = 16
 _MANIFEST = "dataset.json"
 _FILES = "files"
@@ -34,15 +35,15 @@ _CANNOT_CLONE = (
 _PIECE_BYTES = 16 << 20
 
 Progress = Callable[[int, int], None]
-"""Told the bytes copied so far and in all."""
+"""Callback for the bytes copied so far and in all."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the files of a data set depend on: the key is made of exactly this.
+    """Key of a data set: everything that its files depend on.
 
-    `shaping` are the options that decide what files look like, `program` the workload with its
-    size as it stands in the run's spec.
+    `shaping` are the options that determine the files, `program` the workload with its size as in
+    the run's spec.
     """
 
     product: str
@@ -52,12 +53,12 @@ class Facts:
     seed: int
 
     def key(self) -> str:
-        """What the data set is kept under."""
+        """Return the hash under which the data set is kept."""
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the facts as plain data."""
         return {
             "form": FORM,
             "product": self.product,
@@ -69,9 +70,9 @@ class Facts:
 
 
 class DataSets:
-    """The data sets kept in a folder of Tameshi's, best on the file system of the data directory.
+    """Data sets kept in a folder of Tameshi's, preferably on the file system of the data directory.
 
-    `folder` is made if need be. Raises `GuardRefusal` where it is not Tameshi's.
+    `folder` is created if needed. Raises `GuardRefusal` if it is not Tameshi's.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,7 +80,7 @@ class DataSets:
         self.folder = Path(os.path.realpath(folder))
 
     def find(self, facts: Facts) -> dict[str, Any] | None:
-        """The manifest of the data set with these facts; None where there is none, or half one."""
+        """Return the manifest of the data set with these facts; None if absent or incomplete."""
         try:
             manifest = json.loads((self._place(facts) / _MANIFEST).read_bytes())
         except (FileNotFoundError, ValueError):
@@ -87,9 +88,9 @@ class DataSets:
         return dict(manifest) if manifest.get("facts") == facts.as_json() else None
 
     def keep(self, facts: Facts, data: Path, progress: Progress | None = None) -> dict[str, Any]:
-        """Keep what a cleanly stopped server left in `data`; one that is there already goes.
+        """Keep the files of a cleanly stopped server in `data`; replace an older copy.
 
-        Raises `GuardRefusal` where there is no room. What is interrupted counts as not there.
+        Raises `GuardRefusal` for lack of space. An interrupted copy does not count.
         """
         place = self._place(facts)
         if place.exists():
@@ -111,20 +112,20 @@ class DataSets:
             "size_bytes": size_bytes,
             "shared": shared,
         }
-        # Last: a data set without its manifest is none.
+        # Written last: a data set without manifest does not count.
         guard.write_file(place / _MANIFEST, json.dumps(manifest, indent=1).encode())
         return manifest
 
     def restore(self, facts: Facts, data: Path, progress: Progress | None = None) -> None:
-        """Put the data set into `data`, an empty folder of a data directory of Tameshi's.
+        """Restore the data set to `data`, an empty folder of a data directory of Tameshi's.
 
-        It is on the disk when this returns, so that no run writes it back. Raises `RunFailed`
-        where the data set is not whole, `GuardRefusal` where there is no room.
+        Syncs the copy, so that no run pays for its write-back. Raises `RunFailed` for a damaged
+        data set, `GuardRefusal` for lack of space.
         """
         place = self._place(facts)
         manifest = self.find(facts)
         if manifest is None:
-            raise RunFailed("there is no such data set", where=str(place))
+            raise RunFailed("no such data set", where=str(place))
         if not (data.parent / guard.MARKER).exists() or any(data.iterdir()):
             raise GuardRefusal(
                 "a data set is restored only into an empty data directory of Tameshi's",
@@ -137,12 +138,12 @@ class DataSets:
         _sync(data)
 
     def kept(self) -> Iterator[dict[str, Any]]:
-        """The manifests of all data sets that are whole."""
+        """Return the manifests of all complete data sets."""
         for path in sorted(self.folder.glob(f"*/{_MANIFEST}")):
             yield json.loads(path.read_bytes())
 
     def forget(self, facts: Facts) -> None:
-        """Delete a data set; nothing where there is none."""
+        """Delete a data set, if it exists."""
         place = self._place(facts)
         if place.exists():
             guard.remove_folder(place)
@@ -152,36 +153,36 @@ class DataSets:
 
 
 def _listed(folder: Path) -> dict[str, int]:
-    """The size of each file below a folder; refuses what is neither file nor folder."""
-    found: dict[str, int] = {}
+    """Return the size of each file below a folder; refuse anything but files and folders."""
+    sizes: dict[str, int] = {}
     for here, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = Path(here, name)
             status = os.lstat(path)
             if stat.S_ISREG(status.st_mode):
-                found[str(path.relative_to(folder))] = status.st_size
+                sizes[str(path.relative_to(folder))] = status.st_size
             elif not stat.S_ISDIR(status.st_mode):
                 raise RunFailed(
-                    "a data set holds files and folders only: was the server stopped cleanly?",
+                    ("a data set may hold only files and folders: was the server stopped cleanly?"),
                     where=str(path),
                     found=stat.filemode(status.st_mode),
                 )
-    return dict(sorted(found.items()))
+    return dict(sorted(sizes.items()))
 
 
-def _require_same(wanted: Mapping[str, int], found: Mapping[str, int], place: Path) -> None:
-    differing = sorted(dict(wanted.items() ^ found.items()))
+def _require_same(wanted: Mapping[str, int], actual: Mapping[str, int], place: Path) -> None:
+    differing = sorted(dict(wanted.items() ^ actual.items()))
     if differing:
         raise RunFailed(
-            "the data set is not whole: its files are not those that were kept",
+            "the data set is damaged: its files are not those that were kept",
             where=str(place),
             found=", ".join(differing[:5]),
-            hint="Delete its folder, and it is loaded anew.",
+            hint="Delete its folder; the next run loads it anew.",
         )
 
 
 def _copy(source: Path, target: Path, size_bytes: int, progress: Progress | None) -> bool:
-    """Copy all below a folder, with owners and modes; whether every file could share its blocks."""
+    """Copy a folder with owners and modes; return whether all files share their blocks."""
     done = 0
     shared = True
     for here, _, names in os.walk(source):
@@ -220,7 +221,7 @@ def _copy_file(source: Path, target: Path) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """Have the folder's file system write all it holds."""
+    """Sync the folder's file system."""
     libc = ctypes.CDLL(None, use_errno=True)
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

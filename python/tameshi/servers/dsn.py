@@ -1,6 +1,6 @@
-"""A server that the user runs: sampled and loaded, never configured, restarted, stopped or dropped.
+"""Running server of the user: sampled and loaded, never configured, restarted, stopped or dropped.
 
-Its secret is read from the environment, and stands in no study, record, message or command line.
+The environment holds its password, which appears in no study, record, message or command line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program, version_in
-from tameshi.servers.shape import Address, Client, ClientError, Product
+from tameshi.servers.product import Address, Client, ClientError, Product
 
 _SCHEMES = {
     "mariadb": ("mariadb", "mysql"),
@@ -21,7 +21,7 @@ _SCHEMES = {
 
 
 class RunningServer:
-    """A server by its connection string; it has no method that would change its state."""
+    """Server given by a connection string, without any method that changes its state."""
 
     def __init__(self, product: Product, dsn: str) -> None:
         self.product = product
@@ -30,15 +30,15 @@ class RunningServer:
         """Unknown: it may run on another machine."""
 
     def client(self, timeout_seconds: float = 60.0) -> Client:
-        """A connection with the secret of the environment; raises `ClientError`."""
+        """Connect with the password of the environment; raise `ClientError`."""
         secret = os.environ.get(secret_name(self.product), "")
         return self.product.enter(self.address, timeout_seconds, secret)
 
 
 def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
-    """The server that a connection string leads to, and which version it says it is.
+    """Return the server of a connection string, and its version.
 
-    Raises `BadInput` where it can't be reached, refuses, or is another product.
+    Raises `BadInput` if it is unreachable, refuses, or is another product.
     """
     server = RunningServer(product, dsn)
     try:
@@ -46,10 +46,10 @@ def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
             said = str(client.query("SELECT VERSION()")[0][0])
     except ClientError as error:
         raise BadInput(
-            f"{product.title} can't be reached there",
+            f"{product.title} cannot be reached there",
             key=f"engine.{product.name}.dsn",
             found=str(error),
-            hint=f"Its secret is read from the environment variable {secret_name(product)}.",
+            hint=f"The environment variable {secret_name(product)} holds its password.",
         ) from None
     if product.name in ("mariadb", "mysql") and ("mariadb" in said.lower()) != (
         product.name == "mariadb"
@@ -60,50 +60,48 @@ def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
 
 
 def where_it_is(address: Address) -> str:
-    """A server's address for people and for a run's identity; it holds no secret."""
+    """Return a server's address for display and for a run's identity, without a password."""
     place = str(address.socket) if address.socket else address.host
     port = f":{address.port}" if address.port else ""
     return f"{address.product}://{address.user}@{place}{port}/{address.database}"
 
 
 def secret_name(product: Product) -> str:
-    """The environment variable that holds the secret."""
+    """Return the environment variable of the password."""
     return f"TAMESHI_{product.name.upper()}_PASSWORD"
 
 
 def read_dsn(product: Product, dsn: str) -> Address:
-    """Where a connection string leads: `mariadb://user@host:3306/database`, `?socket=/path`.
+    """Parse a connection string: `mariadb://user@host:3306/database`, `?socket=/path`.
 
-    Raises `BadInput`, which shows nothing of a string that holds a secret.
+    Raises `BadInput`, which shows nothing of a string with a password.
     """
     key = f"engine.{product.name}.dsn"
     schemes = _SCHEMES.get(product.name, ())
     example = [f"{scheme}://USER@HOST:PORT/DATABASE" for scheme in schemes[:1]]
     if not schemes:
-        message = f"{product.title} has no server that could run already"
+        message = f"{product.title} has no server, so that none can be running already"
         raise BadInput(message, key=key)
     try:
         parts = urlsplit(dsn)
         port = parts.port
         further = parse_qs(parts.query, strict_parsing=bool(parts.query))
     except ValueError:
-        raise BadInput("this is no connection string", key=key, accepted=example) from None
+        raise BadInput("invalid connection string", key=key, accepted=example) from None
     if parts.password is not None or {"password", "passwd", "pwd"} & {n.lower() for n in further}:
         raise BadInput(
-            "a secret stands neither in a study nor in a connection string",
+            "a password must not stand in a study or a connection string",
             key=key,
-            found="one with a password",
+            found="a connection string with a password",
             accepted=example,
             hint=f"Put it into the environment variable {secret_name(product)}.",
         )
     database = unquote(parts.path.lstrip("/"))
     if parts.scheme not in schemes or not parts.username or not database:
-        raise BadInput("this is no connection string", key=key, found=dsn, accepted=example)
+        raise BadInput("invalid connection string", key=key, found=dsn, accepted=example)
     unknown = sorted(set(further) - {"socket"})
     if unknown:
-        raise BadInput(
-            "this parameter is not known", key=key, found=unknown[0], accepted=["socket"]
-        )
+        raise BadInput("unknown parameter", key=key, found=unknown[0], accepted=["socket"])
     socket = Path(further["socket"][0]) if "socket" in further else None
     return Address(
         product.name,

@@ -1,4 +1,4 @@
-"""What MariaDB and MySQL share: InnoDB's settings and counters, and their protocol."""
+"""Common part of MariaDB and MySQL: InnoDB's settings and counters, and the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pymysql.connections import Connection
 
 from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import (
+from tameshi.servers.product import (
     LOADING_POOL_BYTES,
     Address,
     Client,
@@ -31,7 +31,7 @@ from tameshi.servers.shape import (
 MS_NS = 1_000_000
 _WARM_SECONDS = 3600.0
 
-# Status variables by our metric, with what one of their units is worth.
+# Status variables by metric, with the value of one unit.
 _COUNTERS = {
     "server.statements": ("Questions", 1),
     "server.selects": ("Com_select", 1),
@@ -68,7 +68,7 @@ _GAUGES = {
     "server.threads_running": "Threads_running",
 }
 _LOOK = {"server.statements": 1, "server.selects": 1}
-"""What one look at the counters adds to them."""
+"""Increase of the counters by one sample."""
 
 _OWN_OPTIONS = frozenset(
     """
@@ -88,7 +88,7 @@ _AT_INITIALISE = re.compile(
 
 
 class Innodb(Product):
-    """A server of the MySQL family."""
+    """Server of the MySQL family."""
 
     account = "mysql"
     own_options = _OWN_OPTIONS
@@ -97,7 +97,7 @@ class Innodb(Product):
     commits: tuple[str, ...] = ("0", "1", "2")
 
     def neutral(self, engine: Engine, version: str) -> dict[str, str]:
-        """Buffer pool, redo log, flush method, doublewrite, commit."""
+        """Return buffer pool, redo log, flush method, doublewrite, commit."""
         chosen = {}
         if engine.buffer_pool:
             chosen["innodb_buffer_pool_size"] = str(size_of(engine.buffer_pool))
@@ -114,25 +114,26 @@ class Innodb(Product):
         return chosen
 
     def redo_log(self, size_bytes: int, version: str) -> dict[str, str]:
-        """The options that give the redo log this size in all."""
+        """Return the options for this total size of the redo log."""
         return {"innodb_log_file_size": str(size_bytes)}
 
     def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
-        """Page size, log size, character set and their like."""
+        """Return page size, log size, character set and similar options."""
         return {name: value for name, value in options.items() if _SHAPING.fullmatch(name)}
 
     def initial(self, options: Mapping[str, str]) -> list[str]:
-        """Options that must stand already when the files are made."""
+        """Return options that must be set when the files are made."""
         return as_arguments({n: v for n, v in options.items() if _AT_INITIALISE.fullmatch(n)})
 
     def loading(self, options: Mapping[str, str]) -> dict[str, str]:
-        """A pool of some size, and a log that is flushed each second."""
+        """Return options for a pool of fair size, and a log flushed once per second."""
         pool = options.get("innodb_buffer_pool_size", "0")
         large = pool if pool.isdigit() and int(pool) > LOADING_POOL_BYTES else LOADING_POOL_BYTES
         return {"innodb_buffer_pool_size": str(large), "innodb_flush_log_at_trx_commit": "0"}
 
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """No file of defaults, no network unless asked for, no buffer pool kept over a restart."""
+        """Return the command: no defaults file, no network unless requested, no buffer pool dump at
+        restart."""
         network = (
             ["--skip-networking"]
             if home.port is None
@@ -152,15 +153,16 @@ class Innodb(Product):
         ]
 
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
-        """By Unix socket, as root without a password: only its own user reaches the folder."""
+        """Return the Unix socket, as root without a password: only its own user may enter the
+        folder."""
         return Address(self.name, "tameshi", user="root", socket=home.run / "sock")
 
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
-        """By the MySQL protocol."""
+        """Connect by the MySQL protocol."""
         return InnodbClient(address, timeout_seconds, secret)
 
     def tables(self, client: Client, database: str) -> set[str]:
-        """As the server lists them."""
+        """Return the tables that the server lists."""
         named = database.replace("'", "''")
         rows = client.query(
             f"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{named}'"
@@ -168,16 +170,16 @@ class Innodb(Product):
         return {str(name) for (name,) in rows}
 
     def drop_table(self, address: Address, table: str) -> str:
-        """Its connections are in no database."""
+        """Return the statement; its connections have no current database."""
         database = address.database.replace("`", "``")
         return f"DROP TABLE `{database}`.`{table}`"
 
     def settle(self, client: Client) -> None:
-        """Have the next stop purge and merge everything, so that no start has that to do."""
+        """Let the next stop purge and merge everything, so that no start has to."""
         client.query("SET GLOBAL innodb_fast_shutdown = 0")
 
     def warm(self, address: Address) -> None:
-        """By counting along each index; the first holds the rows."""
+        """Count rows along each index; the first holds the rows."""
         with self.connect(address, _WARM_SECONDS) as client:
             indexes = client.query(
                 "SELECT DISTINCT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS "
@@ -189,7 +191,8 @@ class Innodb(Product):
                 )
 
     def pool(self, address: Address) -> Pool | None:
-        """By status variables. InnoDB keeps part of the pool free: that is not useful."""
+        """Read status variables. InnoDB keeps part of the pool free, which does not count as
+        usable."""
         with self.connect(address, _WARM_SECONDS) as client:
             rows = client.query(
                 f"SELECT VARIABLE_NAME, VARIABLE_VALUE FROM {self.status_table} WHERE "
@@ -203,38 +206,39 @@ class Innodb(Product):
                 "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM "
                 f"information_schema.TABLES WHERE TABLE_SCHEMA = '{address.database}'"
             )
-        told = {str(name).lower(): int(value) for name, value in rows}
-        page = told["innodb_page_size"]
-        free = min(told["innodb_buffer_pool_pages_free"], int(depth)) * page
-        held = told["innodb_buffer_pool_bytes_data"]
+        status = {str(name).lower(): int(value) for name, value in rows}
+        page = status["innodb_page_size"]
+        free = min(status["innodb_buffer_pool_pages_free"], int(depth)) * page
+        held = status["innodb_buffer_pool_bytes_data"]
         return Pool(held, min(int(data), int(size) - free))
 
     def count(self, client: Client, database: str) -> Counted | None:
-        """Status variables of the whole server in one statement, with the server's own clock."""
+        """Read status variables of the whole server in one statement, with the server's own
+        clock."""
         names = [variable for variable, _ in _COUNTERS.values()] + [*_GAUGES.values(), "Uptime"]
         listed = ", ".join(f"'{name}'" for name in names)
         rows = client.query(
             "SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() "
             f"FROM {self.status_table} WHERE VARIABLE_NAME IN ({listed})"
         )
-        told = {str(name).lower(): str(value) for name, value, _ in rows}
-        birth = int(rows[0][2]) - int(told["uptime"])
+        status = {str(name).lower(): str(value) for name, value, _ in rows}
+        birth = int(rows[0][2]) - int(status["uptime"])
         counters = {
-            metric: int(told[variable.lower()]) * worth
+            metric: int(status[variable.lower()]) * worth
             for metric, (variable, worth) in _COUNTERS.items()
-            if told.get(variable.lower(), "").isdigit()
+            if status.get(variable.lower(), "").isdigit()
         }
         gauges = {
-            metric: float(told[variable.lower()])
+            metric: float(status[variable.lower()])
             for metric, variable in _GAUGES.items()
-            if told.get(variable.lower(), "").isdigit()
+            if status.get(variable.lower(), "").isdigit()
         }
         if "server.threads_running" in gauges:
-            gauges["server.threads_running"] -= 1  # the one that asks
+            gauges["server.threads_running"] -= 1  # without this connection
         return Counted(str(birth), counters, gauges, own=_LOOK)
 
     def known_options(self, program: Program) -> frozenset[str] | None:
-        """As the server lists them itself."""
+        """Return the options that the server lists."""
         return _listed_options(program.path)
 
 
@@ -258,12 +262,12 @@ def _listed_options(path: str) -> frozenset[str] | None:
 
 
 def as_arguments(options: Mapping[str, str]) -> list[str]:
-    """Options as the server's command line takes them."""
+    """Return options as arguments of the server's command line."""
     return [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
 
 
 class InnodbClient:
-    """A connection by PyMySQL."""
+    """Connection by PyMySQL."""
 
     def __init__(self, address: Address, timeout_seconds: float, secret: str) -> None:
         where: dict[str, Any] = (
@@ -285,7 +289,7 @@ class InnodbClient:
             raise ClientError(words_of(error)) from None
 
     def query(self, statement: str) -> Rows:
-        """The rows that a statement gives."""
+        """Return the rows of a statement."""
         try:
             with self._connection.cursor() as cursor:
                 cursor.execute(statement)
@@ -294,7 +298,7 @@ class InnodbClient:
             raise ClientError(words_of(error)) from None
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection."""
         if self._connection.open:
             self._connection.close()
 
@@ -306,5 +310,5 @@ class InnodbClient:
 
 
 def words_of(error: Exception) -> str:
-    """An error of the driver in one line."""
+    """Return an error of the driver in one line."""
     return " ".join(str(part) for part in error.args) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Which servers and load tools are installed, where, and which version each says it is."""
+"""Installed servers and load tools, with paths and versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Program:
-    """An installed program: the product it is, its version as it says, and where."""
+    """Installed program: product, reported version, and path."""
 
     product: str
     version: str
@@ -23,8 +23,8 @@ class Program:
 _SERVERS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",), "postgres": ("postgres",)}
 _TOOLS = {"fio": ("fio",), "sysbench": ("sysbench",), "xfsprogs": ("mkfs.xfs",)}
 _ASKED = {"xfsprogs": "-V"}
-"""By what a program says its version, where that is not `--version`."""
-# Where servers stand that no user calls by name.
+"""Options that report a version, other than `--version`."""
+# Usual places of servers outside PATH.
 _SERVER_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/mysql/bin")
 _POSTGRES_FOLDERS = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin")
 _VERSION_SECONDS = 5
@@ -33,10 +33,10 @@ _VERSION_SECONDS = 5
 def installed(
     root: Path = Path("/"), search: str | None = None, patience: float = _VERSION_SECONDS
 ) -> Iterator[Program]:
-    """Servers and load tools with their versions, each file once.
+    """Return servers and load tools with their versions, each file once.
 
-    `search` stands in for PATH; `root` is where Debian's and Red Hat's own folders are looked for;
-    a program that needs more than `patience` seconds to say its version is left out.
+    `search` replaces PATH; `root` is the root of Debian's and Red Hat's own folders; a program that
+    takes more than `patience` seconds for its version is omitted.
     """
     search = os.environ.get("PATH", os.defpath) if search is None else search
     folders = [str(root / folder.lstrip("/")) for folder in _SERVER_FOLDERS]
@@ -53,7 +53,8 @@ def installed(
 
 
 def _is_product(product: str, said: str) -> bool:
-    """MariaDB's server too may be called mysqld; only its version tells."""
+    """Return whether a program is the product: mysqld may also be MariaDB's server, as its version
+    tells."""
     return product not in ("mariadb", "mysql") or ("mariadb" in said.lower()) == (
         product == "mariadb"
     )
@@ -62,7 +63,7 @@ def _is_product(product: str, said: str) -> bool:
 def version_said(
     path: str, patience: float = _VERSION_SECONDS, asked: str = "--version"
 ) -> str | None:
-    """What a program answers to --version, in one line; None if it does not answer in time."""
+    """Return a program's answer to --version, in one line; None after a timeout."""
     try:
         done = subprocess.run(
             [path, asked],
@@ -78,6 +79,6 @@ def version_said(
 
 
 def version_in(said: str) -> str:
-    """The first thing in a program's answer that looks like a version."""
-    found = re.search(r"\d+(?:\.\d+)+\S*", said)
-    return found[0].rstrip(",)") if found else said[:40]
+    """Return the first version number in a program's answer."""
+    match = re.search(r"\d+(?:\.\d+)+\S*", said)
+    return match[0].rstrip(",)") if match else said[:40]

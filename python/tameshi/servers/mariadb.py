@@ -10,7 +10,7 @@ from pathlib import Path
 from tameshi.core.errors import BadInput
 from tameshi.servers.innodb import Innodb
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Client, Counted, Home
+from tameshi.servers.product import Client, Counted, Home
 
 
 class MariaDB(Innodb):
@@ -26,22 +26,22 @@ class MariaDB(Innodb):
     status_table = "information_schema.GLOBAL_STATUS"
 
     def count(self, client: Client, database: str) -> Counted | None:
-        """With the log's writes among the writes: since 10.8 the server counts them apart.
+        """Count the log's writes among the writes: since 10.8 the server counts them separately.
 
-        Bytes of the log are those it was given, not the blocks they were written in.
+        Log bytes are those appended, not the blocks in which they were written.
         """
         counted = super().count(client, database)
         if counted is None or "server.log_fsyncs" in counted.counters:
             return counted
-        told = counted.counters
+        counters = counted.counters
         with_log = {
-            "server.writes": told["server.writes"] + told["server.log_writes"],
-            "server.written_bytes": told["server.written_bytes"] + told["server.log_bytes"],
+            "server.writes": counters["server.writes"] + counters["server.log_writes"],
+            "server.written_bytes": counters["server.written_bytes"] + counters["server.log_bytes"],
         }
-        return replace(counted, counters={**told, **with_log})
+        return replace(counted, counters={**counters, **with_log})
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """By the package's script; root of the new instance has no password."""
+        """Return the package's script; root of the new instance has no password."""
         prefix = Path(program.path).resolve().parent.parent
         return [
             str(_script(prefix)),
@@ -59,10 +59,10 @@ def _script(prefix: Path) -> Path:
         for folder in (prefix / "bin", prefix / "scripts"):
             if (folder / name).exists():
                 return folder / name
-        if found := shutil.which(name):
-            return Path(found)
+        if script := shutil.which(name):
+            return Path(script)
     raise BadInput(
-        "MariaDB is there without the script that makes a data directory",
+        "MariaDB is installed without the script that makes a data directory",
         where=str(prefix),
         accepted=["mariadb-install-db in bin or scripts"],
         hint=MariaDB.remedy,

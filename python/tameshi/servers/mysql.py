@@ -1,4 +1,4 @@
-"""MySQL: the user's own binary or a server that runs already. Not tested on a real one here."""
+"""MySQL: the user's own binary or a running server. Not tested on a real one here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tameshi.servers.innodb import Innodb
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Home
+from tameshi.servers.product import Home
 
 
 class MySQL(Innodb):
@@ -18,22 +18,22 @@ class MySQL(Innodb):
     program = "mysql"
     tested = False
     remedy = (
-        "Debian has no package of it: take it from its maker, or let MariaDB stand in "
+        "Debian has no package of it: install it from its vendor, or use MariaDB instead "
         "(--server mysql=mariadb)."
     )
     pool_bytes_min = 5 << 20  # the manual's minimum of innodb_buffer_pool_size
     status_table = "performance_schema.global_status"
 
     def redo_log(self, size_bytes: int, version: str) -> dict[str, str]:
-        """One capacity since 8.0.30, before that two files."""
-        found = re.match(r"(\d+)\.(\d+)\.?(\d*)", version)
-        number = tuple(int(part or 0) for part in found.groups()) if found else (8, 4, 0)
+        """Return one capacity since 8.0.30, two files before."""
+        match = re.match(r"(\d+)\.(\d+)\.?(\d*)", version)
+        number = tuple(int(part or 0) for part in match.groups()) if match else (8, 4, 0)
         if number >= (8, 0, 30):
             return {"innodb_redo_log_capacity": str(size_bytes)}
         return {"innodb_log_file_size": str(size_bytes // 2), "innodb_log_files_in_group": "2"}
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """By the server itself; root of the new instance has no password."""
+        """Return the server's own command; root of the new instance has no password."""
         return [
             program.path,
             "--no-defaults",

@@ -18,8 +18,7 @@ from pg8000.native import Connection
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Engine
 from tameshi.servers.installed import Program
-from tameshi.servers.leftovers import remove_shared_memory
-from tameshi.servers.shape import (
+from tameshi.servers.product import (
     LOADING_POOL_BYTES,
     Address,
     Client,
@@ -33,15 +32,16 @@ from tameshi.servers.shape import (
     refuse_setting,
     size_of,
 )
+from tameshi.servers.shared_memory import remove_shared_memory
 
 PORT = 5432
-"""Names the socket; nothing listens there unless a port is asked for."""
+"""Part of the socket's name; no server listens there unless a port is requested."""
 BLOCK_BYTES = 8192
 _WARM_SECONDS = 3600.0
 _COMMITS = ("on", "off", "local", "remote_write", "remote_apply")
 _SHAPED_AT_INITIALISE = {"data_checksums", "wal_segment_size"}
 
-# One statement, one snapshot of the statistics. A view that a version lacks gives no row.
+# One statement, one snapshot of the statistics. A missing view gives no row.
 _LOOK = """
 SELECT json_build_object(
   'birth', extract(epoch from pg_postmaster_start_time()),
@@ -80,7 +80,7 @@ class PostgreSQL(Product):
     )
 
     def neutral(self, engine: Engine, version: str) -> dict[str, str]:
-        """Shared buffers, WAL size, sync method, full-page writes, synchronous commit."""
+        """Return shared buffers, WAL size, sync method, full-page writes, synchronous commit."""
         chosen = {}
         if engine.buffer_pool:
             chosen["shared_buffers"] = f"{size_of(engine.buffer_pool) // 1024}kB"
@@ -97,19 +97,20 @@ class PostgreSQL(Product):
         return chosen
 
     def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
-        """What initdb fixes for good."""
+        """Return the options that initdb fixes permanently."""
         return {n: v for n, v in options.items() if n in _SHAPED_AT_INITIALISE}
 
     def loading(self, options: Mapping[str, str]) -> dict[str, str]:
-        """Shared buffers of some size, few checkpoints, nothing flushed: the copy will be."""
+        """Return options for shared buffers of fair size, few checkpoints, and no flushes: the copy
+        is synced."""
         quick = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "4GB"}
         return quick | {"shared_buffers": f"{LOADING_POOL_BYTES // 1024}kB"}
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """By initdb, beside the server's real place; nobody needs a password."""
+        """Return initdb, next to the server's path, without passwords."""
         initdb = Path(program.path).resolve().parent / "initdb"
         if not initdb.exists():
-            message = "PostgreSQL is there without initdb"
+            message = "PostgreSQL is installed without initdb"
             raise BadInput(message, where=str(initdb.parent), hint=self.remedy)
         checksums = ["--data-checksums"] if options.get("data_checksums") == "on" else []
         segment = options.get("wal_segment_size", "").removesuffix("MB")
@@ -125,7 +126,7 @@ class PostgreSQL(Product):
         ]
 
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """Settings on the command line stand above those of the file."""
+        """Return the command; its options override those of the file."""
         settings = {
             "listen_addresses": "" if home.port is None else "127.0.0.1",
             "port": str(home.port or PORT),
@@ -133,7 +134,7 @@ class PostgreSQL(Product):
             "unix_socket_permissions": "0700",
             "log_destination": "stderr",
             "logging_collector": "off",
-            # Its own choice lies in /dev/shm, where a killed server leaves it for good.
+            # The default is /dev/shm, where a killed server leaves it forever.
             "dynamic_shared_memory_type": "mmap",
         }
         settings |= {n: v for n, v in options.items() if n not in _SHAPED_AT_INITIALISE}
@@ -141,9 +142,9 @@ class PostgreSQL(Product):
         return [program.path, "-D", str(home.data), *pairs]
 
     def bury(self, home: Home) -> None:
-        """The segment of System V by which it knows that nobody else has its files.
+        """Remove the System V segment by which it detects other users of its files.
 
-        Its process file names it; a server that comes back takes it down itself.
+        Its pid file names the segment; a restarted server removes it itself.
         """
         with suppress(OSError, ValueError, IndexError):
             key, number = map(
@@ -153,20 +154,20 @@ class PostgreSQL(Product):
             remove_shared_memory(key, number)
 
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
-        """By Unix socket: only its own user reaches the folder."""
+        """Return the Unix socket: only its own user may enter the folder."""
         socket = home.run / f".s.PGSQL.{home.port or PORT}"
         return Address(self.name, "tameshi", user="postgres", socket=socket)
 
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
-        """By PostgreSQL's protocol, to the database that is always there."""
+        """Connect by PostgreSQL's protocol, to the database that always exists."""
         return PostgresClient(address, "postgres", timeout_seconds, secret)
 
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
-        """To the database itself: its user need not be let into another."""
+        """Connect to the database itself: its user may lack access to others."""
         return PostgresClient(address, address.database, timeout_seconds, secret)
 
     def tables(self, client: Client, database: str) -> set[str]:
-        """Those that a name without a schema could mean."""
+        """Return the tables that an unqualified name could mean."""
         rows = client.query(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') "
             "AND pg_table_is_visible(oid) AND relnamespace <> 'pg_catalog'::regnamespace"
@@ -174,11 +175,11 @@ class PostgreSQL(Product):
         return {str(name) for (name,) in rows}
 
     def settle(self, client: Client) -> None:
-        """Have nothing left for autovacuum and the next checkpoint. Vacuum is the loader's."""
+        """Leave no work for autovacuum and the next checkpoint. The loader runs vacuum."""
         client.query("CHECKPOINT")
 
     def warm(self, address: Address) -> None:
-        """By pg_prewarm, since a scan of a large table goes round the pool."""
+        """Run pg_prewarm, since a scan of a large table bypasses the pool."""
         with PostgresClient(address, address.database, _WARM_SECONDS, "") as client:
             client.query("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
             client.query(
@@ -187,7 +188,7 @@ class PostgreSQL(Product):
             )
 
     def pool(self, address: Address) -> Pool | None:
-        """By pg_buffercache; both extensions come with the package."""
+        """Read pg_buffercache; both extensions come with the package."""
         with PostgresClient(address, address.database, _WARM_SECONDS, "") as client:
             try:
                 client.query("CREATE EXTENSION IF NOT EXISTS pg_buffercache")
@@ -200,13 +201,13 @@ class PostgreSQL(Product):
         return Pool(held * BLOCK_BYTES, min(data, buffers * BLOCK_BYTES))
 
     def count(self, client: Client, database: str) -> Counted | None:
-        """The database's statistics, the background writer's and the log's.
+        """Read the statistics of the database, the background writer and the log.
 
-        A look from within the database is two transactions of it.
+        A sample from inside the database counts as two of its transactions.
         """
-        found = counted(self._look(client, database))
+        sample = counted(self._look(client, database))
         inside = isinstance(client, PostgresClient) and client.database == database
-        return replace(found, own={"server.commits": 2}) if inside else found
+        return replace(sample, own={"server.commits": 2}) if inside else sample
 
     def _look(self, client: Client, database: str) -> dict[str, Any]:
         there = {str(row[0]) for row in client.query(_which_views())}
@@ -214,8 +215,8 @@ class PostgreSQL(Product):
             f", '{view}', (SELECT row_to_json(v) FROM {view} v)" for view in _VIEWS if view in there
         )
         named = database.replace("'", "''")
-        ((told,),) = client.query(_LOOK.format(database=named, views=views))
-        return dict(told if isinstance(told, dict) else json.loads(told))
+        ((statistics,),) = client.query(_LOOK.format(database=named, views=views))
+        return dict(statistics if isinstance(statistics, dict) else json.loads(statistics))
 
 
 def _which_views() -> str:
@@ -223,15 +224,15 @@ def _which_views() -> str:
     return f"SELECT relname FROM pg_class WHERE relname IN ({listed})"
 
 
-def counted(told: Mapping[str, Any]) -> Counted:
-    """Metrics from what the views say; a column that a version lacks is left out.
+def counted(statistics: Mapping[str, Any]) -> Counted:
+    """Return metrics from views; columns missing in a version are omitted.
 
-    `blks_read` counts what was asked of the kernel, whose cache may have had it.
+    `blks_read` counts requests to the kernel, whose cache may have served them.
     """
-    database = told["database"] or {}
+    database = statistics["database"] or {}
     views: dict[str, Any] = {}
     for view in reversed(_VIEWS):
-        views |= told.get(view) or {}
+        views |= statistics.get(view) or {}
 
     def total(source: Mapping[str, Any], *columns: str, worth: int = 1) -> int | None:
         values = [source[column] for column in columns if source.get(column) is not None]
@@ -256,19 +257,19 @@ def counted(told: Mapping[str, Any]) -> Counted:
         "server.pool_waits": total(views, "maxwritten_clean"),
     }
     gauges = {
-        "server.threads_running": told.get("running"),
-        "server.lock_waiting": told.get("waiting"),
-        "server.checkpoint_age_bytes": told.get("log_age"),
+        "server.threads_running": statistics.get("running"),
+        "server.lock_waiting": statistics.get("waiting"),
+        "server.checkpoint_age_bytes": statistics.get("log_age"),
     }
     return Counted(
-        birth=str(told["birth"]),
+        birth=str(statistics["birth"]),
         counters={name: value for name, value in counters.items() if value is not None},
         gauges={name: float(value) for name, value in gauges.items() if value is not None},
     )
 
 
 class PostgresClient:
-    """A connection by pg8000."""
+    """Connection by pg8000."""
 
     def __init__(
         self, address: Address, database: str, timeout_seconds: float, secret: str
@@ -292,14 +293,14 @@ class PostgresClient:
             raise ClientError(_words_of(error)) from None
 
     def query(self, statement: str) -> Rows:
-        """The rows that a statement gives."""
+        """Return the rows of a statement."""
         try:
             return self._connection.run(statement) or []
         except (PgError, InterfaceError, OSError) as error:
             raise ClientError(_words_of(error)) from None
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection."""
         try:
             self._connection.close()
         except (PgError, InterfaceError, OSError):
@@ -313,6 +314,6 @@ class PostgresClient:
 
 
 def _words_of(error: Exception) -> str:
-    """An error of the driver in one line; the server's own words where it has them."""
+    """Return an error of the driver in one line; the server's own words if it has any."""
     said = error.args[0] if error.args else ""
     return str(said.get("M", said)) if isinstance(said, dict) else str(said) or type(error).__name__

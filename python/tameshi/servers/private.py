@@ -1,4 +1,4 @@
-"""A private instance: its own data directory, socket and user, and nothing of the system's."""
+"""Private instance: its own data directory, socket and user, separate from the system's."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tameshi.core.spec_types import Engine
 from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import Address, Client, ClientError, Home, Product
+from tameshi.servers.product import Address, Client, ClientError, Home, Product
 
 INITIALISE_SECONDS = 300.0
 START_SECONDS = 300.0
-"""A start after a crash replays the log, which may be gigabytes."""
+"""Time limit of a start in s; after a crash it replays the log, which may be gigabytes."""
 STOP_SECONDS = 600.0
-"""A stop writes every dirty page of the pool."""
+"""Time limit of a stop in s, which writes every dirty page of the pool."""
 _POLL_SECONDS = 0.02
 _KEPT_LINES = 12
 _LONGEST_SOCKET_PATH = 107  # unix(7)
@@ -39,10 +39,10 @@ _FULL = re.compile(
 
 
 class DataDirectory:
-    """A data directory of Tameshi's, claimed for one instance at a time and owned by its account.
+    """Data directory of Tameshi's, claimed for one instance at a time and owned by its account.
 
-    Use it with `with`: leaving lets others claim it. Nothing in it is deleted but by `empty` and
-    `discard`.
+    Use it with `with`, whose end releases the claim. Only `empty` and `discard` delete anything in
+    it.
     """
 
     def __init__(
@@ -74,13 +74,14 @@ class DataDirectory:
             raise BadInput(
                 "another run of Tameshi has a server in this data directory",
                 where=str(self.home.folder),
-                hint="Wait for it, or bind another place.",
+                hint="Wait for its end, or bind another directory.",
             ) from None
         return lock
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
-        """Hold nothing of it open for a while, so that its file system can go and come back."""
+        """Close all files in it for a while, so that its file system can be unmounted and
+        mounted."""
         os.close(self._lock)
         try:
             yield
@@ -92,18 +93,18 @@ class DataDirectory:
             self._account.own(folder)
 
     def is_empty(self) -> bool:
-        """Whether there is no database in it."""
+        """Return whether it holds no database."""
         return not any(self.home.data.iterdir())
 
     def empty(self) -> None:
-        """Delete what servers left in it, and what it alone still knows of."""
+        """Delete a server's files, and its remains outside the directory."""
         self._product.bury(self.home)
         guard.empty_data_directory(self.home.folder)
         self.home.run.mkdir(mode=0o700)
         self._hand_over()
 
     def discard(self) -> None:
-        """Leave nothing of it behind: the folder goes if it was made here, else what is in it."""
+        """Delete the folder if it was created here, else its contents."""
         if self._made:
             self._product.bury(self.home)
             guard.remove_folder(self.home.folder)
@@ -118,11 +119,11 @@ class DataDirectory:
 
 
 class PrivateServer:
-    """One instance of a product in a data directory, with the settings of a study's engine.
+    """Instance of a product in a data directory, with the settings of a study's engine.
 
-    `log` is a file in a folder of Tameshi's and keeps what the server says. The thread that starts
-    it has to outlive it: the kernel kills the server when that thread ends, so that no server
-    outlives Tameshi. `loading` settings are the product's own for loading a data set.
+    `log` is a file in a folder of Tameshi's for the server's messages. The thread that starts the
+    server has to outlive it: the kernel kills the server when that thread ends, so that no server
+    outlives Tameshi. `loading` selects the product's settings for loading a data set.
     """
 
     def __init__(
@@ -149,37 +150,37 @@ class PrivateServer:
         reach = len(os.fsencode(str(self.address.socket or "")))
         if reach > _LONGEST_SOCKET_PATH:
             raise BadInput(
-                "the path of its socket would be too long for the kernel",
+                "the path of the server's socket is too long for the kernel",
                 where=str(self.address.socket),
                 found=f"{reach} bytes",
-                accepted=[f"{_LONGEST_SOCKET_PATH} bytes at most: bind a shorter path"],
+                accepted=[f"at most {_LONGEST_SOCKET_PATH} bytes: bind a shorter path"],
             )
 
     @property
     def address(self) -> Address:
-        """Where clients find it."""
+        """Return the address for clients."""
         return self.product.address(self.home, self.options)
 
     @property
     def pid(self) -> int | None:
-        """Its process, while it has one."""
+        """Return its process id while it runs."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def command(self) -> list[str]:
-        """What it is started with; holds no secret."""
+        """Return its command line, which holds no password."""
         return self.product.command(self.program, self.home, self.options)
 
     def initialise(self, patience_seconds: float = INITIALISE_SECONDS) -> None:
-        """Make an empty database. What a failure leaves is discarded.
+        """Make an empty database. Discard the remains of a failure.
 
-        Raises `BadInput` where there is one already, `RunFailed` where the product fails.
+        Raises `BadInput` if one exists, `RunFailed` if the product fails.
         """
         if not self.directory.is_empty():
             raise BadInput(
                 "the data directory is not empty",
                 where=str(self.home.data),
                 found=f"{len(list(self.home.data.iterdir()))} entries",
-                accepted=["an empty one", "one that is emptied first"],
+                accepted=["an empty directory", "a directory that is emptied first"],
             )
         try:
             command = self.product.initialise(self.program, self.home, self.options)
@@ -211,20 +212,20 @@ class PrivateServer:
     def start(self, patience_seconds: float = START_SECONDS) -> None:
         """Start it and wait until it answers.
 
-        Raises `BadInput` for a port or socket that somebody has, `RunFailed` with its last words
-        where it ends or is not ready in time; then no process of it is left.
+        Raises `BadInput` for a port or socket in use, `RunFailed` with its last words if it ends or
+        misses the time limit; then no process of it is left.
         """
         if self.product.embedded:
             return
         if self.pid is not None:
-            raise RunFailed(f"{self.product.title} runs already", where=str(self.home.folder))
+            raise RunFailed(f"{self.product.title} is running already", where=str(self.home.folder))
         self._refuse_taken()
         process = self._spawn(self.command())
         deadline = time.monotonic() + patience_seconds
         try:
             while not self._answers():
                 if process.poll() is not None:
-                    raise self._failure(f"ended while it started ({_how(process.returncode)})")
+                    raise self._failure(f"ended during start-up ({_how(process.returncode)})")
                 if time.monotonic() > deadline:
                     raise self._failure(f"was not ready in {patience_seconds:g} s")
                 time.sleep(_POLL_SECONDS)
@@ -233,7 +234,7 @@ class PrivateServer:
             raise
 
     def stop(self, patience_seconds: float = STOP_SECONDS) -> None:
-        """Have it shut down cleanly. Raises `RunFailed` where it does not; it is then killed."""
+        """Shut it down cleanly. Raise `RunFailed` if it fails; it is then killed."""
         process = self._process
         if process is None:
             return
@@ -246,14 +247,14 @@ class PrivateServer:
         finally:
             self._give_up()
         if status:
-            raise self._failure(f"ended badly ({_how(status)})")
+            raise self._failure(f"failed at shutdown ({_how(status)})")
 
     def kill(self) -> None:
-        """kill -9. What the kernel has of its writes stays: this proves nothing about storage."""
+        """Send SIGKILL. The kernel keeps its writes: this proves nothing about storage."""
         self._give_up()
 
     def wait_gone(self, patience_seconds: float) -> bool:
-        """Whether it has ended by itself within this time."""
+        """Return whether it ends by itself within this time."""
         if self._process is None:
             return True
         try:
@@ -263,11 +264,11 @@ class PrivateServer:
         return True
 
     def client(self, timeout_seconds: float = 60.0) -> Client:
-        """A connection of Tameshi's own; raises `ClientError`."""
+        """Connect for Tameshi's own use; raise `ClientError`."""
         return self.product.connect(self.address, timeout_seconds)
 
     def last_words(self) -> list[str]:
-        """What it said of its troubles since it was last started; else its last lines."""
+        """Return its error messages since the last start; else its last lines."""
         lines = self._said()
         telling = [line for line in lines if _TELLING.search(line)]
         return (telling or lines)[-_KEPT_LINES:]
@@ -283,7 +284,7 @@ class PrivateServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Stop it; where something failed already, at once."""
+        """Stop it; kill it after an exception."""
         if kind is None:
             self.stop()
         else:
@@ -299,13 +300,13 @@ class PrivateServer:
     def _refuse_taken(self) -> None:
         if self.address.socket and _listening(self.address.socket):
             raise BadInput(
-                "somebody listens on the socket already",
+                "another server listens on the socket",
                 where=str(self.address.socket),
-                hint="End the server that has it, or bind another place.",
+                hint="Stop that server, or bind another directory.",
             )
         if self.home.port is not None and not _port_is_free(self.home.port):
             raise BadInput(
-                "somebody listens on the port already",
+                "another server listens on the port",
                 where=f"port {self.home.port}",
                 hint="Choose another port.",
             )
@@ -331,7 +332,7 @@ class PrivateServer:
         return self._process
 
     def _give_up(self) -> None:
-        """Kill whatever of it still runs: the process and all below it."""
+        """Kill the process and all its descendants."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -358,7 +359,8 @@ class PrivateServer:
 
 
 def full_hint(said: Iterable[str]) -> str:
-    """What to do where what a server or its client said means a full storage; else nothing."""
+    """Return a hint if a message of a server or client means a full storage, else an empty
+    string."""
     full = any(_FULL.search(line) for line in said)
     return "The storage ran full: make room, or use a smaller data set." if full else ""
 
@@ -395,7 +397,7 @@ def _port_is_free(port: int) -> bool:
 
 
 def _wait_gone(process: psutil.Process) -> None:
-    """Until it is gone, or is a zombie that whoever inherited it has still to bury."""
+    """Wait until the process is gone or a zombie of another parent."""
     while process.is_running():
         with suppress(psutil.NoSuchProcess):
             if process.status() == psutil.STATUS_ZOMBIE:

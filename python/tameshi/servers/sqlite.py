@@ -1,4 +1,4 @@
-"""SQLite: the embedded database, which needs nothing installed and has no server of its own."""
+"""SQLite: embedded database without installation or server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from tameshi.core.compiled import query
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program
-from tameshi.servers.shape import (
+from tameshi.servers.product import (
     Address,
     Client,
     ClientError,
@@ -41,7 +41,7 @@ class SQLite(Product):
     own_pattern = re.compile(r".*_directory|.*key.*|writable_schema|trusted_schema")
 
     def neutral(self, engine: Engine, version: str) -> dict[str, str]:
-        """Cache, size of the write-ahead log, synchronous."""
+        """Return cache, size of the write-ahead log, synchronous."""
         chosen = {}
         if engine.buffer_pool:
             chosen["cache_size"] = f"-{size_of(engine.buffer_pool) // 1024}"
@@ -61,35 +61,37 @@ class SQLite(Product):
         return chosen
 
     def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
-        """What stands in the file."""
+        """Return the options stored in the file."""
         return {name: value for name, value in options.items() if name in _SHAPING}
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """None: the first connection makes the file."""
+        """Return None: the first connection makes the file."""
         return []
 
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
-        """None: it lives in its client."""
+        """Return None: it runs in its client."""
         return []
 
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
-        """A file; what stands in it is set first, or it comes too late."""
+        """Return the file, with options stored in it first: later they have no effect."""
         pragmas = tuple((name, options[name]) for name in sorted(options, key=_first))
         return Address(self.name, "tameshi", file=home.data / "tameshi.sqlite", pragmas=pragmas)
 
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
-        """By the interpreter's own SQLite, whose version need not be the load driver's."""
+        """Connect by the interpreter's own SQLite, whose version may differ from the load
+        driver's."""
         return SqliteClient(address, timeout_seconds)
 
     def create(self, client: Client) -> None:
-        """It is there as soon as it is connected to."""
+        """Do nothing: a connection creates it."""
 
     def settle(self, client: Client) -> None:
-        """Have everything in the one file."""
+        """Move everything into the one file."""
         client.query("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def options(self, engine: Engine, program: Program) -> dict[str, str]:
-        """As for all; and a pragma's value is one word, since it stands in a statement."""
+        """Return options as for all; a pragma's value is one word, since it is part of a
+        statement."""
         chosen = super().options(engine, program)
         for name, value in chosen.items():
             if not re.fullmatch(r"[-+]?\w[\w.]*", value):
@@ -98,30 +100,30 @@ class SQLite(Product):
         return chosen
 
     def known_options(self, program: Program) -> frozenset[str] | None:
-        """All its pragmas."""
+        """Return all its pragmas."""
         with closing(sqlite3.connect(":memory:")) as connection:
             return frozenset(str(row[0]) for row in connection.execute("PRAGMA pragma_list"))
 
 
 def _first(name: str) -> int:
-    """The page size goes before all else: after the first write it is settled."""
+    """Put the page size first: after the first write it is fixed."""
     return {"page_size": 0, "auto_vacuum": 1, "encoding": 2, "journal_mode": 3}.get(name, 4)
 
 
 def here() -> Program:
-    """The SQLite that Tameshi itself looks with."""
+    """Return the SQLite of Tameshi's own connections."""
     return Program("sqlite", sqlite3.sqlite_version, "")
 
 
 def driven() -> Iterator[Program]:
-    """The SQLite in the load driver; none where the driver was not built."""
+    """Return the SQLite in the load driver; None if the driver was not built."""
     with suppress(ImportError):
         rows = query({"sqlite": {"file": ":memory:"}}, "SELECT sqlite_version()")
         yield Program("sqlite", str(rows[0][0]), "in Tameshi")
 
 
 class SqliteClient:
-    """A connection by the standard library."""
+    """Connection by the standard library."""
 
     def __init__(self, address: Address, timeout_seconds: float) -> None:
         try:
@@ -137,14 +139,14 @@ class SqliteClient:
             raise ClientError(str(error)) from None
 
     def query(self, statement: str) -> Rows:
-        """The rows that a statement gives."""
+        """Return the rows of a statement."""
         try:
             return list(self._connection.execute(statement))
         except sqlite3.Error as error:
             raise ClientError(str(error)) from None
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the connection."""
         self._connection.close()
 
     def __enter__(self) -> Self:

@@ -1,1 +1,1 @@
-"""Study files, and the bindings of their names to real storage."""
+"""Study files, and bindings of their names to real storage."""

@@ -1,4 +1,4 @@
-"""What a study's names stand for here: by options, or by a private bindings file."""
+"""Bindings of a study's names to real things: by options, or by a private bindings file."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from tameshi.study.file import read_text
 
 @dataclass(frozen=True)
 class Bindings:
-    """Real things by the names that studies use for them."""
+    """Real storages, servers and commands by their names in studies."""
 
     storage: dict[str, Path] = field(default_factory=dict)
     server: dict[str, str] = field(default_factory=dict)
     event: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """The user's own commands, by the event that each makes happen."""
+    """Commands of the user, by the event that each causes."""
     destroy: tuple[str, ...] = ()
-    """What `--destroy` names; no file may say this for the user."""
+    """Values of `--destroy`; no file may set them for the user."""
     backend: str = "auto"
-    """What carries the requests of a measured run: a word of `compiled.BACKENDS`."""
+    """I/O backend of a measured run, one of `compiled.BACKENDS`."""
 
 
 def read_bindings(
     file: Path | None, on: Sequence[str], server: Sequence[str], event: Sequence[str] = ()
 ) -> Bindings:
-    """Bindings of a file and of options; an option wins. Raises `BadInput`."""
+    """Read the bindings of a file and of options; options win. Raise `BadInput`."""
     storage: dict[str, Path] = {}
     servers: dict[str, str] = {}
     commands: dict[str, str] = {}
@@ -47,7 +47,7 @@ def read_bindings(
 
 
 def _words(name: str, command: str) -> tuple[str, ...]:
-    """A command as the kernel takes it: no shell reads it."""
+    """Split a command into words for the kernel, without a shell."""
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Studies and profiles as files: read here, understood by the core."""
+"""Files of studies and profiles: read here, interpreted by the core."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study as written; `extra`: profiles by kind that come with it, as if they lay beside it."""
+    """Study as written; `extra`: profiles by kind that it treats as neighbouring files."""
 
     name: str
     path: Path
@@ -28,7 +28,7 @@ class StudyFile:
 
 
 def read_study(path: Path) -> StudyFile:
-    """Read a study file, or the ready study of that name; raises `BadInput` if there is none."""
+    """Read a study file, or the ready study of that name; raise `BadInput` if there is none."""
     if path.parent == Path() and not path.suffix and not path.exists():
         ready = {study.stem: study for study in sorted(STUDIES.glob("*.toml"))}
         if path.name not in ready:
@@ -43,7 +43,7 @@ def read_study(path: Path) -> StudyFile:
 
 
 def read_text(path: Path, accepted: str) -> str:
-    """A file's text; raises `BadInput` that says what would be accepted."""
+    """Read a file's text; raise `BadInput` that states what is accepted."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -64,11 +64,11 @@ PROFILE_KINDS = {
     "links": "a link profile",
     "engines": "an engine profile",
 }
-"""Folders of profiles, and what a file in each is."""
+"""Folders of profiles with the kind of file in each."""
 
 
 def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]]:
-    """Name, file and text of every profile of a kind; those beside the study come first."""
+    """Return name, file and text of every profile of a kind; those next to the study come first."""
     folders = [beside.parent / "profiles"] if beside else []
     found: dict[str, tuple[str, str, str]] = {}
     for folder in [*folders, PROFILES]:
@@ -79,9 +79,9 @@ def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]
 
 
 def written_out(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """A storage's table with the stacks of array profiles in place of their names.
+    """Return a storage's table with stacks in place of array profiles.
 
-    What stands beside a name changes its stack. Raises `BadInput` at a name that is no profile's.
+    Keys next to a profile's name change its stack. Raises `BadInput` at an unknown name.
     """
     rest = {key: written_out(of) if isinstance(of, Mapping) else of for key, of in stack.items()}
     name = rest.pop("array", None)
@@ -96,7 +96,7 @@ def written_out(stack: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Values in place of values with their sources."""
+    """Replace values with sources by plain values."""
     return {key: of["value"] if "value" in of else _plain(of) for key, of in table.items()}
 
 
@@ -159,12 +159,12 @@ def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:
 def next_runs(
     runs: Collection[tuple[str, RunSpec]], finished: Collection[str]
 ) -> list[tuple[str, RunSpec]]:
-    """The runs, by identity, that remain when those are finished: planning, and resuming."""
+    """Return the remaining runs by identity: the plan without the finished runs."""
     return [(identity, spec) for identity, spec in runs if identity not in finished]
 
 
 def longest_ns(spec: RunSpec) -> int:
-    """Nanoseconds that a run's phases take at most; those without a limit in time count nothing."""
+    """Return an upper bound on run time in ns; phases without a time limit count as 0."""
     times = [1] * len(spec.phases)
     for rounds in spec.rounds or []:
         most = rounds.times or (rounds.steady.max_rounds if rounds.steady else 1) or 1

@@ -1,6 +1,6 @@
-"""The least sizes of a simulated InnoDB: what a study asks below them, the server doesn't have.
+"""Minimum sizes of a simulated InnoDB server, which override smaller sizes in a study.
 
-The simulator raises them as the server does (`crates/sim/src/database/settings.rs`).
+The simulator applies the server's minimums (`crates/sim/src/database/settings.rs`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ POOL, LOG = 5 << 20, 1 << 20
 
 
 def findings(spec: RunSpec) -> list[dict[str, Any]]:
-    """Verdicts on a run whose simulated server has more than the study says."""
+    """Return verdicts on a run whose simulated server exceeds the sizes in the study."""
     return [verdict("warning", raised) for raised in _raised(spec)]
 
 

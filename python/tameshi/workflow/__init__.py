@@ -1,1 +1,1 @@
-"""The way of a study from its file to results and report, for every command that runs one."""
+"""Workflow from a study to results and report, for every command that runs one."""

@@ -1,4 +1,4 @@
-"""A prepared study to its results: run, searched, reported."""
+"""Execution of a prepared study: runs, search, report."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tameshi.workflow import study_folder
 from tameshi.workflow.prepare import Prepared
 
 REST = 49
-"""While runs end, results rest for so many times as long as they took to make."""
+"""Results are rewritten after at least this multiple of their own computing time."""
 
 
 @dataclass(frozen=True)
 class Conducted:
-    """What became of a study; `results` is what its results.json holds."""
+    """Outcome of a study; `results` is the content of results.json."""
 
     runs: Sequence[SealedRun]
     results: dict[str, Any]
@@ -40,13 +40,14 @@ class Conducted:
 
 
 class Pace:
-    """When results are made anew while runs end: of many runs, they would take most of the time."""
+    """Rate limit on rewriting results while runs end, which would take most of the time with many
+    runs."""
 
     def __init__(self) -> None:
         self._next_s = 0.0
 
     def keep(self, work: Callable[[], object]) -> None:
-        """Do it, unless it was done a moment ago for what it takes."""
+        """Rewrite the results, unless the last time was too recent."""
         begin_s = time.monotonic()
         if begin_s >= self._next_s:
             work()
@@ -55,7 +56,7 @@ class Pace:
 
 
 def tasks(prepared: Prepared) -> list[Task]:
-    """Every run of every world."""
+    """Return every run of every world."""
     return [
         task
         for world, planned in prepared.plans.items()
@@ -64,23 +65,25 @@ def tasks(prepared: Prepared) -> list[Task]:
 
 
 def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
-    """What follows from the runs of a search; None when it is over, or there is none."""
+    """Return the next step of a search after these runs; None if it is finished or absent."""
     rates = dict(prepared.rates)
     for world, planned in prepared.plans.items():
         mine = [run for run in runs if run.spec.world is world]
         cells = results(planned.study, mine)["cells"] if planned.study.search else ()
-        found = load_search.next_rates(planned.study, cells, planned.runs)
+        next_rates = load_search.next_rates(planned.study, cells, planned.runs)
         before = prepared.rates.get(world, {})
-        rates[world] = {cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()}
+        rates[world] = {
+            cell: sorted({*values, *before.get(cell, ())}) for cell, values in next_rates.items()
+        }
     if all(rates.get(world, {}) == prepared.rates.get(world, {}) for world in prepared.plans):
         return None
     return prepared.at_rates(rates)
 
 
 def refuse_other(folder: Path, study: StudyFile) -> None:
-    """Raises `BadInput` where a folder holds another study's results: by its name and its text.
+    """Raise `BadInput` if a folder holds another study's results, judged by name and text.
 
-    A study that was changed goes on in its folder, and so does one under another name.
+    A changed study keeps its folder, and so does a renamed one.
     """
     if not (folder / study_folder.SUMMARY).exists():
         return
@@ -102,14 +105,14 @@ def refuse_other(folder: Path, study: StudyFile) -> None:
 def conduct(
     prepared: Prepared, folder: Path, console: Console, *, jobs: int, reproduce: Sequence[str]
 ) -> Conducted:
-    """Run what remains of a study in its folder; results.json is rewritten as runs end.
+    """Run what remains of a study in its folder; rewrite results.json as runs end.
 
-    A search goes on until the runs lead to no further rate.
+    A search continues until its runs lead to no further rate.
     """
     current = prepared
     with store.locked_study(folder) as lock:
         refuse_other(folder, prepared.study)
-        study_folder.read_asked(folder)  # Refuses a damaged one before anything runs.
+        study_folder.read_asked(folder)  # Refuse a damaged one before any run.
         guard.write_file(folder / "study.toml", prepared.study.text.encode())
 
         pace = Pace()
@@ -134,14 +137,14 @@ def conduct(
                 current = following
 
         runs = _under_signals(session, work)
-        found = refresh()
+        document = refresh()
     complete = len(runs) == len(tasks(current))
     complete = complete and all(run.outcome["status"] == "complete" for run in runs)
-    return Conducted(runs, found, complete, session.stopping.is_set())
+    return Conducted(runs, document, complete, session.stopping.is_set())
 
 
 def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:
-    """Ctrl-C and SIGTERM stop gently; a second Ctrl-C stops at once."""
+    """Stop gently on Ctrl-C and SIGTERM, at once on a second Ctrl-C."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -157,7 +160,7 @@ def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> lis
 
 
 def remove_targets(examined: Iterable[Examined]) -> None:
-    """Remove the files that stood for storages: they are ours, and hold nothing of worth."""
+    """Remove the files created for storages, which are Tameshi's and hold nothing of value."""
     for world in examined:
         for target in world.targets.values():
             if isinstance(target, guard.DirectoryPlan):

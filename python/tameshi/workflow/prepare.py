@@ -1,4 +1,4 @@
-"""A study from its file to what can be run here: planned and examined, before anything is made."""
+"""Planned and examined study, before anything is created."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tameshi.study.file import StudyFile, plan
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study that can be run here: nothing has been created yet.
+    """Study that this machine can run; nothing has been created yet.
 
-    `rates`: those that its search has come to, by world.
+    `rates`: rates of its search so far, by world.
     """
 
     study: StudyFile
@@ -29,7 +29,7 @@ class Prepared:
 
     @property
     def summary(self) -> Summary:
-        """The study's, with the rates of every world as levels."""
+        """Return the study's summary, with the rates of every world as levels."""
         first, *others = (planned.study for planned in self.plans.values())
         axes = {axis.name: axis for axis in first.axes}
         for axis in (axis for other in others for axis in other.axes):
@@ -40,7 +40,7 @@ class Prepared:
         return first.model_copy(update={"axes": list(axes.values())})
 
     def at_rates(self, rates: Mapping[World, compiled.Rates]) -> Prepared:
-        """The same, planned at further rates of its search."""
+        """Return the study planned at further rates of its search."""
         plans = {
             world: plan(
                 self.study,

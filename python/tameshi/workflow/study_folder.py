@@ -1,4 +1,4 @@
-"""What a study folder shows: results.json and report.html, made anew from the sealed runs."""
+"""Study folder: results.json and report.html, rebuilt from the sealed runs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NANOSECONDS = 1e9
 SUMMARY = "summary.json"
 ORDER = "order.json"
 ASKED = "asked.json"
-"""What `tameshi ask` was asked and answers, in its study's folder."""
+"""Question and answer of `tameshi ask`, in its study's folder."""
 MARKED = (
     *("fail", "replace", "rebuilt", "power_cut", "failover", "crash", "restart", "pool_loaded"),
     "hook_begin",
 )
-"""Events that plots over time mark."""
+"""Events marked in plots over time."""
 SERIES_COUNTS = {
     "read.count": "read",
     "write.count": "write",
@@ -43,13 +43,13 @@ SERIES_COUNTS = {
 
 
 def write_summary(folder: Path, study: Summary, reproduce: Sequence[str]) -> None:
-    """What the report needs and no run holds: the study's summary and the command lines."""
+    """Write what the report needs and no run holds: the study's summary and the command lines."""
     value = {"study": study.model_dump(mode="json", by_alias=True), "reproduce": list(reproduce)}
     store.write_json(folder / SUMMARY, value)
 
 
 def read_summary(folder: Path) -> tuple[Summary, list[str]]:
-    """The summary of a study folder; raises `BadInput` if there is none or it is damaged."""
+    """Read the summary of a study folder; raise `BadInput` if it is absent or damaged."""
     try:
         value = json.loads((folder / SUMMARY).read_bytes())
         return Summary.model_validate(value["study"]), list(value["reproduce"])
@@ -62,9 +62,9 @@ def read_summary(folder: Path) -> tuple[Summary, list[str]]:
 
 @dataclass(frozen=True)
 class StudyRuns:
-    """The sealed runs of a study folder in the order of the plan, and those that are damaged.
+    """Sealed runs of a study folder in the order of the plan, and damaged ones.
 
-    A damaged run is among `runs` as a failed one if its spec can be read.
+    A damaged run with a readable spec is among `runs` as a failed one.
     """
 
     runs: list[SealedRun]
@@ -72,23 +72,23 @@ class StudyRuns:
 
 
 def read_runs(folder: Path) -> StudyRuns:
-    """Every sealed run of a study folder; raises `BadInput` if its order.json is damaged."""
+    """Read every sealed run of a study folder; raise `BadInput` if its order.json is damaged."""
     order = folder / ORDER
     try:
         identities = [str(identity) for identity in json.loads(order.read_bytes())]
     except (OSError, ValueError, TypeError):
         raise _damaged(order) from None
-    found = StudyRuns([], [])
+    runs = StudyRuns([], [])
     for identity in identities:
         try:
             run = store.read_run(store.run_folder(folder, identity))
             run = run or store.read_lost(folder, identity)
         except DamagedRun as damaged:
-            found.damaged.append(damaged)
+            runs.damaged.append(damaged)
             run = damaged.as_failed()
         if run:
-            found.runs.append(run)
-    return found
+            runs.runs.append(run)
+    return runs
 
 
 def _damaged(path: Path) -> BadInput:
@@ -97,29 +97,29 @@ def _damaged(path: Path) -> BadInput:
 
 
 def write_order(folder: Path, identities: Iterable[str]) -> None:
-    """The identities of the study's runs as planned; what else lies in `runs` is older."""
+    """Write the identities of the study's runs as planned; other folders in `runs` are older."""
     store.write_json(folder / ORDER, list(identities))
 
 
 def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
-    """results.json, whole or not at all."""
-    found = results(study, runs.runs)
+    """Write results.json atomically."""
+    document = results(study, runs.runs)
     if runs.damaged:
-        found["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
+        document["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
         warning = verdict("warning", *(damaged.damage for damaged in runs.damaged))
-        found["verdict"] = worst([found["verdict"], warning])
+        document["verdict"] = worst([document["verdict"], warning])
     unchecked = sum(not run.is_checked for run in runs.runs if run.outcome["status"] != "failed")
     if unchecked:
-        found["unchecked"] = unchecked
+        document["unchecked"] = unchecked
     asked = read_asked(folder)
     if asked is not None:
-        found["asked"] = asked
-    store.write_json(folder / "results.json", found)
-    return found
+        document["asked"] = asked
+    store.write_json(folder / "results.json", document)
+    return document
 
 
 def read_asked(folder: Path) -> dict[str, Any] | None:
-    """The answer of `tameshi ask` in this folder; None if nothing was asked.
+    """Read the answer of `tameshi ask` in this folder; None if it is absent.
 
     Raises `BadInput` if it is damaged.
     """
@@ -136,7 +136,7 @@ def read_asked(folder: Path) -> dict[str, Any] | None:
 def report_inputs(
     found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]
 ) -> ReportInputs:
-    """Everything the report shows."""
+    """Return everything that the report shows."""
     usable = [run for run in runs if run.outcome["status"] != "failed"]
     environments: dict[str, Mapping[str, Any]] = {}
     for run in usable:
@@ -157,19 +157,19 @@ def report_inputs(
 
 
 def _first_of_cells(usable: Sequence[SealedRun]) -> list[SealedRun]:
-    """The first run of each world's cells."""
-    found: dict[tuple[Any, ...], SealedRun] = {}
+    """Return the first run of each world's cells."""
+    first: dict[tuple[Any, ...], SealedRun] = {}
     for run in usable:
-        found.setdefault((run.spec.world.value, *run.spec.cell.items()), run)
-    return list(found.values())
+        first.setdefault((run.spec.world.value, *run.spec.cell.items()), run)
+    return list(first.values())
 
 
 def _shown_over_time(
     usable: Sequence[SealedRun], first: Mapping[str, SealedRun]
 ) -> list[SealedRun]:
-    """The first run of each world, and of each cell in which something happens.
+    """Return the first run of each world, and of each cell with events.
 
-    Databases have plots over time of all cells.
+    Cells with databases all have plots over time.
     """
     eventful = [run for run in usable if run.spec.events and not run.spec.repetition]
     others = [run for run in first.values() if run not in eventful and not run.spec.database]
@@ -177,14 +177,14 @@ def _shown_over_time(
 
 
 def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
-    """Replace report.html (report.ja.html in Japanese) in the study folder, whole or not at all."""
+    """Replace report.html (report.ja.html in Japanese) in the study folder atomically."""
     path = folder / ("report.html" if lang == "en" else f"report.{lang}.html")
     guard.write_file(path, render(inputs, lang).encode(errors="replace"))
     return path
 
 
 def show(folder: Path, lang: str, console: Console, found: dict[str, Any] | None = None) -> None:
-    """Results (made anew unless they are known), report, and the summary on the terminal."""
+    """Write results (rebuilt unless given) and report, and print the summary."""
     summary, reproduce = read_summary(folder)
     runs = read_runs(folder)
     if found is None:
@@ -201,7 +201,7 @@ def _shown(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
-    """Latency percentile curves of the phases that aren't swept, from one run."""
+    """Return the latency percentile curves of one run, for phases that are not swept."""
     latencies = run.latencies()
     for index, phase in enumerate(run.spec.phases):
         if phase.levels:
@@ -220,7 +220,7 @@ def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
 
 
 def _windows_of_databases(runs: Iterable[SealedRun]) -> Iterable[RunWindow]:
-    """Of each run with a database, each window without levels of its own."""
+    """Yield the windows without levels of their own of each run with a database."""
     for run in runs:
         if run.spec.database:
             series = run.series()
@@ -232,18 +232,19 @@ def _windows_of_databases(runs: Iterable[SealedRun]) -> Iterable[RunWindow]:
 
 
 def _over_written(run: SealedRun) -> Iterable[dict[str, Any]]:
-    """Rates against the amount written, of phases whose question it is: those that end by an
-    amount or before it, at steady state."""
+    """Return rates against the written amount, for phases that end by an amount or at steady
+    state."""
     for window in run.outcome["windows"]:
         until = run.spec.phases[window["phase"]].until
         if not window["levels"] and until.amount and until.steady:
-            found = over_written(run.series(), window)
-            if found is not None:
-                yield {"world": run.spec.world.value, **found}
+            curves = over_written(run.series(), window)
+            if curves is not None:
+                yield {"world": run.spec.world.value, **curves}
 
 
 def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
-    """The slowest operations of each stream after each phase's ramp; of rounds, the window's."""
+    """Return the slowest operations of each stream after each phase's ramp; of rounds, the
+    window's."""
     counting = {
         window["phase"]: range(window["rounds"]["first"], window["rounds"]["last"] + 1)
         for window in run.outcome["windows"]
@@ -263,7 +264,7 @@ def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
 
 
 def _counts(event: Mapping[str, Any], counting: Mapping[int, range]) -> bool:
-    """Whether what ended is part of what estimates are taken over."""
+    """Return whether a completion is within the spans of estimates."""
     kind, _, number = event["part"].partition("-")
     if kind == "round":
         return int(number) in counting.get(event["phase"], ())
@@ -271,8 +272,8 @@ def _counts(event: Mapping[str, Any], counting: Mapping[int, range]) -> bool:
 
 
 def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
-    """Operations per second over time in the phases that aren't swept, and in those that a swept
-    pause repeats so often, from one run."""
+    """Return operations per second over time from one run, for phases that are not swept, and for
+    the repetitions of a swept pause."""
     load = run.series().filter(
         pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
     )
@@ -286,7 +287,7 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
         ends = pl.col("t_ns")
         during = ((ends > first) & (ends <= last) for first, last in window["visits"])
         inside = load.filter(pl.any_horizontal(*during))
-        # Between two visits it does nothing.
+        # Between two visits the phase is idle.
         returns = {first for first, _ in window["visits"][1:]} if len(inside) else set()
         times = sorted(returns | set(inside["t_ns"].to_list()))
         values: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""`tameshi devices`: every profile, every value with its source, and a drive that gets old."""
+"""`tameshi devices`: every profile, every value with its source, and an ageing drive."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def test_every_profile_is_listed_by_its_whole_name():
 
 
 @pytest.mark.parametrize("kind", ["host", "link"])
-def test_hosts_and_links_are_listed_and_shown_with_every_value_and_its_source(kind):
+def test_hosts_and_links_are_shown_with_sources(kind):
     listed = devices().stdout
     for path in (PROFILES.parent / f"{kind}s").glob("*.toml"):
         assert f" {path.stem} " in listed
@@ -53,13 +53,13 @@ def test_hosts_and_links_are_listed_and_shown_with_every_value_and_its_source(ki
         sources = [value["source"] for value in sourced(profile)]
         assert sources
         assert sorted(value["source"] for value in shown["values"]) == sorted(sources)
-    told = devices("show", path.stem, "--lang", "ja").stdout
-    assert "値とその出典" in told
+    output = devices("show", path.stem, "--lang", "ja").stdout
+    assert "値とその出典" in output
     assert devices("show", path.stem, "--format", "html").returncode != 0
 
 
 @pytest.mark.slow("a drive becomes steady")
-def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_source():
+def test_flash_drive_is_shown_from_fresh_to_steady():
     done = devices("show", "nytro-blp4-400g", "--format", "json")
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
@@ -79,7 +79,7 @@ def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_so
 
 
 @pytest.mark.slow("a drive is simulated for its page")
-def test_a_drive_without_a_past_stays_as_it_is_and_its_limits_show(tmp_path):
+def test_drive_without_ageing_is_constant_and_shows_limits(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     shown = json.loads(devices("show", str(path), "--format", "json").stdout)
@@ -91,15 +91,15 @@ def test_a_drive_without_a_past_stays_as_it_is_and_its_limits_show(tmp_path):
     assert page.count("<polyline") == 2
     assert "S0-0005" in page
     assert not re.search(r"""(src|href)=["']?http""", page)
-    told = devices("show", str(path))
-    assert "command_rate" in told.stdout
-    assert "fitted on S0-0005" in " ".join(told.stdout.replace("│", " ").split())
-    assert "█" in told.stdout
+    output = devices("show", str(path))
+    assert "command_rate" in output.stdout
+    assert "fitted on S0-0005" in " ".join(output.stdout.replace("│", " ").split())
+    assert "█" in output.stdout
     japanese = devices("show", str(path), "--lang", "ja").stdout
     assert "新品から定常状態まで" in japanese
 
 
-def test_a_new_profile_is_one_file_and_nothing_else(tmp_path):
+def test_new_profile_needs_one_file(tmp_path):
     place = tmp_path / "profiles" / "devices"
     place.mkdir(parents=True)
     (place / "mine.toml").write_text(SMALL)
@@ -117,32 +117,34 @@ def test_a_new_profile_is_one_file_and_nothing_else(tmp_path):
     assert abs(rate["value"] / 50_000 - 1) < 0.02
 
 
-def test_arrays_are_listed_and_shown_by_depth_with_every_value_and_its_source():
+def test_arrays_are_shown_by_depth_with_sources():
     listed = devices().stdout
     assert all(f" {path.stem} " in listed for path in (PROFILES.parent / "arrays").glob("*.toml"))
     done = devices("show", "sas-6x146gb-raid10", "--format", "json")
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     profile = tomllib.loads((PROFILES.parent / "arrays" / "sas-6x146gb-raid10.toml").read_text())
-    told = {value["key"]: value["source"] for value in shown["values"]}
-    assert told == {f"raid10.{key}": of["source"] for key, of in profile["array"]["raid10"].items()}
+    result = {value["key"]: value["source"] for value in shown["values"]}
+    assert result == {
+        f"raid10.{key}": each["source"] for key, each in profile["array"]["raid10"].items()
+    }
     assert (shown["made_of"], shown["drives"]) == ("raid10 of 6 sas-15k-146gb", 6)
     reads, writes = shown["behaviour"]["reads"], shown["behaviour"]["writes"]
-    assert [int(of["name"]) for of in reads] == [2**n for n in range(9)]
-    # One read at a time keeps one disk at work; many keep all six, and a write keeps two.
+    assert [int(each["name"]) for each in reads] == [2**n for n in range(9)]
+    # One read keeps one disk busy, many keep all six, and a write keeps two busy.
     assert abs(reads[0]["iops"] / 181 - 1) < 0.05
     assert reads[-1]["iops"] > 6 * reads[0]["iops"]
     assert 1.5 < reads[-1]["iops"] / writes[-1]["iops"] < 2.5
 
 
 @pytest.mark.slow("two large drives become steady")
-def test_few_writes_at_a_time_to_flash_are_shown_no_faster_than_what_lasts():
+def test_shallow_flash_writes_are_shown_at_sustained_rate():
     shown = json.loads(devices("show", "pcie-ssd-2x3.2tb-mirror", "--format", "json").stdout)
-    writes = [of["iops"] for of in shown["behaviour"]["writes"]]
+    writes = [each["iops"] for each in shown["behaviour"]["writes"]]
     assert max(writes) < 1.05 * writes[-1], writes
 
 
-def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
+def test_own_array_file_serves_show_and_study(tmp_path):
     for kind in ("devices", "arrays"):
         (tmp_path / "profiles" / kind).mkdir(parents=True)
     (tmp_path / "profiles" / "devices" / "mine.toml").write_text(SMALL)
@@ -159,8 +161,8 @@ def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
     assert page.startswith("<!doctype html>")
     assert page.count("<polyline") == 2 and "cache of raid0 of 4 mine" in page
     assert not re.search(r"""(src|href)=["']?http""", page)
-    told = devices("show", str(path), "--lang", "ja").stdout
-    assert "同時要求数" in told and "█" in told
+    output = devices("show", str(path), "--lang", "ja").stdout
+    assert "同時要求数" in output and "█" in output
     study = tmp_path / "study.toml"
     study.write_text(
         'title = "Mine"\nquestion = "What does it do?"\n'
@@ -179,7 +181,7 @@ def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
     assert done.returncode != 0 and "did you mean `mine`?" in done.stderr
 
 
-def test_list_lists_what_no_command_does():
+def test_list_equals_command_without_subcommand():
     assert devices("list").stdout == devices().stdout
     assert "ホスト" in devices("list", "--lang", "ja").stdout
 
@@ -191,7 +193,7 @@ def test_list_lists_what_no_command_does():
         ("link", 'round_trip = { value = "100 us"', 'round_trip = { value = "100 s"'),
     ],
 )
-def test_a_host_or_a_link_of_ones_own_is_shown_and_checked(tmp_path, kind, right, wrong):
+def test_own_host_or_link_is_shown_and_checked(tmp_path, kind, right, wrong):
     shipped = {"host": "free", "link": "tcp-10gbe"}[kind]
     text = re.sub(" +=", " =", (PROFILES.parent / f"{kind}s" / f"{shipped}.toml").read_text())
     path = tmp_path / "my own.toml"
@@ -208,7 +210,7 @@ def test_a_host_or_a_link_of_ones_own_is_shown_and_checked(tmp_path, kind, right
     assert "my own.toml:" in done.stderr and right.split()[0] in done.stderr
 
 
-def test_a_file_needs_no_ending_and_a_name_goes_before_a_file(tmp_path, monkeypatch):
+def test_file_needs_no_suffix_and_name_precedes_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small").write_text(SMALL)
     (tmp_path / "null").write_text(SMALL)
@@ -217,14 +219,14 @@ def test_a_file_needs_no_ending_and_a_name_goes_before_a_file(tmp_path, monkeypa
     assert json.loads(devices("show", "null", "--format", "json").stdout)["model"] == "null"
 
 
-def test_what_is_near_no_name_is_refused_with_the_names_of_every_kind():
+def test_unknown_name_is_refused_with_names_of_every_kind():
     done = devices("show", "qq")
     assert done.returncode == 2
     for name in ("optane-p4800x-375g", "fc-24x15k", "guest-sr-iov", "tcp-25gbe"):
         assert name in done.stderr
 
 
-def test_an_unknown_drive_and_a_profile_that_cannot_be_are_refused_with_what_is_accepted(tmp_path):
+def test_unknown_drive_and_invalid_profile_are_refused(tmp_path):
     done = devices("show", "es3000-1200")
     assert done.returncode != 0
     assert "es3000-1.2t" in done.stderr

@@ -1,4 +1,4 @@
-"""What jobs do to files besides moving data, whom they end, and what they go on after."""
+"""File operations of jobs, early end of jobs, and tolerated errors."""
 
 import errno
 import json
@@ -18,12 +18,12 @@ def study(text: str) -> str:
 
 
 def stream(text: str, name: str) -> str:
-    """The table of a stream."""
+    """Return the table of a stream."""
     return study(text).split(f"[workload.stream.{name}]\n")[1].split("\n\n")[0]
 
 
 @pytest.mark.parametrize("engine", ["filestat", "filecreate", "filedelete"])
-def test_files_of_a_directory_are_counted_as_fio_counts_them(tmp_path, engine):
+def test_directory_files_are_counted_as_in_fio(tmp_path, engine):
     jobs = ("--filesize=4k", "--nrfiles=30", f"--ioengine={engine}", "--fallocate=none")
     jobs = ("--name=a", *jobs, "--create_on_open=1", "--name=b", *jobs, "--create_on_open=1")
     jobs = tuple(word for word in jobs if engine == "filecreate" or "create_on" not in word)
@@ -37,7 +37,7 @@ def test_files_of_a_directory_are_counted_as_fio_counts_them(tmp_path, engine):
     assert [path.name for path in (tmp_path / "ours").iterdir()] == ["record"], "nothing is left"
 
 
-def test_a_directory_of_somebody_elses_is_left_alone(tmp_path):
+def test_foreign_directory_is_left_alone(tmp_path):
     theirs = tmp_path / "tameshi-files"
     theirs.mkdir()
     (theirs / "0").write_text("precious")
@@ -55,7 +55,7 @@ def test_clones_and_jobs_have_files_of_their_own():
     assert 'call = "stat"' in stream(text, "b") and 'size = "122880 B"' in study(text)
 
 
-def test_room_and_lengths_of_a_file_are_set_as_often_as_in_fio(tmp_path):
+def test_allocations_and_truncations_count_as_in_fio(tmp_path):
     for name in ("theirs", "ours"):
         (tmp_path / name).mkdir()
     for engine, way in [("falloc", "write"), ("falloc", "randtrim"), ("ftruncate", "randwrite")]:
@@ -66,14 +66,14 @@ def test_room_and_lengths_of_a_file_are_set_as_often_as_in_fio(tmp_path):
         assert ours[word]["total_ios"] == theirs[word]["total_ios"] == 64, engine
 
 
-def test_one_file_is_used_past_the_page_cache_and_through_it_at_once(tmp_path):
+def test_file_is_used_direct_and_buffered_at_once(tmp_path):
     (tmp_path / "job.fio").write_text(f"{GLOBAL}rw=read\n[past]\ndirect=1\n[through]\nbs=1000\n")
     past, through = results(tmp_path, "job.fio")["jobs"]
     assert (past["read"]["total_ios"], through["read"]["total_ios"]) == (256, 1048)
 
 
 @pytest.mark.parametrize(
-    ("jobs", "told"),
+    ("jobs", "expected"),
     [
         ("[a]\nexitall\n[b]\n", {"a": ["b"], "b": ["a"]}),
         ("[a]\nexitall\n[b]\nnew_group\n", {"a": [], "b": []}),
@@ -83,14 +83,14 @@ def test_one_file_is_used_past_the_page_cache_and_through_it_at_once(tmp_path):
         ("[a]\nexit_what=all\n[b]\n", {"a": [], "b": []}),
     ],
 )
-def test_a_job_that_ends_takes_with_it_whom_it_names(jobs, told):
-    for name, others in told.items():
+def test_ending_job_ends_named_jobs(jobs, expected):
+    for name, others in expected.items():
         listed = ", ".join(f'"{other}"' for other in others)
         line = f"ends_with = [{listed}]"
         assert (line in stream(f"{GLOBAL}{jobs}", name)) == bool(others)
 
 
-def test_a_phase_behind_a_job_that_ends_all_never_begins():
+def test_phase_after_job_that_ends_all_never_starts():
     text = f"{GLOBAL}exitall\n[a]\nexit_what=all\n[b]\nstonewall\n"
     assert "workload.stream.b" not in study(text)
     with pytest.raises(BadInput, match="whether later jobs run would be seen only then"):
@@ -115,14 +115,14 @@ def test_a_job_ends_with_another_in_either_world(tmp_path):
         ("rw=randtrim\nrate_iops=1,2,30", "30.000 /s", "0 %"),
     ],
 )
-def test_a_job_that_reads_and_writes_has_both_rates(lines, rate, read):
+def test_mixed_job_has_both_rates(lines, rate, read):
     found = stream(f"{GLOBAL}[a]\n{lines}\n", "a")
     assert f'constant = {{ rate = "{rate}" }}' in found and f'read = "{read}"' in found
 
 
 @pytest.fixture
 def small(tmp_path):
-    """A file system of 4 MiB, in memory."""
+    """Mount a file system of 4 MiB in memory."""
     place = tmp_path / "small"
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)], check=True)
@@ -130,17 +130,17 @@ def small(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-def test_a_job_goes_on_when_the_disk_is_full_where_it_says_so(tmp_path, small):
+def test_job_continues_on_full_disk_if_set(tmp_path, small):
     job = ("--name=a", "--rw=write", "--bs=64k", "--size=16m", f"--directory={small}")
     fails = tameshi_fio(tmp_path, *job, "--fallocate=none")
     assert fails.returncode == 1 and "no space left" in fails.stderr, fails.stderr
     for ignored, errors in [((), 1), (("--ignore_error=,ENOSPC",), 0)]:
         goes_on = ("--fallocate=none", "--continue_on_error=write", *ignored)
-        (told,) = results(tmp_path, *job, *goes_on)["jobs"]
-        done = told["write"]["total_ios"]
-        assert 0 < done < 64 and told["error"] == 0
-        assert told["total_err"] == (256 - done) * errors
-        assert told["first_error"] == errno.ENOSPC * errors
+        (job_result,) = results(tmp_path, *job, *goes_on)["jobs"]
+        done = job_result["write"]["total_ios"]
+        assert 0 < done < 64 and job_result["error"] == 0
+        assert job_result["total_err"] == (256 - done) * errors
+        assert job_result["first_error"] == errno.ENOSPC * errors
     done = tameshi_fio(tmp_path, "--output-format=json", *job, *goes_on[:1], "--ignore_error=,EIO")
     assert done.returncode == 1 and json.loads(done.stdout)["jobs"][0]["error"] == errno.ENOSPC
     assert "requests failed (write: No space left on device)" in done.stderr
@@ -149,14 +149,14 @@ def test_a_job_goes_on_when_the_disk_is_full_where_it_says_so(tmp_path, small):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("continue_on_error=some", "continue_on_error: these are no errors to go on after"),
-        ("ignore_error=,EWHAT", "ignore_error: `EWHAT` is no error of the system's"),
-        ("exitall\nexit_what=none", "exit_what: nothing else is ended"),
-        ("ioengine=e4defrag\nrw=write", "donorname: the file that extents are moved from"),
-        ("ioengine=filestat", "filename: this can't be carried out: the files of this engine"),
+        ("continue_on_error=some", "continue_on_error: unknown kind of error"),
+        ("ignore_error=,EWHAT", "ignore_error: `EWHAT` is not an error of this system"),
+        ("exitall\nexit_what=none", "exit_what: unknown scope"),
+        ("ioengine=e4defrag\nrw=write", "donorname: the donor file of the extents is missing"),
+        ("ioengine=filestat", "filename: not supported: this engine names its files by number"),
     ],
 )
-def test_what_is_no_such_thing_is_refused_at_its_line(lines, said):
+def test_invalid_file_setting_is_refused_at_its_line(lines, said):
     with pytest.raises(BadInput) as refused:
         study(f"{GLOBAL}[a]\n{lines}\n")
     assert str(refused.value).split(": ", 1)[1].startswith(said)

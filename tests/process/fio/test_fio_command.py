@@ -30,7 +30,7 @@ io_size=512k
 """
 
 
-def test_a_bounded_job_does_exactly_what_it_says_and_leaves_its_record(tmp_path):
+def test_bounded_job_does_exact_amount_and_leaves_record(tmp_path):
     document = results(tmp_path, *ETCD, "--size=200k")
     (job,) = document["jobs"]
     writes = 200 * 1024 // 2300
@@ -51,7 +51,7 @@ def test_a_bounded_job_does_exactly_what_it_says_and_leaves_its_record(tmp_path)
 
 
 def shape(value: object, at: str = "") -> dict[str, type]:
-    """Every key of a document with its type; of names that are measured values only one."""
+    """Return every key of a document with its type; of keys that are measured values only one."""
     if isinstance(value, dict):
         if at.endswith((".bins", "options")):
             return {at: type(next(iter(value.values()), 0))}
@@ -63,7 +63,7 @@ def shape(value: object, at: str = "") -> dict[str, type]:
     return {at: type(value)}
 
 
-def test_the_json_has_every_key_of_fios_own_with_its_type_and_counts(tmp_path):
+def test_json_has_fios_keys_types_and_counts(tmp_path):
     for folder in ("theirs", "ours"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "job.fio").write_text(MIXED)
@@ -97,14 +97,14 @@ def test_the_json_has_every_key_of_fios_own_with_its_type_and_counts(tmp_path):
     assert list(ours["jobs"][1]["read"]["clat_ns"]["percentile"]) == ["50.000000", "99.900000"]
 
 
-def test_random_jobs_visit_each_block_once_and_loops_do_it_again(tmp_path):
+def test_random_job_visits_each_block_once_per_loop(tmp_path):
     document = results(
         tmp_path, "--name=a", "--rw=randwrite", "--size=256k", "--bs=4k", "--loops=3", "--direct=1"
     )
     assert document["jobs"][0]["write"]["total_ios"] == 3 * 64
 
 
-def test_a_foreign_file_is_left_alone_whatever_the_job_file_says(tmp_path):
+def test_foreign_file_of_job_is_left_alone(tmp_path):
     precious = tmp_path / "precious.db"
     precious.write_bytes(b"do not touch")
     (tmp_path / "job.fio").write_text(
@@ -117,7 +117,7 @@ def test_a_foreign_file_is_left_alone_whatever_the_job_file_says(tmp_path):
     assert not (tmp_path / "record").exists()
 
 
-def test_results_overwrite_nothing_but_results(tmp_path):
+def test_results_overwrite_only_results(tmp_path):
     job = ("--name=a", "--rw=read", "--size=64k", "--output-format=json", "--output=out.json")
     for _ in range(2):
         assert tameshi_fio(tmp_path, *job).returncode in OK
@@ -139,7 +139,7 @@ def test_verdict_of_the_record_is_shown(tmp_path):
     assert done.returncode == (3 if found["verdict"]["level"] == "invalid" else 0)
 
 
-def test_the_summary_for_people_is_the_default(tmp_path):
+def test_text_summary_is_the_default(tmp_path):
     done = tameshi_fio(tmp_path, "--name=a", "--rw=randread", "--size=256k")
     assert done.returncode in OK, done.stderr
     assert "a: (groupid=0): err= 0" in done.stdout
@@ -147,7 +147,7 @@ def test_the_summary_for_people_is_the_default(tmp_path):
     assert "issued rwts: total=64,0,0,0" in done.stdout
 
 
-def test_logs_have_fios_names_and_rows(tmp_path):
+def test_logs_have_names_and_rows_of_fio(tmp_path):
     results(
         tmp_path,
         *("--name=a", "--rw=randrw", "--size=1m", "--time_based", "--runtime=1", "--numjobs=2"),
@@ -182,7 +182,7 @@ def test_jobs_run_on_a_modelled_drive(tmp_path):
     assert refused.returncode == 2 and "a simulated drive has no page cache" in refused.stderr
 
 
-def test_jobs_of_one_group_run_together_and_stonewalls_part_them(tmp_path):
+def test_stonewall_separates_groups_of_jobs(tmp_path):
     (tmp_path / "job.fio").write_text(
         "[global]\nsize=64k\nfilename=shared\n[a]\nrw=write\n[b]\nrw=read\nstartdelay=100ms\n"
         "[c]\nstonewall\nrw=randread\nio_size=32k\n"
@@ -199,17 +199,17 @@ def test_jobs_of_one_group_run_together_and_stonewalls_part_them(tmp_path):
     assert ends[0]["t_ns"] >= 100_000_000
 
 
-def test_the_study_that_jobs_become_is_a_study(tmp_path):
+def test_printed_study_of_jobs_is_valid(tmp_path):
     done = tameshi_fio(tmp_path, "--study", "--name=a", "--rw=randwrite", "--size=1m", "--fsync=4")
     assert done.returncode in OK, done.stderr
     assert "sync = { fsync = { every = 4 } }" in done.stdout
     assert 'pattern = "shuffled"' in done.stdout and not (tmp_path / "record").exists()
 
 
-def test_readonly_refuses_what_writes_and_unknown_forms_are_refused(tmp_path):
+def test_readonly_writer_and_unknown_format_are_refused(tmp_path):
     job = ("--name=a", "--rw=write", "--size=1m")
     done = tameshi_fio(tmp_path, *job, "--readonly")
-    assert done.returncode == 2 and "this job writes" in done.stderr
+    assert done.returncode == 2 and "forbids this job, which writes" in done.stderr
     done = tameshi_fio(tmp_path, *job, "--output-format=terse")
     assert done.returncode == 2 and "normal, json or json+" in done.stderr
     assert list(tmp_path.iterdir()) == []

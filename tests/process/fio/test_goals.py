@@ -1,4 +1,4 @@
-"""What jobs want to reach and how they get there: steady state, targets, limits, paces, places."""
+"""Goals of jobs: steady state, targets, limits, paces, processors."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def study(lines: str, device: str | None = None) -> str:
 
 
 def beside(folder: Path, *words: str) -> tuple[dict, dict]:
-    """What fio and what we tell of one job, each in a folder of its own."""
+    """Return results of one job from fio and from Tameshi, each in its own folder."""
     for name in ("theirs", "ours"):
         (folder / name).mkdir()
     theirs = fio(folder / "theirs", *words)["jobs"]
@@ -27,7 +27,7 @@ def beside(folder: Path, *words: str) -> tuple[dict, dict]:
 
 
 @pytest.mark.slow("a job in real time")
-def test_a_steady_job_ends_there_and_tells_of_its_window_alone_in_fios_form(tmp_path):
+def test_steady_job_reports_only_its_window_in_fios_form(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=4m", "--ioengine=psync", "--thinktime=1000")
     steady = ("--time_based", "--runtime=8", "--ss=iops:90%", "--ss_dur=2", "--ss_ramp=1")
     other, mine = beside(tmp_path, *job, *steady)
@@ -48,8 +48,8 @@ def test_a_steady_job_ends_there_and_tells_of_its_window_alone_in_fios_form(tmp_
 def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
     job = (*SIMULATED, "--name=a", "--rw=randwrite", "--size=64m", "--ioengine=libaio")
     slope = ("--iodepth=4", "--time_based", "--runtime=20", "--ss=bw_slope:5%", "--ss_dur=4s")
-    (told,) = results(tmp_path, *job, *slope)["jobs"]
-    steady = told["steadystate"]
+    (job_result,) = results(tmp_path, *job, *slope)["jobs"]
+    steady = job_result["steadystate"]
     assert (steady["ss"], steady["attained"], steady["max_deviation"]) == (
         "bw_slope:5.000000%",
         1,
@@ -61,7 +61,7 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         ("ss=iops:10%\nss_dur=5s\nruntime=30", 'range = "10.0000 %", slope = "100 %"'),
         ("ss=iops:10%\nss_dur=5s\nruntime=30", 'rounds = 5, range = "10.0000 %"'),
@@ -107,47 +107,50 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
         ),
     ],
 )
-def test_keys_become_what_a_study_has_for_them(lines, told):
-    assert told in study(lines)
+def test_keys_translate_to_study_keys(lines, expected):
+    assert expected in study(lines)
 
 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("ss=lat:10\nss_dur=5s", "steadystate: how far latencies may stray is a share of"),
-        ("ss=iops:10k\nss_dur=5s", "steadystate: only bytes per second have such a suffix."),
-        ("ss=cpu:10%\nss_dur=5s", "steadystate: this is no criterion."),
-        ("ss=iops:10%\nss_dur=1s", "steadystate_duration: no two samples lie in this window."),
+        ("ss=lat:10\nss_dur=5s", "steadystate: the spread of latencies is a share of"),
+        ("ss=iops:10k\nss_dur=5s", "steadystate: only a bandwidth may have this suffix."),
+        ("ss=cpu:10%\nss_dur=5s", "steadystate: invalid criterion."),
+        (
+            "ss=iops:10%\nss_dur=1s",
+            "steadystate_duration: this window holds fewer than two samples.",
+        ),
         (
             "latency_target=10ms\nlatency_percentile=101",
-            "latency_percentile: no load is sought by this percentile.",
+            "latency_percentile: no search for this percentile is possible.",
         ),
         (
             "latency_target=10ms\nlatency_percentile=99\nrw=randrw",
-            "latency_target: this can't be carried out: the load is sought of a job that reads",
+            "latency_target: not supported: the load search needs a job that only",
         ),
         (
             "latency_target=10ms\nlatency_percentile=99\nnumjobs=2",
-            "latency_target: this can't be carried out: the load is sought of one job",
+            "latency_target: not supported: the load search needs a single job",
         ),
         ("numa_cpu_nodes=977", "numa_cpu_nodes: this machine has no node 977."),
         ("cpus_allowed=0-x", "cpus_allowed: `0-x` is no number or range of them."),
-        ("hipri", "hipri: this can't be carried out: engine psync polls for nothing"),
-        ("hipri\nioengine=io_uring", "hipri: this can't be carried out: only past the page cache"),
-        ("zonemode=zbd", "zonemode: this can't be carried out: zoned devices are not driven."),
-        ("zonemode=strided", "zonemode: how long a zone is must be said."),
-        ("rw=randread\nzonesize=64k", "zonesize: this can't be carried out: random offsets"),
-        ("rw=read:-4k", "rw: so short a step back reads again what was read."),
+        ("hipri", "hipri: not supported: engine psync polls for nothing"),
+        ("hipri\nioengine=io_uring", "hipri: not supported: polling needs direct I/O"),
+        ("zonemode=zbd", "zonemode: zoned devices are not supported."),
+        ("zonemode=strided", "zonemode: the zone size is missing."),
+        ("rw=randread\nzonesize=64k", "zonesize: not supported: random offsets"),
+        ("rw=read:-4k", "rw: a step back this short reads the same bytes again."),
     ],
 )
-def test_what_cannot_be_reached_is_refused_at_its_line(lines, said):
+def test_unreachable_goal_is_refused_at_its_line(lines, said):
     with pytest.raises(BadInput) as refused:
         study(lines)
     assert str(refused.value).split(": ", 1)[1].startswith(said)
 
 
 @pytest.mark.parametrize("mode", ["read:8k", "read:-8k", "read:-16k", "write:4k", "strided"])
-def test_what_is_left_out_is_left_out_as_often_as_in_fio(tmp_path, mode):
+def test_gaps_are_as_frequent_as_in_fio(tmp_path, mode):
     zones = ("--zonemode=strided", "--zonesize=64k", "--zoneskip=64k")
     how = ("--rw=read", *zones) if mode == "strided" else (f"--rw={mode}",)
     job = ("--name=a", "--size=1m", "--ioengine=psync", *how)
@@ -157,24 +160,24 @@ def test_what_is_left_out_is_left_out_as_often_as_in_fio(tmp_path, mode):
 
 
 @pytest.mark.parametrize("percentile", ["99", "97.5"])
-def test_the_load_that_keeps_a_latency_is_found_and_told(tmp_path, percentile):
+def test_load_within_latency_target_is_found(tmp_path, percentile):
     job = (*SIMULATED, "--name=a", "--rw=randread", "--size=64m", "--ioengine=libaio")
     target = ("--iodepth=32", "--latency_target=400", f"--latency_percentile={percentile}")
     listed = ("--percentile_list=97.5:99", "--latency_window=200ms")
     done = tameshi_fio(tmp_path, "--output-format=json", *job, *target, *listed)
     assert done.returncode in OK, done.stderr
-    (told,) = json.loads(done.stdout)["jobs"]
+    (output,) = json.loads(done.stdout)["jobs"]
     wanted = {"latency_target": 400_000, "latency_window": 200_000}
     wanted |= {"latency_percentile": float(percentile)}
-    assert {key: told[key] for key in wanted} == wanted
-    assert told["read"]["clat_ns"]["percentile"][f"{float(percentile):.6f}"] <= 400_000
-    assert f"highest load tried that keeps {percentile} % within 400 us" in done.stderr
+    assert {key: output[key] for key in wanted} == wanted
+    assert output["read"]["clat_ns"]["percentile"][f"{float(percentile):.6f}"] <= 400_000
+    assert f"highest tested load that keeps {percentile} % within 400 us" in done.stderr
     rates = {
         json.loads(path.read_text())["cell"].get("rate")
         for path in tmp_path.glob("record/runs/*/spec.json")
     }
     assert len(rates) > 3, "it was looked for"
-    assert told["read"]["iops"] == pytest.approx(
+    assert output["read"]["iops"] == pytest.approx(
         float(done.stderr.split("latency_target: ")[1].split(" ")[0]), rel=0.1
     )
 
@@ -182,23 +185,23 @@ def test_the_load_that_keeps_a_latency_is_found_and_told(tmp_path, percentile):
 def test_a_job_ends_with_a_sync_in_either_world(tmp_path):
     job = ("--name=a", "--rw=write", "--size=256k", "--end_fsync=1", "--time_based", "--runtime=1")
     for world in ((), SIMULATED):
-        (told,) = results(tmp_path, *world, *job, "--thinktime=1000")["jobs"]
-        assert told["sync"]["total_ios"] == 1 and told["sync"]["lat_ns"]["N"] == 1
-        assert told["write"]["total_ios"] > 10
+        (job_result,) = results(tmp_path, *world, *job, "--thinktime=1000")["jobs"]
+        assert job_result["sync"]["total_ios"] == 1 and job_result["sync"]["lat_ns"]["N"] == 1
+        assert job_result["write"]["total_ios"] > 10
 
 
-def test_jobs_keep_step_as_their_weights_say(tmp_path):
+def test_jobs_keep_pace_by_weight(tmp_path):
     (tmp_path / "job.fio").write_text(
         "[global]\nfilename=f\nsize=1m\ntime_based\nruntime=1\nrw=randread\n"
         "[one]\nflow=1\nthinktime=100\n[four]\nflow=4\n"
     )
     one, four = (job["read"]["total_ios"] for job in results(tmp_path, "job.fio")["jobs"])
-    # By starts `four` is at most 1 ahead and `one` at most 1, which is 4 of the other's; of each
-    # the last may be in flight when the second is over.
+    # By started requests, `four` is at most 1 ahead and `one` at most 1, which is 4 of the other;
+    # the last request of each may be in flight at the end of the second.
     assert one > 20 and four == pytest.approx(4 * one, abs=5)
 
 
-def test_a_rate_that_is_not_reached_and_a_latency_that_is_exceeded_are_errors(tmp_path):
+def test_missed_rate_and_exceeded_latency_are_errors(tmp_path):
     job = (*SIMULATED, "--name=a", "--rw=randread", "--size=64m", "--ioengine=libaio")
     slow = ("--rate_iops=100", "--time_based", "--runtime=6", "--output-format=json")
     kept = tameshi_fio(tmp_path, *job, *slow, "--rate_iops_min=90", "--max_latency=1s")
@@ -213,10 +216,10 @@ def test_a_rate_that_is_not_reached_and_a_latency_that_is_exceeded_are_errors(tm
         assert json.loads(done.stdout)["jobs"][0]["error"] == number
 
 
-def test_threads_run_on_processors_that_are_there_or_nothing_is_made(tmp_path):
+def test_missing_processor_is_refused_before_anything_is_made(tmp_path):
     job = ("--name=a", "--rw=read", "--size=64k")
-    (told,) = results(tmp_path, *job, "--numa_cpu_nodes=0", "--numjobs=1")["jobs"]
-    assert told["read"]["total_ios"] == 16
+    (job_result,) = results(tmp_path, *job, "--numa_cpu_nodes=0", "--numjobs=1")["jobs"]
+    assert job_result["read"]["total_ios"] == 16
     bare = tmp_path / "bare"
     bare.mkdir()
     done = tameshi_fio(bare, *job, "--cpus_allowed=1023")
@@ -224,32 +227,32 @@ def test_threads_run_on_processors_that_are_there_or_nothing_is_made(tmp_path):
     assert list(bare.iterdir()) == []
 
 
-def test_synchronous_jobs_have_no_submission_of_their_own_in_fio_either(tmp_path):
+def test_synchronous_job_has_no_submission_latency(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=psync")
-    theirs, ours = (told["read"]["slat_ns"] for told in beside(tmp_path, *job))
+    theirs, ours = (job_result["read"]["slat_ns"] for job_result in beside(tmp_path, *job))
     assert theirs == ours and ours["N"] == 0
 
 
 @pytest.mark.parametrize("depth", [1, 8])
-def test_every_request_of_an_asynchronous_job_has_its_submission_as_in_fio(tmp_path, depth):
+def test_asynchronous_request_has_submission_latency(tmp_path, depth):
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=io_uring", f"--iodepth={depth}")
-    for told in beside(tmp_path, *job):
-        slat, total = told["read"]["slat_ns"], told["read"]["total_ios"]
+    for job_result in beside(tmp_path, *job):
+        slat, total = job_result["read"]["slat_ns"], job_result["read"]["total_ios"]
         assert slat["N"] == total == 64
-        assert 0 <= slat["min"] <= slat["mean"] <= slat["max"] < told["read"]["lat_ns"]["max"]
+        assert 0 <= slat["min"] <= slat["mean"] <= slat["max"] < job_result["read"]["lat_ns"]["max"]
 
 
-def test_reads_and_writes_of_one_job_have_each_their_submission_as_in_fio(tmp_path):
+def test_mixed_job_has_submission_latency_per_direction(tmp_path):
     job = ("--name=a", "--rw=randrw", "--size=1m", "--ioengine=io_uring", "--iodepth=8")
-    for told in beside(tmp_path, *job):
+    for job_result in beside(tmp_path, *job):
         for word in ("read", "write"):
-            slat = told[word]["slat_ns"]
-            assert slat["N"] == told[word]["total_ios"] > 50
+            slat = job_result[word]["slat_ns"]
+            assert slat["N"] == job_result[word]["total_ios"] > 50
             assert 0 < slat["mean"] <= slat["max"]
 
 
 @pytest.mark.parametrize("files", ["--filename=a:b", "--nrfiles=2"])
-def test_a_job_goes_round_its_files_and_is_told_as_one(tmp_path, files):
+def test_job_cycles_through_files_as_one_job(tmp_path, files):
     job = ("--name=j", files, "--rw=randwrite", "--size=1m", "--ioengine=libaio", "--iodepth=4")
     theirs, ours = beside(tmp_path, *job, "--write_bw_log=x")
     assert ours["write"]["total_ios"] == theirs["write"]["total_ios"] == 256

@@ -1,4 +1,4 @@
-"""The guard's decision table for foreign files named with --destroy; docs/guard.md names these."""
+"""Guard's decisions on foreign files named with --destroy; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_foreign_file_is_taken_over_if_it_is_named(thesis: Path) -> None:
     assert thesis.read_bytes() == FOREIGN
     assert plan.described() == [
         f"disk: destroys the file {thesis} ({plan.file_system})",
-        "  found: a regular file of 16.6 KiB, nothing in it recognised",
+        "  found: a regular file of 16.6 KiB, no known content",
     ]
     with guard.open_target(plan, direct=False) as target:
         assert (target.data_offset, target.data_bytes) == (guard.DATA_OFFSET, SIZE)
@@ -66,7 +66,7 @@ def test_a_foreign_file_is_refused_if_anything_else_is_named(thesis: Path) -> No
     for name in names:
         with pytest.raises(GuardRefusal, match="without Tameshi's marker") as caught:
             check(thesis, name)
-        assert f"--destroy {thesis}, if it may be lost" in caught.value.accepted
+        assert f"--destroy {thesis}, if its content may be destroyed" in caught.value.accepted
     assert thesis.read_bytes() == FOREIGN
 
 
@@ -102,7 +102,7 @@ def test_a_file_behind_a_loop_device_is_refused(
         blank(path)
     plan = check(path, path)
     node = attach(path)
-    found = f"the loop device {node.name} stands on it"
+    found = f"it backs the loop device {node.name}"
     with pytest.raises(GuardRefusal, match=found):
         check(path, path)
     with pytest.raises(GuardRefusal):
@@ -112,12 +112,12 @@ def test_a_file_behind_a_loop_device_is_refused(
             guard.remove_target(path)
 
 
-def test_a_file_that_is_swapped_to_is_refused(thesis: Path, tmp_path: Path) -> None:
+def test_swap_file_is_refused(thesis: Path, tmp_path: Path) -> None:
     machine = guard.Machine(tmp_path / "proc")
     machine.proc.mkdir()
     name = str(thesis).replace(" ", "\\040")
     (machine.proc / "swaps").write_text(f"Filename Type Size Used Priority\n{name} file 1 0 -2\n")
-    with pytest.raises(GuardRefusal, match="the kernel swaps to it"):
+    with pytest.raises(GuardRefusal, match="it is active swap"):
         check(thesis, thesis, machine=machine)
 
 
@@ -139,9 +139,9 @@ def test_a_named_file_that_a_program_has_open_is_refused(thesis: Path) -> None:
     ) as program:
         assert program.stdout
         program.stdout.readline()
-        with pytest.raises(GuardRefusal, match="has this open"):
+        with pytest.raises(GuardRefusal, match="has this file open"):
             check(thesis, thesis)
-        with pytest.raises(GuardRefusal, match="has this open"):
+        with pytest.raises(GuardRefusal, match="has this file open"):
             guard.open_target(plan, direct=False)
         program.communicate(b"\n")
     assert thesis.read_bytes() == FOREIGN
@@ -153,12 +153,12 @@ def test_a_named_file_of_the_kernels_is_refused(path: str) -> None:
     real = os.path.realpath(path)
     if not os.path.exists(real):
         real = "/proc/self/stat"
-    with pytest.raises(GuardRefusal, match="directory of the kernel's"):
+    with pytest.raises(GuardRefusal, match="file system of the kernel"):
         check(Path(real), real)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "character device", "directory"])
-def test_what_is_no_file_is_refused_even_if_it_is_named(tmp_path: Path, kind: str) -> None:
+def test_special_file_is_refused_even_if_named(tmp_path: Path, kind: str) -> None:
     path = Path("/dev/null") if kind == "character device" else tmp_path / "tameshi-disk.dat"
     if kind == "pipe":
         os.mkfifo(path)
@@ -191,7 +191,7 @@ def test_a_named_file_changed_meanwhile_is_refused(thesis: Path, by: str) -> Non
 
 
 @pytest.mark.parametrize("first", ["create", "overwrite", "reuse"])
-def test_a_plan_opens_again_what_it_opened_first(thesis: Path, first: str) -> None:
+def test_plan_reopens_its_first_target(thesis: Path, first: str) -> None:
     path = thesis if first == "overwrite" else thesis.with_name("own")
     if first == "reuse":
         guard.open_target(check(path), direct=False).close()
@@ -208,11 +208,11 @@ def test_a_plan_opens_again_what_it_opened_first(thesis: Path, first: str) -> No
     assert path.read_bytes() == FOREIGN
 
 
-def test_a_name_that_names_nothing_in_use_is_bad_input(thesis: Path, tmp_path: Path) -> None:
+def test_unused_destroy_name_is_bad_input(thesis: Path, tmp_path: Path) -> None:
     plans = [check(thesis, thesis), check(tmp_path / "new")]
     guard.refuse_unused([str(thesis), str(tmp_path / "new")], plans)
     for name in (str(thesis.parent), f"{thesis}x"):
-        with pytest.raises(BadInput, match="names nothing that would be used") as caught:
+        with pytest.raises(BadInput, match="no target of this command has this name") as caught:
             guard.refuse_unused([str(thesis), name], plans)
         assert str(thesis) in caught.value.accepted
 

@@ -1,4 +1,4 @@
-"""The guard's decision table for block devices; docs/guard.md names these tests."""
+"""Guard's decisions on block devices; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAYLOAD = 8 << 20
 
 @pytest.fixture
 def backing(tmp_path: Path) -> Path:
-    """The file behind a loop device, and so the name by which the device is known."""
+    """Make the backing file of a loop device, which is also the device's name."""
     return blank(tmp_path / "disk.img")
 
 
@@ -29,7 +29,7 @@ def check(node: Path, *destroy: object, **options: guard.Machine) -> guard.Targe
 
 
 def assert_refused(node: Path, backing: Path, found: str) -> GuardRefusal:
-    """Refused although it is named, with nothing changed."""
+    """Assert that a named target is refused and unchanged."""
     before = backing.read_bytes()
     with pytest.raises(GuardRefusal, match=found) as caught:
         check(node, backing)
@@ -40,7 +40,7 @@ def assert_refused(node: Path, backing: Path, found: str) -> GuardRefusal:
 
 @pytest.fixture
 def partitions(backing: Path, attach: Attach) -> Iterator[tuple[Path, Path, Path]]:
-    """A disk with two partitions."""
+    """Make a disk with two partitions."""
     disks.mbr(backing)
     disk = attach(backing)
     run("partx", "--add", disk)
@@ -48,7 +48,7 @@ def partitions(backing: Path, attach: Attach) -> Iterator[tuple[Path, Path, Path
     run("partx", "--delete", disk)
 
 
-# --- Let through -----------------------------------------------------------------------------
+# --- Accepted --------------------------------------------------------------------------------
 
 
 def test_a_device_is_refused_until_its_identity_is_named(
@@ -59,16 +59,14 @@ def test_a_device_is_refused_until_its_identity_is_named(
     for names in ([], [node], [node.name], [backing.parent], ["/dev"], [backing.name]):
         with pytest.raises(GuardRefusal, match="a block device") as caught:
             check(node, *names)
-        assert f"--destroy {backing}, if it may be lost" in caught.value.accepted
+        assert f"--destroy {backing}, if its content may be destroyed" in caught.value.accepted
         assert "64.0 MiB" in caught.value.found
-        assert "unrecognised data in 1 of 64 places" in caught.value.found
+        assert "unrecognised data in 1 of 64 samples" in caught.value.found
     (tmp_path / "link").symlink_to(node)
     assert check(tmp_path / "link", backing).path == node
 
 
-def test_a_device_named_by_its_identity_is_opened_for_nobody_else(
-    backing: Path, attach: Attach
-) -> None:
+def test_device_named_by_identity_is_opened_exclusively(backing: Path, attach: Attach) -> None:
     node = attach(backing)
     with guard.open_target(check(node, backing), direct=True) as target:
         assert (target.data_offset, target.data_bytes, target.direct) == (0, PAYLOAD, True)
@@ -89,7 +87,7 @@ def test_a_device_is_shown_with_its_model_its_size_and_what_it_holds(
         "  model: unknown",
         "  size: 64.0 MiB",
         f"  known as: {backing}",
-        "  found: nothing but zeros in 64 places looked at",
+        "  found: only zeros in 64 samples",
     ]
 
 
@@ -123,12 +121,12 @@ def test_a_partition_beside_a_mounted_one_is_let_through(
         pass
 
 
-# --- Hardware that is not here: the kernel's and udev's trees with other people's drives --------
+# --- Absent hardware: trees of the kernel and udev with other drives ---------------------------
 
 
 @pytest.fixture
 def fake(backing: Path, attach: Attach, tmp_path: Path) -> tuple[Path, Path, guard.Machine]:
-    """A loop device that the kernel's tree describes as a flash drive; its folder there."""
+    """Describe a loop device as a flash drive in the kernel's tree; return its folder there."""
     node = attach(backing)
     machine = guard.Machine(tmp_path / "proc", tmp_path / "sys", tmp_path / "dev")
     drive = machine.sys / "devices/pci/nvme0n1"
@@ -198,29 +196,29 @@ def test_a_serial_number_that_two_drives_share_names_neither(
     write(machine.sys / "block/nvme0n2", "device/serial", "S123")
     with pytest.raises(GuardRefusal) as caught:
         check(node, "S123", machine=machine)
-    assert "--destroy eui.1, if it may be lost" in caught.value.accepted
+    assert "--destroy eui.1, if its content may be destroyed" in caught.value.accepted
     assert not any("S123" in way for way in caught.value.accepted)
 
 
-def test_a_device_without_a_name_that_stays_is_refused(
+def test_device_without_lasting_name_is_refused(
     fake: tuple[Path, Path, guard.Machine], backing: Path
 ) -> None:
     node, _, machine = fake
-    with pytest.raises(GuardRefusal, match="no serial number, WWN"):
+    with pytest.raises(GuardRefusal, match="without serial number, WWN"):
         check(node, node, machine=machine)
     backing.unlink()
-    with pytest.raises(GuardRefusal, match="no serial number, WWN"):
+    with pytest.raises(GuardRefusal, match="without serial number, WWN"):
         check(node, backing, f"{backing} (deleted)")
 
 
 @pytest.mark.parametrize("holder", ["dm-0", "md127", "bcache0"])
-@pytest.mark.parametrize("told", ["holders", "slaves"])
+@pytest.mark.parametrize("result", ["holders", "slaves"])
 def test_a_device_held_by_another_is_refused(
-    fake: tuple[Path, Path, guard.Machine], holder: str, told: str
+    fake: tuple[Path, Path, guard.Machine], holder: str, result: str
 ) -> None:
     node, drive, machine = fake
     write(drive, "serial", "S123")
-    if told == "holders":
+    if result == "holders":
         write(drive / "holders", holder, "")
     else:
         write(machine.sys / "block" / holder / "slaves", "nvme0n1", "")
@@ -259,7 +257,7 @@ def test_a_partition_of_a_disk_used_as_a_whole_is_refused(
         check(node, "S123-part1", machine=machine)
 
 
-def test_a_device_mounted_under_a_number_of_the_file_systems_own_is_refused(
+def test_device_mounted_under_anonymous_number_is_refused(
     fake: tuple[Path, Path, guard.Machine],
 ) -> None:
     node, drive, machine = fake
@@ -295,7 +293,7 @@ def test_a_device_with_a_mounted_partition_is_refused(
     assert_refused(disk, backing, f"{first.name} is mounted at")
 
 
-def test_a_device_that_is_swapped_to_is_refused(backing: Path, attach: Attach) -> None:
+def test_swap_device_is_refused(backing: Path, attach: Attach) -> None:
     node = attach(backing)
     run("mkswap", node)
     try:
@@ -303,26 +301,26 @@ def test_a_device_that_is_swapped_to_is_refused(backing: Path, attach: Attach) -
     except AssertionError as error:
         unable(f"swap can't be turned on: {error}")
     try:
-        assert_refused(node, backing, f"the kernel swaps to {node.name}.*swapoff")
+        assert_refused(node, backing, f"{node.name} is active swap.*swapoff")
     finally:
         run("swapoff", node)
 
 
-def test_a_device_that_a_program_holds_for_itself_is_refused(
+def test_exclusively_opened_device_is_refused(
     backing: Path, attach: Attach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tameshi.guard.handles.LOCK_PATIENCE_SECONDS", 0.05)
     node = attach(backing)
     held = os.open(node, os.O_RDONLY | os.O_EXCL)
-    assert_refused(node, backing, "holds it for itself alone")
+    assert_refused(node, backing, "has it open exclusively")
     os.close(held)
 
 
 def test_a_device_under_a_loop_device_is_refused(backing: Path, attach: Attach) -> None:
     node = attach(backing)
     upper = attach(node)
-    assert_refused(node, backing, f"the loop device {upper.name} stands on {node.name}")
-    with pytest.raises(GuardRefusal, match="no serial number, WWN"):
+    assert_refused(node, backing, f"{node.name} backs the loop device {upper.name}")
+    with pytest.raises(GuardRefusal, match="without serial number, WWN"):
         check(upper, backing, node)
 
 
@@ -332,10 +330,10 @@ def test_a_loop_device_whose_file_another_one_shares_is_refused(
     node = attach(backing)
     os.link(backing, tmp_path / "second name")
     other = attach(tmp_path / "second name")
-    assert_refused(node, backing, f"the loop device {other.name} stands on the same file")
+    assert_refused(node, backing, f"the loop device {other.name} has the same backing file")
 
 
-# --- What it holds ---------------------------------------------------------------------------
+# --- Contents --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -357,12 +355,12 @@ def test_a_device_with_a_recognised_signature_is_refused(
     kind(backing)
     node = attach(backing)
     refusal = assert_refused(node, backing, found)
-    assert "not Tameshi's to destroy, whatever --destroy says" in refusal.message
+    assert "Tameshi must not destroy, even with --destroy" in refusal.message
     assert str(node) in refusal.hint
 
 
 @pytest.mark.parametrize("kind", ["ext4", "swap"])
-def test_a_device_with_a_real_file_system_is_refused_until_it_is_cleared(
+def test_device_with_file_system_is_refused_until_cleared(
     backing: Path, attach: Attach, kind: str
 ) -> None:
     node = attach(backing)
@@ -373,15 +371,15 @@ def test_a_device_with_a_real_file_system_is_refused_until_it_is_cleared(
     assert check(node, backing).device
 
 
-def test_a_device_is_refused_where_its_signatures_cannot_be_told(
+def test_device_with_unreadable_signatures_is_refused(
     backing: Path, attach: Attach, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     node = attach(backing)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    assert_refused(node, backing, "no program wipefs.*util-linux")
+    assert_refused(node, backing, "wipefs is not installed.*util-linux")
     tool = tmp_path / "wipefs"
     monkeypatch.setattr("shutil.which", lambda *_, **__: str(tool))
-    for script, found in (("echo no >&2; exit 1", "failed: no"), ("echo Hello", "an answer")):
+    for script, found in (("echo no >&2; exit 1", "failed: no"), ("echo Hello", "unknown output")):
         tool.write_text(f"#!/bin/sh\n{script}\n")
         tool.chmod(0o755)
         assert_refused(node, backing, found)
@@ -389,7 +387,7 @@ def test_a_device_is_refused_where_its_signatures_cannot_be_told(
 
 def test_a_device_that_is_too_small_is_refused(backing: Path, attach: Attach) -> None:
     node = attach(backing)
-    with pytest.raises(GuardRefusal, match=r"too small for 64\.0 MiB"):
+    with pytest.raises(GuardRefusal, match=r"smaller than 64\.0 MiB"):
         guard.check_target(node, SIZE + 1, "disk", [str(backing)])
 
 
@@ -408,11 +406,11 @@ def test_a_device_exchanged_meanwhile_is_refused(
     run("losetup", "--detach", node)
     other = blank(tmp_path / "other.img")
     run("losetup", node, other)
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
     run("losetup", "--detach", node)
-    run("losetup", node, backing)  # the same file again, but the kernel has counted on
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    run("losetup", node, backing)  # the same file again, but with another disk sequence number
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
     assert not any(other.read_bytes())
 
@@ -426,16 +424,16 @@ def test_a_node_exchanged_meanwhile_is_refused(
     other = attach(blank(tmp_path / "other.img"))
     node.unlink()
     os.mknod(node, 0o060600, other.stat().st_rdev)
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
     node.unlink()
     node.write_bytes(b"a file")
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
     assert node.read_bytes() == b"a file"
 
 
-def test_what_a_device_has_come_to_hold_meanwhile_is_respected(
+def test_device_signed_meanwhile_is_refused(
     backing: Path,
     attach: Attach,
     mounted: Callable[[Path], Path],

@@ -1,4 +1,4 @@
-"""The guard's decision table for data directories of servers; docs/guard.md names these tests."""
+"""Guard's decisions on data directories of servers; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = 1 << 20
 
 @pytest.fixture
 def others(tmp_path: Path) -> Path:
-    """Somebody's database."""
+    """Make a foreign database."""
     folder = tmp_path / "others"
     (folder / "db").mkdir(parents=True)
     (folder / "db" / "table").write_text("customers")
@@ -30,7 +30,7 @@ def check(path: Path, *destroy: object) -> guard.DirectoryPlan:
 
 
 def assert_refused(path: Path, found: str) -> None:
-    """Refused although it is named, with nothing changed."""
+    """Assert that a named directory is refused and unchanged."""
     before = sorted(os.listdir(path))
     with pytest.raises(GuardRefusal, match=found):
         check(path, path)
@@ -67,7 +67,7 @@ def test_a_marked_data_directory_is_emptied(tmp_path: Path, others: Path) -> Non
     (inside / "link").symlink_to(others)
     assert os.listdir(guard.empty_data_directory(tmp_path / "own")) == []
     assert (others / "db" / "table").read_text() == "customers"
-    with (inside / "table").open("w"), pytest.raises(GuardRefusal, match="has this open"):
+    with (inside / "table").open("w"), pytest.raises(GuardRefusal, match="has this file open"):
         guard.empty_data_directory(tmp_path / "own")
 
 
@@ -77,15 +77,13 @@ def test_a_directory_without_the_marker_is_not_emptied(others: Path) -> None:
     assert (others / "db" / "table").read_text() == "customers"
 
 
-def test_a_foreign_directory_is_refused_unless_exactly_it_is_named(
-    tmp_path: Path, others: Path
-) -> None:
+def test_foreign_directory_is_refused_unless_named_exactly(tmp_path: Path, others: Path) -> None:
     (tmp_path / "link").symlink_to(others)
     for names in ([], [tmp_path], [others / "db"], [tmp_path / "link"]):
         for path in (others, tmp_path / "link"):
             with pytest.raises(GuardRefusal, match="without Tameshi's marker") as caught:
                 check(path, *names)
-            assert f"--destroy {others}, if it may be lost" in caught.value.accepted
+            assert f"--destroy {others}, if its content may be destroyed" in caught.value.accepted
     assert (others / "db" / "table").read_text() == "customers"
 
 
@@ -108,8 +106,8 @@ def test_a_foreign_directory_that_is_named_is_cleared_and_marked(
 def test_a_named_directory_in_which_something_is_open_is_refused(others: Path) -> None:
     plan = check(others, others)
     with (others / "db" / "table").open("r+"):
-        assert_refused(others, "has this open")
-        with pytest.raises(GuardRefusal, match="has this open"):
+        assert_refused(others, "has this file open")
+        with pytest.raises(GuardRefusal, match="has this file open"):
             guard.claim_data_directory(plan)
     assert (others / "db" / "table").read_text() == "customers"
 
@@ -154,7 +152,7 @@ def test_a_data_directory_exchanged_meanwhile_is_refused(others: Path, named: bo
 def test_a_data_directory_filled_meanwhile_is_refused(tmp_path: Path) -> None:
     plan = check(tmp_path)
     (tmp_path / "thesis").write_text("years of work")
-    with pytest.raises(GuardRefusal, match="holds files Tameshi did not make"):
+    with pytest.raises(GuardRefusal, match="holds files that Tameshi did not make"):
         guard.claim_data_directory(plan)
     assert os.listdir(tmp_path) == ["thesis"]
 
@@ -165,7 +163,7 @@ def test_a_data_directory_in_a_missing_directory_is_bad_input(tmp_path: Path) ->
     (tmp_path / "file").write_text("x")
     with pytest.raises(BadInput, match="no such directory"):
         check(tmp_path / "file")
-    with pytest.raises(GuardRefusal, match="directory of the kernel's"):
+    with pytest.raises(GuardRefusal, match="file system of the kernel"):
         check(Path("/proc/tameshi"))
 
 

@@ -1,4 +1,4 @@
-"""The guard's decision table for folders; docs/guard.md names these tests."""
+"""Guard's decisions on folders; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_owned_folder_is_claimed_again_as_it_is(owned: Path) -> None:
 
 
 def test_a_folder_with_foreign_content_is_not_claimed(foreign: Path) -> None:
-    with pytest.raises(GuardRefusal, match="holds files Tameshi did not make") as caught:
+    with pytest.raises(GuardRefusal, match="holds files that Tameshi did not make") as caught:
         guard.claim_folder(foreign)
     assert caught.value.found == "a directory with 1 entry"
     assert os.listdir(foreign) == ["thesis.txt"]
@@ -70,7 +70,7 @@ def test_a_file_in_the_place_of_a_folder_is_refused(foreign: Path) -> None:
     assert (foreign / "thesis.txt").read_text() == "years of work"
 
 
-def test_a_marker_cut_short_by_a_crash_is_completed(tmp_path: Path) -> None:
+def test_truncated_marker_is_completed(tmp_path: Path) -> None:
     (tmp_path / guard.MARKER).write_bytes(b"Tameshi made")
     guard.claim_folder(tmp_path)
     guard.write_file(tmp_path / "file", b"")
@@ -217,7 +217,7 @@ def test_appending_adds_to_what_is_there(owned: Path) -> None:
     assert (owned / "series" / "load.csv").read_bytes() == b"one\ntwo\n"
 
 
-# --- Whatever the tree -----------------------------------------------------------------------
+# --- Any tree --------------------------------------------------------------------------------
 
 NAMES = st.sampled_from(["a", "b", "tameshi-disk.dat", ".tameshi-new-1", "results.json"])
 TREES = st.recursive(
@@ -229,7 +229,7 @@ Tree = dict[str, "Tree"] | bytes | str
 
 
 def plant(place: Path, content: Tree) -> None:
-    """A dictionary becomes a folder, bytes a file, a string a symbolic link."""
+    """Create a tree: a dictionary is a folder, bytes a file, a string a symbolic link."""
     if isinstance(content, bytes):
         place.write_bytes(content)
     elif isinstance(content, str):
@@ -259,7 +259,7 @@ def test_a_tree_without_the_marker_never_changes(
         paths = [root, *sorted(root.rglob("*"))]
         path = data.draw(st.sampled_from(paths))
         for act in (guard.claim_folder, guard.remove_folder, guard.remove_target):
-            # An empty folder or an outside one reached through a link may be claimed.
+            # An empty folder, or one outside reached through a link, may be claimed.
             if act is guard.claim_folder and not path.resolve().is_relative_to(root):
                 continue
             with pytest.raises(TameshiError):

@@ -1,4 +1,4 @@
-"""Targets opened to be read alone; docs/guard.md names these tests."""
+"""Read-only opening of targets; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Attach = Callable[..., Path]
 
 
 def make(path: Path) -> Path:
-    """A target of Tameshi's at `path`, closed again."""
+    """Make a target of Tameshi's at `path` and close it."""
     with guard.open_target(guard.check_target(path, SIZE, "disk"), direct=False) as target:
         return target.path
 
@@ -34,7 +34,7 @@ def test_a_target_can_be_read_and_not_written(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_what_is_no_target_is_not_read(tmp_path: Path) -> None:
+def test_foreign_file_is_not_read_as_target(tmp_path: Path) -> None:
     foreign = tmp_path / "thesis"
     foreign.write_bytes(b"someone's thesis\n" * 1000)
     os.mkfifo(tmp_path / "pipe")
@@ -48,6 +48,6 @@ def test_a_block_device_can_be_read_without_its_name(tmp_path: Path, attach: Att
     node = attach(blank(tmp_path / "disk.img", SIZE))
     with guard.open_to_read(node, "disk") as target:
         assert (target.data_offset, target.data_bytes) == (0, SIZE)
-        with mmap.mmap(-1, 4096) as page:  # page-aligned, as O_DIRECT asks
+        with mmap.mmap(-1, 4096) as page:  # page-aligned, for O_DIRECT
             assert os.preadv(target.fd, [page], 0) == len(page)
             assert page[:] == bytes(4096)

@@ -1,4 +1,4 @@
-"""The guard's decision table for room on file systems and in memory; docs/guard.md names these."""
+"""Guard's decisions on space in file systems and memory; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def room(free: int) -> os.statvfs_result:
 
 
 def machine(folder: Path, memory: str, kind: str = "tmpfs") -> guard.Machine:
-    """A machine with this much memory, in which `folder` lies on a file system of a kind."""
+    """Return a machine with this much memory, and `folder` on this kind of file system."""
     proc = folder / "proc"
     (proc / "self").mkdir(parents=True, exist_ok=True)
     (proc / "meminfo").write_text(f"MemTotal: 1 kB\nMemAvailable:   {memory} kB\n")
@@ -29,7 +29,7 @@ def machine(folder: Path, memory: str, kind: str = "tmpfs") -> guard.Machine:
     return guard.Machine(proc, folder / "sys")
 
 
-def test_targets_on_one_file_system_are_added_up(
+def test_targets_on_one_file_system_share_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = guard.RESERVE_BYTES + guard.DATA_OFFSET + SIZE
@@ -38,7 +38,7 @@ def test_targets_on_one_file_system_are_added_up(
     wanted = {"a": (tmp_path, SIZE), "b": (tmp_path / "sub", SIZE)}
     for role, (path, size) in wanted.items():
         guard.check_target(path, size, role)
-    with pytest.raises(GuardRefusal, match=r"82.0 MiB more are needed together") as caught:
+    with pytest.raises(GuardRefusal, match=r"82.0 MiB needed together") as caught:
         guard.check_targets(wanted)
     assert str(tmp_path / "sub" / "tameshi-b.dat") in caught.value.where
     monkeypatch.setattr(os, "statvfs", lambda _: room(one + MIB + SIZE))
@@ -49,7 +49,7 @@ def test_files_in_memory_must_fit_in_memory(tmp_path: Path) -> None:
     needed = (guard.MEMORY_RESERVE_BYTES + 2 * (guard.DATA_OFFSET + SIZE)) // 1024
     wanted = {"a": (tmp_path, SIZE), "b": (tmp_path, SIZE)}
     guard.check_targets(wanted, machine=machine(tmp_path, str(needed)))
-    with pytest.raises(GuardRefusal, match="memory would run out"):
+    with pytest.raises(GuardRefusal, match="not enough memory"):
         guard.check_targets(wanted, machine=machine(tmp_path, str(needed - 1)))
     guard.check_targets(wanted, machine=machine(tmp_path, "1", "ext4"))
 
@@ -65,15 +65,15 @@ def test_a_containers_memory_is_its_own_limit(tmp_path: Path) -> None:
     assert memory_available(here.proc, here.sys) == 200000000
     (group / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
     assert memory_available(here.proc, here.sys) == 250000000
-    with pytest.raises(GuardRefusal, match="memory would run out"):
+    with pytest.raises(GuardRefusal, match="not enough memory"):
         guard.check_target(tmp_path, SIZE, "disk", machine=here)
 
 
-def test_a_data_directory_needs_room_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_directory_needs_space_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "statvfs", lambda _: room(guard.RESERVE_BYTES + SIZE))
     plan = guard.check_data_directory(tmp_path / "new", SIZE)
     target = guard.check_target(tmp_path, MIB, "disk")
-    with pytest.raises(GuardRefusal, match="run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         guard.check_data_directory(tmp_path / "new", SIZE + MIB)
     assert target.need
     with pytest.raises(GuardRefusal, match="needed together"):

@@ -1,4 +1,4 @@
-"""The guard's decision table for storage targets; docs/guard.md names these tests."""
+"""Guard's decisions on storage targets; docs/guard.md names these tests."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ import pytest
 
 from tameshi import guard
 from tameshi.core.errors import BadInput, GuardRefusal, RunFailed, TameshiError
-from tameshi.servers.states import _resident
+from tameshi.servers.cache_state import _resident
 
 SIZE = 2 << 20
 FOREIGN = b"someone's thesis\n" * 100
 
 
 def make(path: Path, size: int = SIZE, role: str = "disk") -> Path:
-    """A target of Tameshi's at `path`, closed again."""
+    """Make a target of Tameshi's at `path` and close it."""
     with guard.open_target(guard.check_target(path, size, role), direct=False) as target:
         return target.path
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Every entry below a folder with its kind, number of names and content."""
+    """Return every entry below a folder with kind, number of links and content."""
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
@@ -45,7 +45,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 def assert_refused(
     folder: Path, path: Path, found: str, kind: type[TameshiError] = GuardRefusal
 ) -> None:
-    """Refused as a target and for removal, saying what was found, with nothing changed."""
+    """Assert refusal as a target and for removal, with the finding and without changes."""
     before = tree(folder)
     with pytest.raises(kind, match=found) as caught:
         guard.check_target(path, SIZE, "disk")
@@ -55,7 +55,7 @@ def assert_refused(
     assert tree(folder) == before
 
 
-# --- Let through -----------------------------------------------------------------------------
+# --- Accepted --------------------------------------------------------------------------------
 
 
 def test_a_path_that_does_not_exist_is_planned_without_creating_it(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_directory_stands_for_the_roles_file_in_it(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").read_bytes() == FOREIGN
 
 
-def test_a_created_target_has_its_marker_its_size_and_an_aligned_payload(tmp_path: Path) -> None:
+def test_created_target_has_marker_size_and_aligned_payload(tmp_path: Path) -> None:
     plan = guard.check_target(tmp_path, SIZE, "disk")
     with guard.open_target(plan, direct=False) as target:
         assert (target.data_offset, target.data_bytes) == (1 << 20, SIZE)
@@ -110,7 +110,7 @@ def test_another_size_resizes_and_forgets_the_layout(tmp_path: Path, size: int) 
         assert os.fstat(target.fd).st_size == target.data_offset + size
 
 
-def test_a_file_cut_short_outside_loses_its_layout(tmp_path: Path) -> None:
+def test_truncated_file_loses_its_layout(tmp_path: Path) -> None:
     path = make(tmp_path)
     with guard.open_target(guard.check_target(path, SIZE, "disk"), direct=False) as target:
         guard.mark_laid_out(target)
@@ -161,7 +161,7 @@ def test_a_corrupted_header_is_refused(tmp_path: Path, position: int) -> None:
 
 
 @pytest.mark.parametrize("body", [b"[]", b"7", b'{"uuid": "x"}', b"\xff", b'{"size_bytes": {}}'])
-def test_a_header_with_a_right_digest_and_wrong_fields_is_no_header(body: bytes) -> None:
+def test_header_with_wrong_fields_is_rejected(body: bytes) -> None:
     block = guard.Header("u", "disk", 1, False).to_block()
     magic = block[: block.index(b"\n") + 1]
     digest = hashlib.sha256(body).hexdigest().encode()
@@ -169,7 +169,7 @@ def test_a_header_with_a_right_digest_and_wrong_fields_is_no_header(body: bytes)
     assert guard.Header.from_block(forged) is None
 
 
-def test_the_header_fits_a_sector_and_comes_back_as_it_was() -> None:
+def test_header_fits_sector_and_round_trips() -> None:
     header = guard.Header("f" * 36, "r" * 100, 1 << 62, True)
     assert len(header.to_block().rstrip(b"\0")) <= 512
     assert guard.Header.from_block(header.to_block()) == header
@@ -181,7 +181,7 @@ def test_a_link_to_a_foreign_file_is_refused_with_the_real_path(tmp_path: Path) 
     assert_refused(tmp_path, tmp_path / "link", f"{tmp_path}/thesis: .*regular file")
 
 
-def test_the_roles_file_in_a_directory_must_not_lead_to_a_foreign_file(tmp_path: Path) -> None:
+def test_link_of_role_to_foreign_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis").write_bytes(FOREIGN)
     (tmp_path / "tameshi-disk.dat").symlink_to("thesis")
     assert_refused(tmp_path, tmp_path, "without Tameshi's marker")
@@ -193,7 +193,7 @@ def test_a_link_to_nothing_is_refused(tmp_path: Path, leads_to: str) -> None:
     assert_refused(tmp_path, tmp_path / "link", "symbolic link")
 
 
-def test_a_file_with_a_second_name_is_refused_even_with_the_marker(tmp_path: Path) -> None:
+def test_file_with_hard_link_is_refused_even_with_marker(tmp_path: Path) -> None:
     path = make(tmp_path)
     os.link(path, tmp_path / "second")
     assert_refused(tmp_path, path, "2 names")
@@ -217,7 +217,7 @@ def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # A socket's path may have no more than 108 characters.
+    monkeypatch.chdir(tmp_path)  # The path of a socket has at most 108 characters.
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
         assert_refused(tmp_path, tmp_path / "socket", "a socket")
@@ -225,7 +225,7 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def block_device(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
-    """A block device and the file with its content; a loop device, or else a bare node."""
+    """Make a block device and its backing file; a loop device, or else a bare node."""
     backing = tmp_path / "backing"
     backing.write_bytes(FOREIGN.ljust(1 << 20, b"\0"))
     try:
@@ -256,8 +256,8 @@ def test_a_block_device_is_refused(block_device: tuple[Path, Path], tmp_path: Pa
 
 
 @pytest.mark.parametrize("path", ["/dev/nvme99n9", "/proc/tameshi", "/sys/tameshi"])
-def test_a_mistyped_device_does_not_become_a_file_in_memory(path: str) -> None:
-    with pytest.raises(GuardRefusal, match="directory of the kernel's"):
+def test_mistyped_device_is_no_file_in_memory(path: str) -> None:
+    with pytest.raises(GuardRefusal, match="file system of the kernel"):
         guard.check_target(Path(path), SIZE, "disk")
     assert not os.path.lexists(path)
 
@@ -267,20 +267,20 @@ def test_a_missing_directory_is_bad_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("size", "role"), [(0, "disk"), (-1, "disk"), (SIZE, "../x"), (SIZE, "")])
-def test_a_senseless_size_or_role_is_bad_input(tmp_path: Path, size: int, role: str) -> None:
+def test_invalid_size_or_role_is_bad_input(tmp_path: Path, size: int, role: str) -> None:
     with pytest.raises(BadInput):
         guard.check_target(tmp_path, size, role)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_too_little_room_is_refused(tmp_path: Path) -> None:
+def test_target_without_space_is_refused(tmp_path: Path) -> None:
     free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
-    with pytest.raises(GuardRefusal, match="run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         guard.check_target(tmp_path, free, "disk")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_an_owned_file_occupies_counts_as_room(
+def test_space_of_owned_file_counts_as_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make(tmp_path)
@@ -293,13 +293,13 @@ def test_what_an_owned_file_occupies_counts_as_room(
     monkeypatch.setattr(os, "statvfs", lambda _: room)
     assert occupied > SIZE
     assert guard.check_target(path, SIZE, "disk").action == "reuse"
-    with pytest.raises(GuardRefusal, match="run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         guard.check_target(tmp_path / "new", SIZE, "disk")
 
 
 @pytest.fixture
 def unprivileged() -> Iterator[None]:
-    """Root passes every permission check; this gives that up for one test."""
+    """Drop root's privileges, which pass every permission check, for one test."""
     if os.geteuid() != 0:
         yield
         return
@@ -310,7 +310,7 @@ def unprivileged() -> Iterator[None]:
 
 def test_a_place_without_permission_is_refused(unprivileged: None) -> None:
     for path in (Path("/"), Path("/new-file")):
-        with pytest.raises(GuardRefusal, match="may not write here"):
+        with pytest.raises(GuardRefusal, match="has no permission to write here"):
             guard.check_target(path, SIZE, "disk")
     assert not os.path.lexists("/tameshi-disk.dat")
 
@@ -353,12 +353,12 @@ def test_a_file_exchanged_meanwhile_is_refused(tmp_path: Path, by: str) -> None:
     assert tree(tmp_path) == before
 
 
-def test_a_file_made_anew_under_the_same_inode_number_is_refused(tmp_path: Path) -> None:
+def test_file_with_reused_inode_number_is_refused(tmp_path: Path) -> None:
     path = make(tmp_path)
     plan = guard.check_target(path, SIZE, "disk")
     with path.open("r+b") as file:
         file.write(guard.Header("another", "disk", SIZE, True).to_block())
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
 
 
@@ -367,7 +367,7 @@ def test_a_directory_exchanged_meanwhile_is_refused(tmp_path: Path) -> None:
     plan = guard.check_target(tmp_path / "mnt", SIZE, "disk")
     (tmp_path / "mnt").rename(tmp_path / "old")
     (tmp_path / "mnt").mkdir()
-    with pytest.raises(GuardRefusal, match="exchanged"):
+    with pytest.raises(GuardRefusal, match="replaced"):
         guard.open_target(plan, direct=False)
     assert list((tmp_path / "mnt").iterdir()) == []
 
@@ -379,9 +379,9 @@ def test_a_target_in_use_is_neither_opened_nor_removed(
     path = make(tmp_path)
     plan = guard.check_target(path, SIZE, "disk")
     with guard.open_target(plan, direct=False):
-        with pytest.raises(GuardRefusal, match="in use"):
+        with pytest.raises(GuardRefusal, match="another run uses"):
             guard.open_target(plan, direct=False)
-        with pytest.raises(GuardRefusal, match="in use"):
+        with pytest.raises(GuardRefusal, match="another run uses"):
             guard.remove_target(path)
     guard.remove_target(path)
 
@@ -389,7 +389,7 @@ def test_a_target_in_use_is_neither_opened_nor_removed(
 # --- Direct I/O ------------------------------------------------------------------------------
 
 
-def test_direct_io_is_reported_as_obtained(tmp_path: Path) -> None:
+def test_direct_io_is_reported_as_effective(tmp_path: Path) -> None:
     plan = guard.check_target(tmp_path, SIZE, "disk")
     with guard.open_target(plan, direct=True, fallback=True) as target:
         assert target.direct == bool(fcntl.fcntl(target.fd, fcntl.F_GETFL) & os.O_DIRECT)
@@ -442,9 +442,9 @@ def test_a_target_opens_through_the_page_cache_beside(tmp_path: Path) -> None:
     assert target.descriptors == [-1]
 
 
-def test_what_is_not_written_beforehand_needs_no_room(tmp_path: Path) -> None:
+def test_sparse_target_needs_no_space(tmp_path: Path) -> None:
     wanted = {"disk": (tmp_path / "disk", 1 << 50)}
-    with pytest.raises(GuardRefusal, match="would run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         guard.check_targets(wanted)
     assert guard.check_targets(wanted, sparse={"disk"})["disk"].action == "create"
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The guard's table for file systems of Tameshi's own, which are there to lose power."""
+"""Guard's decisions on volumes for power cuts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def loops() -> str:
     return run("losetup", "--noheadings", "--list", "--output", "BACK-FILE")
 
 
-def test_a_volume_is_made_mounted_and_removed_without_a_trace(folder: Path) -> None:
+def test_volume_is_made_mounted_and_removed(folder: Path) -> None:
     with guard.Volume(folder, SIZE) as volume:
         assert os.path.ismount(volume.point)
         (volume.point / "file").write_text("x")
@@ -43,7 +43,7 @@ def test_a_volume_is_made_mounted_and_removed_without_a_trace(folder: Path) -> N
     assert str(folder) not in loops()
 
 
-def test_only_what_was_written_survives_a_cut(folder: Path) -> None:
+def test_only_written_data_survives_a_cut(folder: Path) -> None:
     with guard.Volume(folder, SIZE) as volume:
         with (volume.point / "synced").open("wb") as file:
             file.write(b"kept" * 5000)
@@ -72,16 +72,16 @@ def test_a_foreign_folder_takes_no_volume(folder: Path) -> None:
 def test_nothing_but_its_own_file_system_is_cut(folder: Path) -> None:
     volume = guard.Volume(folder, SIZE)
     volume.point.mkdir()
-    with pytest.raises(GuardRefusal, match="only a file system that Tameshi made"):
+    with pytest.raises(GuardRefusal, match="only file systems that it made"):
         volume.cut()
     run("mount", "-t", "tmpfs", "tmpfs", volume.point)
     for deed in (volume.cut, volume.unmount, volume.make, volume.remove):
-        with pytest.raises(GuardRefusal, match="something else is mounted here"):
+        with pytest.raises(GuardRefusal, match="another file system is mounted here"):
             deed()
     assert os.path.ismount(volume.point)
 
 
-def test_a_volume_that_was_left_mounted_is_taken_down_first(folder: Path) -> None:
+def test_mounted_volume_is_removed_first(folder: Path) -> None:
     left = guard.Volume(folder, SIZE)
     left.make()
     (left.point / "file").write_text("old")
@@ -90,12 +90,12 @@ def test_a_volume_that_was_left_mounted_is_taken_down_first(folder: Path) -> Non
     assert not folder.exists()
 
 
-def test_a_volume_is_refused_without_root_tools_or_room(
+def test_volume_without_root_tools_or_space_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(GuardRefusal, match="not made so small"):
+    with pytest.raises(GuardRefusal, match="too small for XFS"):
         guard.Volume(folder, 1 << 20)
-    with pytest.raises(GuardRefusal, match="would run full"), guard.Volume(folder, 1 << 50):
+    with pytest.raises(GuardRefusal, match="not enough space"), guard.Volume(folder, 1 << 50):
         pass
     assert not folder.exists()
     with monkeypatch.context() as patched:
@@ -108,7 +108,7 @@ def test_a_volume_is_refused_without_root_tools_or_room(
     assert not folder.exists()
 
 
-def test_a_volume_in_use_is_not_unmounted_and_says_so(
+def test_volume_in_use_is_not_unmounted_with_error(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(volumes, "_BUSY_SECONDS", 0.2)

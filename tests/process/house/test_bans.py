@@ -1,4 +1,4 @@
-"""The pure crates see no clock, file, hash order or platform mathematics: clippy sees to it."""
+"""Bans in pure crates, enforced by clippy: clock, files, hash order, platform mathematics."""
 
 import os
 import re
@@ -21,7 +21,7 @@ MATHEMATICS = re.findall(
 
 
 def words_in(crate: Path) -> Iterator[str]:
-    """Banned words in a crate's sources: the second net, should clippy be told to look away."""
+    """Return banned words in a crate's sources: a second net, if an attribute disables clippy."""
     for path in sorted(crate.glob("src/**/*.rs")):
         code = without_test_modules(code_of(path.read_text(encoding="utf-8")))
         yield from (f"{path.relative_to(crate)} uses {match[1]}" for match in WORDS.finditer(code))
@@ -51,7 +51,8 @@ def test_banned_words_are_found(tmp_path):
 
 
 def test_clippy_refuses_what_is_banned(root, tmp_path):
-    """A crate that uses each banned thing once: clippy names them all, and lets the rest pass."""
+    """Compile a crate that uses each banned thing once: clippy names them all and accepts the
+    rest."""
     shutil.copy(root / "clippy-pure.toml", tmp_path / "clippy.toml")
     (tmp_path / "Cargo.toml").write_text(
         '[package]\nname = "planted"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n'

@@ -1,4 +1,4 @@
-"""The command line names its commands without importing them: what it says of each is true."""
+"""Lazy imports of the command line, and its summaries of commands."""
 
 import subprocess
 import sys
@@ -12,48 +12,48 @@ from tameshi.commands.cli import COMMANDS, app
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_commands_line_in_the_list_is_the_first_of_its_own_help(name):
+def test_command_summary_is_first_line_of_its_help(name):
     command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
     assert command.help.splitlines()[0] == COMMANDS[name]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_every_text_as_it_is_written(name, monkeypatch):
+def test_help_shows_texts_verbatim(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "4000")
     command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
     inner = getattr(command, "commands", {})
     for words, each in [([], command), *(([word], each) for word, each in inner.items())]:
         shown = plain(CliRunner().invoke(app, [name, *words, "--help"]).stdout)
         assert each.params
-        for told in (each, *each.params):
-            assert plain(told.help or "") in shown, told.name
+        for result in (each, *each.params):
+            assert plain(result.help or "") in shown, result.name
 
 
 def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_asking_for_help_loads_no_library_of_results():
+def test_help_loads_no_result_libraries():
     script = (
         "import sys; from tameshi.commands.cli import app; app(['--help'], standalone_mode=False); "
         "print([m for m in ('polars', 'scipy', 'plotly', 'pydantic') if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert told.stdout.splitlines()[-1] == "[]", told.stderr
-    assert all(name in told.stdout for name in COMMANDS)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+    assert all(name in done.stdout for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", ["devices", "doctor", "verify"])
-def test_a_command_that_plans_nothing_loads_no_types_of_plans_or_libraries_of_results(name):
+def test_command_without_plan_loads_no_heavy_module(name):
     script = (
         f"import sys, tameshi.commands.{name}; heavy = ('polars', 'scipy', 'plotly', 'jinja2', "
         "'tameshi.core.spec_types'); print([m for m in heavy if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert told.stdout.strip() == "[]", told.stderr
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_a_study_that_can_t_be_is_told_without_what_would_run_it(tmp_path):
+def test_invalid_study_is_refused_without_heavy_imports(tmp_path):
     study = tmp_path / "s.toml"
     study.write_text("titel = 1\n")
     script = (
@@ -62,6 +62,6 @@ def test_a_study_that_can_t_be_is_told_without_what_would_run_it(tmp_path):
         "finally: print([m for m in ('polars', 'scipy', 'plotly') if m in sys.modules])"
     )
     command = [sys.executable, "-c", script, "run", str(study)]
-    told = subprocess.run(command, capture_output=True, text=True)
-    assert "s.toml:1:1" in told.stderr, told.stderr
-    assert told.stdout.strip() == "[]", told.stdout
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "s.toml:1:1" in done.stderr, done.stderr
+    assert done.stdout.strip() == "[]", done.stdout

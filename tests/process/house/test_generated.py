@@ -1,4 +1,4 @@
-"""What is generated from the Rust types is what is committed."""
+"""Generated files equal committed ones."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ PAGES = "docs/reference"
 
 
 def stale(root: Path, fresh: dict[str, bytes]) -> list[str]:
-    """The generated files that differ from those under `root`."""
+    """Return the generated files that differ from those under `root`."""
     return [
         f"{name} is stale: make gen"
         for name, content in sorted(fresh.items())

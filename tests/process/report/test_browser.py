@@ -140,9 +140,9 @@ def test_table_of_four_quantities_fits_a_window(
         if cell["phase"] == "small"
     ]
     for cell in found["cells"]:
-        for told in cell["estimates"]:
-            ends = {"low": told["value"] * 0.989, "high": told["value"] * 1.011}
-            told |= {"window": cell["phase"], "sampling": ends | {"runs": 5}}
+        for values in cell["estimates"]:
+            ends = {"low": values["value"] * 0.989, "high": values["value"] * 1.011}
+            values |= {"window": cell["phase"], "sampling": ends | {"runs": 5}}
     for phase, metric in (("small", "read.iops"), ("large", "read.bandwidth")):
         told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
         found["published"].append(found["published"][0] | told)

@@ -1,4 +1,4 @@
-"""What can't be is told with its place, ends with status 2, and creates nothing."""
+"""Bad input: message with place, exit status 2, and no files created."""
 
 import pytest
 from command import SMALL, tameshi
@@ -50,38 +50,38 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "told"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+    ("change", "options", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
-def test_bad_input_creates_nothing(study, tmp_path, change, options, told):
+def test_bad_input_creates_nothing(study, tmp_path, change, options, expected):
     path = study(change(SMALL))
     before = sorted(tmp_path.rglob("*"))
     options = [option.replace("{study}", str(path)) for option in options]
     done = tameshi("run", path, "--out", tmp_path / "out", *options)
     assert done.returncode == 2, done.stderr
-    assert told in " ".join(done.stderr.split()), done.stderr
+    assert expected in " ".join(done.stderr.split()), done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_missing_study_is_told(tmp_path):
+def test_missing_study_is_refused(tmp_path):
     done = tameshi("run", tmp_path / "none.toml")
     assert done.returncode == 2
     assert "No such file" in done.stderr
 
 
-def test_a_study_in_another_encoding_is_told_with_its_line(study, tmp_path):
+def test_study_in_other_encoding_is_refused_with_line(study, tmp_path):
     path = study()
     head, rest = path.read_bytes().split(b"\n", 1)
     path.write_bytes(head + b"\n# \xe4\n" + rest)
     done = tameshi("run", path, "--out", tmp_path / "out")
     assert done.returncode == 2
-    told = " ".join(done.stderr.split())
-    assert "small.toml:2: this is no text in UTF-8" in told, told
-    assert "byte 0xe4" in told, told
+    output = " ".join(done.stderr.split())
+    assert "small.toml:2: this is no text in UTF-8" in output, output
+    assert "byte 0xe4" in output, output
     assert not (tmp_path / "out").exists()
 
 
-def test_results_of_somebody_else_are_not_touched(study, tmp_path):
+def test_foreign_results_are_not_touched(study, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "thesis.txt").write_text("years of work")

@@ -1,4 +1,4 @@
-"""Damaged files of a study folder: named, never another figure, made again by `tameshi run`."""
+"""Damaged files of a study folder: reported, excluded, and made again by `tameshi run`."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ def cut(path: Path) -> None:
 
 
 def flip(path: Path) -> None:
-    """Change one bit in the middle."""
+    """Flip one bit in the middle."""
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -48,7 +48,7 @@ RUN_FILES = [
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A simulated study of four runs, in a folder with the study's text."""
+    """Run a simulated study of four runs, in a folder with the study's text."""
     folder = tmp_path_factory.mktemp("damage")
     (folder / "study.toml").write_text(SMALL)
     done = tameshi("run", folder / "study.toml", "--out", folder / "out")
@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def out(made: Path, tmp_path: Path) -> Path:
-    """A copy of the study's folder, to be damaged."""
+    """Copy the study's folder, to be damaged."""
     return Path(shutil.copytree(made / "out", tmp_path / "out"))
 
 
@@ -85,13 +85,13 @@ def test_damaged_run_is_left_out_of_the_report(out: Path, made: Path, name: str)
     done = tameshi("report", out, "--format", "terminal")
     assert done.returncode == 0 and "Traceback" not in done.stderr
     assert folder.name in done.stdout and "damaged" in done.stdout
-    found, whole = results(out), results(made / "out")
+    found, total = results(out), results(made / "out")
     assert [damaged["run"] for damaged in found["damaged"]] == [folder.name]
     assert found["verdict"]["level"] != "valid"
     read = json.loads((made / "out/runs" / folder.name / "spec.json").read_text())["cell"]["read"]
     others = [
         [cell["estimates"] for cell in side["cells"] if cell["levels"]["read"] != read]
-        for side in (found, whole)
+        for side in (found, total)
     ]
     assert others[0] == others[1] != []
     damaged = [cell for cell in found["cells"] if cell["levels"]["read"] == read]

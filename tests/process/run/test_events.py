@@ -1,4 +1,4 @@
-"""Events of a study in the simulated world: they happen, and results and report tell it."""
+"""Events of a study in the simulated world, in results and report."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ interval = "500 ms"
 
 
 def ran(folder: Path, study: str) -> tuple[Path, str]:
-    """The results' folder of a study that was run there, and what the terminal said."""
+    """Run a study; return its results folder and terminal output."""
     (folder / "s.toml").write_text(study)
     done = tameshi("run", folder / "s.toml", "--out", folder / "out")
     assert done.returncode == 0, done.stderr
@@ -49,13 +49,13 @@ def replaced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return ran(tmp_path_factory.mktemp("replaced"), STUDY)
 
 
-def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
+def test_report_shows_service_after_each_event(
     replaced: tuple[Path, str],
 ) -> None:
     out, _ = replaced
     (cell,) = results(out)["cells"]
-    told = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
-    assert told == [[], ["missed"], ["fail"], ["replace"], ["rebuilt"], ["missed"]]
+    kinds = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
+    assert kinds == [[], ["missed"], ["fail"], ["replace"], ["rebuilt"], ["missed"]]
     _, both, one, rebuilding, again, over = cell["timeline"]
     reads = [part["streams"][0]["operations"]["read"]["rate"] for part in (both, one, rebuilding)]
     assert reads[2] < reads[1] < reads[0]
@@ -67,7 +67,7 @@ def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
     assert "rebuild of member 1 of array completes" in page and "256 times as long" in page
 
 
-def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(
+def test_missed_event_is_a_warning_on_terminal(
     replaced: tuple[Path, str],
 ) -> None:
     out, terminal = replaced
@@ -103,7 +103,7 @@ interval = "100 ms"
 )
 
 
-def test_a_mirror_that_lost_all_its_members_is_told_before_its_rate(tmp_path: Path) -> None:
+def test_dead_mirror_is_reported_before_its_rate(tmp_path: Path) -> None:
     out, said = ran(tmp_path, BROKEN)
     (cell,) = results(out)["cells"]
     (found,) = (found for found in cell["findings"] if found["code"] == "dead")
@@ -127,13 +127,13 @@ interval = "1 ms"
 """
 
 
-def test_a_phase_in_which_nothing_was_completed_is_a_warning_and_a_pause_is_none(
+def test_empty_phase_warns_and_pause_does_not(
     tmp_path: Path,
 ) -> None:
     out, _ = ran(tmp_path, SHORT)
-    told = results(out)
-    assert told["verdict"]["level"] == "warning"
-    assert {cell["phase"]: cell["verdict"]["level"] for cell in told["cells"]} == {
+    result = results(out)
+    assert result["verdict"]["level"] == "warning"
+    assert {cell["phase"]: cell["verdict"]["level"] for cell in result["cells"]} == {
         "short": "warning",
         "rest": "valid",
         "long": "valid",

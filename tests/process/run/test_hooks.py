@@ -1,4 +1,4 @@
-"""The user's own command at its time in a measured run: by binding only, and never in vain."""
+"""Commands of the user at their times in a measured run."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_a_bound_command_runs_at_its_time_in_its_phase(tmp_path: Path) -> None:
     command = f"sh -c 'echo $TAMESHI_EVENT; touch {mark}'"
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path, f"--event=fail_member={command}"))
     assert done.returncode == 0, done.stderr
-    assert mark.exists() and "runs at fail_member: sh -c" in done.stdout
+    assert mark.exists() and "fail_member runs sh -c" in done.stdout
     assert "can't be run" not in done.stdout, "a bound event is no refusal"
-    told = events(tmp_path / "out")
-    begin = next(event["t_ns"] for event in told if event["kind"] == "phase_begin")
-    (hook,) = [event for event in told if event["kind"] == "hook_begin"]
+    kinds = events(tmp_path / "out")
+    begin = next(event["t_ns"] for event in kinds if event["kind"] == "phase_begin")
+    (hook,) = [event for event in kinds if event["kind"] == "hook_begin"]
     assert hook["event"] == "fail_member" and hook["t_ns"] >= begin + 30_000_000
-    assert [event["status"] for event in told if event["kind"] == "hook_end"] == [0]
+    assert [event["status"] for event in kinds if event["kind"] == "hook_end"] == [0]
     (log,) = (tmp_path / "out").glob("runs/*/hooks.log")
     assert log.read_text() == "fail_member\n"
     assert [outcome["status"] for outcome in outcomes(tmp_path / "out")] == ["complete"]
@@ -67,7 +67,7 @@ def test_a_command_that_fails_fails_the_run(tmp_path: Path) -> None:
     )
 
 
-def test_an_event_without_a_command_says_how_to_bind_one(tmp_path: Path) -> None:
+def test_event_without_command_says_how_to_bind(tmp_path: Path) -> None:
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path))
     assert done.returncode == 2 and "--event fail_member=COMMAND" in done.stderr.replace("\n", " ")
     assert not (tmp_path / "out").exists()
@@ -90,9 +90,7 @@ def test_no_study_names_a_command(tmp_path: Path) -> None:
         (["--event=fail_member=sh 'x"], "this command can't be read"),
     ],
 )
-def test_a_binding_that_means_nothing_is_bad_input(
-    tmp_path: Path, options: list[str], said: str
-) -> None:
+def test_invalid_binding_is_bad_input(tmp_path: Path, options: list[str], said: str) -> None:
     done = tameshi(*measured(tmp_path / "s.toml", tmp_path, *options))
     assert done.returncode == 2 and said in done.stderr.replace("\n", " ")
     assert not (tmp_path / "out").exists()
@@ -108,7 +106,7 @@ def test_a_bindings_file_may_name_a_command_and_an_option_wins(tmp_path: Path) -
         read_bindings(file, [], [])
 
 
-# --- Without a run around it -------------------------------------------------------------------
+# --- Without a run -----------------------------------------------------------------------------
 
 
 def ended(folder: Path, hook: Hook, seconds: float = 0, *, stopped: bool = False) -> list[dict]:
@@ -117,19 +115,17 @@ def ended(folder: Path, hook: Hook, seconds: float = 0, *, stopped: bool = False
     return read_events(folder)
 
 
-def test_a_command_that_outlasts_the_run_is_killed_and_fails_it(folder: Path) -> None:
-    told = ended(folder, Hook("slow", 0, None, ("sleep", "600")), 0.3)
-    assert [event["kind"] for event in told] == ["hook_begin", "hook_end", "error"]
-    assert told[1]["status"] == -9 and "outlasted the run" in told[2]["message"]
+def test_command_outlasting_run_is_killed_and_fails_run(folder: Path) -> None:
+    failure = ended(folder, Hook("slow", 0, None, ("sleep", "600")), 0.3)
+    assert [event["kind"] for event in failure] == ["hook_begin", "hook_end", "error"]
+    assert failure[1]["status"] == -9 and "outlasted the run" in failure[2]["message"]
 
 
 @pytest.mark.parametrize("phases", [None, (7,)])
-def test_an_event_whose_time_never_came_fails_the_run(
-    folder: Path, phases: tuple[int, ...] | None
-) -> None:
+def test_event_after_run_end_fails_the_run(folder: Path, phases: tuple[int, ...] | None) -> None:
     (error,) = ended(folder, Hook("late", 600 * SECOND_NS, phases, ("true",)))
     assert error["kind"] == "error" and "ended before its time" in error["message"]
 
 
-def test_what_the_user_stops_is_no_failure(folder: Path) -> None:
+def test_stop_by_user_is_no_failure(folder: Path) -> None:
     assert ended(folder, Hook("late", 600 * SECOND_NS, None, ("true",)), stopped=True) == []

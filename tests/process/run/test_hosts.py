@@ -1,4 +1,4 @@
-"""A simulated host between jobs and drives, from the study to the report."""
+"""Simulated host between jobs and drives, from the study to the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ interval = "5 ms"
 """
 
 
-def test_a_host_limits_what_a_drive_gives_and_the_report_says_so(tmp_path):
+def test_host_limit_on_drive_is_reported(tmp_path):
     path, out = tmp_path / "hosts.toml", tmp_path / "out"
     path.write_text(STUDY)
     done = tameshi("run", path, "--out", out)
@@ -42,7 +42,7 @@ def test_a_host_limits_what_a_drive_gives_and_the_report_says_so(tmp_path):
     assert "hypervisor of the host, 100 % busy" in shown
 
 
-def test_a_host_that_is_not_there_is_told_before_anything_runs(tmp_path):
+def test_unknown_host_is_refused_before_any_run(tmp_path):
     path, out = tmp_path / "hosts.toml", tmp_path / "out"
     path.write_text(STUDY.replace("guest-paravirtual", "guest-paravirtuel"))
     done = tameshi("run", path, "--out", out)

@@ -1,4 +1,4 @@
-"""The judgement on real runs: a target that answers from memory, and rates that nobody can keep."""
+"""Verdicts on real runs: a target that answers from memory, and unreachable rates."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def open_loop(rate: int) -> str:
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Iterator[Any]:
-    """Runs one stream on a file of its own, sampled, and seals the record."""
+    """Run one sampled stream on a file of its own, and seal the record."""
     made: list[Path] = []
 
     def run(stream: str, place: Path = tmp_path) -> SealedRun:
@@ -70,7 +70,7 @@ def measured(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def own_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system on a disk of its own, whose counters nobody else's I/O moves."""
+    """Mount a file system on a disk of its own, whose counters include no other I/O."""
     image, point = tmp_path / "disk.img", tmp_path / "own disk"
     with image.open("wb") as blank:
         blank.truncate(128 << 20)
@@ -86,7 +86,7 @@ def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
     execution = Execution(spec, folder)
     execution.lay_out(target, spec.seed)
     if not opened.direct:
-        opened.path.read_bytes()  # from the begin on it is memory that answers
+        opened.path.read_bytes()  # served from memory from here on
     t0_ns = time.monotonic_ns() + 20_000_000
     disks = [name for name in [diskstats_name(opened.path.parent)] if name]
     with Sampler(folder, t0_ns, 50_000_000, disks, {"worker": os.getpid()}):
@@ -94,7 +94,7 @@ def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
 
 
 def found(run: SealedRun) -> Mapping[str, validity.Finding]:
-    """Findings of the run's one phase, by code."""
+    """Return the findings of the run's only phase, by code."""
     (window,) = run.outcome["windows"]
     stretch = series.Stretch("p", [tuple(span) for span in window["spans"]], steady=True)
     data = series.Frames(run).window(0, 0, "s", stretch)
@@ -104,11 +104,11 @@ def found(run: SealedRun) -> Mapping[str, validity.Finding]:
 
 
 def test_reading_memory_in_a_closed_loop_is_invalid(measured, own_disk):
-    # A machine that stands still for a moment leaves no one busy: then another run tells.
+    # If the machine stalls for a moment, no thread seems busy: repeat the run.
     for _ in range(3):
         codes = found(measured(MEMORY + "queue_depth = 8", own_disk))
         assert "memory" in codes
-        # On a machine that others keep busy too, it is the processors rather than the one thread.
+        # On a busy machine, the processors are the limit rather than the thread.
         if {"generator", "processors", "others"} & set(codes):
             return
     pytest.fail(f"nothing was the limit in any of three runs: {codes}")
@@ -123,7 +123,7 @@ def test_a_rate_beyond_the_generator_is_invalid(measured):
     assert total["load.unserved"] > total["load.started"], "twenty million are due in a second"
 
 
-def test_a_rate_beyond_the_disk_is_not_the_generators_fault(measured):
+def test_rate_beyond_disk_is_no_generator_limit(measured):
     run = measured('sync = { fdatasync = { every = 1 } }\nread = "0 %"\n' + open_loop(500_000))
     codes = found(run)
     assert "generator" not in codes
@@ -155,7 +155,8 @@ HALF_NS = 500_000_000
 
 
 def database_run(tmp_path: Path, busy: float) -> dict[str, Any]:
-    """Results of a record in which each of two client threads was busy for so much of its time."""
+    """Return results of a record in which each of two client threads was busy for this share of
+    time."""
     path = tmp_path / "clients.toml"
     path.write_text(CLIENTS)
     planned = plan(read_study(path), "measured", quick=False)

@@ -1,4 +1,4 @@
-"""Locales whose encoding is not UTF-8: files are UTF-8 all the same, and nothing fails."""
+"""Locales with other encodings than UTF-8: files are UTF-8, and nothing fails."""
 
 import json
 import os
@@ -18,7 +18,7 @@ LOCALES = {"ja_JP.eucJP": ("ja_JP", "EUC-JP"), "en_US.ISO-8859-1": ("en_US", "IS
 
 @pytest.fixture(scope="module")
 def compiled_locales(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The locales of old Japanese and Western machines, in a folder for LOCPATH."""
+    """Compile old Japanese and Western locales, in a folder for LOCPATH."""
     folder = tmp_path_factory.mktemp("locales")
     for name, (source, charmap) in LOCALES.items():
         command = ["localedef", "-i", source, "-f", charmap, folder / name]

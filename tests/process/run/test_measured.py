@@ -39,7 +39,7 @@ interval = "50 ms"
 
 
 def on(**places: Path) -> list[str]:
-    """Options that bind storages and ask for the measured world."""
+    """Return options that bind storages and select the measured world."""
     return ["--world", "measured", *(f"--on={name}={path}" for name, path in places.items())]
 
 
@@ -50,7 +50,7 @@ def wait_until_measuring(out: Path, process: subprocess.Popen[str]) -> None:
 
 def test_one_study_file_runs_in_both_worlds_unchanged(study, tmp_path):
     out = tmp_path / "out"
-    # An amount: a disk that others keep busy may complete nothing at all for a while.
+    # An amount: a busy disk may complete nothing for a while.
     text = MEASURED.replace('time = "300 ms"', 'amount = "1 MiB"')
     done = tameshi("run", study(text), *on(disk=tmp_path), "--world", "simulated", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -67,7 +67,7 @@ def test_one_study_file_runs_in_both_worlds_unchanged(study, tmp_path):
     assert by_world[0] == by_world[1]
 
 
-def test_the_record_says_where_and_with_what_it_was_measured(study, tmp_path):
+def test_record_holds_target_and_backend(study, tmp_path):
     out = tmp_path / "out"
     assert tameshi("run", study(MEASURED), *on(disk=tmp_path), "--out", out).returncode == 0
     for folder in out.glob("runs/*"):
@@ -81,8 +81,8 @@ def test_the_record_says_where_and_with_what_it_was_measured(study, tmp_path):
         assert {"machine.cpu_user_ns", "process.cpu_user_ns"} <= set(series["metric"].unique())
 
 
-def test_the_sampler_sees_what_the_load_did(study, tmp_path):
-    """Direct reads of a file on a disk reach the disk; the two are counted on one clock."""
+def test_sampler_counts_match_the_load(study, tmp_path):
+    """Direct reads of a file reach the disk; both are counted on one clock."""
     if pl.__version__ and subprocess.run(
         ["findmnt", "-nT", tmp_path, "-o", "FSTYPE"], capture_output=True, text=True, check=True
     ).stdout.strip() in ("tmpfs", "overlay"):
@@ -96,7 +96,7 @@ def test_the_sampler_sees_what_the_load_did(study, tmp_path):
     assert total["disk.read_bytes"] >= total["read.bytes"] * 0.9
 
 
-def test_the_file_goes_with_the_finished_study_and_stays_on_request(study, tmp_path):
+def test_target_is_removed_after_study_unless_kept(study, tmp_path):
     file = tmp_path / "tameshi-disk.dat"
     path = study(MEASURED)
     assert tameshi("run", path, *on(disk=tmp_path), "--out", tmp_path / "a").returncode == 0
@@ -118,7 +118,7 @@ def test_two_storages_on_one_disk_make_the_comparison_invalid(study, tmp_path):
     assert codes(verdict)[0] == "shared_disk"
 
 
-def test_the_null_backend_moves_nothing_and_says_so(study, tmp_path):
+def test_null_backend_moves_nothing_and_warns(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(MEASURED), *on(disk=tmp_path), "--backend=null", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -127,7 +127,7 @@ def test_the_null_backend_moves_nothing_and_says_so(study, tmp_path):
     series = pl.read_parquet(list(out.glob("runs/*/series.parquet")))
     totals = dict(series.group_by("metric").agg(pl.col("value").sum()).rows())
     assert totals["read.count"] > 0
-    # Not nothing: of its own program, pages that the page cache has lost are read again.
+    # Not zero: pages of its own program that were evicted are read again.
     assert totals["process.read_bytes"] < totals["read.bytes"] / 100
 
 
@@ -156,7 +156,7 @@ def test_a_vanished_file_fails_its_run(study, tmp_path):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of its own, 128 MiB large."""
+    """Mount a file system of its own, 128 MiB large."""
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=192m", "tameshi-test", place]
@@ -166,7 +166,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", place], check=True)
 
 
-def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_disk):
+def test_full_disk_fails_its_run_and_others_continue(study, tmp_path, small_disk):
     out, other = tmp_path / "out", tmp_path / "other"
     other.mkdir()
     target = small_disk / "tameshi-one.dat"
@@ -178,7 +178,7 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
                 continue
             with (small_disk / "rest").open("wb") as rest:
                 free = shutil.disk_usage(small_disk).free
-                # The target grows meanwhile: what was free a moment ago may be taken.
+                # The target grows meanwhile: space that was free before may be taken.
                 with contextlib.suppress(OSError):
                     os.posix_fallocate(rest.fileno(), 0, max(free - (1 << 20), 1))
                     return
@@ -193,15 +193,15 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
     assert run.returncode == 1, run.stderr
     found = {c["levels"]["place"]: c for c in results(out)["cells"]}
     assert found["one"]["runs"] == {"complete": 0, "partial": 0, "failed": 1}
-    # A write that is cut short says it in its own words.
+    # A short write has its own message.
     assert "no space left" in found["one"]["verdict"]["reasons"][0]["values"]["text"].lower()
     assert found["one"]["estimates"] == []
     assert found["two"]["runs"]["complete"] == 1
 
 
 @pytest.mark.slow("several runs in real time")
-def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
-    """Permission refused in the middle of a run; as root, only an immutable folder refuses."""
+def test_unwritable_record_fails_its_run(study, tmp_path):
+    """Refuse permission in the middle of a run; for root, only an immutable folder does."""
     out = tmp_path / "out"
     process = start("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
     wait_until_measuring(out, process)

@@ -1,4 +1,4 @@
-"""Studies that follow a published method: they plan in both modes, and say where they deviate."""
+"""Studies of published methods: plans in both modes, and deviations."""
 
 import json
 import re
@@ -24,12 +24,12 @@ def test_a_ready_study_plans_in_both_modes_and_both_worlds(name, quick):
         assert (planned.study.method is not None) is name.startswith("pts-")
 
 
-def test_there_is_a_study_for_each_test_of_the_pts():
+def test_every_test_of_the_pts_has_a_study():
     tests = ("iops", "throughput", "latency", "wsat", "hir", "xsr", "ecw", "div")
     assert {f"pts-{test}" for test in tests} == set(PTS)
 
 
-def test_the_quick_part_of_a_method_is_never_compliant_and_the_report_lists_why(tmp_path):
+def test_quick_method_is_not_compliant_with_reasons(tmp_path):
     out = tmp_path / "out"
     text = (STUDIES / "pts-latency.toml").read_text()
     text = text.replace('"480 GB"', '"1 GiB"').replace('"sata-ssd-480gb"', '"sas-15k-146gb"')
@@ -78,13 +78,13 @@ interval = "50 ms"
 LEVELS = {"100 ms": 0.1, "300 ms": 0.3}
 
 
-def test_the_report_shows_the_course_of_what_pauses_interrupt(tmp_path):
+def test_report_plots_phases_interrupted_by_pauses(tmp_path):
     (tmp_path / "pauses.toml").write_text(PAUSES)
     out = tmp_path / "out"
     done = tameshi("run", tmp_path / "pauses.toml", "--out", out)
     assert done.returncode == 0, done.stderr
     shown = study_folder.report_inputs(results(out), study_folder.read_runs(out).runs, []).series
-    courses = {(of["name"], of["levels"]): of for of in shown}
+    courses = {(each["name"], each["levels"]): each for each in shown}
     assert set(courses) == {(name, (wait,)) for name in ("write", "after") for wait in LEVELS}
     for wait, pause_s in LEVELS.items():
         course = courses["write", (wait,)]
@@ -112,7 +112,7 @@ interval = "1 ms"
 """
 
 
-def test_the_report_has_the_latencies_of_each_cell_once(tmp_path):
+def test_report_has_latencies_of_each_cell_once(tmp_path):
     (tmp_path / "cells.toml").write_text(CELLS)
     out = tmp_path / "out"
     done = tameshi("run", tmp_path / "cells.toml", "--out", out)

@@ -1,4 +1,4 @@
-"""Predictions are written once; what a later model says goes elsewhere."""
+"""Predictions are written once; those of later models go elsewhere."""
 
 import csv
 from dataclasses import replace
@@ -48,10 +48,10 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
         "--out",
         tmp_path / "out",
     ]
-    for told in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
+    for result in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
         done = predict(*options)
         assert done.exit_code == 0, done.stderr
-        assert told in done.stdout
+        assert result in done.stdout
     calibrated = (tmp_path / "validation" / "calibration.csv").read_bytes()
     assert predict(*options, "--only", "small").exit_code == 0
     assert (tmp_path / "validation" / "calibration.csv").read_bytes() == calibrated
@@ -69,12 +69,12 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
     assert abs(float(known["deviation_percent"]) - off) < 0.1
 
 
-def test_a_study_that_was_stopped_predicts_nothing(study, tmp_path, monkeypatch):
+def test_stopped_study_predicts_nothing(study, tmp_path, monkeypatch):
     study(SMALL + PUBLISHED)
-    whole = command.conduct
+    total = command.conduct
 
     def stopped(*given, **options):
-        return replace(whole(*given, **options), complete=False, interrupted=True)
+        return replace(total(*given, **options), complete=False, interrupted=True)
 
     monkeypatch.setattr(command, "conduct", stopped)
     with pytest.raises(typer.Exit) as ended:
@@ -83,7 +83,7 @@ def test_a_study_that_was_stopped_predicts_nothing(study, tmp_path, monkeypatch)
     assert not (tmp_path / "validation").exists()
 
 
-def test_calibration_figures_of_one_study_leave_those_of_others(tmp_path):
+def test_calibration_figures_keep_those_of_other_studies(tmp_path):
     def known(number: str, study: str, ours: str) -> Calibration:
         return Calibration(number, "IOPS", "100", ours, "+0.0", "", study, "", "")
 
@@ -96,7 +96,7 @@ def test_calibration_figures_of_one_study_leave_those_of_others(tmp_path):
     assert rows == [("S1", "b", "2"), ("S2", "a", "1")]
 
 
-def test_the_first_prediction_stays_and_a_changed_one_goes_into_a_dated_file(tmp_path):
+def test_first_prediction_stays_and_change_has_dated_file(tmp_path):
     assert record(tmp_path, [row("A", "1"), row("B", "2")], date(2026, 1, 1)) == (2, 0)
     first = (tmp_path / "predictions.csv").read_bytes()
     assert record(tmp_path, [row("A", "1"), row("B", "3")], date(2026, 2, 1)) == (0, 1)

@@ -1,4 +1,4 @@
-"""A phase that only reads, behind one that writes: the drive ends what was outstanding."""
+"""Read-only phase after writes: the drive finishes outstanding work."""
 
 from pathlib import Path
 
@@ -37,25 +37,23 @@ interval = "5 ms"
 """
 
 
-def test_only_storages_that_a_phase_writes_to_are_given_a_life_and_an_amplification(
-    study, tmp_path: Path
-) -> None:
+def test_only_written_storages_have_life_and_amplification(study, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = tameshi("run", study(STUDY), "--out", out)
     assert done.returncode == 0, done.stderr
-    told = {
+    result = {
         (cell["phase"], flash["subject"]): flash
         for cell in results(out)["cells"]
         for flash in cell["endurance"]
     }
-    assert told["r", "storage.d"]["written_bytes"], "what was outstanding"
-    assert told["r", "storage.d"]["stream_written_bytes"] == 0
-    mirrored = told["r", "storage.other"]
+    assert result["r", "storage.d"]["written_bytes"], "what was outstanding"
+    assert result["r", "storage.d"]["stream_written_bytes"] == 0
+    mirrored = result["r", "storage.other"]
     copies = mirrored["written_bytes"] / mirrored["stream_written_bytes"]
     assert copies == pytest.approx(2, rel=0.05)
     lasting = {
         place
-        for place, flash in told.items()
+        for place, flash in result.items()
         if flash["life_years"] is not None and flash["write_amplification"] is not None
     }
     assert lasting == {("w", "storage.d"), ("r", "storage.other")}

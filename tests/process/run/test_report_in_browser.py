@@ -1,4 +1,4 @@
-"""The demo's study in both worlds, and its report in headless Chromium."""
+"""Demo study in both worlds, and its report in headless Chromium."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ FLAGS = (
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Results of the demo's study in both worlds, and what the terminal showed."""
+    """Run the demo study in both worlds; return results and terminal output."""
     out = tmp_path_factory.mktemp("demo") / "out"
     study = STUDIES / "first-look.toml"
     places = ["--world", "measured", f"--on=disk={out.parent}", "--world", "simulated"]

@@ -1,4 +1,4 @@
-"""A search from the study to results.json: the curve, the limit, and resuming."""
+"""Search from the study to results.json: curve, limit, and resume."""
 
 import pytest
 from command import outcomes, results, tameshi
@@ -29,7 +29,7 @@ LIMIT = 'limit = { metric = "read.latency.p99", below = "25 ms" }'
 
 
 def points(found):
-    """Rate and p99 of each rate's cell, by rate."""
+    """Return rate and p99 of each rate's cell, by rate."""
     return sorted(
         (float(cell["levels"]["rate"]), estimate["value"])
         for cell in found["cells"]
@@ -40,7 +40,7 @@ def points(found):
 
 
 @pytest.mark.slow("a run of 21 s at each rate")
-def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_path):
+def test_search_brackets_the_limit_rate(study, tmp_path):
     out = tmp_path / "out"
     path = study(SEARCH.replace("SEARCHED", LIMIT))
     done = tameshi("run", path, "--out", out)
@@ -69,7 +69,7 @@ def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_pat
 
 
 @pytest.mark.slow("a run of 21 s at each rate")
-def test_a_budget_of_time_is_spent_on_further_rates_and_never_exceeded(study, tmp_path):
+def test_search_time_budget_is_never_exceeded(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(SEARCH.replace("SEARCHED", 'budget = "130 s"')), "--out", out)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Functions of one drive: what the drive does is told once, under its name, whichever is loaded."""
+"""Functions of one drive: results once per drive, under its name."""
 
 from pathlib import Path
 
@@ -33,9 +33,7 @@ interval = "5 ms"
 """
 
 
-def test_what_a_drive_does_for_its_functions_is_told_once_under_its_name(
-    study, tmp_path: Path
-) -> None:
+def test_shared_drive_has_one_row_under_its_name(study, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = tameshi("run", study(STUDY), "--out", out)
     assert done.returncode == 0, done.stderr
@@ -55,9 +53,7 @@ def test_what_a_drive_does_for_its_functions_is_told_once_under_its_name(
     assert len([row for row in rows if "3.20 TB" in row]) == 2
 
 
-def test_functions_of_one_drive_fail_together_at_the_time_of_the_event(
-    study, tmp_path: Path
-) -> None:
+def test_functions_of_one_drive_fail_together(study, tmp_path: Path) -> None:
     text = STUDY.partition("[phase.both]")[0].replace('read = "0 %"', "")
     text += '[phase.p]\nworkload = ["stream.reads", "stream.writes"]\nuntil = { time = "60 ms" }\n'
     text += '[event.dies]\nat = "33 ms"\nphase = "p"\nfail = { storage = "a" }\n'

@@ -21,18 +21,19 @@ def test_a_study_becomes_runs_results_and_a_report(study, tmp_path):
 
 
 def test_estimates_agree_with_what_the_record_counts(study, tmp_path):
-    """IOPS × mean latency = outstanding: in a closed loop that never idles, whatever the device."""
+    """IOPS × mean latency = outstanding, in a closed loop without idle time, on any device."""
     tameshi("run", study(), "--out", tmp_path / "out")
     for cell in results(tmp_path / "out")["cells"]:
         kind = "read" if cell["levels"]["read"] == "100 %" else "write"
         value = {e["metric"]: e["value"] for e in cell["estimates"]}
         outstanding = value[f"{kind}.iops"] * value[f"{kind}.latency.mean"] / 1e9
-        # Requests that straddle the window's ends count once at each end: one in a window's worth.
+        # Requests that straddle an end of the window count once at each end: one in a window's
+        # worth.
         assert abs(outstanding / int(cell["levels"]["depth"]) - 1) < 0.2
         assert value[f"{kind}.bandwidth"] == pytest.approx(value[f"{kind}.iops"] * 4096)
 
 
-def test_results_are_identical_on_every_run_whatever_runs_beside(study, tmp_path):
+def test_results_are_identical_under_concurrent_load(study, tmp_path):
     path = study()
     for out, jobs in (("a", "1"), ("b", "2")):
         assert tameshi("run", path, "--out", tmp_path / out, "--jobs", jobs).returncode == 0
@@ -42,7 +43,7 @@ def test_results_are_identical_on_every_run_whatever_runs_beside(study, tmp_path
     assert digests(a) == digests(b)
 
 
-def test_results_tell_nothing_of_time_host_path_or_commit(study, tmp_path):
+def test_results_hold_no_time_host_path_or_commit(study, tmp_path):
     import platform
 
     tameshi("run", study(), "--out", tmp_path / "out")
@@ -77,15 +78,15 @@ def test_quick_merges_its_part_in(study, tmp_path):
     assert [c["levels"]["depth"] for c in cells] == ["2", "2"]
 
 
-def test_defined_windows_get_estimates_of_their_own(study, tmp_path):
+def test_defined_windows_have_their_own_estimates(study, tmp_path):
     text = SMALL + '[window.late]\nphase = "p"\nfrom = "60 ms"\nto = "100 ms"\n'
     assert tameshi("run", study(text), "--out", tmp_path / "out").returncode == 0
     windows = {e["window"] for c in results(tmp_path / "out")["cells"] for e in c["estimates"]}
     assert windows == {"p", "late"}
 
 
-def test_every_cells_drive_is_named_as_what_is_modelled(study, tmp_path):
-    """The last cell's alone was: "model of raid0 of 4", of one, two and four drives."""
+def test_drive_of_every_cell_is_named_as_modelled(study, tmp_path):
+    """It once named only the last cell's: "model of raid0 of 4" for one, two and four drives."""
     of_drives = """
     title = "t"
     question = "q?"
@@ -98,5 +99,5 @@ def test_every_cells_drive_is_named_as_what_is_modelled(study, tmp_path):
     done = tameshi("run", study(of_drives), "--out", out)
     assert done.returncode == 0, done.stderr
     for run in (out / "runs").iterdir():
-        told = json.loads((run / "environment.json").read_text(encoding="utf-8"))
-        assert told["model"] == "raid0 of 1 null, raid0 of 2 null"
+        document = json.loads((run / "environment.json").read_text(encoding="utf-8"))
+        assert document["model"] == "raid0 of 1 null, raid0 of 2 null"

@@ -1,4 +1,4 @@
-"""A database in the simulated world, through the command line."""
+"""Database in the simulated world, through the command line."""
 
 import html
 import re
@@ -45,7 +45,7 @@ repetitions = 1
 """
 
 
-def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path):
+def test_pool_and_storage_matter_and_report_names_limit(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(STUDY), "--world", "simulated", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -63,7 +63,7 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
         assert abs(sum(shares) - 1) < 1e-9
     assert found["disk", "small"]["server", "server.time_page_reads"] > 0.3
     assert "hit ratio" in (out / "report.html").read_text()
-    told = tameshi("report", out, "--format", "md").stdout
+    output = tameshi("report", out, "--format", "md").stdout
     for (storage, pool), values in found.items():
         shares = {
             metric.removeprefix("server.time_"): value
@@ -72,13 +72,13 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
         }
         most = max(shares, key=lambda name: shares[name])
         words = f"{LIMITS[most]}, {round(100 * shares[most])} %"
-        for text in (told, plain_text((out / "report.html").read_text())):
+        for text in (output, plain_text((out / "report.html").read_text())):
             (line,) = re.findall(rf"^.*run · {storage}, {pool} *\|.*{words} *\|.*$", text, re.M)
             assert len(re.findall(r"\d %", line)) > len(shares), "all shares, and how busy"
             assert most == "processor" or f" of {storage}, " in line, line
 
 
-def test_a_pool_and_a_log_below_the_least_are_what_the_server_has_and_told(study, tmp_path):
+def test_sizes_below_minimum_are_raised_and_reported(study, tmp_path):
     out = tmp_path / "out"
     small = STUDY.replace('"5 MiB"', '"0 B"').replace('"256 MiB"', '"512 KiB"')
     small = small.replace("disk = { use", "# disk = { use").replace('"4 s"', '"500 ms"')
@@ -86,12 +86,12 @@ def test_a_pool_and_a_log_below_the_least_are_what_the_server_has_and_told(study
         "run", study(small.replace('interval = "1 s"', 'interval = "100 ms"')), "--out", out
     )
     assert done.returncode == 0, done.stderr
-    of = {cell["levels"]["pool"]: cell for cell in results(out)["cells"]}
+    item = {cell["levels"]["pool"]: cell for cell in results(out)["cells"]}
     log, pool = reason("log_raised", asked="512 KiB"), reason("pool_raised", asked="0 B")
-    large, small = (of[size]["verdict"] for size in ("large", "small"))
+    large, small = (item[size]["verdict"] for size in ("large", "small"))
     assert log in large["reasons"] and "pool_raised" not in codes(large)
     assert log in small["reasons"] and pool in small["reasons"]
-    assert all(each["model"] for each in of["small"]["estimates"] if 0 < each["value"] < 1)
+    assert all(each["model"] for each in item["small"]["estimates"] if 0 < each["value"] < 1)
     assert Text().reason(pool) in html.unescape((out / "report.html").read_text())
 
 
@@ -99,7 +99,7 @@ LIMITS = {"processor": "processors", "page_reads": "page reads", "free_pages": "
 
 
 def plain_text(page: str) -> str:
-    """A page's tables, a row a line with bars between its cells."""
+    """Return a page's tables, a line per row with bars between cells."""
     rows = re.findall(r"<tr.*?</tr>", page, re.S)
     cells = ("|".join(re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)) for row in rows)
     return "\n".join(
@@ -107,7 +107,7 @@ def plain_text(page: str) -> str:
     )
 
 
-def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
+def test_simulated_runs_print_in_other_tools_layouts(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace(
         "warehouses = 2", "warehouses = 1"
@@ -117,42 +117,42 @@ def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
     assert done.returncode == 0, done.stderr
     (cell,) = results(out)["cells"]
     found = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
-    told = tameshi("report", out, "--format", "tpcc-mysql")
-    assert told.returncode == 0, told.stderr
+    output = tameshi("report", out, "--format", "tpcc-mysql")
+    assert output.returncode == 0, output.stderr
     layout = [p.replace(r"STOPPING THREADS\.\.", r"STOPPING THREADS\.{8}") for p in TPCC_MYSQL]
-    assert mismatch(layout, told.stdout) == ""
-    tpmc = float(told.stdout.split("<TpmC>")[1].split()[0])
+    assert mismatch(layout, output.stdout) == ""
+    tpmc = float(output.stdout.split("<TpmC>")[1].split()[0])
     assert tpmc == pytest.approx(found["tpcc.new_order", "transaction.tpmc"], rel=1e-3)
-    told = tameshi("report", out, "--format", "sysbench")
-    assert mismatch(SYSBENCH, told.stdout) == ""
-    events = int(re.search(r"number of events: +(\d+)", told.stdout)[1])
-    mean = float(re.search(r"events \(avg/stddev\): +([\d.]+)/", told.stdout)[1])
+    output = tameshi("report", out, "--format", "sysbench")
+    assert mismatch(SYSBENCH, output.stdout) == ""
+    events = int(re.search(r"number of events: +(\d+)", output.stdout)[1])
+    mean = float(re.search(r"events \(avg/stddev\): +([\d.]+)/", output.stdout)[1])
     assert 8 * mean == pytest.approx(events, abs=8)
 
 
 @pytest.mark.slow("an exact run of 120 s")
-def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(study, tmp_path):
+def test_record_names_mode_and_exact_simulates_all(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace("2\nclients", "1\nclients")
     text = text.replace('start = "cold"', 'start = "warm"\nmode = "fast"').replace("4 s", "120 s")
-    told = {}
+    result = {}
     for mode, options in {"fast": [], "exact": ["--exact"]}.items():
         out = tmp_path / mode
         done = tameshi("run", study(text), "--world", "simulated", *options, "--out", out)
         assert done.returncode == 0, done.stderr
         (cell,) = results(out)["cells"]
-        (told[mode],) = (event for event in cell["database"] if event["kind"] == "simulated")
-        assert told[mode]["mode"] == mode
+        (result[mode],) = (event for event in cell["database"] if event["kind"] == "simulated")
+        assert result[mode]["mode"] == mode
         report = (out / "report.html").read_text()
         assert ("exact mode: all 120 s were simulated" in report) == (mode == "exact")
         assert ("of 120 s were simulated" in report) == (mode == "fast")
-    assert told["exact"]["simulated_ns"] == 120e9 == told["exact"]["whole_ns"]
-    assert told["fast"]["simulated_ns"] < 80e9
-    assert told["exact"]["pace"] == 1
-    assert 0.95 <= told["fast"]["pace"] <= 1.05
+    assert result["exact"]["simulated_ns"] == 120e9 == result["exact"]["whole_ns"]
+    assert result["fast"]["simulated_ns"] < 80e9
+    assert result["exact"]["pace"] == 1
+    assert 0.95 <= result["fast"]["pace"] <= 1.05
 
 
-def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):
+def test_unsupported_setting_of_model_is_refused_by_name(study, tmp_path):
     text = STUDY.replace('flush_method = "O_DIRECT"', "")
     done = tameshi("run", study(text), "--world", "simulated", "--out", tmp_path / "out")
     assert done.returncode != 0
@@ -171,7 +171,7 @@ CRASH = STUDY.replace(
 )
 
 
-def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(study, tmp_path):
+def test_simulated_crash_reports_outage_recovery_and_ledger(study, tmp_path):
     text = CRASH.replace('disk = { use.storage = "disk" }\n', "").replace("[axis.pool]\n", "")
     text = text.replace('large = { engine.mysql.buffer_pool = "1 GiB" }\n', "")
     text = text.replace('time = "4 s"', 'time = "9 s"')
@@ -180,17 +180,17 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
     done = tameshi("run", study(text), "--world", "simulated", "--out", out)
     assert done.returncode == 0, done.stderr
     (cell,) = results(out)["cells"]
-    told = {
+    result = {
         kind: [e for e in cell["database"] if e["kind"] == kind] for kind in ("crash", "outage")
     }
-    assert [(e["event"], e["how"]) for e in told["crash"]] == [
+    assert [(e["event"], e["how"]) for e in result["crash"]] == [
         ("killed", "kill"),
         ("dark", "power_cut"),
     ]
-    assert len(told["outage"]) >= 1
-    for event in [*told["crash"], *told["outage"]]:
+    assert len(result["outage"]) >= 1
+    for event in [*result["crash"], *result["outage"]]:
         assert event["model"].keys() & {"away_ns", "first_success_ns"}
-        assert {of["validated_on"] for of in event["model"].values()} == {"nothing"}
+        assert {each["validated_on"] for each in event["model"].values()} == {"nothing"}
     assert cell["endurance"][0]["model"]["life_years"]["high"] > cell["endurance"][0]["life_years"]
     (check,) = [e for e in cell["database"] if e["kind"] == "check"]
     assert check["ledger"]["acknowledged"] > 100
@@ -201,9 +201,7 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
         assert said in shown, said
 
 
-def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_came_back(
-    study, tmp_path
-):
+def test_simulated_restart_reports_shutdown_and_outage(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace('time = "4 s"', 'time = "6 s"')
     text += '[event.upgrade]\nat = "1 s"\nphase = "run"\nrestart = { down = "500 ms" }\n'
@@ -211,14 +209,16 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
     done = tameshi("run", study(text), "--world", "simulated", "--out", out)
     assert done.returncode == 0, done.stderr
     (cell,) = results(out)["cells"]
-    told = {event["kind"]: event for event in cell["database"]}
-    restart, loaded = told["restart"], told["pool_loaded"]
+    kinds = {event["kind"]: event for event in cell["database"]}
+    restart, loaded = kinds["restart"], kinds["pool_loaded"]
     assert restart["event"] == loaded["event"] == "upgrade" and restart["back"]
     assert (restart["pages"], restart["log_bytes"]) == (0, 0) and restart["pages_flushed"] > 0
     assert restart["away_ns"] >= restart["shutdown_ns"] + restart["recovery_ns"] + 500_000_000
     assert loaded["pages"] <= loaded["listed"] == restart["pages_listed"]
-    assert told["check"]["holds"] and told["check"]["ledger"]["lost"] == 0
-    assert told["outage"]["outage"]["first_success_ns"] > told["outage"]["outage"]["first_error_ns"]
+    assert kinds["check"]["holds"] and kinds["check"]["ledger"]["lost"] == 0
+    assert (
+        kinds["outage"]["outage"]["first_success_ns"] > kinds["outage"]["outage"]["first_error_ns"]
+    )
     assert next(h["kind"] for s in cell["timeline"] for h in s["happened"]) == "restart"
     shown = (out / "report.html").read_text()
     assert restart["model"].keys() == {"shutdown_ns", "away_ns", "recovery_ns"}
@@ -226,7 +226,7 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
         assert said in shown, said
 
 
-def test_a_drive_dies_and_is_filled_during_tpcc_and_the_report_tells_the_service(study, tmp_path):
+def test_drive_failure_and_rebuild_during_tpcc_are_reported(study, tmp_path):
     text = STUDY[: STUDY.index("[axis")] + STUDY[STUDY.index("[storage.disk]") :]
     text = text.replace(
         'device = "sas-15k-146gb"\nsize = "8 GB"',

@@ -1,4 +1,4 @@
-"""One call of each command in a process of its own, as a user's shell makes it."""
+"""One call of each command in a process of its own, as from a user's shell."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from command import SMALL, tameshi_process
 from tameshi.commands.cli import COMMANDS
 
 QUICK = SMALL.replace("repetitions = 2", "repetitions = 1")
-"""Words, exit status, and what is printed: on standard output if it ends well, else on error."""
+"""Arguments, exit status, and output: on standard output after success, else on standard error."""
 FIO = (
     *("fio", "--world", "simulated", "--device", "sas-15k-146gb"),
     *("--name=a", "--size=1m", "--direct=1", "--output-format=json"),
@@ -30,7 +30,7 @@ CALLS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a study and its results."""
+    """Make a folder with a study and its results."""
     place = tmp_path_factory.mktemp("smoke")
     (place / "s.toml").write_text(QUICK)
     (place / "empty").mkdir()
@@ -41,10 +41,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow("Python and its libraries start anew, while the other worker works")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_in_its_own_process_ends_as_told(folder: Path, name: str) -> None:
-    words, status, told = CALLS[name]
+def test_command_in_its_own_process_has_expected_status(folder: Path, name: str) -> None:
+    words, status, result = CALLS[name]
     done = tameshi_process(*words, cwd=folder)
     assert done.returncode == status, done.stderr
     printed = done.stderr if status else done.stdout
-    assert told.lower() in printed.lower(), printed
+    assert result.lower() in printed.lower(), printed
     assert "Traceback" not in done.stderr

@@ -54,7 +54,7 @@ interval = "100 ms"
 
 
 def counted(folder, begin_ns, end_ns):
-    """Reads by the record's own series between two moments."""
+    """Return reads by the record's series between two times."""
     import polars as pl
 
     (run,) = folder.glob("runs/*")
@@ -105,7 +105,8 @@ OVERLOADED_FIRST = (
 
 
 def latencies(folder, begin_ns, end_ns):
-    """Every read between two moments, by the histograms of its intervals: sorted (ns, count)."""
+    """Return every read between two times, from the histograms of its intervals: sorted (ns,
+    count)."""
     (run,) = folder.glob("runs/*")
     counts = {}
     for interval in compiled.histogram_intervals((run / "histograms" / "load.hlog").read_text()):
@@ -117,7 +118,7 @@ def latencies(folder, begin_ns, end_ns):
 
 
 def tail(counts):
-    """99th percentile, largest and standard deviation, by their definitions."""
+    """Return 99th percentile, largest and standard deviation, by their definitions."""
     total = sum(count for _, count in counts)
     passed = itertools.accumulate(count for _, count in counts)
     reached = zip(counts, passed, strict=True)
@@ -127,25 +128,23 @@ def tail(counts):
     return {"p99": p99, "max": counts[-1][0], "stddev": math.sqrt(variance)}
 
 
-def test_tail_deviation_and_largest_are_of_exactly_the_intervals_of_the_steady_window(
-    study, tmp_path
-):
+def test_tail_deviation_and_largest_use_steady_intervals_only(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(OVERLOADED_FIRST), "--out", out)
     assert done.returncode == 0, done.stderr
     (window,) = outcomes(out)[0]["windows"]
     assert window["rounds"]["attained"] and window["rounds"]["first"] > 1
     ((begin, end),) = window["spans"]
-    inside, whole = tail(latencies(out, begin, end)), tail(latencies(out, 0, end))
+    inside, total = tail(latencies(out, begin, end)), tail(latencies(out, 0, end))
     (cell,) = results(out)["cells"]
-    told = {e["metric"]: e["value"] for e in cell["estimates"]}
+    values = {e["metric"]: e["value"] for e in cell["estimates"]}
     for name, expected in inside.items():
-        # A bucket is a thousandth wide.
-        assert told[f"read.latency.{name}"] == pytest.approx(expected, rel=2e-3), name
-        assert whole[name] > 1.5 * expected, "the rest would show"
+        # A bucket's relative width is a thousandth.
+        assert values[f"read.latency.{name}"] == pytest.approx(expected, rel=2e-3), name
+        assert total[name] > 1.5 * expected, "the rest would show"
 
 
-def test_repeated_phases_are_estimated_over_the_last_rounds_together(study, tmp_path):
+def test_repeated_phases_pool_their_last_rounds(study, tmp_path):
     out = tmp_path / "out"
     assert tameshi("run", study(ROUNDS), "--out", out).returncode == 0
     cells = [cell for cell in results(out)["cells"] if cell["phase"] == "cell"]
@@ -200,22 +199,20 @@ interval = "50 ms"
 """
 
 
-@pytest.mark.parametrize(("written", "told"), [("once", True), ("steady", False)])
-def test_flash_that_takes_writes_evenly_because_it_is_new_is_not_called_steady(
-    study, tmp_path, written, told
-):
+@pytest.mark.parametrize(("written", "expected"), [("once", True), ("steady", False)])
+def test_new_flash_with_even_writes_is_not_steady(study, tmp_path, written, expected):
     out = tmp_path / "out"
     done = tameshi("run", study(NEW_FLASH.replace("WRITTEN", written)), "--out", out)
     assert done.returncode == 0, done.stderr
     cells = {cell["phase"]: cell for cell in results(out)["cells"]}
     assert cells["precondition"]["steady"][0]["attained"]
     early = {name: cell["verdict"]["level"] == "warning" for name, cell in cells.items()}
-    assert early == {"precondition": told, "more": told, "reads": False}
+    assert early == {"precondition": expected, "more": expected, "reads": False}
     codes = [finding["code"] for cell in cells.values() for finding in cell["findings"]]
-    assert codes == (["not_reclaiming"] * 2 if told else [])
+    assert codes == (["not_reclaiming"] * 2 if expected else [])
 
 
-def test_a_real_drive_that_was_hardly_written_is_not_called_steady(study, tmp_path):
+def test_barely_written_drive_is_not_steady(study, tmp_path):
     out = tmp_path / "out"
     text = STEADY.replace("RANGE", "100 %").replace("500 ms", "100 ms").replace("64 MiB", "1 MiB")
     text = text.replace("queue_depth = 4", 'queue_depth = 4\nread = "0 %"')

@@ -1,4 +1,4 @@
-"""The sampler: exact gains from known counters, and a look at the real kernel."""
+"""Sampler: exact increases from known counters, and samples of the real kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class FakeProc:
-    """A /proc of our own; every counter is a small multiple of `step`."""
+    """Fictitious /proc; every counter is a small multiple of `step`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -164,30 +164,30 @@ def test_a_subject_that_would_break_the_file_is_not_accepted(folder: Path) -> No
         Sampler(folder, 0, HOUR_NS, [], {"a,b": 1})
 
 
-def test_it_writes_only_into_a_folder_of_tameshis(tmp_path: Path) -> None:
+def test_sampler_writes_only_into_own_folder(tmp_path: Path) -> None:
     with pytest.raises(GuardRefusal):
         Sampler(tmp_path, 0, HOUR_NS, [], {})
     assert list(tmp_path.iterdir()) == []
 
 
-# --- Gains and schedule, without a thread ----------------------------------------------------
+# --- Increases and schedule, without a thread --------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", ["disk.busy_ns", "disk.weighted_ns"])
-def test_a_time_counter_that_wraps_gains_what_it_gained(metric: str) -> None:
+def test_wrapped_time_counter_keeps_its_increase(metric: str) -> None:
     full = 10**6 << 32
     before = {"sda": Counters("", {metric: full - 7_000_000})}
     now = {"sda": Counters("", {metric: 3_000_000})}
     assert gains(before, now) == ([sampler.Row("sda", metric, 10_000_000)], [])
 
 
-def test_a_count_that_falls_began_anew_and_has_no_row() -> None:
+def test_falling_counter_restarted_and_has_no_row() -> None:
     before = {"sda": Counters("", {"disk.reads": 9, "disk.writes": 1})}
     now = {"sda": Counters("", {"disk.reads": 8, "disk.writes": 2})}
     assert gains(before, now) == ([], ["the counters of sda began anew during the run"])
 
 
-def test_idle_time_the_kernel_takes_back_is_no_gain() -> None:
+def test_idle_time_taken_back_is_no_increase() -> None:
     before = {"machine": Counters("", {"machine.cpu_idle_ns": 9})}
     now = {"machine": Counters("", {"machine.cpu_idle_ns": 8})}
     assert gains(before, now) == ([sampler.Row("machine", "machine.cpu_idle_ns", 0)], [])
@@ -196,14 +196,14 @@ def test_idle_time_the_kernel_takes_back_is_no_gain() -> None:
 @pytest.mark.parametrize(
     ("now", "due"), [(0, 100), (99, 100), (100, 110), (109, 110), (110, 120), (1234, 1240)]
 )
-def test_the_schedule_is_absolute(now: int, due: int) -> None:
+def test_sampling_schedule_is_absolute(now: int, due: int) -> None:
     assert next_due(now, t0_ns=100, interval_ns=10) == due
 
 
 # --- The real kernel -------------------------------------------------------------------------
 
 
-def test_the_real_kernel_shows_what_was_written(folder: Path) -> None:
+def test_kernel_counters_show_written_bytes(folder: Path) -> None:
     device = diskstats_name(folder)
     size = 8 << 20
     t0_ns = time.monotonic_ns()
@@ -223,7 +223,7 @@ def test_the_real_kernel_shows_what_was_written(folder: Path) -> None:
     assert found["machine", "machine.cpu_idle_ns"] + found["machine", "machine.cpu_user_ns"] > 0
 
 
-def test_intervals_follow_each_other_without_a_gap(folder: Path) -> None:
+def test_intervals_are_contiguous(folder: Path) -> None:
     t0_ns = time.monotonic_ns()
     with Sampler(folder, t0_ns, 20_000_000, [], {}):
         time.sleep(0.1)
@@ -234,7 +234,7 @@ def test_intervals_follow_each_other_without_a_gap(folder: Path) -> None:
         assert t_ns - dt_ns == before_ns
 
 
-def test_a_family_counts_all_below_and_keeps_what_the_ended_did(tmp_path):
+def test_family_counts_descendants_and_ended_processes(tmp_path):
     def process(pid: int, parent: int, ticks: int) -> None:
         folder = tmp_path / str(pid)
         folder.mkdir(exist_ok=True)

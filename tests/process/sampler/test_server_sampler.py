@@ -1,4 +1,4 @@
-"""The server's counters: exact gains from a made-up server, and a look at the real ones."""
+"""Server counters: exact increases from a fictitious server, and samples of real ones."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.innodb import _COUNTERS, _GAUGES
 from tameshi.servers.postgresql import counted
 from tameshi.servers.private import PrivateServer
-from tameshi.servers.shape import Client, ClientError, Counted, Product
+from tameshi.servers.product import Client, ClientError, Counted, Product
 
 HOUR_NS = 3600 * 10**9
 
 
 class MadeUp:
-    """A server whose counters the test sets; each look adds one statement of its own."""
+    """Server whose counters the test sets; each sample adds one statement of its own."""
 
     def __init__(self) -> None:
         self.birth = "1"
@@ -50,7 +50,7 @@ class MadeUp:
 
     def connect(self) -> Client:
         if self.down:
-            raise ClientError("nobody there")
+            raise ClientError("no server there")
         return cast(Client, self)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ def values(folder: Path, metric: str) -> list[float]:
     return [float(row["value"]) for row in rows(folder) if row["metric"] == metric]
 
 
-def test_gains_leave_out_the_samplers_own_statements(folder: Path) -> None:
+def test_increases_exclude_sampler_statements(folder: Path) -> None:
     server = MadeUp()
     with sampler(folder, server) as taken:
         server.statements += 100
@@ -104,7 +104,7 @@ def test_an_interval_without_requests_has_no_hit_ratio(folder: Path) -> None:
     assert values(folder, "server.page_requests") == [0]
 
 
-def test_a_server_that_is_away_has_no_rows_and_comes_back(folder: Path) -> None:
+def test_unreachable_server_has_no_rows_until_back(folder: Path) -> None:
     server = MadeUp()
     with sampler(folder, server, 20_000_000) as taken:
         time.sleep(0.1)
@@ -119,7 +119,7 @@ def test_a_server_that_is_away_has_no_rows_and_comes_back(folder: Path) -> None:
     assert min(values(folder, "server.statements")) >= 0
 
 
-def test_a_restart_between_two_looks_is_told_by_its_birth(folder: Path) -> None:
+def test_restart_between_samples_shows_by_birth(folder: Path) -> None:
     server = MadeUp()
     with sampler(folder, server) as taken:
         server.birth, server.statements = "2", 1000
@@ -128,7 +128,7 @@ def test_a_restart_between_two_looks_is_told_by_its_birth(folder: Path) -> None:
 
 
 def test_every_metric_of_a_server_is_in_the_registry() -> None:
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "birth": 1,
         "running": 1,
         "waiting": 0,
@@ -143,7 +143,7 @@ def test_every_metric_of_a_server_is_in_the_registry() -> None:
         "pg_stat_bgwriter": {"buffers_checkpoint": 1, "checkpoints_req": 1, "maxwritten_clean": 0},
         "pg_stat_wal": {"wal_bytes": 1, "wal_write": 1, "wal_sync": 1, "wal_fpi": 1},
     }
-    postgres = counted(told)
+    postgres = counted(result)
     named = {*_COUNTERS, *_GAUGES, *postgres.counters, *postgres.gauges}
     named |= {"server.hit_ratio", "sampler.look_ns"}
     known = {metric["name"]: metric["kind"] for metric in compiled.metrics()}
@@ -179,7 +179,7 @@ def test_every_metric_of_a_server_is_in_the_registry() -> None:
         ({}, None, None),
     ],
 )
-def test_a_view_that_a_version_lacks_leaves_its_metrics_out(
+def test_missing_view_omits_its_metrics(
     views: dict[str, Any], written: int | None, checkpoints: int | None
 ) -> None:
     found = counted({"birth": 1, "database": None, **views}).counters
@@ -198,7 +198,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
 
 
 def work(server: PrivateServer) -> tuple[int, int]:
-    """200 inserts, each its own commit, and 100 reads; how many statements and commits."""
+    """Run 200 inserts, each with a commit, and 100 reads; return statements and commits."""
     table = "tameshi.w" if server.product.name == "mariadb" else "w"
     with server.client() as client:
         client.query(f"CREATE TABLE {table} (id int PRIMARY KEY, pad char(100))")
@@ -210,7 +210,7 @@ def work(server: PrivateServer) -> tuple[int, int]:
 
 
 @pytest.mark.slow("a real server starts")
-def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
+def test_mariadb_counters_match_statements(make: Maker, folder: Path) -> None:
     server = make.server("mariadb")
     with server:
         server.start()
@@ -221,11 +221,12 @@ def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
     for row in rows(folder):
         summed[row["metric"]] += float(row["value"])
     assert taken.problems == []
-    assert statements <= summed["server.statements"] <= statements + 2  # connecting says a little
+    # connecting sends a few bytes
+    assert statements <= summed["server.statements"] <= statements + 2
     assert (summed["server.inserts"], summed["server.selects"]) == (200, 100)
     assert summed["server.page_requests"] > 300
     assert summed["server.log_bytes"] > 200 * 100
-    # Each of the inserts is a transaction; pages are hardly written meanwhile.
+    # Each insert is a transaction; hardly any page is written meanwhile.
     assert min(summed[f"server.{each}"] for each in ("log_writes", "writes", "fsyncs")) >= 200
     assert summed["server.written_bytes"] >= summed["server.log_bytes"]
     assert 0 < summed["server.hit_ratio"] <= 1
@@ -233,7 +234,7 @@ def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
 
 
 @pytest.mark.slow("a real server starts")
-def test_postgresql_tells_what_was_done(make: Maker, folder: Path) -> None:
+def test_postgresql_counters_match_statements(make: Maker, folder: Path) -> None:
     server = make.server("postgresql")
     with server:
         server.start()
@@ -242,7 +243,7 @@ def test_postgresql_tells_what_was_done(make: Maker, folder: Path) -> None:
         )
         with taken:
             _, commits = work(server)
-            time.sleep(1.5)  # backends tell at most once a second
+            time.sleep(1.5)  # backends report at most once per second
     summed: dict[str, float] = defaultdict(float)
     for row in rows(folder):
         summed[row["metric"]] += float(row["value"])

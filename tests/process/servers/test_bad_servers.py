@@ -1,4 +1,4 @@
-"""Bad input: a clear error that names what was found and what to do, and nothing left behind."""
+"""Bad input: an error with finding and remedy, and no files left."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tameshi.run.preflight import _cautions
 from tameshi.servers.accounts import account_of
 from tameshi.servers.catalog import PRODUCTS, product_named, program_of
 from tameshi.servers.installed import Program
-from tameshi.servers.places import Serving
+from tameshi.servers.placement import Serving
 from tameshi.servers.private import PrivateServer, prepare_directory
 
 
 def no_process_in(folder: Path) -> bool:
-    """Whether nothing that runs mentions the folder."""
+    """Return whether no running process mentions the folder."""
     lines = [
         " ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])
     ]
@@ -39,13 +39,13 @@ def no_process_in(folder: Path) -> bool:
         ("mysql", "--server mysql=mariadb"),
     ],
 )
-def test_no_server_installed_says_what_to_install(name: str, remedy: str) -> None:
+def test_missing_server_names_package(name: str, remedy: str) -> None:
     with pytest.raises(BadInput, match="is not installed") as caught:
         program_of(PRODUCTS[name], Engine(), programs=[])
     assert remedy in str(caught.value)
 
 
-def test_another_version_is_named_with_the_one_there_is() -> None:
+def test_other_version_is_named_with_installed_one() -> None:
     there = [Program("postgres", "15.18", "/a/postgres"), Program("postgres", "13.2", "/b")]
     with pytest.raises(BadInput, match="another version") as caught:
         program_of(PRODUCTS["postgresql"], Engine(version="16"), there)
@@ -55,7 +55,7 @@ def test_another_version_is_named_with_the_one_there_is() -> None:
 @pytest.mark.parametrize(
     ("wanted", "chosen"), [(None, "/c"), ("15", "/b"), ("9.6", "/a"), ("15.2", "/b")]
 )
-def test_the_newest_that_fits_is_chosen(wanted: str | None, chosen: str) -> None:
+def test_newest_matching_version_is_chosen(wanted: str | None, chosen: str) -> None:
     there = [
         Program("postgres", "9.6.24", "/a"),
         Program("postgres", "15.2", "/b"),
@@ -65,8 +65,8 @@ def test_the_newest_that_fits_is_chosen(wanted: str | None, chosen: str) -> None
     assert program_of(PRODUCTS["postgresql"], Engine(version=wanted), there).path == chosen
 
 
-def test_a_product_that_nobody_knows_is_bad_input() -> None:
-    with pytest.raises(BadInput, match="no such database server") as caught:
+def test_unknown_product_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="unknown database server") as caught:
         product_named("oracle")
     assert "mariadb" in str(caught.value)
 
@@ -74,12 +74,12 @@ def test_a_product_that_nobody_knows_is_bad_input() -> None:
 def test_root_without_a_user_for_the_server_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     product = FakeProduct()
-    monkeypatch.setattr(FakeProduct, "account", "nobody-of-that-name")
+    monkeypatch.setattr(FakeProduct, "account", "no-such-account")
     with pytest.raises(BadInput, match="refuses to run as root"):
         account_of(product)
 
 
-def test_every_report_on_mysql_says_that_nobody_tried_it_here() -> None:
+def test_report_on_mysql_states_untested() -> None:
     def said(name: str) -> list[str]:
         serving = Serving(PRODUCTS[name], Program(name, "8.4.3", "/usr/sbin/mysqld"), Engine())
         return [code for found in _cautions({name: serving}) for code in codes(found)]
@@ -100,7 +100,7 @@ def test_a_pool_below_the_servers_minimum_is_bad_input(name: str, size: str) -> 
     assert caught.value.key == f"engine.{name}.buffer_pool" and size in str(caught.value)
 
 
-def test_a_pool_that_only_the_server_finds_too_small_ends_with_its_words(make: Maker) -> None:
+def test_pool_refused_by_server_shows_its_message(make: Maker) -> None:
     options = {"innodb_page_size": "65536"}
     server = make.bare("mariadb", buffer_pool="6 MiB", options=options)
     with pytest.raises(RunFailed, match="innodb_buffer_pool_size"):
@@ -137,13 +137,13 @@ def test_a_path_in_an_option_is_bad_input() -> None:
         )
 
 
-def test_an_option_that_the_version_does_not_have_is_named_with_its_nearest() -> None:
+def test_unknown_option_is_named_with_nearest() -> None:
     product = PRODUCTS["mariadb"]
     program = program_of(product, Engine())
     with pytest.raises(BadInput, match="no such option") as caught:
         product.options(Engine(options={"innodb_io_capacitty": "9"}), program)
     assert "innodb_io_capacity" in str(caught.value)
-    with pytest.raises(BadInput, match="no such option"):  # the server would take this for datadir
+    with pytest.raises(BadInput, match="no such option"):  # the server would accept this as datadir
         product.options(Engine(options={"datadi": "x"}), program)
 
 
@@ -201,10 +201,10 @@ def test_a_directory_that_is_not_tameshis_is_refused(ground: Path) -> None:
     assert [entry.name for entry in (ground / "mine").iterdir()] == ["file"]
 
 
-def test_a_place_closed_to_the_servers_user_names_what_bars_the_way(ground: Path) -> None:
+def test_closed_directory_names_the_obstacle(ground: Path) -> None:
     closed = ground / "closed"
     closed.mkdir(mode=0o700)
-    with pytest.raises(GuardRefusal, match="may not work here") as caught:
+    with pytest.raises(GuardRefusal, match="has no access to this directory") as caught:
         prepare_directory(closed / "db", PRODUCTS["mariadb"], SIZE)
     assert f"chmod o+x {closed}" in str(caught.value)
     assert list(closed.iterdir()) == []
@@ -217,19 +217,19 @@ def test_a_socket_path_too_long_for_the_kernel_is_bad_input(make: Maker, ground:
         make.bare("fake", deep / "db")
 
 
-def test_a_socket_that_somebody_has_is_bad_input(make: Maker) -> None:
+def test_socket_in_use_is_bad_input(make: Maker) -> None:
     server = make.server("fake")
     assert server.address.socket
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(server.address.socket))
         other.listen()
-        with pytest.raises(BadInput, match="listens on the socket already"):
+        with pytest.raises(BadInput, match="listens on the socket"):
             server.start()
     assert server.pid is None
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
-def test_a_port_that_somebody_has_is_bad_input(make: Maker, name: str, ground: Path) -> None:
+def test_port_in_use_is_bad_input(make: Maker, name: str, ground: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -237,17 +237,17 @@ def test_a_port_that_somebody_has_is_bad_input(make: Maker, name: str, ground: P
         product = PRODUCTS[name]
         with prepare_directory(ground / "db", product, SIZE, port=port) as directory:
             server = PrivateServer(product, engine_of(name), directory, ground / "run" / "log")
-            with pytest.raises(BadInput, match="listens on the port already") as caught:
+            with pytest.raises(BadInput, match="listens on the port") as caught:
                 server.start()
     assert str(port) in str(caught.value)
 
 
-# --- Servers that fail ------------------------------------------------------------------------
+# --- Failing servers --------------------------------------------------------------------------
 
 
-def test_a_server_that_dies_at_its_start_shows_its_last_words(make: Maker) -> None:
+def test_server_dying_at_start_shows_last_words(make: Maker) -> None:
     server = make.server("fake", options={"die": "no more ideas"})
-    with pytest.raises(RunFailed, match="ended while it started") as caught:
+    with pytest.raises(RunFailed, match="ended during start-up") as caught:
         server.start()
     assert "cannot go on: no more ideas" in str(caught.value)
     assert server.pid is None
@@ -257,12 +257,10 @@ def test_a_server_that_dies_at_its_start_shows_its_last_words(make: Maker) -> No
 @pytest.mark.parametrize(
     ("name", "damage"), [("mariadb", "ibdata1"), ("postgresql", "global/pg_control")]
 )
-def test_a_real_server_that_dies_at_its_start_shows_its_last_words(
-    make: Maker, name: str, damage: str
-) -> None:
+def test_real_server_dying_at_start_shows_last_words(make: Maker, name: str, damage: str) -> None:
     server = make.server(name)
     (server.home.data / damage).write_bytes(b"")
-    with pytest.raises(RunFailed, match="ended while it started") as caught:
+    with pytest.raises(RunFailed, match="ended during start-up") as caught:
         server.start()
     assert damage.rpartition("/")[2] in str(caught.value)
     assert server.pid is None and no_process_in(server.home.folder)
@@ -275,7 +273,7 @@ def test_a_server_that_is_not_ready_in_time_is_killed(make: Maker) -> None:
     assert server.pid is None and no_process_in(server.home.folder)
 
 
-def test_a_server_that_does_not_stop_is_killed_and_said_so(make: Maker) -> None:
+def test_hanging_server_is_killed_and_reported(make: Maker) -> None:
     server = make.server("fake", options={"deaf": "yes"})
     server.start()
     with pytest.raises(RunFailed, match=r"did not stop in 0.3 s and was killed"):
@@ -283,14 +281,14 @@ def test_a_server_that_does_not_stop_is_killed_and_said_so(make: Maker) -> None:
     assert server.pid is None and no_process_in(server.home.folder)
 
 
-def test_a_failed_initialisation_leaves_nothing_behind(make: Maker) -> None:
+def test_failed_initialisation_leaves_nothing(make: Maker) -> None:
     server = make.bare("fake", options={"broken": "yes"})
     with pytest.raises(RunFailed, match=r"could not make a database \(status 3\).*making"):
         server.initialise()
     assert not server.home.folder.exists()
 
 
-def test_an_option_unknown_to_postgresql_ends_with_its_words(make: Maker) -> None:
+def test_option_unknown_to_postgresql_shows_its_message(make: Maker) -> None:
     server = make.server("postgresql", options={"no_such_thing": "1"})
     with pytest.raises(RunFailed, match='unrecognized configuration parameter "no_such_thing"'):
         server.start()
@@ -298,7 +296,7 @@ def test_an_option_unknown_to_postgresql_ends_with_its_words(make: Maker) -> Non
 
 @pytest.fixture
 def small(ground: Path) -> Iterator[Path]:
-    """A file system of 90 MiB."""
+    """Mount a file system of 90 MiB."""
     point = ground / "small"
     point.mkdir()
     subprocess.run(
@@ -308,7 +306,7 @@ def small(ground: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(point)], check=True)
 
 
-def test_a_storage_that_runs_full_is_told(small: Path, make: Maker) -> None:
+def test_full_storage_is_reported(small: Path, make: Maker) -> None:
     server = make.bare("mariadb", small / "db", redo_log="128 MiB")
     with pytest.raises(RunFailed, match="The storage ran full"):
         server.initialise()

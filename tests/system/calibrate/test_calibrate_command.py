@@ -1,4 +1,4 @@
-"""`tameshi calibrate` as its user meets it: a file, fio's results, a study's, bad input."""
+"""`tameshi calibrate` for its user: a file, fio's results, a study's results, bad input."""
 
 import json
 import signal
@@ -77,7 +77,7 @@ rate_iops=50
 
 
 def check_fit(folder: Path, name: str) -> dict:
-    """A fit's files are whole, and the profile can be used; returns fit.json."""
+    """Check that a fit's files are complete and the profile is usable; return fit.json."""
     text = (folder / "profiles" / "devices" / f"{name}.toml").read_text()
     profile = compiled.device_profile(name, "x", text)
     document = json.loads((folder / "fit.json").read_text())
@@ -92,7 +92,7 @@ def check_fit(folder: Path, name: str) -> dict:
 
 
 @pytest.mark.timeout(600)
-def test_a_file_is_measured_fitted_and_simulated_by_its_profile(tmp_path: Path) -> None:
+def test_file_is_measured_fitted_and_simulated(tmp_path: Path) -> None:
     words = ("calibrate", ".", "--quick", "--repetitions", "1", "--time", "24 s", "--name", "here")
     done = tameshi(*words, "--size", "64 MiB", "--model", "volume", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -105,7 +105,7 @@ def test_a_file_is_measured_fitted_and_simulated_by_its_profile(tmp_path: Path) 
     assert ran.returncode == 0, ran.stderr
 
 
-def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path) -> None:
+def test_profile_from_study_reproduces_its_results(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     assert tameshi("run", "study.toml", "--out", "study", cwd=tmp_path).returncode == 0
     done = tameshi(
@@ -123,7 +123,7 @@ def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path
     assert known in profile
 
 
-def test_results_of_two_devices_are_refused_and_both_are_named(tmp_path: Path) -> None:
+def test_results_of_two_devices_are_refused_with_names(tmp_path: Path) -> None:
     axis = """[axis.kind]
 cloud = { storage.disk.device = "cloud-volume-1tb" }
 disk = { storage.disk.device = "sata-7k2-1tb" }
@@ -134,14 +134,14 @@ disk = { storage.disk.device = "sata-7k2-1tb" }
     assert tameshi("run", "study.toml", "--out", "study", cwd=tmp_path).returncode == 0
     done = tameshi("calibrate", "study", "--out", "out", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
-    told = " ".join(done.stderr.split())
-    assert "these cells worked on 2 storages, and a profile is of one" in told
-    assert "disk (cloud-volume-1tb) in cell" in told and "disk (sata-7k2-1tb) in cell" in told
+    output = " ".join(done.stderr.split())
+    assert "these cells used 2 storages, and a profile describes one" in output
+    assert "disk (cloud-volume-1tb) in cell" in output and "disk (sata-7k2-1tb) in cell" in output
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("form", ["json", "json+"])
-def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
+def test_fio_results_become_a_profile(tmp_path: Path, form: str) -> None:
     (tmp_path / "jobs.fio").write_text(FIO_JOBS)
     words = ["fio", f"--output-format={form}", "--output=fio.json", "jobs.fio"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
@@ -150,10 +150,12 @@ def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
     assert done.returncode == 0, done.stderr
     document = check_fit(tmp_path / "out", "fio")
     measured = {cell["cell"]: cell["measured"] for cell in document["cells"]}
-    told = {job["jobname"]: job for job in json.loads((tmp_path / "fio.json").read_text())["jobs"]}
-    assert set(measured) == set(told) - {"two-files-at-once"}
+    content = {
+        job["jobname"]: job for job in json.loads((tmp_path / "fio.json").read_text())["jobs"]
+    }
+    assert set(measured) == set(content) - {"two-files-at-once"}
     for name, cell in measured.items():
-        side = told[name]["write" if "write" in name else "read"]
+        side = content[name]["write" if "write" in name else "read"]
         assert cell["rate"] == pytest.approx(side["iops"], rel=1e-6)
         assert cell["p99"] == side["clat_ns"]["percentile"]["99.000000"]
     assert document["left_out"] == [
@@ -166,14 +168,12 @@ def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
     ("text", "message"),
     [
         ("{", "this is not JSON"),
-        ("{}", "this holds no results"),
-        ('{"fio version": "fio-3.33", "jobs": []}', "no job of this can be fitted"),
+        ("{}", "no results found here"),
+        ('{"fio version": "fio-3.33", "jobs": []}', "no job here can be fitted"),
         ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
     ],
 )
-def test_what_is_no_result_is_refused_and_leaves_nothing(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_non_result_is_refused_and_leaves_nothing(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "found.json").write_text(text)
     done = tameshi("calibrate", "found.json", cwd=tmp_path)
     assert done.returncode == 2, done.stdout
@@ -185,15 +185,15 @@ def test_what_is_no_result_is_refused_and_leaves_nothing(
     ("words", "message"),
     [
         (("absent.json",), "cannot be read"),
-        (("absent",), "there is nothing here"),
-        (("absent/results",), "there is nothing here"),
-        ((".", "--time", "3 s"), "can't be measured in so short a time"),
+        (("absent",), "no such file or directory"),
+        (("absent/results",), "no such file or directory"),
+        ((".", "--time", "3 s"), "cannot be measured in this time"),
         ((".", "--time", "soon"), "--time"),
-        ((".", "--model", "tape"), "there is no such choice"),
+        ((".", "--model", "tape"), "unknown value"),
         ((".", "--size", "0 B"), "this must be above zero"),
     ],
 )
-def test_what_cannot_be_measured_or_read_is_refused_and_leaves_nothing(
+def test_unmeasurable_target_is_refused_and_leaves_nothing(
     tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     done = tameshi("calibrate", *words, cwd=tmp_path)
@@ -202,14 +202,14 @@ def test_what_cannot_be_measured_or_read_is_refused_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_too_few_cells_are_refused_with_how_many_would_do(tmp_path: Path) -> None:
+def test_too_few_cells_are_refused_with_minimum(tmp_path: Path) -> None:
     few = fio_json.results(fio_json.job("randread", 1, 12_500.0))
     (tmp_path / "few.json").write_text(json.dumps(few))
     done = tameshi("calibrate", "few.json", cwd=tmp_path)
     assert done.returncode == 2
-    told = " ".join(done.stderr.split())
-    assert "Found: 1 cell" in told and "1 cells" not in told, told
-    assert "Accepted: 3 cells or more" in told, told
+    output = " ".join(done.stderr.split())
+    assert "Found: 1 cell" in output and "1 cells" not in output, output
+    assert "Accepted: 3 cells or more" in output, output
 
 
 def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
@@ -235,12 +235,14 @@ def test_options_of_measuring_are_refused_with_results(tmp_path: Path, words: tu
     (tmp_path / "fio.out").write_text(json.dumps(fio_json.drive()))
     done = tameshi("calibrate", "fio.out", *words, cwd=tmp_path)
     assert done.returncode == 2
-    told = " ".join(done.stderr.split())
-    assert f"{words[0]}: this is for measuring" in told and "results in fio.out" in told, told
+    output = " ".join(done.stderr.split())
+    assert (
+        f"{words[0]}: this option applies to measuring" in output and "results in fio.out" in output
+    ), output
     assert [path.name for path in tmp_path.iterdir()] == ["fio.out"]
 
 
-def test_the_last_of_several_states_of_a_run_is_fitted_and_the_basis_says_so(
+def test_last_state_of_run_is_fitted_and_stated(
     tmp_path: Path,
 ) -> None:
     states = []
@@ -257,7 +259,7 @@ def test_the_last_of_several_states_of_a_run_is_fitted_and_the_basis_says_so(
     assert "the last of 2 states of the run" in basis
 
 
-def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: Path) -> None:
+def test_interrupted_calibration_names_resuming_command(tmp_path: Path) -> None:
     words = ("calibrate", ".", "--quick", "--repetitions", "1", "--time", "60 s")
     words = (*words, "--size", "16 MiB", "--out", "my out")
     with start(*words, cwd=tmp_path) as process:
@@ -265,13 +267,13 @@ def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: P
         while not any(tmp_path.glob("my out/runs/*")) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
-    assert "`tameshi calibrate 'my out'` fits what was measured" in told
-    assert "the report holds" not in told
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "`tameshi calibrate 'my out'` fits the finished measurements" in output
+    assert "the report covers" not in output
 
 
-def test_what_the_measurement_leaves_open_is_counted_apart_from_what_misses() -> None:
+def test_uncertain_cells_are_counted_apart_from_misses() -> None:
     def row(low: float, high: float, simulated: float) -> dict:
         measured = {"rate": 100.0, "low": low, "high": high, "p50": None}
         figures = {"rate": simulated, "p50": None}

@@ -1,4 +1,4 @@
-"""Whatever a fit may try can be written down: a candidate is a profile that is accepted."""
+"""Every candidate of a fit is a valid profile."""
 
 from functools import cache
 
@@ -22,7 +22,7 @@ def _cells() -> list[Cell]:
 
 
 def _written(model: Model, places: list[float]) -> str:
-    """The profile with each parameter between its bounds: at place 0 lowest, at 1 highest."""
+    """Return the profile with each parameter between its bounds: 0 is lowest, 1 highest."""
     estimates = [
         Estimated(p, p.low * (p.high / p.low) ** place, 0.1)
         for p, place in zip(model.parameters, places, strict=False)
@@ -36,7 +36,7 @@ def _written(model: Model, places: list[float]) -> str:
     times=st.floats(-4.0, 5.0).map(lambda power: 10.0**power),
     places=st.lists(st.floats(0.0, 1.0), min_size=10, max_size=10),
 )
-def test_every_candidate_of_a_fit_is_a_profile_that_is_accepted(kind, times, places):
+def test_every_candidate_of_fit_is_valid_profile(kind, times, places):
     models = candidates([slowed(each, times) for each in _cells()], CAPACITY, kind)
     assert models
     for model in models:

@@ -1,4 +1,4 @@
-"""What is known comes back: devices of known parameters, simulated and fitted."""
+"""Fits recover known parameters of simulated devices."""
 
 import tomllib
 from dataclasses import replace
@@ -34,7 +34,7 @@ def fitted(cells, only="volume", capacity=CAPACITY, names=None):
 
 
 @pytest.mark.parametrize("rounds", [True, False])
-def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(rounds):
+def test_fit_recovers_volume_parameters_and_rounds(rounds):
     cells = answered(volume(rounds=rounds), GRID)
     assert [each.distrust for each in cells] == [None] * len(cells)
     best, *others = fitted(cells, names=("volume", "volume in rounds"))
@@ -51,7 +51,7 @@ def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(round
 
 
 @pytest.mark.parametrize("longer", ["25 us", None])
-def test_what_a_write_takes_longer_after_a_flush_comes_back_or_is_left_out(longer):
+def test_fit_recovers_or_omits_delay_after_flush(longer):
     synced = [cell(0, 4, 16, **SYNC), cell(0, 128, 1, **SYNC)]
     cells = answered(volume(rounds=True, after_flush=longer), GRID)
     cells += answered(volume(rounds=True, after_flush=longer), synced)
@@ -69,15 +69,15 @@ def test_what_a_write_takes_longer_after_a_flush_comes_back_or_is_left_out(longe
         assert "after_flush" not in device
 
 
-def _known_to(of: Cell, spread: float) -> Cell:
-    """The cell with rates measured as closely as that."""
+def _known_to(each: Cell, spread: float) -> Cell:
+    """Return the cell with this relative interval of rates."""
     return replace(
-        of, operations={kind: replace(f, spread=spread) for kind, f in of.operations.items()}
+        each, operations={kind: replace(f, spread=spread) for kind, f in each.operations.items()}
     )
 
 
 @pytest.mark.parametrize("alone", [("10 us", "15 us"), None])
-def test_what_a_command_alone_takes_longer_comes_back_or_is_left_out(alone):
+def test_fit_recovers_or_omits_delay_of_single_command(alone):
     larger = [cell(reads, 16, depth) for reads in (100, 0) for depth in (1, 2, 8, 32)]
     cells = answered(volume(rounds=True, alone=alone), [*GRID, *larger])
     cells = [_known_to(each, 0.02) for each in cells]
@@ -96,7 +96,7 @@ def test_what_a_command_alone_takes_longer_comes_back_or_is_left_out(alone):
         assert "alone" not in device["read"] and "alone" not in device["write"]
 
 
-def test_the_machines_time_between_two_requests_is_not_taken_for_latency():
+def test_machine_time_between_requests_is_no_latency():
     known = answered(volume(rounds=True), GRID)
     assert all(each.between_ns < 0.02 * 1e9 * each.depth / each.rate for each in known)
     cells = [_latencies_times(each, 0.8) for each in known]
@@ -108,7 +108,7 @@ def test_the_machines_time_between_two_requests_is_not_taken_for_latency():
 
 
 @pytest.mark.parametrize("pattern", ["random", "shuffled"])
-def test_a_disk_gives_back_its_speed_and_its_seeks(pattern):
+def test_fit_recovers_disk_speed_and_seeks(pattern):
     profile = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())["device"]
     grid = [
         (100, 4, 1),
@@ -132,7 +132,7 @@ def test_a_disk_gives_back_its_speed_and_its_seeks(pattern):
     assert found["seek_average"] == pytest.approx(known, rel=0.1)
 
 
-def test_a_limit_is_found_where_there_is_one():
+def test_fit_finds_limit_if_present():
     profile = tomllib.loads((PROFILES / "devices" / "cloud-volume-1tb.toml").read_text())
     grid = [cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 4, 16, 64)]
     grid += [cell(reads, 256, depth) for reads in (100, 0) for depth in (1, 4, 16)]
@@ -144,7 +144,7 @@ def test_a_limit_is_found_where_there_is_one():
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told(name):
+def test_stuck_disk_gives_profile_with_large_error(name):
     lengths = (4, 16, 64)
     grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in DEPTHS]
     grid.append(cell(0, 4, 1, **SYNC))
@@ -156,31 +156,31 @@ def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_t
     assert best.error > 0.3
 
 
-def test_what_no_cell_tells_is_said():
+def test_undetermined_values_are_stated():
     cells = answered(volume(rounds=True), [cell(100, 4, depth) for depth in (1, 2, 4, 16)])
     best = fitted(cells, names=("volume in rounds",))[0]
-    told = {each.parameter.key: each.told for each in best.estimates}
+    told = {each.parameter.key: each.determined for each in best.estimates}
     assert told["read.latency"]
     assert "read.transfer_rate" not in told
-    for untold in (
+    for undetermined in (
         reason("never_alone", "write"),
         reason("one_length", "read.transfer_rate"),
         reason("never_synced", "flush"),
         reason("untested_depth", "parallel", depth=16),
     ):
-        assert untold in best.model.untold
+        assert undetermined in best.model.undetermined
     flash = next(m for m in candidates(cells, CAPACITY, "flash") if m.kind == "flash")
-    assert "needs_overwriting" in [each["code"] for each in flash.untold]
+    assert "needs_overwriting" in [each["code"] for each in flash.undetermined]
 
 
-def test_what_is_held_out_moves_no_parameter():
+def test_held_out_cells_move_no_parameter():
     cells = answered(volume(rounds=True), GRID, 3_000)
     wrong = [_doubled(each) if each.held_out else each for each in cells]
     names = ("volume in rounds",)
     assert fitted(cells, names=names)[0].values == fitted(wrong, names=names)[0].values
 
 
-def test_a_model_with_as_many_parameters_as_fitted_cells_is_tried_only_where_no_other_is():
+def test_overdetermined_model_is_last_resort():
     grid = [cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 4, 16, 64)]
     cells = answered(volume(rounds=False), grid, 3_000)
     assert len([each for each in cells if not each.held_out]) == 6
@@ -196,23 +196,23 @@ def test_a_model_with_as_many_parameters_as_fitted_cells_is_tried_only_where_no_
     assert alone.model.name == slower
 
 
-def _latencies_times(of: Cell, times: float) -> Cell:
+def _latencies_times(each: Cell, times: float) -> Cell:
     operations = {
         kind: Figures(f.rate, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
-        for kind, f in of.operations.items()
+        for kind, f in each.operations.items()
     }
-    return replace(of, operations=operations)
+    return replace(each, operations=operations)
 
 
-def _doubled(of: Cell) -> Cell:
-    return slowed(of, 0.5)
+def _doubled(each: Cell) -> Cell:
+    return slowed(each, 0.5)
 
 
-def test_a_profile_says_of_each_value_where_it_comes_from():
+def test_profile_has_source_of_each_value():
     cells = answered(volume(rounds=True), GRID, 3_000)
     best = fitted(cells, names=("volume in rounds",))[0]
     text = profile_text(best, "a test", "nine cells", "nothing")
     read = compiled.device_profile("test", "test.toml", text)["device"]["volume"]
     assert read["read"]["command_time"]["fitted_on"] == "nine cells"
-    assert read["parallel"]["source"].startswith("not told by what was measured")
+    assert read["parallel"]["source"].startswith("not determined by the measurement")
     assert read["rounds"]["value"] is True

@@ -1,7 +1,7 @@
 """Every job file among fio's own examples runs, or is refused; docs/fio-examples*.md list which.
 
-The files come from Debian's fio-examples (requirements/debian-test.txt). They run as they are, at
-reduced size: sizes, times and places are overridden on the command line.
+The files come from Debian's fio-examples (requirements/debian-test.txt). They run unchanged at
+reduced size: the command line overrides sizes, times and places.
 """
 
 import re
@@ -57,7 +57,7 @@ RUN = {
     "tiobench-example.fio": [],
     "waitfor.fio": ["--filename=stands-for-tmp-data"],
 }
-"""Those that run, and what is overridden besides the size."""
+"""Examples that run, with overrides besides the size."""
 ROW = re.compile(r"\| `([\w.-]+\.fio)` \| (runs|refused): ?(.*?) \|")
 
 
@@ -80,7 +80,7 @@ def test_the_page_lists_every_example_and_no_other(listed):
 
 
 @pytest.mark.parametrize("name", sorted(RUN))
-def test_an_example_meant_for_files_runs_unchanged(name, tmp_path):
+def test_example_on_files_runs_unchanged(name, tmp_path):
     small = ["--size=1m", "--filesize=1m", f"--directory={tmp_path}", *RUN[name]]
     document = results(tmp_path, EXAMPLES / name, *small)
     assert document["jobs"]
@@ -90,7 +90,7 @@ def test_an_example_meant_for_files_runs_unchanged(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if name not in RUN])
-def test_every_other_example_is_refused_for_the_reason_that_the_page_gives(name, listed):
+def test_other_example_is_refused_for_reason_on_page(name, listed):
     with pytest.raises(BadInput) as refused:
         translate([read_job(job) for job in read_job_file(EXAMPLES / name)], name, None)
     where, line, said = str(refused.value).removeprefix(f"{EXAMPLES}/").split(":", 2)

@@ -1,4 +1,4 @@
-"""fio-plot, as it comes from PyPI, draws our results and logs unchanged."""
+"""fio-plot from PyPI draws Tameshi's results and logs unchanged."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ CHARTS = {
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
-    """Results at two queue depths, in the files that fio-plot looks for."""
+    """Write results at two queue depths, in the files that fio-plot reads."""
     folder = tmp_path_factory.mktemp("fio-plot")
     (folder / "data").mkdir()
     for depth in (1, 4):

@@ -18,7 +18,7 @@ BLOCK = 4096
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
-    """A block device and the file behind it, which is its name for `--destroy`."""
+    """Make a block device and its backing file, which is its name for `--destroy`."""
     backing = tmp_path / "disk.img"
     backing.write_bytes(b"\xa5" * SIZE)
     command = ["losetup", "--find", "--show", str(backing)]
@@ -33,16 +33,16 @@ def events(folder: Path, kind: str) -> list[dict]:
     return [event for event in found if event["kind"] == kind]
 
 
-def test_a_verifying_job_is_read_back_at_the_end_apart_from_its_figures(tmp_path):
+def test_verifying_job_is_read_back_outside_its_figures(tmp_path):
     job = ("--name=a", "--rw=randwrite", "--verify=crc32c", "--size=1m", "--ioengine=libaio")
     document = results(tmp_path, *job, "--iodepth=8")
-    (told,) = document["jobs"]
-    assert (told["write"]["total_ios"], told["read"]["total_ios"]) == (256, 0)
+    (job_result,) = document["jobs"]
+    assert (job_result["write"]["total_ios"], job_result["read"]["total_ios"]) == (256, 0)
     last = events(tmp_path, "verified")[-1]
     assert (last["right"], last["unwritten"], last["unsettled"]) == (256, 0, 0)
 
 
-def test_a_job_that_reads_checks_what_another_wrote(tmp_path):
+def test_reading_job_checks_blocks_of_another(tmp_path):
     (tmp_path / "job.fio").write_text(
         "[global]\nfilename=f\nsize=1m\nbs=16k\nverify=md5\ndo_verify=0\n"
         "[w]\nrw=write\n[r]\nstonewall\nrw=read\n"
@@ -55,15 +55,18 @@ def test_a_job_that_reads_checks_what_another_wrote(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("rw=write\nverify=pattern", "blocks are checked by a checksum, not a pattern"),
-        ("rw=write\nverify=md5\nbs=2300", "blocks of 4 KiB are checked"),
-        ("rw=randtrim\nverify=md5", "nobody knows what a trimmed block holds"),
-        ("rw=trimwrite\nverify=md5", "nobody knows what a trimmed block holds"),
+        ("rw=write\nverify=pattern", "only checksums verify blocks, patterns don't"),
+        ("rw=write\nverify=md5\nbs=2300", "verification needs requests aligned to 4 KiB"),
+        ("rw=randtrim\nverify=md5", "the content of a trimmed block is undefined"),
+        ("rw=trimwrite\nverify=md5", "the content of a trimmed block is undefined"),
         ("rw=read\nverify=md5", "no job here writes what this one should check"),
-        ("rw=write\nverify=md5\nverify_only", "`tameshi verify` checks what an earlier run wrote"),
+        (
+            "rw=write\nverify=md5\nverify_only",
+            "`tameshi verify` checks the writes of an earlier run",
+        ),
     ],
 )
-def test_what_cannot_be_verified_is_refused_at_its_line(lines, said):
+def test_unverifiable_job_is_refused_at_its_line(lines, said):
     with pytest.raises(BadInput) as refused:
         translate([read_job(job) for job in parse_job_text(f"[a]\nsize=1m\n{lines}\n")], "j", None)
     assert str(refused.value).startswith("job.fio:") and said in str(refused.value)
@@ -72,7 +75,7 @@ def test_what_cannot_be_verified_is_refused_at_its_line(lines, said):
         translate([read_job(job) for job in parse_job_text(text)], "j", "sas-15k-146gb")
 
 
-def test_a_block_device_is_left_alone_until_it_is_named_and_then_does_what_fio_does(tmp_path, disk):
+def test_named_block_device_behaves_as_in_fio(tmp_path, disk):
     node, backing = disk
     job = ("--name=a", f"--filename={node}", "--rw=randwrite", "--bs=16k", "--direct=1")
     named = ("--ioengine=libaio", "--iodepth=4", "--size=4m", "--verify=sha256")
@@ -80,8 +83,8 @@ def test_a_block_device_is_left_alone_until_it_is_named_and_then_does_what_fio_d
     assert refused.returncode == 2 and f"--destroy {backing}" in refused.stderr
     assert backing.read_bytes() == b"\xa5" * SIZE
     document = results(tmp_path, "--destroy", backing, *job, *named)
-    (told,) = document["jobs"]
-    assert told["write"]["total_ios"] == 256 and told["write"]["io_bytes"] == 4 << 20
+    (job_result,) = document["jobs"]
+    assert job_result["write"]["total_ios"] == 256 and job_result["write"]["io_bytes"] == 4 << 20
     assert events(tmp_path, "verified")[-1]["right"] == 1024
     (run,) = tmp_path.glob("record/runs/*")
     found = tameshi("verify", run, f"--on={node.name}={node}")
@@ -104,7 +107,7 @@ def test_trims_on_a_block_device_are_counted_as_fio_counts_them(tmp_path, disk, 
     assert holds_zeros == ("write" not in kind)
 
 
-def test_handing_over_is_timed_where_it_is_a_call_of_its_own(tmp_path):
+def test_submission_is_timed_if_it_is_a_call(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=4m", "--ioengine=io_uring")
     deep = results(tmp_path, *job, "--iodepth=16")["jobs"][0]["read"]
     slat = deep["slat_ns"]

@@ -1,4 +1,4 @@
-"""`tameshi ask` from its options to the report."""
+"""`tameshi ask` from options to report."""
 
 import json
 
@@ -12,7 +12,7 @@ QUESTION = (
 )
 
 
-def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
+def test_repeated_question_runs_nothing(tmp_path):
     out = tmp_path / "out"
     done = tameshi(*QUESTION, "--no-sensitivity", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -36,7 +36,7 @@ def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
     assert (out / "results.json").read_bytes() == before
 
 
-def test_what_the_answer_hangs_on_is_tried(tmp_path):
+def test_uncertain_inputs_of_answer_are_run(tmp_path):
     out = tmp_path / "out"
     done = tameshi(*QUESTION, "--buffer-pool", "8MiB", "--time", "50 ms", "--out", out)
     assert done.returncode == 0, done.stderr
@@ -45,7 +45,7 @@ def test_what_the_answer_hangs_on_is_tried(tmp_path):
     assert "sensitivity-plot" in (out / "report.html").read_text()
 
 
-def test_a_folder_of_another_study_is_refused_and_stays_as_it_is(study, tmp_path):
+def test_folder_of_other_study_is_refused_unchanged(study, tmp_path):
     out, small = tmp_path / "out", study(SMALL.replace("repetitions = 2", "repetitions = 1"))
     assert tameshi("run", small, "--out", out).returncode == 0
     before = contents(out)
@@ -72,22 +72,26 @@ def contents(folder):
     ("option", "value", "words"),
     [
         ("--database-size", "24", "--database-size: the unit is missing"),
-        ("--buffer-pool", "16MiB..8MiB", "--buffer-pool: this range is upside down"),
-        ("--storage", "nonesuch", "--storage: there is no such storage"),
+        ("--buffer-pool", "16MiB..8MiB", "--buffer-pool: this range is reversed"),
+        ("--storage", "nonesuch", "--storage: no such storage"),
         ("--target-qps", "0", "Found: 0. Accepted: a number above zero, 1,000,000,000 at most."),
         ("--target-qps", "inf", "Found: inf. Accepted: a number above zero"),
         ("--target-qps", "1e300", "Found: 1e+300. Accepted: a number above zero"),
         ("--target-p99", "fast", "Found: fast. Accepted: a number and ns, us, ms, s, min or h"),
         ("--database-size", "1.5gb", "Found: 1.5gb. Accepted: a number and B, KB, MB, GB"),
-        ("--row-size", "1 KiB", "--row-size: rows of tpcc have a size of their own"),
-        ("--workload", "document", "--workload: there is no such choice"),
+        (
+            "--row-size",
+            "1 KiB",
+            "--row-size: --row-size does not apply to tpcc: its rows have a fixed size",
+        ),
+        ("--workload", "document", "--workload: unknown value"),
         ("--engine-version", "3.23", "version"),
         ("--buffer-pool", "4MiB..8MiB", "Found: 4 MiB. Accepted: 5 MiB or more."),
-        ("--redo-log", "512KiB", "--redo-log: no server has a redo log below 1 MiB"),
+        ("--redo-log", "512KiB", "--redo-log: the server's minimum redo log is 1 MiB"),
         ("--scale", "2", "10 MiB or more"),
     ],
 )
-def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_path):
+def test_bad_questions_are_refused_and_create_nothing(option, value, words, tmp_path):
     from tameshi.commands import cli
     from tameshi.core.errors import BadInput
 
@@ -98,16 +102,16 @@ def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_rows_of_more_than_half_a_page_are_told_by_their_option(tmp_path):
+def test_rows_over_half_a_page_are_refused_by_option(tmp_path):
     words = ("--workload", "key_update", "--row-size", "20KB", "--out", tmp_path / "out")
     done = tameshi(*QUESTION, *words)
     assert done.returncode != 0
-    assert "--row-size: a row takes half a page at most" in done.stderr
+    assert "--row-size: a row takes at most half a page" in done.stderr
     assert "Accepted: 1 B to 8000 B" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_a_price_of_energy_without_watts_is_told_and_creates_nothing(tmp_path):
+def test_energy_price_without_watts_is_refused(tmp_path):
     prices = ("--price", "cloud-volume-1tb=9", "--price", "energy=0.2")
     storage = ("--storage", "cloud-volume-1tb", *prices)
     done = tameshi(*QUESTION, *storage, "--out", tmp_path / "out")

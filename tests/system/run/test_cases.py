@@ -1,4 +1,4 @@
-"""Inputs from practice with known right values; each test is named after its case."""
+"""Inputs from practice with known correct values; each test is named after its case."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ until.time = "4 s"
 
 
 def simulated(folder: Path, text: str) -> Path:
-    """The study's folder after a run."""
+    """Return the study's folder after a run."""
     (folder / "study.toml").write_text(text)
     done = tameshi("run", folder / "study.toml", "--out", folder / "out")
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_v_write_cliff_comes_when_the_whole_cache_is_full(tmp_path: Path) -> Non
     assert results(out)["cells"][0]["estimates"][0]["scale"] == 1
 
 
-def test_p0_ramp_used_up_the_amount(tmp_path: Path) -> None:
+def test_p0_ramp_longer_than_amount_is_refused(tmp_path: Path) -> None:
     found = results(simulated(tmp_path, RAMP_AND_AMOUNT))
     assert found["verdict"]["level"] == "warning"
     assert codes(found["verdict"]) == ["ramped"]

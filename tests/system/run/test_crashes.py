@@ -1,4 +1,4 @@
-"""Crashes that a study asks for: the server comes back during the run, and the verdict is told."""
+"""Crashes in a study: server restart during the run, and the verdict."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SETTINGS = {
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that the servers' own users may reach."""
+    """Make a folder that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -75,7 +75,7 @@ def told(out: Path, kind: str) -> list[dict[str, Any]]:
         ("sqlite", "power_cut = {}"),
     ],
 )
-def test_a_server_that_crashes_comes_back_and_the_verdict_is_told(
+def test_crashed_server_restarts_and_verdict_is_reported(
     tmp_path: Path, place: Path, engine: str, how: str
 ) -> None:
     done = crashed(tmp_path, place, engine, how)
@@ -101,17 +101,17 @@ def test_a_server_that_crashes_comes_back_and_the_verdict_is_told(
 
 
 @pytest.mark.timeout(300)
-def test_settings_that_lose_commits_are_told_so_by_the_verdict(tmp_path: Path, place: Path) -> None:
+def test_verdict_reports_settings_that_lose_commits(tmp_path: Path, place: Path) -> None:
     settings = 'commit = "OFF"\noptions = { journal_mode = "WAL" }'
     crashed(tmp_path, place, "sqlite", "power_cut = {}", settings)
     (outcome,) = outcomes(tmp_path / "out")
     verdict = outcome["verdict"]
     assert verdict["level"] == "invalid"
-    # It lost commits, or so much that it is no database any more.
+    # It lost commits, or so much that the database is unusable.
     assert "commits_lost" in codes(verdict) or outcome["status"] == "failed", verdict
 
 
-def test_a_crash_that_cannot_be_is_told_and_creates_nothing(tmp_path: Path, place: Path) -> None:
+def test_impossible_crash_is_refused_and_creates_nothing(tmp_path: Path, place: Path) -> None:
     done = crashed(tmp_path, place, "sqlite", "kill = {}")
     assert done.returncode == 2
     assert "there is no server to kill" in " ".join(done.stderr.split())

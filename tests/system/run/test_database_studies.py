@@ -1,4 +1,4 @@
-"""The ready studies of databases: each plans as it stands, and its small variant runs for real."""
+"""Ready studies of databases: each plans unchanged, and its small variant runs on servers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ METRICS = {
 
 @pytest.fixture
 def places() -> Iterator[list[Path]]:
-    """Two folders that the servers' own users may reach."""
+    """Make two folders that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         Path(name).chmod(0o755)
         found = [Path(name, number) for number in ("1", "2")]
@@ -54,7 +54,7 @@ def run_small(name: str, places: list[Path], out: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BINDINGS)
-def test_a_ready_study_of_databases_plans_in_full_and_small(name: str) -> None:
+def test_database_study_plans_in_full_and_small(name: str) -> None:
     for size in ([], ["--quick"]):
         done = tameshi("plan", STUDIES / f"{name}.toml", "--world", "measured", *size)
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Programs on real databases, through the command line, from a place where nothing is yet."""
+"""Programs on real databases, through the command line, from an empty folder."""
 
 import subprocess
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ interval = "100 ms"
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that the servers' own users may reach."""
+    """Make a folder that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -92,7 +92,7 @@ def test_one_study_runs_on_all_products_from_a_clean_machine(study, tmp_path, pl
         if product != "sqlite":
             assert 0 <= found["server", "server.hit_ratio"] <= 1
             assert found["server", "process.processors"] > 0
-    # Nothing is left of what was made, and each server's own words are kept.
+    # No created file remains, and each server's log is kept.
     assert list(place.iterdir()) == []
     assert len(list(out.glob("runs/*/server.log"))) == 2
     report = (out / "report.html").read_text()
@@ -121,8 +121,8 @@ def test_tpcc_on_the_embedded_default_is_loaded_once_and_checked(study, tmp_path
         assert {"tpcc.new_order", "tpcc.payment"} <= kinds
         orders = found["tpcc.new_order", "transaction.rate"]
         assert found["tpcc.new_order", "transaction.tpmc"] == pytest.approx(60 * orders)
-        whole = sum(found[kind, "transaction.rate"] for kind in kinds)
-        assert found["tpcc", "transaction.rate"] == pytest.approx(whole)
+        total = sum(found[kind, "transaction.rate"] for kind in kinds)
+        assert found["tpcc", "transaction.rate"] == pytest.approx(total)
 
 
 def test_an_interrupted_run_leaves_no_server_and_is_made_again(study, tmp_path, place):
@@ -147,9 +147,7 @@ def test_an_interrupted_run_leaves_no_server_and_is_made_again(study, tmp_path, 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("engine", "room"), [("sqlite", "90m"), ("mariadb", "200m")])
-def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
-    study, tmp_path, place, engine, room
-):
+def test_full_disk_while_loading_is_reported_and_cleaned(study, tmp_path, place, engine, room):
     small = place / "small"
     small.mkdir()
     options = f"size={room},mode=755"
@@ -178,7 +176,7 @@ def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
         ("postgresql", 'no_such_thing = "1"', 'unrecognized configuration parameter "no_such'),
     ],
 )
-def test_a_server_that_dies_at_its_start_is_told_with_its_last_words(
+def test_server_dying_at_start_is_reported_with_last_words(
     study, tmp_path, place, engine, option, said
 ):
     program = PRODUCTS[PRODUCTS.index("[workload") : PRODUCTS.index("[run]")]
@@ -191,7 +189,7 @@ def test_a_server_that_dies_at_its_start_is_told_with_its_last_words(
     assert all(path.name.startswith(".tameshi") for path in left), left
 
 
-def test_a_value_that_no_option_of_sysbenchs_has_is_told(study, tmp_path):
+def test_value_unknown_to_sysbench_is_refused(study, tmp_path):
     for wrong in ('mysql_storage_engine = "x; DROP"', "rand_pareto_h = 1.0", "rand_spec_pct = 0"):
         oltp = f'[workload.oltp]\nmix = "read_only"\nclients = 1\ntables = 1\nrows = 9\n{wrong}'
         text = TPCC.replace("[workload.tpcc]\nclients = 1", oltp).replace('["tpcc"]', '["oltp"]')
@@ -214,7 +212,7 @@ BAD = [
     ("small pool", '[engine.mariadb]\nbuffer_pool = "1 MiB"', [], "so small a buffer pool"),
     ("path", '[engine.mariadb]\noptions = { innodb_data_home_dir = "/etc" }', [], "names no path"),
     ("option", '[engine.mariadb]\noptions = { innodb_bufer = "1" }', [], "no such option"),
-    ("product", "[engine.mysql]", ["--server=mysql=oracle"], "no such database server"),
+    ("product", "[engine.mysql]", ["--server=mysql=oracle"], "unknown database server"),
     ("not installed", "[engine.mysql]", [], "MySQL is not installed"),
     ("secret", '[engine.mariadb]\ndsn = "mariadb://me:x@h/d"', [], "engine.mariadb.dsn"),
     (
@@ -228,13 +226,15 @@ BAD = [
         "data set",
         '[axis.rows]\nvaries = "within"\nset = "workload.key_update.rows"\nlevels = [1, 2]',
         [],
-        "data set can't change within a run",
+        "data set cannot change within a run",
     ),
 ]
 
 
-@pytest.mark.parametrize(("name", "more", "options", "told"), BAD, ids=[c[0] for c in BAD])
-def test_bad_databases_are_told_and_create_nothing(study, tmp_path, name, more, options, told):
+@pytest.mark.parametrize(("name", "more", "options", "expected"), BAD, ids=[c[0] for c in BAD])
+def test_bad_databases_are_refused_and_create_nothing(
+    study, tmp_path, name, more, options, expected
+):
     text = TPCC.replace(
         "[workload.tpcc]\nclients = 1\n",
         PRODUCTS[PRODUCTS.index("[workload") : PRODUCTS.index("[phase")],
@@ -254,6 +254,6 @@ def test_bad_databases_are_told_and_create_nothing(study, tmp_path, name, more, 
     done = tameshi("run", path, "--out", tmp_path / "out", *world, *on, *options)
     assert done.returncode == 2, done.stderr
     said = " ".join(done.stderr.split())
-    assert told in said, said
+    assert expected in said, said
     assert "me:x" not in said
     assert sorted(tmp_path.rglob("*")) == before

@@ -1,6 +1,6 @@
-"""Digests of every ready study at quick size: a change that moves a simulated result shows here.
+"""Digests of every ready study at quick size: they reveal any change of a simulated result.
 
-`python tests/system/run/test_digests.py` writes tests/digests.json anew.
+`python tests/system/run/test_digests.py` rewrites tests/digests.json.
 """
 
 import json
@@ -18,7 +18,7 @@ from tameshi.record import store
 ROOT = Path(__file__).resolve().parents[3]
 KEPT = ROOT / "tests" / "digests.json"
 MEASURED_ONLY = {"document"}
-"""Studies of servers that have no model."""
+"""Studies of servers without a model."""
 STUDIES = sorted(p for p in data.STUDIES.glob("*.toml") if p.stem not in MEASURED_ONLY)
 
 

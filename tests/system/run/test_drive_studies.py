@@ -1,4 +1,4 @@
-"""The reference studies of drives: each gives the same again, and what is written down."""
+"""Reference studies of drives: repeatable, and equal to the recorded figures."""
 
 import csv
 import json
@@ -33,59 +33,63 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "commit-cost": {"drive": ["optane", "consumer_nvme"]},
     "queue-priorities": {},
 }
-"""The studies, and the levels of their axes that the short test keeps."""
+"""Studies, and the levels of their axes in the short test."""
 REPRODUCE = ("drive-aging", "drive-spec-table", "flash-card-review", "nvme-stripe", "sr-iov")
-"""Those that list published figures."""
+"""Studies with published figures."""
 SHORT = {"ramp": "1 ms", "until": {"time": "4 ms"}}
 
 
 def smaller(name: str) -> StudyFile:
-    """A study with fewer levels, its phases shortened and its flash at a small part."""
-    told = tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))
+    """Return a study with fewer levels, shorter phases and a small part of its flash."""
+    document = tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))
     for axis, levels in KEPT[name].items():
-        told["axis"][axis] = {level: told["axis"][axis][level] for level in levels}
-    told["phase"] = {phase: {**of, **SHORT} for phase, of in told["phase"].items()}
+        document["axis"][axis] = {level: document["axis"][axis][level] for level in levels}
+    document["phase"] = {phase: {**each, **SHORT} for phase, each in document["phase"].items()}
     if name == "nvme-stripe":
-        told["axis"]["drives"]["levels"], told["axis"]["jobs"]["levels"] = [2], [4, 64]
-        told["phase"]["bandwidth"]["until"] = {"time": "120 ms"}
-    for test in told["axis"].get("test", {}).values():
-        test["phase"] = {phase: {**of, **SHORT} for phase, of in test["phase"].items()}
-    for storage in told["storage"].values():
+        document["axis"]["drives"]["levels"], document["axis"]["jobs"]["levels"] = [2], [4, 64]
+        document["phase"]["bandwidth"]["until"] = {"time": "120 ms"}
+    for test in document["axis"].get("test", {}).values():
+        test["phase"] = {phase: {**each, **SHORT} for phase, each in test["phase"].items()}
+    for storage in document["storage"].values():
         if "scale" in storage:
             storage["scale"] = 256
         if "written" in storage:
             storage["written"] = "once"
-    for of in told["axis"].get("drive", {}).values():
-        if "storage" in of:
-            of["storage"]["card"]["scale"] = 256
-        of.pop("phase", None)
+    for each in document["axis"].get("drive", {}).values():
+        if "storage" in each:
+            each["storage"]["card"]["scale"] = 256
+        each.pop("phase", None)
     if name == "slc-cache":
-        del told["axis"]["pause"], told["phase"]["pause"]
+        del document["axis"]["pause"], document["phase"]["pause"]
     if name == "hot-drive":
-        told["phase"] = {k: {**v, "until": {"time": "60 ms"}} for k, v in told["phase"].items()}
+        document["phase"] = {
+            k: {**v, "until": {"time": "60 ms"}} for k, v in document["phase"].items()
+        }
     if name == "drive-spec-table":
-        told["phase"] = {k: {**v, "until": {"time": "40 ms"}} for k, v in told["phase"].items()}
-        told["storage"] = {name: told["storage"][name] for name in ("disk", "array")}
+        document["phase"] = {
+            k: {**v, "until": {"time": "40 ms"}} for k, v in document["phase"].items()
+        }
+        document["storage"] = {name: document["storage"][name] for name in ("disk", "array")}
     if name == "drive-aging":
-        told["event"]["dark"]["at"] = "2 ms"
-    told["run"]["interval"] = "1 ms"
-    told.pop("quick", None)
-    told["published"] = [
+        document["event"]["dark"]["at"] = "2 ms"
+    document["run"]["interval"] = "1 ms"
+    document.pop("quick", None)
+    document["published"] = [
         figure
-        for figure in told.get("published", [])
-        if all(str(level) in levels_of(told, axis) for axis, level in figure["cell"].items())
+        for figure in document.get("published", [])
+        if all(str(level) in levels_of(document, axis) for axis, level in figure["cell"].items())
     ]
-    return StudyFile(name, STUDIES / f"{name}.toml", as_toml(told))
+    return StudyFile(name, STUDIES / f"{name}.toml", as_toml(document))
 
 
-def levels_of(told: dict[str, Any], axis: str) -> list[str]:
-    """The levels of an axis, as labels."""
-    of = told["axis"][axis]
-    return [str(level) for level in of.get("levels", of)]
+def levels_of(expected: dict[str, Any], axis: str) -> list[str]:
+    """Return the levels of an axis, as labels."""
+    each = expected["axis"][axis]
+    return [str(level) for level in each.get("levels", each)]
 
 
 def as_toml(value: dict[str, Any]) -> str:
-    """A document whose tables all stand on one line each."""
+    """Return a document with each table on one line."""
     return "\n".join(f"{json.dumps(key)} = {inline(each)}" for key, each in value.items())
 
 
@@ -98,7 +102,7 @@ def inline(value: Any) -> str:
 
 
 def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes:
-    """results.json of a study whose runs are made in this process."""
+    """Run a study in this process; return its results.json."""
     guard.claim_folder(folder)
     planned, runs = plan(study, "simulated", quick=quick), []
     for number, spec in enumerate(planned.runs):
@@ -112,24 +116,20 @@ def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_study_of_drives_made_small_gives_the_same_results_again(
-    name: str, tmp_path: Path
-) -> None:
+def test_small_drive_study_repeats_its_results(name: str, tmp_path: Path) -> None:
     study = smaller(name)
     first, second = (carried_out(study, tmp_path / out) for out in "ab")
     assert first == second
     found = json.loads(first)
     assert all(cell["estimates"] for cell in found["cells"])
-    told = [e for cell in found["cells"] for e in cell["estimates"] if "operations" in e]
-    assert told and all(e["metric"].endswith((".max", ".stddev")) for e in told)
+    values = [e for cell in found["cells"] for e in cell["estimates"] if "operations" in e]
+    assert values and all(e["metric"].endswith((".max", ".stddev")) for e in values)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", KEPT)
-def test_a_quick_study_of_drives_gives_the_same_results_on_every_run(
-    name: str, tmp_path: Path
-) -> None:
+def test_quick_drive_study_repeats_its_results(name: str, tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "b"
     for out, jobs in ((a, "1"), (b, "2")):
         words = ("run", STUDIES / f"{name}.toml", "--quick", "--out", out, "--jobs", jobs)
@@ -140,22 +140,20 @@ def test_a_quick_study_of_drives_gives_the_same_results_on_every_run(
 
 
 @pytest.mark.parametrize("seed", [20261121, 1])
-def test_what_a_host_lets_through_after_writes_is_what_was_published_whatever_the_seed(
-    seed: int, tmp_path: Path
-) -> None:
-    told = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
-    [figure] = [figure for figure in told["published"] if figure["id"] == "S1-0236"]
-    told["axis"] = {
-        axis: {label: told["axis"][axis][label]} for axis, label in figure["cell"].items()
+def test_host_rate_after_writes_matches_published_for_any_seed(seed: int, tmp_path: Path) -> None:
+    document = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
+    [figure] = [figure for figure in document["published"] if figure["id"] == "S1-0236"]
+    document["axis"] = {
+        axis: {label: document["axis"][axis][label]} for axis, label in figure["cell"].items()
     }
-    quick = told["quick"]["axis"]
-    told["quick"]["axis"] = {
+    quick = document["quick"]["axis"]
+    document["quick"]["axis"] = {
         axis: {label: quick[axis][label]} for axis, label in figure["cell"].items() if axis in quick
     }
     # Quick reads end before a time slice does.
     del quick["test"]["four_kib"]["phase"]["reads"]
-    told["run"]["seed"], told["published"] = seed, [figure]
-    study = StudyFile("s1-0236", STUDIES / "s1-0236.toml", as_toml(told))
+    document["run"]["seed"], document["published"] = seed, [figure]
+    study = StudyFile("s1-0236", STUDIES / "s1-0236.toml", as_toml(document))
     [found] = json.loads(carried_out(study, tmp_path / "out", quick=True))["published"]
     assert found["published"] == 580_000
     assert found["predicted"] == pytest.approx(found["published"], rel=0.05)
@@ -164,9 +162,7 @@ def test_what_a_host_lets_through_after_writes_is_what_was_published_whatever_th
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("name", REPRODUCE)
-def test_what_is_written_down_of_a_study_of_drives_is_what_it_gives(
-    name: str, tmp_path: Path
-) -> None:
+def test_recorded_figures_of_drive_study_are_current(name: str, tmp_path: Path) -> None:
     done = tameshi("predictions", "--only", name, "--folder", tmp_path, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     kept, found = written(PAGES, name), written(tmp_path, name)
@@ -176,7 +172,7 @@ def test_what_is_written_down_of_a_study_of_drives_is_what_it_gives(
 
 
 def written(folder: Path, study: str) -> dict[str, float]:
-    """Figures of a study, known and predicted, as a folder has them last."""
+    """Return a study's latest recorded figures, known and predicted."""
     with (folder / "calibration.csv").open(newline="", encoding="utf-8") as file:
         known = {
             row["id"]: float(row["ours"]) for row in csv.DictReader(file) if row["study"] == study

@@ -1,4 +1,4 @@
-"""Reports in the layout of tpcc-mysql and sysbench: line by line as theirs, and true figures."""
+"""Reports in the layouts of tpcc-mysql and sysbench: lines and figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ interval = "500 ms"
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that the servers' own users may reach."""
+    """Make a folder that the servers' users may enter."""
     with TemporaryDirectory(prefix="tameshi-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -64,7 +64,7 @@ def estimates(out: Path) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.timeout(300)
-def test_tpcc_reads_as_tpcc_mysqls_report(study, tmp_path, place):
+def test_tpcc_prints_in_tpcc_mysqls_layout(study, tmp_path, place):
     out = ran(study, tmp_path, place, "sqlite", "tpcc", "clients = 2")
     text = reported(out, "tpcc-mysql")
     assert mismatch(TPCC_MYSQL, text) == ""
@@ -72,18 +72,18 @@ def test_tpcc_reads_as_tpcc_mysqls_report(study, tmp_path, place):
     tpmc = float(re.search(r"([\d.]+) TpmC", text)[1])
     assert tpmc == pytest.approx(found["tpcc.new_order", "transaction.tpmc"], rel=1e-3)
     rows = re.findall(r"\[(\d)\] sc:(\d+)  lt:(\d+)  rt:(\d+)  fl:(\d+)", text)
-    whole = sum(int(sc) + int(lt) for _, sc, lt, _, _ in rows)
+    total = sum(int(sc) + int(lt) for _, sc, lt, _, _ in rows)
     per_line = re.findall(r"trx: (\d+),.*max_rt: [\d.]+" + r", (\d+)\|[\d.]+" * 4, text)
-    assert 0 < sum(int(n) for line in per_line for n in line) <= whole
+    assert 0 < sum(int(n) for line in per_line for n in line) <= total
     retries = sum(int(rt) for *_, rt, _ in rows)
-    seconds = whole / found["tpcc", "transaction.rate"]
+    seconds = total / found["tpcc", "transaction.rate"]
     assert retries == pytest.approx(found["tpcc", "transaction.retry_rate"] * seconds, abs=0.51)
-    # The same run reads as sysbench's report too, whatever its program.
+    # The same run prints in sysbench's layout too, with any program.
     assert mismatch(SYSBENCH, reported(out, "sysbench")) == ""
 
 
 @pytest.mark.timeout(300)
-def test_our_report_and_sysbenchs_own_read_alike(study, tmp_path, place):
+def test_oltp_prints_in_sysbenchs_layout(study, tmp_path, place):
     settings = 'mix = "read_write"\nclients = 2\ntables = 1\nrows = 500'
     out = ran(study, tmp_path, place, "mariadb", "oltp", settings)
     text = reported(out, "sysbench")
@@ -94,7 +94,7 @@ def test_our_report_and_sysbenchs_own_read_alike(study, tmp_path, place):
     events = int(re.search(r"events: +(\d+)", text)[1])
     queries = int(re.search(r"queries: +(\d+)", text)[1])
     assert kinds["read"] + kinds["write"] + kinds["other"] == kinds["total"] == queries
-    # Fourteen selects, four changes, BEGIN and COMMIT; some were cut off by the window's ends.
+    # Fourteen selects, four changes, BEGIN and COMMIT; the window's ends cut some off.
     assert queries / events == pytest.approx(20, rel=0.2)
     assert kinds["read"] / kinds["write"] == pytest.approx(14 / 4, rel=0.2)
     per_second = float(re.search(r"transactions: +\d+ +\(([\d.]+) per sec", text)[1])
@@ -104,7 +104,7 @@ def test_our_report_and_sysbenchs_own_read_alike(study, tmp_path, place):
 
 
 def sysbenchs_own(place: Path) -> str:
-    """What sysbench itself prints, on a private server."""
+    """Return sysbench's own output, on a private server."""
     product = PRODUCTS["mariadb"]
     engine = Engine.model_validate({"redo_log": "8 MiB", "buffer_pool": "16 MiB"})
     guard.claim_folder(place / "log")
@@ -129,7 +129,7 @@ def sysbenchs_own(place: Path) -> str:
     return done.stdout
 
 
-def test_a_study_without_such_a_program_is_refused_by_name(study, tmp_path, place):
+def test_study_without_program_of_layout_is_refused(study, tmp_path, place):
     settings = "tables = 1\nrows = 200\nrow_size = '300 B'\nclients = 1"
     out = ran(study, tmp_path, place, "sqlite", "key_update", settings)
     done = tameshi("report", out, "--format", "tpcc-mysql")

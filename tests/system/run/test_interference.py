@@ -1,18 +1,18 @@
-"""The ready study of interference, simulated: what disturbs a commit stands in its report."""
+"""Ready study of interference, simulated: disturbances of a commit in its report."""
 
 import pytest
 from command import results, tameshi
 
 
 def tails(found: dict, phase: str) -> dict[str, float]:
-    """p99.9 of commits by stream, ns."""
+    """Return p99.9 of commits by stream, in ns."""
     cell = next(cell for cell in found["cells"] if cell["phase"] == phase)
     wanted = (e for e in cell["estimates"] if e["metric"] == "commit.latency.p999")
     return {estimate["subject"]: estimate["value"] for estimate in wanted}
 
 
 @pytest.mark.timeout(600)
-def test_what_disturbs_a_commit_stands_in_the_report_of_the_interference_study(quick_study):
+def test_interference_report_names_disturbances_of_commit(quick_study):
     folder = quick_study("interference").folder
     found = results(folder)
     assert len({cell["phase"] for cell in found["cells"]}) == 5 + 10 + 1

@@ -1,4 +1,4 @@
-"""Ctrl-C, kill -9 and resume: a folder always reads back, a resumed study equals the other."""
+"""Ctrl-C, kill -9 and resume: a folder always reads back, and a resumed study is equal."""
 
 import json
 import os
@@ -25,12 +25,12 @@ from tameshi.record import store
 from tameshi.record.events import read_events
 
 LONG = SMALL.replace('"120 ms"', '"800 s"').replace('interval = "10 ms"', 'interval = "10 s"')
-"""Minutes of a modelled disk's work: a second or two of ours per run."""
+"""Minutes of a modelled disk's work: one or two seconds of real time per run."""
 WHILE = {"simulated": LONG, "measured": SMALL.replace('"120 ms"', '"400 ms"')}
 
 
 def readable(out: Path) -> None:
-    """Every file of a study folder reads back, whatever was cut short."""
+    """Read back every file of a study folder after an interruption."""
     for folder in out.glob("runs/*"):
         run = store.read_run(folder)
         if run:
@@ -46,7 +46,7 @@ def readable(out: Path) -> None:
 def killed_and_resumed(
     study: Path, options: list[str], out: Path, kills: int, rng: random.Random
 ) -> None:
-    """Kill the study that often at random moments, then let it finish."""
+    """Kill the study this often at random times, then let it finish."""
     begun = time.monotonic()
     timed = tameshi_process("run", study, *options, "--out", out.with_name("timed"))
     assert timed.returncode == 0, timed.stderr
@@ -76,16 +76,16 @@ def assert_resumes(study, tmp_path: Path, kills: int, seed: int) -> None:
     assert (out / "results.json").read_bytes() == (undisturbed / "results.json").read_bytes()
 
 
-def test_a_simulated_study_killed_at_random_moments_resumes_to_the_same_digests(study, tmp_path):
+def test_killed_simulated_study_resumes_to_same_digests(study, tmp_path):
     assert_resumes(study, tmp_path, kills=4, seed=1)
 
 
 @pytest.mark.soak
-def test_twenty_kills_at_random_moments(study, tmp_path):
+def test_study_survives_twenty_random_kills(study, tmp_path):
     assert_resumes(study, tmp_path, kills=20, seed=2)
 
 
-def test_a_measured_study_killed_at_random_moments_resumes(study, tmp_path):
+def test_killed_measured_study_resumes(study, tmp_path):
     options = ["--world", "measured", f"--on=disk={tmp_path}"]
     killed_and_resumed(study(WHILE["measured"]), options, tmp_path / "out", 3, random.Random(3))
     cells = results(tmp_path / "out")["cells"]
@@ -93,7 +93,7 @@ def test_a_measured_study_killed_at_random_moments_resumes(study, tmp_path):
 
 
 @pytest.mark.parametrize("world", ["simulated", "measured"])
-def test_ctrl_c_leaves_a_usable_partial_result_that_resumes(study, tmp_path, world):
+def test_ctrl_c_leaves_partial_result_that_resumes(study, tmp_path, world):
     text = WHILE[world].replace('"800 s"', '"80000 s"').replace('"400 ms"', '"4 s"')
     path, out = study(text.replace("repetitions = 2", "repetitions = 1")), tmp_path / "out"
     options = ["--world", world, *([f"--on=disk={tmp_path}"] if world == "measured" else [])]
@@ -130,7 +130,7 @@ def test_ctrl_c_while_a_worker_starts_fails_no_run(study, tmp_path):
     assert [outcome["status"] for outcome in outcomes(out)] == ["complete"] * 4
 
 
-def test_a_worker_that_is_killed_fails_its_run_and_the_others_go_on(study, tmp_path):
+def test_killed_worker_fails_its_run_and_others_continue(study, tmp_path):
     out = tmp_path / "out"
     process = start("run", study(LONG), "--out", out, "--jobs", "1")
     wait_until(
@@ -161,7 +161,7 @@ def test_two_runs_do_not_share_a_folder(study, tmp_path):
 
 
 def test_the_check_for_readable_folders_can_fail(study, tmp_path):
-    """A canary: a torn outcome, which no kill may leave, is found."""
+    """A canary: detect a torn outcome, which no kill may leave."""
     out = tmp_path / "out"
     assert tameshi("run", study(), "--out", out).returncode == 0
     outcome = next(out.glob("runs/*/outcome.json"))

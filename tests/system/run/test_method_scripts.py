@@ -1,4 +1,4 @@
-"""What scripts for the SNIA tests get wrong, and our studies of them do not."""
+"""Common errors of SNIA test scripts, and their absence from Tameshi's studies."""
 
 import pytest
 from command import results, tameshi
@@ -16,7 +16,7 @@ def planned(name: str) -> RunSpec:
     return run
 
 
-def test_idle_recovery_rests_only_where_it_waits():
+def test_idle_recovery_pauses_only_in_waits():
     run = planned("pts-hir")
     idle = {phase.name for phase in run.phases if not phase.streams}
     assert idle == {"wait"}
@@ -24,7 +24,7 @@ def test_idle_recovery_rests_only_where_it_waits():
 
 
 @pytest.mark.parametrize("name", ["pts-div", "pts-ecw"])
-def test_threads_are_jobs_and_depth_is_what_each_has_outstanding(name):
+def test_threads_are_jobs_and_depth_is_per_job(name):
     cells = [phase for phase in planned(name).phases if phase.name == "cell"]
     assert len(cells) == 36
     for cell in cells:
@@ -34,14 +34,14 @@ def test_threads_are_jobs_and_depth_is_what_each_has_outstanding(name):
 
 
 @pytest.mark.parametrize("name", ["pts-iops", "pts-throughput", "pts-latency", "pts-div"])
-def test_rounds_go_on_until_steady_state_and_each_cell_lasts_a_minute(name):
+def test_rounds_repeat_until_steady_with_one_minute_cells(name):
     run = planned(name)
     rounds = [rounds for rounds in run.rounds or [] if rounds.steady]
     assert rounds
-    for of in rounds:
-        assert of.times is None and of.steady.max_rounds == 25
-        assert of.steady.rounds == 5 and of.tracked
-        inside = run.phases[of.first : of.first + of.phases]
+    for each in rounds:
+        assert each.times is None and each.steady.max_rounds == 25
+        assert each.steady.rounds == 5 and each.tracked
+        inside = run.phases[each.first : each.first + each.phases]
         measured = [phase for phase in inside if phase.name == "cell"]
         assert measured
         assert {compiled.nanoseconds(phase.until.time) for phase in measured} == {MINUTE}

@@ -1,4 +1,5 @@
-"""A server of the user's own: loaded and sampled, and left as it was. Private ones play it here."""
+"""Running server of the user: loaded and sampled, and left unchanged. Private ones take its
+part."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ ANN = {
 
 @contextmanager
 def running(name: str) -> Iterator[PrivateServer]:
-    """A server with a database `shop` and a user who needs a password."""
+    """Start a server with a database `shop` and a user with a password."""
     product = PRODUCTS[name]
     with TemporaryDirectory(prefix="tameshi-test-") as made, ExitStack() as stack:
         folder = Path(made)
@@ -70,7 +71,7 @@ def running(name: str) -> Iterator[PrivateServer]:
         server = PrivateServer(product, engine, directory, folder / "run" / "server.log")
         stack.callback(server.kill)
         server.initialise()
-        if name == "postgresql":  # who comes as ann shows her password
+        if name == "postgresql":  # user ann needs her password
             rules = server.home.data / "pg_hba.conf"
             rules.write_text("local all ann scram-sha-256\n" + rules.read_text())
         server.start()
@@ -101,7 +102,7 @@ def tables(server: PrivateServer) -> set[str]:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", list(ANN))
-def test_a_server_that_runs_is_loaded_sampled_and_left_as_it_was(
+def test_running_server_is_loaded_sampled_and_left_unchanged(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running(name) as server:
@@ -113,12 +114,12 @@ def test_a_server_that_runs_is_loaded_sampled_and_left_as_it_was(
         if name == "mariadb":
             with server.client() as client:
                 assert [list(r) for r in client.query("SELECT word FROM shop.kept")] == [["mine"]]
-        assert "tables are made in it, and dropped after each run" in done.stdout
+        assert "tables are created in it, and dropped after each run" in done.stdout
         (cell,) = results(tmp_path / "out")["cells"]
         found = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
         assert found["key_update", "transaction.rate"] > 0
         assert found["server", "server.hit_ratio"] >= 0
-        # The secret is nowhere: neither shown, nor recorded, nor in a message.
+        # The password appears in no output, record or message.
         assert SECRET not in done.stdout + done.stderr
         for path in (tmp_path / "out").rglob("*"):
             assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
@@ -128,7 +129,7 @@ def test_a_server_that_runs_is_loaded_sampled_and_left_as_it_was(
         assert environment["servers"][name]["running"].startswith(f"{name}://ann@")
 
 
-def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
+def test_missing_or_forbidden_server_is_refused_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running("mariadb") as server:
@@ -136,23 +137,23 @@ def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
         dsn = dsn_of(server)
         name = secret_name(server.product)
 
-        def refused(told: str, text: str = "", dsn: str = dsn) -> None:
+        def refused(expected: str, text: str = "", dsn: str = dsn) -> None:
             study = STUDY.replace("ENGINE", "mariadb").replace("DSN", dsn)
             study = study.replace("[workload", f"{text}\n[workload", 1)
             (tmp_path / "s.toml").write_text(study)
             out = tmp_path / "out"
             done = tameshi("run", tmp_path / "s.toml", "--world", "measured", "--out", out)
-            assert done.returncode == 2, (told, done.stderr)
-            assert told in " ".join(done.stderr.split()), (told, done.stderr)
+            assert done.returncode == 2, (expected, done.stderr)
+            assert expected in " ".join(done.stderr.split()), (expected, done.stderr)
             assert "wrong-secret" not in done.stderr and not out.exists()
 
         monkeypatch.setenv(name, "wrong-secret")
-        refused("can't be reached there")
+        refused("cannot be reached there")
         refused(f"environment variable {name}")
         monkeypatch.setenv(name, SECRET)
-        refused("is never configured", text='buffer_pool = "1 GiB"')
-        refused("of another version", text='version = "5.5"')
-        refused("can't be reached there", dsn=dsn.replace("/run/sock", "/run/none"))
+        refused("does not configure a running server", text='buffer_pool = "1 GiB"')
+        refused("has another version", text='version = "5.5"')
+        refused("cannot be reached there", dsn=dsn.replace("/run/sock", "/run/none"))
         refused("neither killed nor cut off", text='[event.x]\nat = "1 s"\nkill = {}')
         (tmp_path / "s.toml").unlink()
         study = STUDY.replace("ENGINE", "mariadb").replace("DSN", dsn) + 'start = "cold"\n'
@@ -162,7 +163,7 @@ def test_what_is_not_there_or_not_allowed_is_told_and_changes_nothing(
         assert tables(server) == before
 
 
-def test_a_table_that_is_there_already_is_neither_overwritten_nor_dropped(
+def test_existing_table_is_neither_overwritten_nor_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running("mariadb") as server:
@@ -177,16 +178,16 @@ def test_a_table_that_is_there_already_is_neither_overwritten_nor_dropped(
         assert {t.lower() for t in tables(server)} == {"kept", "tameshi_ledger"}
 
 
-def test_no_process_shows_the_secret() -> None:
-    """What a worker is told on its command line says where the secret is, not what it is."""
+def test_no_process_shows_the_password() -> None:
+    """A worker's command line names the place of the password, not the password."""
     from tameshi.run.database_work import _database
 
     os.environ["TAMESHI_TEST_SECRET"] = SECRET
     try:
         address = {"product": "mariadb", "database": "d", "user": "u", "host": "h"}
-        told = address | {"secret_in": "TAMESHI_TEST_SECRET"}
-        assert SECRET not in json.dumps(told)
-        assert _database(told)["mariadb"]["password"] == SECRET
+        fields = address | {"secret_in": "TAMESHI_TEST_SECRET"}
+        assert SECRET not in json.dumps(fields)
+        assert _database(fields)["mariadb"]["password"] == SECRET
         assert "password" not in _database(address)["mariadb"]
     finally:
         del os.environ["TAMESHI_TEST_SECRET"]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(600)
         ("pcie-ssd-mysql-atomic", "transaction.tpmc"),
     ],
 )
-def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, quick_study):
+def test_study_of_real_servers_is_simulated_unchanged(name, metric, quick_study):
     planned = tameshi("plan", STUDIES / f"{name}.toml", "--world", "simulated")
     assert planned.returncode == 0, planned.stderr
     assert "can't be run" not in planned.stdout, planned.stdout
@@ -78,18 +78,18 @@ FIRST = {
 
 
 def first_sentence_says(patterns, shown):
-    """The first line of the answer tells each."""
+    """Assert that the first line of the answer contains each."""
     (first,) = [line for line in shown.splitlines() if line.startswith("Effect of each change")]
     for pattern in patterns:
         assert re.search(pattern, first), (pattern, first)
 
 
-def test_cards_under_applications_are_compared_for_transactions_and_for_documents(quick_study):
+def test_cards_are_compared_by_transactions_and_documents(quick_study):
     name = "flash-card-review-applications"
     first_sentence_says(FIRST[name], quick_study(name).printed)
 
 
-def test_a_standby_takes_over_and_the_ratios_of_the_pair_stand_beside_the_published(quick_study):
+def test_standby_takeover_ratios_are_next_to_published(quick_study):
     out = quick_study("mirrored-ha").folder
     found = results(out)
     ratios = {row["id"]: row["predicted"] for row in found["published"]}

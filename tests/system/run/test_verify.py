@@ -1,4 +1,4 @@
-"""`tameshi verify`: a run's storage against its journal, whole, damaged, after a power cut."""
+"""`tameshi verify`: a run's storage against its journal: intact, damaged, after a power cut."""
 
 import shutil
 import time
@@ -48,7 +48,7 @@ MEASURED = ["--world", "measured"]
 
 
 def made(tmp_path: Path) -> tuple[Path, Path]:
-    """A run that wrote all of its storage once: its folder, and the target."""
+    """Run a study that writes all of its storage once; return its folder and the target."""
     study, target, out = tmp_path / "s.toml", tmp_path / "target", tmp_path / "out"
     study.write_text(STUDY)
     done = tameshi("run", study, *MEASURED, f"--on=disk={target}", "--out", out, "--keep")
@@ -63,11 +63,11 @@ def damage(target: Path, offset: int, data: bytes) -> None:
         file.write(data)
 
 
-def test_a_storage_is_whole_until_a_block_is_damaged_which_is_then_named(tmp_path):
+def test_damaged_block_is_named(tmp_path):
     run, target = made(tmp_path)
-    whole = tameshi("verify", run, f"--on=disk={target}")
-    assert (whole.returncode, whole.stderr) == (0, "")
-    assert "256 blocks of 4 KiB written, 256 right" in whole.stdout
+    total = tameshi("verify", run, f"--on=disk={target}")
+    assert (total.returncode, total.stderr) == (0, "")
+    assert "256 blocks of 4 KiB written, 256 right" in total.stdout
     damage(target, 5 * BLOCK + 77, b"\xff\x00\xff")
     damage(target, 9 * BLOCK, bytes(BLOCK))
     found = tameshi("verify", run, f"--on=disk={target}")
@@ -78,12 +78,12 @@ def test_a_storage_is_whole_until_a_block_is_damaged_which_is_then_named(tmp_pat
     assert "254 right" in found.stdout and "2 broken" in found.stdout
 
 
-def test_what_can_not_be_verified_is_refused_with_a_way_out(tmp_path):
+def test_unverifiable_run_is_refused_with_remedy(tmp_path):
     run, target = made(tmp_path)
     cases = [
         ([run], "--on disk=PATH"),
         ([run, f"--on=other={target}"], "Found: other"),
-        ([run, f"--on=disk={tmp_path / 'nothing'}"], "this is not there"),
+        ([run, f"--on=disk={tmp_path / 'nothing'}"], "this does not exist"),
         ([run, f"--on=disk={tmp_path / 's.toml'}"], "without Tameshi's marker"),
         ([tmp_path, f"--on=disk={target}"], "this run verified no storage"),
         ([run, f"--on=disk={target}", "--after", "rain"], "power-cut"),
@@ -95,7 +95,7 @@ def test_what_can_not_be_verified_is_refused_with_a_way_out(tmp_path):
         assert expected in said, said
 
 
-def test_two_blocks_that_changed_places_are_named_with_their_places(tmp_path):
+def test_swapped_blocks_are_named_with_offsets(tmp_path):
     run, target = made(tmp_path)
     data = target.read_bytes()[DATA_OFFSET:]
     blocks = [data[number * BLOCK : (number + 1) * BLOCK] for number in (3, 4)]
@@ -115,7 +115,7 @@ def test_a_simulated_drive_has_no_data_to_verify(tmp_path):
 
 
 def after_a_cut(volume: Volume, tmp_path: Path, sync: str) -> Path:
-    """Power fails under a load; the journals of what had been acknowledged before."""
+    """Cut the power under a load; return the journals of earlier acknowledged writes."""
     study, out, kept = tmp_path / "s.toml", tmp_path / "out", tmp_path / "kept"
     study.write_text(LOADED.replace("SYNC", sync))
     process = start("run", study, *MEASURED, f"--on=disk={volume.point}", "--out", out)
@@ -125,7 +125,7 @@ def after_a_cut(volume: Volume, tmp_path: Path, sync: str) -> Path:
         wait_until(lambda: any(ramped in p.read_text() for p in out.glob(events)), process)
         time.sleep(0.7)
         kept.mkdir()
-        # What comes from here on counts as never heard: a sync may return while power fails.
+        # Later acknowledgements do not count: a sync may return while power fails.
         (journal,) = out.glob("runs/*/disk.journal")
         shutil.copy(journal, kept)
         volume.cut()
@@ -144,14 +144,14 @@ def volume(tmp_path: Path) -> Iterator[Volume]:
         yield made
 
 
-def test_what_was_synced_survives_a_power_cut(volume, tmp_path):
+def test_synced_data_survives_power_cut(volume, tmp_path):
     kept = after_a_cut(volume, tmp_path, SYNCED)
     found = tameshi("verify", kept, f"--on=disk={volume.point}")
     assert found.returncode == 0, found.stdout
     assert " 0 blocks" not in found.stdout and "0 broken" in found.stdout
 
 
-def test_what_was_never_synced_is_found_lost_after_a_power_cut(volume, tmp_path):
+def test_unsynced_data_is_found_lost_after_power_cut(volume, tmp_path):
     kept = after_a_cut(volume, tmp_path, "")
     promised = tameshi("verify", kept, f"--on=disk={volume.point}")
     assert promised.returncode == 0, promised.stdout

@@ -1,4 +1,4 @@
-"""What holds for every product: one class of tests, the fake server first."""
+"""Conformance of every product: one class of tests, the fake server first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from making import ALL, SERVED, SUPPORT, Maker
 
 from tameshi.core.errors import BadInput
 from tameshi.servers.private import PrivateServer
-from tameshi.servers.shape import ClientError
+from tameshi.servers.product import ClientError
 
 CREATE = "CREATE TABLE kept (word varchar(20))"
 DIALECT = {
@@ -54,7 +54,7 @@ def family(server: PrivateServer) -> list[psutil.Process]:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    """Whether all have ended; a zombie waits for whoever inherited it."""
+    """Return whether all have ended; a zombie waits for its adoptive parent."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
@@ -63,7 +63,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_was_committed_is_there_after_a_stop_and_after_a_kill(make: Maker, name: str) -> None:
+def test_committed_data_survives_stop_and_kill(make: Maker, name: str) -> None:
     server = make.server(name)
     server.start()
     create(server)
@@ -79,14 +79,14 @@ def test_what_was_committed_is_there_after_a_stop_and_after_a_kill(make: Maker, 
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_it_is_private(make: Maker, name: str) -> None:
+def test_private_server_is_isolated(make: Maker, name: str) -> None:
     server = make.server(name)
     with server:
         server.start()
         socket = server.address.socket
         assert socket and socket.exists() and socket.is_relative_to(server.home.folder)
         assert server.home.run.stat().st_mode & 0o777 == 0o700
-        for process in family(server)[:2]:  # others may come and go
+        for process in family(server)[:2]:  # others may start and end
             listening = [c for c in process.net_connections("inet") if c.status == "LISTEN"]
             assert listening == []
             if os.geteuid() == 0 and server.product.account:
@@ -112,7 +112,7 @@ def test_a_kill_leaves_no_process_and_ends_connections(make: Maker, name: str) -
 
 
 def segments_made_by(pid: int) -> list[str]:
-    """Shared memory of System V, which outlives its maker; `cpid` is the fifth column."""
+    """Return the shared memory segments of System V by creator; `cpid` is the fifth column."""
     lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
     return [line for line in lines if line.split()[4] == str(pid)]
 
@@ -127,13 +127,13 @@ def test_a_killed_server_leaves_nothing_outside_its_directory(
     assert server.pid
     pid, maps = server.pid, []
     for process in family(server):
-        with suppress(FileNotFoundError, ProcessLookupError):  # others may come and go
+        with suppress(FileNotFoundError, ProcessLookupError):  # others may start and end
             maps.append(Path(f"/proc/{process.pid}/maps").read_text())
     assert not [line for text in maps for line in text.splitlines() if "/dev/shm/" in line]
     assert (name == "postgresql") == bool(segments_made_by(pid))
     if how == "killed":
         server.kill()
-    else:  # as by the kernel, when Tameshi itself is gone: who empties the directory cleans up
+    else:  # as by the kernel after Tameshi's end: emptying the directory cleans up
         for process in family(server):
             process.kill()
         assert server.wait_gone(30)
@@ -142,7 +142,7 @@ def test_a_killed_server_leaves_nothing_outside_its_directory(
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_its_log_stays_with_the_run(make: Maker, name: str, ground: Path) -> None:
+def test_server_log_stays_with_run(make: Maker, name: str, ground: Path) -> None:
     server = make.server(name)
     server.start()
     server.stop()
@@ -154,7 +154,7 @@ def test_its_log_stays_with_the_run(make: Maker, name: str, ground: Path) -> Non
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_leaving_with_an_error_leaves_no_process(make: Maker, name: str) -> None:
+def test_exit_with_error_leaves_no_process(make: Maker, name: str) -> None:
     server = make.server(name)
     processes: list[psutil.Process] = []
     with pytest.raises(KeyboardInterrupt), server:
@@ -165,12 +165,12 @@ def test_leaving_with_an_error_leaves_no_process(make: Maker, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_address_is_told_to_the_load_without_a_secret(make: Maker, name: str) -> None:
-    told = make.bare(name).address.as_json()
-    assert json.loads(json.dumps(told)) == told
-    assert told["product"] == name
-    assert "file" in told if name == "sqlite" else "socket" in told
-    assert not any("password" in key or "secret" in key for key in told)
+def test_address_for_load_holds_no_password(make: Maker, name: str) -> None:
+    fields = make.bare(name).address.as_json()
+    assert json.loads(json.dumps(fields)) == fields
+    assert fields["product"] == name
+    assert "file" in fields if name == "sqlite" else "socket" in fields
+    assert not any("password" in key or "secret" in key for key in fields)
 
 
 STARTER = """
@@ -190,7 +190,7 @@ with ExitStack() as stack:
 
 @pytest.mark.parametrize("name", SERVED)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_no_server_outlives_tameshi(make: Maker, name: str, how: signal.Signals) -> None:
+def test_server_ends_with_tameshi(make: Maker, name: str, how: signal.Signals) -> None:
     template = make._template(name)
     script = STARTER.format(
         tests=str(SUPPORT),

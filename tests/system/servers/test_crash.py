@@ -1,6 +1,8 @@
-"""Crash truth: what was acknowledged is there after a kill and after a power cut, at settings that
-promise it, and TPC-C's conditions hold; at settings that do not, the same check finds it lost,
-which proves that it can."""
+"""Durability of databases: acknowledged commits survive a kill and a power cut at settings that
+promise it, and TPC-C's conditions hold.
+
+At other settings the same check finds losses, which proves that it can.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,9 @@ LOSSY = {
 }
 FEW, MANY = ["kill", "cut"], {"kill": ["kill"] * 20, "cut": ["cut"] * 20}
 FEWER = {"items": 1000, "districts": 10, "customers": 60}
-"""Rows of TPC-C where two crashes are to be over soon; twenty have the specification's."""
+"""TPC-C rows for two short crashes; twenty crashes use the specification's."""
 CUTS_UNTIL_CAUGHT = 10
-"""InnoDB flushes its log each second: a cut just after that finds nothing to lose."""
+"""InnoDB flushes its log once per second: a cut right after a flush loses nothing."""
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def crash_in_turn(
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ENGINES)
-def test_nothing_acknowledged_is_lost_at_durable_settings(
+def test_durable_settings_lose_no_acknowledged_commit(
     volume: Volume, make: Maker, ground: Path, name: str
 ) -> None:
     crash_in_turn(make, ground, volume, name, FEW, FEWER)
@@ -79,7 +81,7 @@ def test_nothing_acknowledged_is_lost_at_durable_settings(
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("how", MANY)
-def test_nothing_acknowledged_is_lost_in_twenty_crashes(
+def test_twenty_crashes_lose_no_acknowledged_commit(
     volume: Volume, make: Maker, ground: Path, name: str, how: str
 ) -> None:
     crash_in_turn(make, ground, volume, name, MANY[how])
@@ -87,7 +89,7 @@ def test_nothing_acknowledged_is_lost_in_twenty_crashes(
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_power_cut_catches_settings_that_lose_commits(
+def test_power_cut_reveals_settings_that_lose_commits(
     volume: Volume, make: Maker, ground: Path, name: str
 ) -> None:
     crashes = crashing(make, ground, name, UPDATES, volume, **LOSSY[name])
@@ -97,7 +99,7 @@ def test_a_power_cut_catches_settings_that_lose_commits(
         try:
             caught = bool(crashes.cycle("cut", chance)["ledger"]["lost"])
         except RunFailed:
-            caught = True  # what it lost was more than commits: it does not come back
+            caught = True  # it lost more than commits: it does not restart
         if caught:
             break
     assert caught
@@ -137,7 +139,7 @@ def test_a_volume_with_a_server_survives_the_end_of_tameshi(
     folder = ground / "volume"
     if how is signal.SIGINT:
         assert not folder.exists()
-    else:  # nobody could clean up; whoever comes next does
+    else:  # no process could clean up; the next one does
         assert os.path.ismount(folder / "mnt")
         with Volume(folder, SIZE) as volume:
             assert list(volume.point.iterdir()) == []

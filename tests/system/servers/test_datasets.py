@@ -1,4 +1,4 @@
-"""Data sets: kept under all that their files depend on, and restored the same, byte for byte."""
+"""Data sets: key of everything that files depend on, and exact restore."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sets(ground: Path) -> DataSets:
 
 @pytest.fixture
 def data(ground: Path) -> Path:
-    """A data directory of Tameshi's with something in it."""
+    """Make a data directory of Tameshi's with files."""
     plan = guard.check_data_directory(ground / "db", 1 << 20)
     place = guard.claim_data_directory(plan)
     (place / "base" / "empty").mkdir(parents=True)
@@ -53,7 +53,7 @@ def data(ground: Path) -> Path:
         replace(FACTS, seed=8),
     ],
 )
-def test_whatever_shapes_the_files_is_in_the_key(other: Facts) -> None:
+def test_every_shaping_setting_is_in_the_key(other: Facts) -> None:
     assert other.key() != FACTS.key()
 
 
@@ -63,7 +63,7 @@ def test_the_key_does_not_depend_on_order() -> None:
     assert one.key() == two.key()
 
 
-def test_what_is_restored_is_what_was_kept(sets: DataSets, data: Path) -> None:
+def test_restored_files_equal_kept_files(sets: DataSets, data: Path) -> None:
     before = digests(data)
     seen: list[tuple[int, int]] = []
     manifest = sets.keep(FACTS, data, lambda done, total: seen.append((done, total)))
@@ -88,7 +88,7 @@ def test_a_run_does_not_reach_the_kept_files(sets: DataSets, data: Path) -> None
     assert digests(sets.folder) == kept
 
 
-def test_what_was_interrupted_is_no_data_set(
+def test_interrupted_copy_is_no_data_set(
     sets: DataSets, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(done: int, total: int) -> None:
@@ -106,7 +106,7 @@ def test_what_was_interrupted_is_no_data_set(
     assert sets.find(FACTS)
 
 
-def test_a_data_set_that_is_not_whole_is_not_restored(sets: DataSets, data: Path) -> None:
+def test_incomplete_data_set_is_not_restored(sets: DataSets, data: Path) -> None:
     sets.keep(FACTS, data)
     (damaged,) = sets.folder.glob("*/files/base/1")
     os.truncate(damaged, 5)
@@ -117,7 +117,7 @@ def test_a_data_set_that_is_not_whole_is_not_restored(sets: DataSets, data: Path
     assert list(data.iterdir()) == []
 
 
-def test_it_is_restored_only_into_an_empty_data_directory_of_tameshis(
+def test_data_set_is_restored_only_into_empty_own_directory(
     sets: DataSets, data: Path, ground: Path
 ) -> None:
     sets.keep(FACTS, data)
@@ -129,26 +129,26 @@ def test_it_is_restored_only_into_an_empty_data_directory_of_tameshis(
     assert list((ground / "mine" / "data").iterdir()) == []
 
 
-def test_without_room_nothing_is_copied(
+def test_copy_without_space_copies_nothing(
     sets: DataSets, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets.keep(FACTS, data)
     data = guard.empty_data_directory(data.parent)
 
     def full(needs: object) -> None:
-        raise GuardRefusal("the file system would run full")
+        raise GuardRefusal("not enough space on the file system")
 
     monkeypatch.setattr(guard, "require_space", full)
-    with pytest.raises(GuardRefusal, match="would run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         sets.restore(FACTS, data)
-    with pytest.raises(GuardRefusal, match="would run full"):
+    with pytest.raises(GuardRefusal, match="not enough space"):
         sets.keep(replace(FACTS, seed=9), data)
     assert list(data.iterdir()) == [] and sets.find(replace(FACTS, seed=9)) is None
 
 
 def test_only_files_and_folders_are_kept(sets: DataSets, data: Path) -> None:
     (data / "link").symlink_to("/etc/passwd")
-    with pytest.raises(RunFailed, match="files and folders only"):
+    with pytest.raises(RunFailed, match="only files and folders"):
         sets.keep(FACTS, data)
     assert sets.find(FACTS) is None
 

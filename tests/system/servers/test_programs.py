@@ -1,4 +1,4 @@
-"""Programs on real servers: loaded, run, checked, and the same after a kill under load."""
+"""Programs on real servers: load, run, check, and the same after a kill under load."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def events(folder: Path, kind: str) -> list[dict[str, Any]]:
     return [event for event in map(json.loads, lines) if event["kind"] == kind]
 
 
-# pgbench's least data set is of 100000 accounts: on its own product.
+# pgbench's smallest data set has 100000 accounts: on its own product.
 EACH = [(w, p) for w in SMALL for p in PRODUCTS if w != "pgbench" or p == "postgresql"]
 
 
@@ -100,11 +100,11 @@ def test_sysbenchs_options_hold_on_every_product(make: Maker, tmp_path: Path, pr
     for number, options in enumerate(SYSBENCH):
         folder = tmp_path / str(number)
         folder.mkdir()
-        of = spec(server, {"oltp": SMALL["oltp"] | options}, folder, 0.4)
-        oltp = Oltp({**of, "ledger": None})
+        each = spec(server, {"oltp": SMALL["oltp"] | options}, folder, 0.4)
+        oltp = Oltp({**each, "ledger": None})
         assert oltp.load() == (0 if "auto_inc" in options else 1000)
         done = oltp.execute(folder, time.monotonic_ns())
-        # Without transactions two clients can delete the same row, and then both insert it.
+        # Without transactions, two clients can delete the same row and then both insert it.
         twice = () if "mix" in options else ("23505", "1062", "ConstraintViolation")
         collisions = ("1213", "40", "Busy", *twice)
         assert not [e for e in done["errors"] if not any(c in e for c in collisions)], done
@@ -124,7 +124,7 @@ def test_tpcc_loads_and_keeps_its_conditions(make: Maker, tmp_path: Path, produc
     tpcc = {"warehouses": 1, "clients": 4}
     oltp = Oltp(spec(server, {"tpcc": tpcc}, tmp_path, 3))
     rows = oltp.load()
-    assert 590_000 < rows < 610_000  # a warehouse, its order lines drawn
+    assert 590_000 < rows < 610_000  # a warehouse with random order lines
     target = database_target(server.address.as_json())
     assert query(target, "SELECT COUNT(*) FROM stock") == [["100000"]]
     fresh = oltp.check(fresh=True)
@@ -133,7 +133,7 @@ def test_tpcc_loads_and_keeps_its_conditions(make: Maker, tmp_path: Path, produc
     done = oltp.execute(tmp_path, time.monotonic_ns())
     assert done["completed"] > 10
     (audited,) = events(tmp_path, "mix_audit")
-    # A driver that loses the number of deleted rows has every district skipped.
+    # A driver that loses the number of deleted rows skips every district.
     assert audited["tally"]["skipped_districts"] == 0
     after = oltp.check(fresh=False)
     wrong = [c for c in after["conditions"] if c["broken"]]
@@ -141,7 +141,7 @@ def test_tpcc_loads_and_keeps_its_conditions(make: Maker, tmp_path: Path, produc
 
 
 @pytest.mark.parametrize("product", SERVED)
-def test_clients_survive_a_kill_and_nothing_acknowledged_is_lost(
+def test_clients_survive_kill_without_lost_commits(
     make: Maker, tmp_path: Path, product: str
 ) -> None:
     server = make.server(product)
@@ -149,7 +149,7 @@ def test_clients_survive_a_kill_and_nothing_acknowledged_is_lost(
     oltp = Oltp(spec(server, {"key_update": SMALL["key_update"]}, tmp_path, 12))
     oltp.load()
 
-    # The server is started by this thread: it dies with the one that started it.
+    # This thread starts the server, which dies with its starter.
     ended: list[dict[str, Any]] = []
     begin = time.monotonic_ns()
     load = threading.Thread(target=lambda: ended.append(oltp.execute(tmp_path, begin)))
@@ -167,10 +167,10 @@ def test_clients_survive_a_kill_and_nothing_acknowledged_is_lost(
     assert outage["unserved"] > 0
     found = oltp.check(fresh=False)
     assert found["holds"], found
-    assert found["ledger"]["ambiguous"] <= 2  # at most what two clients had on the way
+    assert found["ledger"]["ambiguous"] <= 2  # at most what two clients had in flight
 
 
-def test_a_server_that_is_not_there_is_an_error_that_says_so(make: Maker, tmp_path: Path) -> None:
+def test_missing_server_is_an_error(make: Maker, tmp_path: Path) -> None:
     for product in SERVED:
         server = make.server(product)
         oltp = Oltp(spec(server, {"oltp": SMALL["oltp"]}, tmp_path))

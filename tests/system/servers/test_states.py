@@ -1,4 +1,4 @@
-"""States at t0: enforced on real servers; a check finds one that is not what it claims."""
+"""States at t0: enforced on real servers; a check finds one that differs from its claim."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from command import codes
 from making import Maker
 
 from tameshi.core.spec_types import Start
+from tameshi.servers.cache_state import Residency, enforce, look, verify
 from tameshi.servers.private import PrivateServer
-from tameshi.servers.states import Residency, enforce, look, verify
 
 MIB = 1 << 20
 FILL = {
@@ -36,7 +36,7 @@ FILL = {
 
 
 def filled(make: Maker, name: str) -> PrivateServer:
-    """A running server with some 15 MiB of data and a pool with room for it."""
+    """Start a server with some 15 MiB of data and a pool that can hold it."""
     server = make.server(name, **({} if name == "sqlite" else {"buffer_pool": "64 MiB"}))
     server.start()
     if name == "postgresql":
@@ -51,7 +51,7 @@ def filled(make: Maker, name: str) -> PrivateServer:
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql", "sqlite"])
-def test_cold_and_warm_are_enforced_and_each_is_told_from_the_other(make: Maker, name: str) -> None:
+def test_cold_and_warm_are_enforced_and_distinguished(make: Maker, name: str) -> None:
     server = filled(make, name)
     embedded = server.product.embedded
     enforce(server, Start.cold)
@@ -68,9 +68,7 @@ def test_cold_and_warm_are_enforced_and_each_is_told_from_the_other(make: Maker,
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
-def test_a_restart_alone_is_not_cold_where_the_page_cache_still_has_the_files(
-    make: Maker, name: str
-) -> None:
+def test_restart_with_page_cache_is_not_cold(make: Maker, name: str) -> None:
     server = filled(make, name)
     server.stop()
     for path in server.home.data.rglob("*"):
@@ -102,7 +100,7 @@ COLD = Residency(pool_bytes=MIB, useful_bytes=100 * MIB, page_cache_bytes=0, dat
         (Start.as_is, COLD, False, []),
     ],
 )
-def test_a_state_is_judged_by_what_was_found(
+def test_state_is_judged_by_residency(
     start: Start, found: Residency, embedded: bool, said: list[str]
 ) -> None:
     findings = verify(start, found, embedded)

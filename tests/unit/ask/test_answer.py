@@ -1,4 +1,4 @@
-"""From results to the answer."""
+"""Answer of `tameshi ask` from results."""
 
 from questions import cell, failed, question
 
@@ -17,7 +17,7 @@ CELLS = [
 ]
 
 
-def test_without_prices_the_smallest_pool_that_reaches_the_target_is_the_answer():
+def test_answer_without_prices_is_smallest_pool_meeting_target():
     found = configurations(question(), POOLS, CELLS)
     best = best_of(question(), found)
     assert (best["storage"], best["buffer_pool"]) == ("card", "8 GiB")
@@ -26,19 +26,19 @@ def test_without_prices_the_smallest_pool_that_reaches_the_target_is_the_answer(
     assert best["cost"] is None
 
 
-def test_a_larger_pool_that_is_slower_is_told_and_takes_nothing_from_the_answer():
+def test_slower_larger_pool_is_reported_and_keeps_answer():
     rates = {8: 26_000, 16: 19_000}
     cells = [
         cell({"storage": "card", "buffer_pool": f"{pool} GiB"}, rate, 5e6)
         for pool, rate in rates.items()
     ]
-    told = document(question(), configurations(question(), POOLS, cells), [])
-    assert told["best"]["buffer_pool"] == "8 GiB"
-    assert told["falls"] == [{"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}]
+    rows = document(question(), configurations(question(), POOLS, cells), [])
+    assert rows["best"]["buffer_pool"] == "8 GiB"
+    assert rows["falls"] == [{"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}]
     assert document(question(), configurations(question(), POOLS, CELLS), [])["falls"] == []
 
 
-def test_prices_turn_the_answer():
+def test_prices_change_the_answer():
     asked = question(costs=Costs({"disks": 1000.0, "card": 5000.0, "memory": 10.0}))
     best = best_of(asked, configurations(asked, POOLS, CELLS))
     assert (best["storage"], best["buffer_pool"], best["cost"]) == ("disks", "16 GiB", 1160.0)
@@ -49,11 +49,11 @@ def test_a_latency_limit_is_part_of_the_target():
     found = configurations(asked, POOLS, CELLS)
     assert best_of(asked, found) is None
     assert nearest_of(found)["qps"]["value"] == 30_000
-    told = configurations(question(target_p99_ns=5_000_000), POOLS, CELLS)
-    assert best_of(asked, told) is not None
+    rows = configurations(question(target_p99_ns=5_000_000), POOLS, CELLS)
+    assert best_of(asked, rows) is not None
 
 
-def test_the_slowest_kind_of_transaction_decides_about_a_limit_and_is_named():
+def test_slowest_transaction_type_decides_about_limit():
     many = cell({"storage": "card", "buffer_pool": "8 GiB"}, 26_000, 59e6)
     tail = next(
         each
@@ -61,11 +61,15 @@ def test_the_slowest_kind_of_transaction_decides_about_a_limit_and_is_named():
         if (each["subject"], each["metric"]) == ("tpcc.payment", "transaction.latency.p99")
     )
     tail["value"] = 1330e6
-    (told,) = configurations(question(target_p99_ns=100_000_000), POOLS, [many])
-    assert (told["p99_of"], told["p99"]["value"], told["meets"]) == ("tpcc.payment", 1330e6, False)
+    (configuration,) = configurations(question(target_p99_ns=100_000_000), POOLS, [many])
+    assert (configuration["p99_of"], configuration["p99"]["value"], configuration["meets"]) == (
+        "tpcc.payment",
+        1330e6,
+        False,
+    )
 
 
-def test_the_kind_that_a_program_counts_does_not_hang_on_chance():
+def test_counted_transaction_type_is_deterministic():
     for payment in (1.0, 1.06, 2.0):
         rates = {"tpcc.delivery": 0.1, "tpcc.payment": payment, "tpcc.new_order": 1.0}
         assert programs.chief(rates, "") == "tpcc.new_order"
@@ -73,23 +77,25 @@ def test_the_kind_that_a_program_counts_does_not_hang_on_chance():
     assert programs.chief({}, "oltp") == "oltp"
 
 
-def test_a_cell_that_failed_meets_nothing_and_is_told():
+def test_failed_cell_misses_target_and_is_reported():
     without = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "no memory.")
-    (told,) = configurations(question(), POOLS, [without])
+    (configuration,) = configurations(question(), POOLS, [without])
     why = [quoted("no memory.")]
-    assert (told["meets"], told["reasons"]) == (None, why) and nearest_of([told]) is None
-    left = document(question(), [told], [], answer.failed([told]))["left_out"]
+    assert (configuration["meets"], configuration["reasons"]) == (None, why) and nearest_of(
+        [configuration]
+    ) is None
+    left = document(question(), [configuration], [], answer.failed([configuration]))["left_out"]
     assert left == [{"storage": "disks", "level": "8 GiB", "reasons": why}]
 
 
-def test_a_run_that_was_interrupted_is_not_left_out():
+def test_interrupted_run_is_not_left_out():
     stopped = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "stopped before its end")
     stopped["runs"] = {"complete": 0, "partial": 1, "failed": 0}
-    (told,) = configurations(question(), POOLS, [stopped])
-    assert told["meets"] is None and answer.failed([told]) == []
+    (configuration,) = configurations(question(), POOLS, [stopped])
+    assert configuration["meets"] is None and answer.failed([configuration]) == []
 
 
-def test_the_input_that_moves_the_answer_most_comes_first():
+def test_most_sensitive_input_comes_first():
     asked = question()
     rates = {
         "redo_log 1 GiB": 19_000,
@@ -106,7 +112,7 @@ def test_the_input_that_moves_the_answer_most_comes_first():
     assert half == [], "an input with one end says nothing"
 
 
-def test_what_the_answer_is_nearest_to_missing_decides_and_orders_the_inputs():
+def test_nearest_limit_decides_and_orders_inputs():
     tails = {
         "redo_log 1 GiB": 9e6,
         "redo_log 4 GiB": 3e6,
@@ -117,12 +123,12 @@ def test_what_the_answer_is_nearest_to_missing_decides_and_orders_the_inputs():
     for limit, key, first in ((5_500_000, "p99", "redo_log"), (50_000_000, "qps", "redo_log")):
         asked = question(target_p99_ns=limit)
         found = configurations(asked, POOLS, CELLS)
-        told = document(asked, found, sensitivity(asked, cells))
-        assert (told["decides"], told["sensitivity"][0]["input"]) == (key, first)
+        content = document(asked, found, sensitivity(asked, cells))
+        assert (content["decides"], content["sensitivity"][0]["input"]) == (key, first)
 
 
-def test_the_document_is_what_the_report_reads():
+def test_answer_document_has_keys_of_report():
     asked = question()
-    told = document(asked, configurations(asked, POOLS, CELLS), [])
-    assert told["best"]["storage"] == "card"
-    assert read_results({"asked": told}).asked == told
+    rows = document(asked, configurations(asked, POOLS, CELLS), [])
+    assert rows["best"]["storage"] == "card"
+    assert read_results({"asked": rows}).asked == rows

@@ -1,4 +1,4 @@
-"""A catalog that can't be is refused with its file, its line and its key."""
+"""Refusal of invalid catalogs with file, line and key."""
 
 import pytest
 from questions import question
@@ -24,7 +24,7 @@ memory = "2 GiB"
 
 @pytest.fixture
 def written(tmp_path):
-    """A catalog of a text."""
+    """Write a catalog."""
 
     def write(text):
         path = tmp_path / "own.toml"
@@ -50,22 +50,22 @@ def written(tmp_path):
         ("power.san", 0),
     ],
 )
-def test_a_key_is_found_or_the_table_that_it_would_stand_in(key, line):
+def test_key_is_located_or_its_enclosing_table(key, line):
     assert line_of(TEXT, key.split(".")) == line
 
 
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("[storage", "own.toml", "not TOML"),
-        ("[price]\na = \n", "own.toml:2:5", "not TOML. Found: Invalid value."),
+        ("[storage", "own.toml", "invalid TOML"),
+        ("[price]\na = \n", "own.toml:2:5", "invalid TOML. Found: Invalid value."),
         ("\n[prices]\na = 1", "own.toml:2: prices", "a catalog has no such section"),
-        ('[storage.a]\ndevice = "null"\nsize = "1 GiB"', "own.toml:3: storage.a.size", "follows"),
-        ('[storage."a.b"]\ndevice = "null"', "own.toml:1: a.b", "this is no storage"),
-        ("price = 4", "own.toml:1: price", "this is no table"),
+        ('[storage.a]\ndevice = "null"\nsize = "1 GiB"', "own.toml:3: storage.a.size", "decides"),
+        ('[storage."a.b"]\ndevice = "null"', "own.toml:1: a.b", "not a storage"),
+        ("price = 4", "own.toml:1: price", "not a table"),
     ],
 )
-def test_what_is_no_catalog_is_refused_with_its_place(text, place, words, written):
+def test_invalid_catalog_is_refused_with_place(text, place, words, written):
     with pytest.raises(BadInput) as caught:
         catalog_of(written(text))
     assert f"{place}: " in str(caught.value) and words in str(caught.value)
@@ -74,15 +74,15 @@ def test_what_is_no_catalog_is_refused_with_its_place(text, place, words, writte
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[price]\nb = 1", "own.toml:4: price.b: this is neither a storage"),
-        ('[price]\n# of a\na = "much"', "own.toml:5: price.a: this is no amount. Found: much."),
-        ("[power]\na = -1", "own.toml:4: power.a: this is no amount. Found: -1."),
+        ("[price]\nb = 1", "own.toml:4: price.b: neither a storage"),
+        ('[price]\n# of a\na = "much"', "own.toml:5: price.a: not an amount. Found: much."),
+        ("[power]\na = -1", "own.toml:4: power.a: not an amount. Found: -1."),
     ],
 )
-def test_prices_and_watts_are_refused_with_their_place(text, words, written):
-    told = catalog_of(written('[storage.a]\ndevice = "null"\n' + text))
+def test_invalid_prices_and_watts_are_refused_with_place(text, words, written):
+    catalog = catalog_of(written('[storage.a]\ndevice = "null"\n' + text))
     with pytest.raises(BadInput) as caught:
-        costs_of(storages_of("--storage", "a", told), told, [], [])
+        costs_of(storages_of("--storage", "a", catalog), catalog, [], [])
     assert words in str(caught.value)
 
 
@@ -97,15 +97,15 @@ def test_prices_and_watts_are_refused_with_their_place(text, words, written):
         ('cache = { memory = "lots", of.device = "null" }', "own.toml:3: storage.san.cache"),
     ],
 )
-def test_a_storage_that_can_not_be_is_refused_with_its_place(stack, words, written, tmp_path):
-    told = catalog_of(written(f"\n[storage.san]\n{stack}\n"))
+def test_invalid_storage_is_refused_with_place(stack, words, written, tmp_path):
+    catalog = catalog_of(written(f"\n[storage.san]\n{stack}\n"))
     with pytest.raises(BadInput) as caught:
-        storages = storages_of("--storage", "san", told)
-        prepared(question(storages=storages), tmp_path / "out", told)
+        storages = storages_of("--storage", "san", catalog)
+        prepared(question(storages=storages), tmp_path / "out", catalog)
     assert words in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_no_storage_of_the_catalog_is_told_of_the_question(tmp_path):
+def test_error_outside_catalog_names_the_question(tmp_path):
     with pytest.raises(BadInput, match="the question, as a study"):
         prepared(question(version="3.23"), tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Results are known by what stands in a file, and notes around JSON are no part of it."""
+"""Recognition of result files by content, and notes around JSON."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import pytest
 from fio_json import drive
 
 from tameshi.calibrate.documents import documents_of, is_results
-from tameshi.calibrate.fio_runs import last_state
 from tameshi.core.errors import BadInput
+from tameshi.fio.json import last_state
 
 FIO = json.dumps(drive(), indent=2)
 
@@ -28,12 +28,12 @@ FIO = json.dumps(drive(), indent=2)
         ("empty", b"", False),
     ],
 )
-def test_results_are_known_by_their_first_words_whatever_their_name(tmp_path, name, content, are):
+def test_results_are_recognised_by_content_not_name(tmp_path, name, content, are):
     (tmp_path / name).write_bytes(content)
     assert is_results(tmp_path / name) == are
 
 
-def test_what_is_no_plain_file_is_a_target(tmp_path):
+def test_special_file_is_a_target(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for target in (tmp_path / "pipe", tmp_path / "absent", tmp_path, Path("/dev/zero")):
         assert not is_results(target)
@@ -47,33 +47,33 @@ def test_what_is_no_plain_file_is_a_target(tmp_path):
         f"\n\n  {FIO}",
     ],
 )
-def test_notes_before_and_after_are_passed_over(tmp_path, text):
+def test_notes_around_json_are_skipped(tmp_path, text):
     (tmp_path / "fio.json").write_text(text)
     assert documents_of(tmp_path / "fio.json") == [json.loads(FIO)]
 
 
 @pytest.mark.parametrize("between", ["", "\n", "\nfio: a note\n"])
-def test_every_document_is_found(tmp_path, between):
+def test_every_document_in_file_is_read(tmp_path, between):
     (tmp_path / "fio.json").write_text('{"a": 1}' + between + '{"b": 2}')
     assert documents_of(tmp_path / "fio.json") == [{"a": 1}, {"b": 2}]
 
 
-def test_an_error_tells_the_place_in_the_file(tmp_path):
+def test_json_error_has_place_in_file(tmp_path):
     (tmp_path / "fio.json").write_text("a note\nanother\n{\n  nothing\n}")
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as caught:
         documents_of(tmp_path / "fio.json")
-    assert "line 4 column 3" in told.value.found
+    assert "line 4 column 3" in caught.value.found
 
 
 def state(written_s: float, elapsed: int, count: int) -> dict[str, Any]:
-    """What fio wrote at a time, of one job."""
+    """Return fio's output at a time, with one job."""
     document = drive()
     done = document["jobs"][0]["read"] | {"total_ios": count}
     job = document["jobs"][0] | {"elapsed": elapsed, "read": done}
     return document | {"timestamp_ms": written_s * 1000, "jobs": [job]}
 
 
-def test_of_the_states_of_one_run_the_last_is_used():
+def test_last_state_of_one_run_is_used():
     states = [state(100.6, 1, 10), state(101.6, 2, 20), state(101.9, 2, 22)]
     assert last_state(Path("fio.json"), states) is states[-1]
 
@@ -88,7 +88,7 @@ def test_of_the_states_of_one_run_the_last_is_used():
     ],
     ids=["began later", "did less", "tells no time", "other jobs"],
 )
-def test_documents_of_several_runs_are_refused_and_the_first_other_is_told(second):
-    with pytest.raises(BadInput, match="several runs of fio") as told:
+def test_documents_of_several_runs_are_refused_with_first(second):
+    with pytest.raises(BadInput, match="several runs of fio") as caught:
         last_state(Path("fio.json"), [state(100.6, 10, 100), second])
-    assert told.value.found.startswith("document 2 of 2")
+    assert caught.value.found.startswith("document 2 of 2")

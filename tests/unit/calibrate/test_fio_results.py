@@ -1,4 +1,4 @@
-"""fio's results are read as they are meant, whatever its version; what can't be is refused."""
+"""Cells from results of fio 2 and 3; refusal of invalid ones."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tameshi.calibrate.command import trusted as without_doubtful
-from tameshi.calibrate.fio_results import read_fio
+from tameshi.calibrate.fio_cells import read_fio
 from tameshi.calibrate.models import candidates
 from tameshi.core.errors import BadInput
 from tameshi.core.reasons import reason
@@ -22,7 +22,7 @@ FILE = Path("fio.json")
 
 
 def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    """The document with another value at a place; `...` takes it away."""
+    """Return the document with another value at a place; `...` removes the value."""
     document = copy.deepcopy(document)
     table: Any = document
     for key in place[:-1]:
@@ -40,7 +40,7 @@ def refusal(document: dict[str, Any]) -> BadInput:
     return refused.value
 
 
-def test_microseconds_of_fio_2_are_the_nanoseconds_of_fio_3():
+def test_fio_2_microseconds_equal_fio_3_nanoseconds():
     old, new = read_fio(FILE, drive(version=2)), read_fio(FILE, drive(version=3))
     assert len(new.cells) == 6
     assert [cell.operations for cell in old.cells] == [cell.operations for cell in new.cells]
@@ -68,7 +68,7 @@ def test_microseconds_of_fio_2_are_the_nanoseconds_of_fio_3():
         ("iops_stddev", {}),
     ],
 )
-def test_what_fio_never_writes_is_refused_by_file_job_and_key(key, value):
+def test_impossible_value_is_refused_by_file_job_and_key(key, value):
     document = drive()
     document["jobs"][1]["read"] |= {"iops_samples": 20, "iops_stddev": 1.0}
     refused = refusal(changed(document, ("jobs", 1, "read", key), value))
@@ -77,27 +77,25 @@ def test_what_fio_never_writes_is_refused_by_file_job_and_key(key, value):
     assert refused.found and refused.accepted
 
 
-def test_a_job_without_latencies_is_refused_and_what_both_versions_call_them_is_told():
+def test_job_without_latencies_is_refused_with_names_of_both_fios():
     document = drive()
     for name in ("lat_ns", "clat_ns"):
         del document["jobs"][0]["read"][name]
     refused = refusal(document)
-    assert "there are no latencies" in refused.message
+    assert "the latencies that a fit needs are missing" in refused.message
     assert refused.accepted == ["lat_ns or clat_ns of fio 3", "lat or clat of fio 2"]
 
 
 @pytest.mark.parametrize(("rests_us", "kind"), [(5.0, None), (80.0, "flash"), (5_500.0, "hdd")])
 @pytest.mark.parametrize("options", [{}, {"norandommap": "1"}])
-def test_the_models_tried_follow_from_the_latency_at_rest_with_and_without_a_map(
-    rests_us, kind, options
-):
+def test_candidate_models_follow_from_latency_at_rest(rests_us, kind, options):
     jobs = [job("randread", depth, depth / rests_us * 1e6, **options) for depth in (1, 2, 4)]
     cells = read_fio(FILE, results(*jobs)).cells
     tried = {model.kind for model in candidates(cells, 1 << 40, None)}
     assert tried == {"volume"} | ({kind} if kind else set())
 
 
-def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
+def test_job_without_recorded_latencies_is_left_out():
     document = drive()
     for name in ("lat_ns", "clat_ns"):
         document["jobs"][0]["read"][name] = {"min": 0, "max": 0, "mean": 0.0}
@@ -109,12 +107,12 @@ def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
 @pytest.mark.parametrize(
     "option", [{"a b": "c"}, {"include /etc/passwd": ""}, {"bs": "4k\n[other]"}, {"bs": ["4k"]}]
 )
-def test_an_option_is_one_line_of_a_job_file(option):
+def test_option_with_line_break_is_refused(option):
     refused = refusal(changed(drive(), ("jobs", 0, "job options"), option))
     assert refused.key == f"job options.{next(iter(option))}"
 
 
-def test_a_job_that_failed_is_left_out_by_name_with_its_error():
+def test_failed_job_is_left_out_with_error():
     found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
     failed = reason("fio_failed", "randread-4k-1", number=5, words="Input/output error")
     assert found.left_out == [failed]
@@ -133,7 +131,7 @@ def test_a_job_that_failed_is_left_out_by_name_with_its_error():
         (1e-3, False),
     ],
 )
-def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(times, trusted):
+def test_figures_against_littles_law_are_left_out(times, trusted):
     document = drive()
     document["jobs"][0]["read"]["iops"] *= times
     found = without_doubtful(read_fio(FILE, document))
@@ -146,7 +144,7 @@ def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(
 
 
 @pytest.mark.parametrize("counted_as", ["fsync", "fdatasync"])
-def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law(counted_as):
+def test_syncs_follow_counts_and_littles_law(counted_as):
     every, us = 8, 400.0
     rate = 1e6 / (20 + us / every)
     document = results(job("randwrite", 1, rate, fdatasync=str(every)))
@@ -160,13 +158,13 @@ def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law(counted_
     assert cell.outstanding == pytest.approx(1.0, rel=1e-3)
 
 
-@pytest.mark.parametrize("told", [None, {"total_ios": 0, "lat_ns": {"N": 0, "mean": 0.0}}])
+@pytest.mark.parametrize("expected", [None, {"total_ios": 0, "lat_ns": {"N": 0, "mean": 0.0}}])
 @pytest.mark.parametrize(
     ("asked", "used"),
     [({"fsync": "1"}, False), ({"fdatasync": "8"}, False), ({"sync": "dsync"}, True)],
 )
-def test_a_job_whose_syncs_are_not_told_is_left_out_by_name(asked, used, told):
-    durable = job("randwrite", 1, 2e3, **asked) | ({"sync": told} if told else {})
+def test_job_without_counted_syncs_is_left_out(asked, used, expected):
+    durable = job("randwrite", 1, 2e3, **asked) | ({"sync": expected} if expected else {})
     found = read_fio(FILE, results(job("randread", 1, 1e4), durable))
     assert len(found.cells) == 1 + used
     if not used:
@@ -174,37 +172,37 @@ def test_a_job_whose_syncs_are_not_told_is_left_out_by_name(asked, used, told):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "disks", "told"),
+    ("first", "second", "disks", "expected"),
     [
         ({"filename": "/dev/a:/dev/b"}, {}, ["a", "b"], "job randread-4k-1: filename: this job"),
         ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a", "b"], "fio.json: filename: these"),
-        ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a"], "these jobs worked on several"),
+        ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a"], "these jobs used several"),
         ({"filename": "/dev/a"}, {"directory": "/mnt"}, ["a"], "/dev/a (job randread-4k-1), /mnt"),
-        ({"directory": "/a"}, {"directory": "/b"}, ["a", "b"], "these jobs worked on several"),
-        ({"directory": "/a:/b"}, {"directory": "/a"}, [], "this job worked on several devices"),
+        ({"directory": "/a"}, {"directory": "/b"}, ["a", "b"], "these jobs used several"),
+        ({"directory": "/a:/b"}, {"directory": "/a"}, [], "this job used several devices"),
         ({"directory": "/a"}, {"directory": "/b"}, ["a"], ""),
         ({"filename": "/dev/a"}, {"filename": "/dev/a"}, ["a", "md0"], ""),
         ({"filename": r"/dev/a\:1"}, {"filename": r"/dev/a\:1"}, [], ""),
         ({"filename": "x:y"}, {"directory": "."}, ["a", "b"], ""),
     ],
 )
-def test_jobs_of_several_devices_are_refused_and_named(first, second, disks, told):
+def test_jobs_of_several_devices_are_refused_and_named(first, second, disks, expected):
     jobs = [job("randread", 1, 1e4, **first), job("randread", 4, 4e4, **second)]
     document = results(*jobs) | {"disk_util": [{"name": name} for name in disks]}
-    if told:
-        assert told in str(refusal(document))
+    if expected:
+        assert expected in str(refusal(document))
         return
     assert len(read_fio(FILE, document).cells) == 2
 
 
-def test_the_device_of_all_jobs_may_stand_in_the_global_options():
+def test_device_in_global_options_applies_to_all_jobs():
     document = results(job("randread", 1, 1e4, filename="/dev/b"), job("randread", 4, 4e4))
     document["global options"] = {"filename": "/dev/a"}
     assert "/dev/b (job randread-4k-1), /dev/a (job randread-4k-4)" in str(refusal(document))
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a document."""
+    """Yield every place in a document."""
     if above:
         yield above
     inner = (
@@ -226,7 +224,7 @@ JSON = st.recursive(
 
 @settings(max_examples=400, deadline=None)
 @given(place=st.sampled_from(list(places(WHOLE))), value=JSON | st.just(...))
-def test_whatever_stands_in_a_json_file_is_read_or_refused(place, value):
+def test_any_json_is_read_or_refused(place, value):
     document = changed(WHOLE, place, value)
     assert value is ... or json.dumps(document)
     if not {"fio version", "jobs"} <= document.keys():
@@ -250,34 +248,34 @@ def test_whatever_stands_in_a_json_file_is_read_or_refused(place, value):
         ("percentile", {"50.000000": 100}, "percentile.50.000000"),
     ],
 )
-def test_latencies_that_contradict_one_another_are_refused_by_file_job_and_key(place, change, key):
+def test_contradictory_latencies_are_refused_by_key(place, change, key):
     document = copy.deepcopy(drive())
-    told = document["jobs"][0]["read"]["lat_ns"]
-    (told["percentile"] if place == "percentile" else told).update(change)
+    latency_table = document["jobs"][0]["read"]["lat_ns"]
+    (latency_table["percentile"] if place == "percentile" else latency_table).update(change)
     refused = refusal(document)
     assert refused.where == "fio.json: job randread-4k-1"
     assert refused.key.endswith(key)
     assert refused.found and refused.accepted
 
 
-def test_percentiles_may_lie_as_far_outside_as_fios_classes_are_wide():
+def test_percentiles_may_exceed_range_by_bin_width():
     document = copy.deepcopy(drive())
-    told = document["jobs"][0]["read"]["lat_ns"]
-    told["percentile"]["99.900000"] = round(told["max"] * (1 + 1 / 64))
+    latency_table = document["jobs"][0]["read"]["lat_ns"]
+    latency_table["percentile"]["99.900000"] = round(latency_table["max"] * (1 + 1 / 64))
     shares = read_fio(FILE, document).cells[0].operations["read"].quantiles
     assert [value for _, value in shares] == sorted(value for _, value in shares)
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
-        ({"iodepth": "0"}, "iodepth: this is too little (found 0; accepted: 1 or more)"),
-        ({"rw": "randfoo"}, "rw: this is no kind of load (found randfoo; accepted: read, "),
+        ({"iodepth": "0"}, "iodepth: below the minimum (found 0; accepted: 1 or more)"),
+        ({"rw": "randfoo"}, "rw: unknown kind of load (found randfoo; accepted: read, "),
     ],
 )
-def test_what_was_asked_and_cannot_be_is_left_out_with_what_was_found_and_is_accepted(asked, told):
+def test_unsupported_job_is_left_out_with_found_and_accepted(asked, expected):
     document = copy.deepcopy(drive())
     document["jobs"][0]["job options"] |= asked
     (excluded,) = read_fio(FILE, document).left_out
-    assert Text().reason(excluded).startswith(told)
+    assert Text().reason(excluded).startswith(expected)
     assert Text("ja").reason(excluded) != Text().reason(excluded)

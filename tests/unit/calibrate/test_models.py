@@ -1,4 +1,4 @@
-"""Models that are fitted take nothing from their template that tells of another drive."""
+"""Fitted models take nothing from their template that describes another drive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tameshi.core import compiled
 
 
 @pytest.mark.parametrize("template", ["nvme-tlc-3.84tb", "nvme-tlc-1tb-consumer"])
-def test_a_fitted_drive_has_neither_the_lanes_nor_the_heat_of_its_template(template: str) -> None:
+def test_fitted_drive_drops_lanes_and_heat_of_template(template: str) -> None:
     model = flash([Cell("c", {}, 1 << 30, {})], 1 << 40, template)
     built = model.build({each.key: each.start for each in model.parameters})
     assert "pcie" not in built["link"]
@@ -36,21 +36,21 @@ def models(used: int, known: int | None) -> list[Model]:
 READS = [cell(100, 4, depth) for depth in (1, 4)]
 
 
-def test_a_known_capacity_is_the_profiles_and_is_said_to_be_measured() -> None:
+def test_known_capacity_is_marked_as_measured() -> None:
     for model in models(1 << 30, 480_000_000_000):
         assert capacity(model) == (480_000_000_000, KNOWN_CAPACITY)
-        assert UNKNOWN_CAPACITY not in model.untold
+        assert UNKNOWN_CAPACITY not in model.undetermined
 
 
 @pytest.mark.parametrize("used", [1 << 30, 100 << 30, 5 << 40])
-def test_a_capacity_that_is_not_known_is_said_not_to_be_and_never_invented(used: int) -> None:
+def test_unknown_capacity_is_stated_and_not_invented(used: int) -> None:
     templates = {"volume": 0, "flash": 3_840_000_000_000, "hdd": 146_000_000_000}
     for model in models(used, None):
         found, source = capacity(model)
         assert found == max(used, templates[model.kind]), model.name
         assert source.startswith("not known"), model.name
         assert ("of profile" in source) == (found > used), model.name
-        assert UNKNOWN_CAPACITY in model.untold
+        assert UNKNOWN_CAPACITY in model.undetermined
 
 
 @pytest.mark.parametrize("revolution_ms", [4.0, 60_000 / 5400])
@@ -64,7 +64,7 @@ def test_a_fitted_disks_cylinders_hold_its_capacity(revolution_ms: float, known:
 
 
 @pytest.mark.parametrize("known", [8_000_000_000, 64 << 30, 3_840_000_000_000, 60_000_000_000_000])
-def test_a_fitted_flash_drive_keeps_room_for_its_reserve_at_every_capacity(known: int) -> None:
+def test_fitted_flash_keeps_spare_blocks_at_every_capacity(known: int) -> None:
     model = flash([Cell("c", {}, 1 << 30, {})], known)
     built = model.build({each.key: each.start for each in model.parameters})
     nand, controller = built["nand"], built["controller"]
@@ -76,7 +76,7 @@ def test_a_fitted_flash_drive_keeps_room_for_its_reserve_at_every_capacity(known
 
 
 @pytest.mark.parametrize("known", [146_000_000_000, 30_000_000_000_000, 122_000_000_000_000])
-def test_the_slowest_tracks_that_a_fit_tries_still_hold_the_disk(known: int) -> None:
+def test_slowest_tracks_of_fit_hold_the_capacity(known: int) -> None:
     model = hard_disk([Cell("c", {}, 1 << 30, {})], known, 4.0)
     slowest = {each.key: each.low for each in model.parameters}
     cylinders = model.build(slowest)["cylinders"][0]

@@ -1,4 +1,4 @@
-"""Each calibration figure is met within 5 %, or is excepted with the reason."""
+"""Each calibration figure is within 5 %, or is excepted with a reason."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ def exceptions() -> set[str]:
     return set(figures)
 
 
-def test_every_calibration_figure_is_held_by_a_test_reproduced_by_a_study_or_excepted():
+def test_every_calibration_figure_is_tested_or_excepted():
     known = {row["id"] for row in rows(PUBLISHED / "calibration.csv")}
     asked = {row["id"] for row in rows(PUBLISHED / "to-predict.csv")}
     tests = (ROOT / f"crates/sim/tests/it/{name}.rs" for name in ("calibration", "profiles"))

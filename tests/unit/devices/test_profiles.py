@@ -1,4 +1,4 @@
-"""Profiles say where each value comes from, and none was set on what is to be predicted blind."""
+"""Sources of profile values; no value is set on a figure to be predicted blind."""
 
 import csv
 import re
@@ -26,7 +26,7 @@ def profiles() -> dict[str, dict[str, Any]]:
     }
 
 
-def test_what_is_fitted_was_fitted_on_calibration_figures_and_nothing_cites_a_prediction():
+def test_fitted_values_cite_calibration_and_no_prediction():
     calibration, to_predict = ids("calibration.csv"), ids("to-predict.csv")
     seen = 0
     for name, profile in profiles().items():

@@ -1,4 +1,4 @@
-"""The page of what simulated drives are held against is made from its tables, and names tests."""
+"""Validation page of simulated drives: generated from tables, with names of tests."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NAMED_TEST = re.compile(r"`([\w./-]+\.(?:rs|py))::(\w+)`")
 
 
-def test_the_page_is_what_its_tables_make():
+def test_page_equals_its_tables():
     made = drives_page.page()
     assert (ROOT / "docs" / "validation" / "drives.md").read_text() == made, (
         "stale: python -m validation.drives_page"
@@ -24,7 +24,7 @@ def test_the_page_names_tests_that_exist():
         assert re.search(rf"\b(?:fn|def) {name}\b", (ROOT / path).read_text()), f"{path}::{name}"
 
 
-def test_rows_of_known_answers_are_of_tests_that_exist():
+def test_rows_of_known_answers_name_existing_tests():
     rows = drives_page.read(ROOT / "docs" / "validation" / "known-answers.csv")
     assert len(rows) > 100
     for row in rows:
@@ -35,7 +35,7 @@ def test_rows_of_known_answers_are_of_tests_that_exist():
         assert off <= float(row["tolerance"]), row
 
 
-def test_what_is_further_off_than_allowed_is_listed_with_its_reason(tmp_path, monkeypatch):
+def test_large_deviations_are_listed_with_reason(tmp_path, monkeypatch):
     module = drives_page
     head = "id,unit,published,ours,deviation_percent,reason,study,cell,digest\n"
     (tmp_path / "calibration.csv").write_text(head + "S0-0006,IOPS,700,600,-14.3,,x,,\n")

@@ -1,4 +1,4 @@
-"""The doctor on the machine at hand, and what it shows."""
+"""Doctor on this machine, and its output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown(diagnosis: Diagnosis, width: int) -> str:
 
 
 def joined(text: str) -> str:
-    """The text without frames and line breaks, as far as they matter for finding words in it."""
+    """Return the text without frames and line breaks, so that words can be found in it."""
     return "".join(part for part in text.split() if part != "│")
 
 
@@ -44,7 +44,7 @@ def test_without_a_path_the_current_folder_is_examined(
     assert doctor([Path(), tmp_path]).checks[-1].outcome != "shared"
 
 
-def test_a_file_of_somebodys_makes_the_status_one(tmp_path: Path) -> None:
+def test_foreign_file_makes_the_status_one(tmp_path: Path) -> None:
     (tmp_path / "thesis").write_text("mine")
     diagnosis = doctor([tmp_path / "thesis"])
     assert diagnosis.exit_status == 1 and not diagnosis.can("measured")
@@ -70,7 +70,7 @@ def test_paths_are_no_markup() -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_json_is_plain_and_its_names_know_no_language(tmp_path: Path, lang: str) -> None:
+def test_json_is_plain_with_language_free_names(tmp_path: Path, lang: str) -> None:
     found = as_json(doctor([tmp_path], lang))
     assert json.loads(json.dumps(found)) == found
     assert found["schema_version"] == 1 and found["language"] == lang

@@ -1,4 +1,4 @@
-"""Facts are read where they stand, tried where they must be, and None where there are none."""
+"""Facts read from files, probed, or None."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 @pytest.fixture
 def fake(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """A target on an NVMe drive, and the /proc and /sys that say so."""
+    """Make a target on an NVMe drive, with its /proc and /sys."""
     place, proc, sys = tmp_path / "data", tmp_path / "proc", tmp_path / "sys"
     place.mkdir()
     write(
@@ -122,7 +122,7 @@ def test_nothing_readable_gives_no_facts(tmp_path: Path) -> None:
     assert found.targets[0].disk is None
 
 
-def test_trying_a_place_leaves_it_as_it_was(tmp_path: Path) -> None:
+def test_probe_leaves_target_unchanged(tmp_path: Path) -> None:
     (tmp_path / "thesis").write_text("mine")
     tried = probes.try_target(tmp_path)
     assert tried.refusal is None and tried.direct in (True, False)
@@ -133,7 +133,7 @@ def test_trying_a_place_leaves_it_as_it_was(tmp_path: Path) -> None:
     assert not (tmp_path / "new.dat").exists()
 
 
-def test_a_target_of_ours_is_looked_at_and_kept(tmp_path: Path) -> None:
+def test_own_target_is_probed_and_kept(tmp_path: Path) -> None:
     from tameshi import guard
 
     plan = guard.check_target(tmp_path / "disk.dat", 1 << 20, "disk")
@@ -150,29 +150,29 @@ def test_a_failing_probe_removes_its_file(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(probes, "_written", fail)
     tried = probes.try_target(tmp_path)
-    # Without direct I/O here nothing is written, so nothing fails.
+    # Without direct I/O nothing is written here, so nothing fails.
     assert "Input/output error" in (tried.refusal or "") or tried.direct is False
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_directory_is_refused_with_nothing_said_of_its_parent(tmp_path: Path) -> None:
+def test_missing_directory_is_refused_without_its_parent(tmp_path: Path) -> None:
     (target,) = gather([tmp_path / "nope" / "x"]).targets
     assert "no such directory" in (target.refusal or "")
     assert target.file_system is target.disk is None
 
 
-def test_a_path_no_system_takes_is_refused_without_a_traceback(tmp_path: Path) -> None:
+def test_invalid_path_is_refused_without_traceback(tmp_path: Path) -> None:
     (target,) = gather([tmp_path / ("x" * 300) / "y"]).targets
     assert target.refusal and target.direct is None
 
 
-def test_a_device_file_opens_or_says_why(tmp_path: Path) -> None:
+def test_device_file_opens_or_names_error(tmp_path: Path) -> None:
     assert probes.try_device(Path("/dev/null")) is None
     assert probes.try_device(tmp_path / "nothing") == "ENOENT"
     assert probes.try_device(tmp_path) == "EISDIR"
 
 
-def test_a_ring_tells_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ring_probe_reports_result(monkeypatch: pytest.MonkeyPatch) -> None:
     descriptors = len(os.listdir("/proc/self/fd"))
     ring = probes.try_ring(setting=0)
     assert ring.setting == 0
@@ -189,7 +189,7 @@ def program(path: Path, says: str, status: int = 0) -> Path:
     return path
 
 
-def test_servers_and_tools_are_found_where_they_hide(tmp_path: Path) -> None:
+def test_servers_and_tools_outside_path_are_found(tmp_path: Path) -> None:
     maria = program(tmp_path / "usr/sbin/mariadbd", "mariadbd  Ver 10.11.6-MariaDB-0 for Linux")
     (tmp_path / "usr/sbin/mysqld").symlink_to(maria)
     bins = tmp_path / "usr/local/bin"
@@ -200,7 +200,7 @@ def test_servers_and_tools_are_found_where_they_hide(tmp_path: Path) -> None:
         program(tmp_path / f"usr/lib/postgresql/{v}/bin/postgres", f"postgres (PostgreSQL) {v}.4")
         for v in (15, 17)
     ]
-    # It knows no --version.
+    # It has no --version.
     xfs = program(tmp_path / "usr/sbin/mkfs.xfs", "mkfs.xfs version 6.1.0")
     xfs.write_text('#!/bin/sh\n[ "$1" = -V ] && echo mkfs.xfs version 6.1.0\n')
     assert list(installed(tmp_path, search=str(bins))) == [
@@ -217,6 +217,6 @@ def test_the_embedded_sqlite_is_the_drivers_own() -> None:
     assert program.product == "sqlite" and program.version.startswith("3.")
 
 
-def test_a_program_that_hangs_is_given_up(tmp_path: Path) -> None:
+def test_hanging_program_is_skipped(tmp_path: Path) -> None:
     program(tmp_path / "bin/fio", "").write_text("#!/bin/sh\nexec sleep 30\n")
     assert list(installed(tmp_path, search=str(tmp_path / "bin"), patience=0.2)) == []

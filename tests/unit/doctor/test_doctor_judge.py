@@ -1,4 +1,4 @@
-"""Every outcome of every check, brought about by facts that are made up."""
+"""Every outcome of every check, from fictitious facts."""
 
 from __future__ import annotations
 
@@ -192,14 +192,14 @@ def test_every_outcome_has_a_case() -> None:
     assert cases == {(key, name) for key, entry in CHECKS.items() for name in entry.outcomes}
 
 
-def test_a_good_machine_has_nothing_to_heed() -> None:
+def test_good_machine_has_no_warning() -> None:
     diagnosis = judge(GOOD)
     assert {check.state for check in diagnosis.checks} == {"ok"}
     assert diagnosis.exit_status == 0
     assert all(diagnosis.can(world) for world in ("simulated", "emulated", "measured"))
 
 
-def test_what_stops_measuring_sets_the_exit_status_and_nothing_else_does() -> None:
+def test_only_obstacles_to_measuring_set_the_exit_status() -> None:
     bare = Facts(memory_bytes=GIB, ring=Ring("ENOSYS"), fuse="ENOENT", loop_control="ENOENT")
     assert judge(bare).exit_status == 0
     assert not judge(bare).can("emulated") and judge(bare).can("simulated")
@@ -211,12 +211,12 @@ def test_what_stops_measuring_sets_the_exit_status_and_nothing_else_does() -> No
         assert judge(stopped).can("simulated")
 
 
-def test_a_place_that_is_not_there_gets_one_check() -> None:
+def test_missing_path_has_one_check() -> None:
     diagnosis = judge(replace(GOOD, targets=(Target("/nope/x", refusal="no such directory"),)))
     assert [check.key for check in diagnosis.checks if check.subject] == ["target.place"]
 
 
-def test_a_refused_place_shares_its_disk_with_nobody() -> None:
+def test_refused_target_shares_no_disk() -> None:
     refused = replace(TARGET, path="/etc/passwd", refusal="not ours")
     (first, _) = checks(judge(replace(GOOD, targets=(TARGET, refused))), "disk.shared")
     assert first.outcome == "alone"

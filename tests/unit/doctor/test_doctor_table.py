@@ -1,4 +1,4 @@
-"""The doctor's table of words is whole, and its page shows exactly that table."""
+"""Completeness of the doctor's table, and its page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def placeholders(template: str) -> set[str | None]:
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_every_outcome_speaks_both_languages_with_the_same_fields(outcome: Outcome) -> None:
+def test_outcome_has_both_languages_with_same_fields(outcome: Outcome) -> None:
     for words in (outcome.found, outcome.remedy):
         assert len(words) == len(LANGUAGES)
         assert bool(words[0]) == bool(words[1])
@@ -30,7 +30,7 @@ def test_every_outcome_speaks_both_languages_with_the_same_fields(outcome: Outco
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_what_is_not_well_has_a_remedy_and_what_is_well_has_none(outcome: Outcome) -> None:
+def test_only_problems_have_remedies(outcome: Outcome) -> None:
     assert bool(outcome.remedy[0]) == (outcome.state != "ok")
     assert not outcome.stops or outcome.state == "missing"
 
@@ -42,14 +42,14 @@ def test_every_key_has_both_languages(key: str) -> None:
     assert placeholders(words[0]) == placeholders(words[1])
 
 
-def test_a_check_stops_only_worlds_it_bears_on() -> None:
+def test_check_stops_only_its_own_worlds() -> None:
     for entry in CHECKS.values():
         assert set(entry.worlds) <= set(WORLDS)
         for outcome in entry.outcomes.values():
             assert set(outcome.stops) <= set(entry.worlds)
 
 
-def test_the_page_shows_the_table() -> None:
+def test_doctor_page_shows_the_table() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert BEGIN in page and END in page
     assert page == renewed(page), "renew it: PYTHONPATH=python python tests/support/page.py"

@@ -1,4 +1,4 @@
-"""fio's bins: each value in its own, told by the middle, as fio's JSON tells them."""
+"""fio's bins: values in bins, named by their middle as in fio's JSON."""
 
 from fio_runs import fio
 from hypothesis import given
@@ -8,7 +8,7 @@ from tameshi.fio.bins import BINS, Latencies, bin_of, middle_of
 
 
 @given(st.integers(0, (1 << 45)))
-def test_a_bin_is_told_within_a_hundredth_and_bins_are_in_order(value):
+def test_bin_middle_is_within_one_percent_and_ordered(value):
     middle = middle_of(bin_of(value))
     assert abs(middle - value) <= value / 128 + 1
     assert bin_of(middle) == bin_of(value)
@@ -20,15 +20,15 @@ def test_fios_last_bin_is_the_end_of_its_last_group():
     assert bin_of(1 << 34) == BINS, "what fio clips at 17 s goes on here"
 
 
-def test_every_bin_that_fio_tells_is_one_of_ours(tmp_path):
+def test_every_bin_of_fio_is_one_of_ours(tmp_path):
     document = fio(tmp_path, "--name=a", "--rw=randrw", "--size=2m", "--ioengine=psync")
-    told = [
+    result = [
         int(value)
         for word in ("read", "write")
         for value in document["jobs"][0][word]["clat_ns"]["bins"]
     ]
-    assert len(told) > 20
-    assert [middle_of(bin_of(value)) for value in told] == told
+    assert len(result) > 20
+    assert [middle_of(bin_of(value)) for value in result] == result
 
 
 def test_statistics_over_values():

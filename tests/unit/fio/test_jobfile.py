@@ -1,4 +1,4 @@
-"""Job files and command lines of fio's are read as fio reads them."""
+"""Job files and command lines in fio's syntax."""
 
 import string
 from pathlib import Path
@@ -21,7 +21,7 @@ NAMES = WORDS.filter(lambda name: name != "global")
 
 @st.composite
 def job_lists(draw):
-    """Jobs whose globals grow from one to the next, as those of a file do."""
+    """Generate jobs whose globals grow from one to the next, as those of a file do."""
     shared, jobs = (), []
     for _ in range(draw(st.integers(0, 4))):
         shared = (*shared, *draw(SETTINGS))
@@ -30,20 +30,20 @@ def job_lists(draw):
 
 
 def bare(jobs):
-    """Jobs without their places."""
+    """Return jobs without their places."""
 
-    def settings(of):
-        return [(setting.key, setting.value) for setting in of]
+    def settings(each):
+        return [(setting.key, setting.value) for setting in each]
 
     return [(job.name, settings(job.shared), settings(job.own)) for job in jobs]
 
 
 @given(job_lists())
-def test_what_is_written_reads_back(jobs):
+def test_written_jobs_read_back_equal(jobs):
     assert bare(parse_job_text(write_jobs(jobs))) == bare(jobs)
 
 
-def test_a_global_section_is_for_the_jobs_below_it_and_a_job_has_the_last_word():
+def test_global_section_applies_below_and_job_overrides():
     jobs = parse_job_text("[a]\nbs=1k\n[global]\nbs=2k\n[b]\n[c]\nbs=3k\n[global]\nrw=write\n[d]\n")
     found = {job.name: {s.key: s.value for s in (*job.shared, *job.own)} for job in jobs}
     expected = {"a": {"bs": "1k"}, "b": {"bs": "2k"}, "c": {"bs": "3k"}}
@@ -60,7 +60,7 @@ def test_comments_end_a_line_and_a_bare_key_has_no_value():
     ]
 
 
-def test_variables_and_keywords_are_put_in(monkeypatch):
+def test_variables_and_keywords_are_expanded(monkeypatch):
     environment = {"SIZE": "64m"}
     (job,) = parse_job_text(
         "[a]\nsize=${SIZE}\nname=x${NOTHING}y\nbs=8*$pagesize\nnumjobs=$ncpus\n", "j", environment
@@ -71,7 +71,7 @@ def test_variables_and_keywords_are_put_in(monkeypatch):
     assert int(values["numjobs"]) >= 1
 
 
-def test_included_files_lie_beside_the_one_that_names_them(tmp_path):
+def test_includes_are_relative_to_including_file(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "more.fio").write_text("bs=16k\ninclude last.fio\n")
     (tmp_path / "deep" / "last.fio").write_text("iodepth=4\n")
@@ -84,26 +84,26 @@ def test_included_files_lie_beside_the_one_that_names_them(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("bs=4k\n", "job.fio:1: a setting stands before the first section."),
-        ("[a\n", "job.fio:1: this begins no section."),
-        ("[a]\n=4k\n", "job.fio:2: a setting has no key."),
+        ("bs=4k\n", "job.fio:1: a setting before the first section."),
+        ("[a\n", "job.fio:1: not a section header."),
+        ("[a]\n=4k\n", "job.fio:2: a setting without a key."),
         ("[a]\ninclude nowhere.fio\n", "nowhere.fio: cannot be read: No such file or directory."),
     ],
 )
-def test_what_is_no_job_file_is_refused_at_its_line(text, said):
+def test_invalid_job_file_is_refused_at_its_line(text, said):
     with pytest.raises(BadInput) as refused:
         parse_job_text(text)
     assert str(refused.value).startswith(said)
 
 
-def test_a_file_that_includes_itself_ends_in_an_error(tmp_path):
+def test_include_cycle_is_an_error(tmp_path):
     (tmp_path / "job.fio").write_text("[a]\ninclude own.fio\n")
     (tmp_path / "own.fio").write_text("include own.fio\n")
-    with pytest.raises(BadInput, match="without end"):
+    with pytest.raises(BadInput, match="in a cycle"):
         read_job_file(tmp_path / "job.fio")
 
 
-def test_the_command_line_names_jobs_files_and_what_holds_for_all():
+def test_arguments_hold_jobs_files_and_defaults():
     first, jobs, files = parse_arguments(
         ["--size=1m", "x.fio", "--name=a", "--bs=8k", "--direct", "--name", "b", "--rw=write"]
     )

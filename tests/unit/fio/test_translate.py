@@ -4,7 +4,7 @@ from tameshi.fio import parse_job_text, read_job, translate
 
 
 def stream(text: str, name: str) -> str:
-    """Table of a stream in the study of a job file."""
+    """Return the table of a stream in the study of a job file."""
     study = translate([read_job(job) for job in parse_job_text(text)], "job", None).study
     return study.split(f"[workload.stream.{name}]\n")[1].split("\n\n")[0]
 

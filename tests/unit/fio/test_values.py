@@ -1,4 +1,4 @@
-"""Sizes, times, mixes and lists mean what they mean to fio."""
+"""Sizes, times, mixes and lists in fio's syntax."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_times_have_suffixes_and_a_unit_without_one(text, unit, expected):
     assert values.time_us(of(text), unit) == expected
 
 
-def test_mixes_fill_up_what_is_blank():
+def test_blank_shares_of_mix_are_filled():
     mix = values.block_mix(of("x"), "4k/10:64k/50:32k/", 1024)
     assert mix == [(4096, 100_000), (65_536, 500_000), (32_768, 400_000)]
     mix = values.block_mix(of("x"), "1k/:2k/:4k/", 1024)
@@ -55,12 +55,12 @@ def test_mixes_fill_up_what_is_blank():
     ]
 
 
-def test_ranges_become_every_multiple_of_the_least():
+def test_range_expands_to_multiples_of_least():
     assert [length for length, _ in values.even_mix(1024, 4096)] == [1024, 2048, 3072, 4096]
     assert sum(share for _, share in values.even_mix(1024, 7 * 1024)) == 1_000_000
 
 
-def test_files_are_parted_by_colons_that_are_not_escaped():
+def test_files_split_at_unescaped_colons():
     assert values.files(of(r"/dev/disk\:0:b")) == ["/dev/disk:0", "b"]
 
 
@@ -78,7 +78,7 @@ def test_files_are_parted_by_colons_that_are_not_escaped():
         lambda: values.directions(of("1,2,3,4")),
     ],
 )
-def test_what_is_no_value_is_refused_at_its_place(read):
+def test_invalid_value_is_refused_at_its_place(read):
     with pytest.raises(BadInput) as refused:
         read()
     assert str(refused.value).startswith("job.fio:7: key: ")

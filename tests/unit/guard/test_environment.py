@@ -1,4 +1,4 @@
-"""What a run stood on: facts where they can be read, null where they cannot, never an exception."""
+"""Environment of a run: readable facts, null for others, no exceptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_environment_of_this_machine_is_plain_json(tmp_path: Path) -> None:
     assert here["device"] == there["device"]
 
 
-def test_memory_file_systems_and_the_kernels_have_no_device() -> None:
+def test_memory_and_kernel_file_systems_have_no_device() -> None:
     proc = environment([Path("/proc/self")])["targets"]["/proc/self"]
     assert (proc["file_system"], proc["device"]) == ("proc", None)
     assert diskstats_name(Path("/proc/self")) is None
@@ -39,7 +39,8 @@ def test_nothing_readable_gives_nulls(tmp_path: Path) -> None:
 
 @pytest.fixture
 def fake(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """A target, and a /proc and /sys in which it lies on the first partition of a flash drive."""
+    """Make a target, with a /proc and /sys that place it on the first partition of a flash
+    drive."""
     target = tmp_path / "a target"
     target.mkdir()
     proc, sys = tmp_path / "proc", tmp_path / "sys"
@@ -96,14 +97,14 @@ def test_a_partition_leads_to_its_disk_and_the_disks_facts(fake: tuple[Path, Pat
     assert diskstats_name(target, proc=proc, sys=sys) == "nvme0n1"
 
 
-def test_of_mounts_on_one_point_the_last_one_counts(fake: tuple[Path, Path, Path]) -> None:
+def test_last_mount_on_one_point_counts(fake: tuple[Path, Path, Path]) -> None:
     target, proc, _ = fake
     found = mount_of(target / "deep" / "inside", proc)
     assert found and (found.file_system, found.point) == ("btrfs", target)
     assert len(mounts(proc)) == 3
 
 
-def test_identity_keeps_the_drive_and_drops_what_may_change(fake: tuple[Path, Path, Path]) -> None:
+def test_identity_keeps_drive_and_drops_volatile_facts(fake: tuple[Path, Path, Path]) -> None:
     target, proc, sys = fake
     found = environment([target], proc=proc, sys=sys)
 

@@ -1,4 +1,4 @@
-"""What a user reads when something is refused."""
+"""Texts of refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tameshi.core.errors import BadInput, GuardRefusal, RunFailed, TameshiError
 
 
-def test_an_error_says_where_what_was_found_and_what_is_accepted() -> None:
+def test_error_has_place_found_and_accepted() -> None:
     error = BadInput(
         "unknown key",
         where="study.toml:12:7",
@@ -31,13 +31,13 @@ def test_an_error_with_a_message_alone_is_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("kind", "status"), [(TameshiError, 1), (RunFailed, 1), (BadInput, 2), (GuardRefusal, 2)]
 )
-def test_the_exit_status_tells_bad_input_from_failure(
+def test_exit_status_distinguishes_input_from_failure(
     kind: type[TameshiError], status: int
 ) -> None:
     assert kind("x").exit_status == status
 
 
-def test_an_error_survives_the_way_between_processes() -> None:
+def test_error_survives_pickling() -> None:
     error = GuardRefusal("no", where="/x", accepted=["y"])
     back = pickle.loads(pickle.dumps(error))
     assert (type(back), str(back)) == (GuardRefusal, str(error))

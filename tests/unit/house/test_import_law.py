@@ -224,7 +224,7 @@ def test_modules_that_break_the_law_are_found(tmp_path):
         "report/render/draw.py": "from . import html\nfrom ..sections import why\n"
         "from tameshi.run import go\nfrom tameshi import _tameshi",
         "record/store.py": "from tameshi.guard import Lease",
-        "run/worker.py": "import tameshi.run.work\nfrom tameshi import report, __version__",
+        "run/worker.py": "import tameshi.run.stream_work\nfrom tameshi import report, __version__",
     }
     for name, text in planted.items():
         path = tmp_path / "python" / "tameshi" / name

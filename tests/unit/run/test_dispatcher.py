@@ -1,4 +1,4 @@
-"""In which order simulated runs begin, and what is heard of a worker's end."""
+"""Order of simulated runs, and messages at a worker's end."""
 
 import threading
 from pathlib import Path
@@ -12,7 +12,7 @@ from tameshi.run.dispatcher import next_to_run
 from tameshi.run.process import last_words
 
 
-def test_unknown_cells_run_in_their_order_and_then_what_took_longest_first() -> None:
+def test_unknown_cells_run_first_then_longest_previous() -> None:
     waiting, order = ["a", "b", "c", "a", "b", "c"], []
     took: dict[str, float] = {}
     seconds = {"a": 2.0, "b": 9.0, "c": 5.0}
@@ -23,7 +23,7 @@ def test_unknown_cells_run_in_their_order_and_then_what_took_longest_first() -> 
     assert order == ["a", "b", "c", "b", "c", "a"]
 
 
-def test_the_next_run_is_under_way_while_results_are_written(
+def test_next_run_starts_while_results_are_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun = {name: threading.Event() for name in ("first", "second")}
@@ -42,7 +42,7 @@ def test_the_next_run_is_under_way_while_results_are_written(
     assert seen == [True, True]
 
 
-def test_a_worker_without_memory_says_so_whatever_stands_behind(tmp_path: Path) -> None:
+def test_out_of_memory_is_reported_despite_stack_trace(tmp_path: Path) -> None:
     log = tmp_path / "worker.log"
     said = "memory allocation of 77846282240 bytes failed"
     log.write_text("\n".join([said, "stack backtrace:", *(f"{n}: frame" for n in range(40))]))

@@ -1,4 +1,4 @@
-"""The live view: what it says of each stream, and how it says it without a terminal."""
+"""Live view: description of streams, on a terminal and without."""
 
 from io import StringIO
 
@@ -37,14 +37,14 @@ def text(console: Console) -> str:
     return console.file.getvalue()
 
 
-def test_a_stream_is_described_by_rates_percentiles_and_its_slowest_operation():
+def test_stream_line_has_rates_percentiles_and_slowest():
     assert described(stream("log")) == (
         "log: 12,345 IOPS, 50.6 MB/s, p50 80.5 µs, p99 1.23 ms, p99.9 20.0 ms, "
         "slowest 312 ms write at offset 1,048,576, 4.21 s"
     )
 
 
-def test_without_a_terminal_there_is_a_line_per_stream_now_and_then(console, monkeypatch):
+def test_plain_output_has_periodic_line_per_stream(console, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
     plain = for_console(console)
@@ -64,25 +64,25 @@ def test_without_a_terminal_there_is_a_line_per_stream_now_and_then(console, mon
     ]
 
 
-def test_the_slowest_operation_of_the_run_is_told_whatever_phase_it_was_in(console, monkeypatch):
+def test_slowest_operation_is_over_all_phases(console, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
     slow = {**stream("fill")["slowest"], "latency_ns": 2_000_000_000, "stream": "fill"}
-    told = {**progress(stream("log")), "slowest": slow}
+    result = {**progress(stream("log")), "slowest": slow}
     plain = PlainDisplay(console)
     now[0] += 10
-    plain.run("measured #1", "run", told)
+    plain.run("measured #1", "run", result)
     expected = "2.00 s write at offset 1,048,576, 4.21 s, stream fill"
     assert text(console).splitlines()[-1] == f"  slowest of the run so far: {expected}"
     live = LiveDisplay(Console(file=StringIO(), width=200, force_terminal=True, color_system=None))
-    live.run("measured #1", "run", told)
+    live.run("measured #1", "run", result)
     assert list(live.table().columns[-1].cells)[-1] == expected
     live.ended("measured #1", "complete", None, 0)
     assert live.table().row_count == 0
     live.close()
 
 
-def test_in_a_terminal_the_streams_stand_in_a_table():
+def test_terminal_shows_streams_in_a_table():
     console = Console(file=StringIO(), width=160, force_terminal=True, color_system=None)
     live = for_console(console)
     assert isinstance(live, LiveDisplay)
@@ -109,22 +109,22 @@ def filling(**changes) -> dict:
     return {**elapsed, **begun, "doing": {**doing, **changes}}
 
 
-def test_a_phase_by_amount_says_how_much_of_it_is_done_and_how_long_the_rest_takes():
-    told = "610.0 s, fill, 240 GB of 960 GB, 30 min of it left"
-    assert display.doing("run", filling()) == told
+def test_phase_by_amount_shows_progress_and_remaining_time():
+    result = "610.0 s, fill, 240 GB of 960 GB, 30 min of it left"
+    assert display.doing("run", filling()) == result
     sooner = display.doing("run", filling(total_ns=700_000_000_000))
     assert sooner.endswith(", 100 s of it left"), "its time is over before its amount"
     begun = {**filling(), "phase_bytes": 0}
     assert display.doing("run", begun) == "610.0 s, fill, 0 kB of 960 GB"
 
 
-def test_a_phase_by_time_says_how_long_it_takes_and_one_by_steady_state_only_its_name():
+def test_phase_by_time_shows_duration_steady_only_name():
     by_time = filling(total_bytes=None, total_ns=18_600_000_000_000)
     assert display.doing("run", by_time) == "610.0 s, fill, 5.0 h of it left"
     assert display.doing("run", filling(total_bytes=None)) == "610.0 s, fill"
 
 
-def test_the_phase_stands_in_plain_lines_too(console, monkeypatch):
+def test_phase_is_in_plain_lines_too(console, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
     plain = for_console(console)
@@ -133,7 +133,7 @@ def test_the_phase_stands_in_plain_lines_too(console, monkeypatch):
     assert "fill, 240 GB of 960 GB, 30 min of it left" in text(console)
 
 
-def test_one_run_is_told_as_one(console):
+def test_single_run_is_singular_in_text(console):
     plain = for_console(console)
     plain.begin(1, 0, 1_000_000_000)
     assert text(console).splitlines() == ["1 run to make"]

@@ -1,4 +1,4 @@
-"""Resume of a study: runs that are kept, and runs that are made again."""
+"""Resume of a study: kept runs, and runs made again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WORLDS = (World.simulated, World.measured)
 
 @dataclass
 class Resumed:
-    """A study folder with one way to make its runs: sealed by this test, not executed."""
+    """Study folder whose runs this test seals without executing them."""
 
     study: Path
     folder: Path
@@ -50,23 +50,23 @@ class Resumed:
     made: list[str] = field(default_factory=list)
     """Identities of the runs that the last resume made."""
     status: str = "complete"
-    """Status with which a run ends."""
+    """Final status of a run."""
 
     def tasks(self, world: World) -> list[Task]:
-        """Runs of the study as `tameshi run` plans them here and now."""
+        """Return the runs of the study as `tameshi run` plans them on this machine."""
         storage = {"disk": self.target} if world is World.measured else {}
         prepared = prepare(read_study(self.study), [world], Bindings(storage), quick=False)
         return tasks_of(prepared.examined[world], prepared.plans[world].runs)
 
     def resume(self, world: World = World.simulated) -> list[str]:
-        """Run what remains; the statuses of all runs afterwards."""
+        """Run what remains; return the statuses of all runs."""
         self.made.clear()
         session = Session(self.folder, -1, for_console(Console(file=StringIO())), lambda: None)
         runs = run_all(session, self.tasks(world), jobs=1)
         return [run.outcome["status"] for run in runs]
 
     def seal(self, _session: Session, task: Task) -> None:
-        """Stand-in for `run_one`."""
+        """Replace `run_one`."""
         folder = store.run_folder(self.folder, task.identity)
         store.begin_run(folder, task.spec, task.identity, task.examined.environment)
         append_event(folder, 0, "run_end", status=self.status, digest=None)
@@ -88,7 +88,7 @@ def test_spec_of_an_older_record_is_read_without_its_refusals(resumed: Resumed) 
 
 @pytest.fixture
 def resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resumed:
-    """A study of two runs without any record."""
+    """Make a study of two runs without any record."""
     study = tmp_path / "study.toml"
     study.write_text(STUDY)
     (tmp_path / "disk").mkdir()
@@ -99,7 +99,7 @@ def resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resumed:
 
 @pytest.fixture
 def on_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Changes facts of the machine that the preflight finds: keys of `environment()`."""
+    """Change facts of the machine for the preflight: keys of `environment()`."""
 
     def changed(facts: Mapping[str, Any], machine: Mapping[str, Any]) -> None:
         def found(targets: Sequence[Path]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Windows from events alone: what lies between the phases of a run."""
+"""Windows from events alone: gaps between phases of a run."""
 
 from types import SimpleNamespace
 
@@ -9,7 +9,7 @@ from tameshi.record.phases import unsettled, windows_of
 from tameshi.study.file import plan, read_study
 
 
-def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():
+def test_completion_in_next_phase_leaves_no_idle_time():
     spec, *_ = plan(read_study(STUDIES / "pts-xsr.toml"), "simulated", quick=False).runs
     times = [
         ("phase_begin", 0, 0),
@@ -34,9 +34,9 @@ def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():
     assert found == [(0, 0), (0, 0), (3, 2), (9, 9)]
 
 
-def test_write_saturation_that_ends_by_its_amount_is_of_no_steady_state_and_no_deviation():
+def test_saturation_by_amount_has_no_steady_state_or_deviation():
     spec, *_ = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).runs
-    for rounds, told in [
+    for rounds, result in [
         (3, reason("unsettled_early", "saturate")),
         (6, reason("unsettled", "saturate", rounds=6)),
     ]:
@@ -44,12 +44,12 @@ def test_write_saturation_that_ends_by_its_amount_is_of_no_steady_state_and_no_d
         events += [{"kind": "round", "phase": 0, "t_ns": n, "values": []} for n in range(rounds)]
         events.append({"kind": "phase_end", "phase": 0, "t_ns": 100, "ended_by": "amount"})
         windows = windows_of(spec, events)
-        assert unsettled(windows) == [told]
+        assert unsettled(windows) == [result]
         run = SimpleNamespace(
             spec=spec,
             environment={},
-            outcome={"windows": windows, "verdict": {"reasons": [told, quoted("other")]}},
+            outcome={"windows": windows, "verdict": {"reasons": [result, quoted("other")]}},
         )
         study = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).study
         found = ledger(study, [run])["deviations"]
-        assert told not in found and quoted("other") in found
+        assert result not in found and quoted("other") in found

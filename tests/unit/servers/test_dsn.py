@@ -1,4 +1,4 @@
-"""A server of the user's own: where it is, its secret kept, and nothing that could change it."""
+"""Running server of the user: address, password, and no state-changing method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tameshi.core.errors import BadInput
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.dsn import RunningServer, read_dsn, secret_name
-from tameshi.servers.shape import Address, ClientError
+from tameshi.servers.product import Address, ClientError
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tameshi.servers.shape import Address, ClientError
         ("postgresql", "postgres://ann@/shop?socket=/run/pg/.s.PGSQL.5432", "", None, "/run/pg"),
     ],
 )
-def test_a_connection_string_leads_to_an_address(
+def test_connection_string_parses_to_address(
     name: str, dsn: str, host: str, port: int | None, socket: str | None
 ) -> None:
     address = read_dsn(PRODUCTS[name], dsn)
@@ -40,8 +40,8 @@ def test_a_connection_string_leads_to_an_address(
         "postgresql://ann@db/shop?Pwd=s3cret",
     ],
 )
-def test_a_secret_in_a_connection_string_is_refused_and_not_shown(dsn: str) -> None:
-    with pytest.raises(BadInput, match="a secret stands neither") as caught:
+def test_password_in_connection_string_is_refused_unseen(dsn: str) -> None:
+    with pytest.raises(BadInput, match="a password must not stand") as caught:
         read_dsn(PRODUCTS["postgresql"], dsn)
     assert "s3cret" not in str(caught.value)
     assert "TAMESHI_POSTGRESQL_PASSWORD" in str(caught.value)
@@ -58,13 +58,13 @@ def test_a_secret_in_a_connection_string_is_refused_and_not_shown(dsn: str) -> N
         "mariadb://a@b:x/c",
     ],
 )
-def test_what_is_no_connection_string_is_bad_input(dsn: str) -> None:
-    with pytest.raises(BadInput, match="no connection string") as caught:
+def test_invalid_connection_string_is_bad_input(dsn: str) -> None:
+    with pytest.raises(BadInput, match="invalid connection string") as caught:
         read_dsn(PRODUCTS["mariadb"], dsn)
     assert "mariadb://USER@HOST:PORT/DATABASE" in str(caught.value)
 
 
-def test_the_secret_comes_from_the_environment_and_goes_nowhere_else(
+def test_password_comes_from_environment_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     product = PRODUCTS["mariadb"]
@@ -74,7 +74,7 @@ def test_the_secret_comes_from_the_environment_and_goes_nowhere_else(
 
     def connect(address: Address, timeout: float, secret: str = "") -> None:
         given.append(secret)
-        raise ClientError("nobody there")
+        raise ClientError("no server there")
 
     monkeypatch.setattr(product, "connect", connect)
     with pytest.raises(ClientError):
@@ -83,11 +83,11 @@ def test_the_secret_comes_from_the_environment_and_goes_nowhere_else(
     assert "s3cret" not in repr(vars(server)) + json.dumps(server.address.as_json())
 
 
-def test_a_running_server_has_nothing_that_would_change_its_state() -> None:
+def test_running_server_has_no_state_changing_method() -> None:
     public = {name for name in dir(RunningServer) if not name.startswith("_")}
     assert public == {"client"}
 
 
 def test_sqlite_has_no_server_that_could_run() -> None:
-    with pytest.raises(BadInput, match="no server that could run"):
+    with pytest.raises(BadInput, match="has no server, so that none"):
         read_dsn(PRODUCTS["sqlite"], "sqlite://x@y/z")

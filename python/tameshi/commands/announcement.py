@@ -1,0 +1,39 @@
+"""Announcement and exit of commands that run studies."""
+
+from __future__ import annotations
+
+import shlex
+
+import typer
+
+from tameshi.commands.bounds import print_bounds
+from tameshi.commands.consoles import ERR, OUT
+from tameshi.workflow.prepare import Prepared
+
+INTERRUPTED = 130
+
+
+def announce(prepared: Prepared) -> None:
+    """Print the writes, destructions and runs to come."""
+    for chosen, planned in prepared.plans.items():
+        print_bounds(chosen, planned)
+        examined = prepared.examined[chosen]
+        lines = [line for target in examined.targets.values() for line in target.described()]
+        for place in examined.databases.values():
+            lines += [f"{place.storage}: {line}" for line in place.plan.described()]
+        lines += [f"{name}: {serving.described()}" for name, serving in examined.servers.items()]
+        lines += [f"{name} runs {shlex.join(words)}" for name, words in examined.events.items()]
+        for line in lines:
+            OUT.print(line, markup=False, soft_wrap=True)
+
+
+def end(
+    *, interrupted: bool, complete: bool, holds: str = "the report covers the finished runs"
+) -> None:
+    """Exit with the status of an incomplete study; `holds` names what remains of its work."""
+    if interrupted:
+        message = f"Interrupted: {holds}; the same command resumes."
+        ERR.print(message, markup=False, soft_wrap=True)
+        raise typer.Exit(INTERRUPTED)
+    if not complete:
+        raise typer.Exit(1)
