@@ -69,8 +69,8 @@ def answers(view: View, text: Text) -> list[Answer]:
         "retry": lambda world: aging.retries(view, text, world),
         "empty": lambda world: empty_phases.summarise(view, text, world),
     }
-    for key, told in first.items():
-        lines += _items_answer(view, text, key, told)
+    for key, items in first.items():
+        lines += _items_answer(view, text, key, items)
     plain: list[KeyFigure] = []
     swept: list[tuple[list[KeyFigure], Axis]] = []
     for phase in view.phases:
