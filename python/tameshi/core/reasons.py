@@ -1,7 +1,7 @@
 """Reasons as data: of verdicts, missed events, refusals and deviations.
 
 A reason is `{"code", "subject", "values"}`. Its words, English and Japanese, stand in
-`report/reason_words.py`, by its code. `subject` is a name of the study, such as a stream.
+`report/words/reason_words.py`, by its code. `subject` is a name of the study, such as a stream.
 Names of values tell how they are shown: `…_bytes`, `…_capacity`,
 `…_ns`, `…share`; lists are names.
 """
