@@ -58,9 +58,9 @@ def predictions_command(
         # Partial results are no prediction of the study.
         holds = f"{own} holds what was simulated"
         end(interrupted=done.interrupted, complete=done.complete, holds=holds)
-        found = done.results["published"]
-        made = predictions.predictions(study.name, found, done.runs)
-        calibrated[study.name] = predictions.calibrations(study.name, found, done.runs)
+        entries = done.results["published"]
+        made = predictions.predictions(study.name, entries, done.runs)
+        calibrated[study.name] = predictions.calibrations(study.name, entries, done.runs)
         new, changed = predictions.record(folder, made, date.today())
         OUT.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
     path = folder / "calibration.csv"

@@ -46,8 +46,8 @@ class Fitted:
     @property
     def figures(self) -> tuple[str, ...]:
         """Return the published figures among its basis, under each of their ids."""
-        found = FIGURE.findall(self.on)
-        return (*found, *(twin for id_, twin in TWICE.items() if id_ in found))
+        ids = FIGURE.findall(self.on)
+        return (*ids, *(twin for id_, twin in TWICE.items() if id_ in ids))
 
 
 def fitted() -> list[Fitted]:
@@ -67,18 +67,18 @@ def _sourced(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, 
         if not isinstance(value, Mapping):
             continue
         if "fitted_on" in value:
-            yield key, _said(value["value"]), value["fitted_on"]
+            yield key, _basis(value["value"]), value["fitted_on"]
         else:
             yield from _sourced(value, key)
 
 
 def _of_studies() -> Iterator[Fitted]:
     for study, key, on in IN_STUDIES:
-        found: Any = tomllib.loads((STUDIES / f"{study}.toml").read_text(encoding="utf-8"))
+        table: Any = tomllib.loads((STUDIES / f"{study}.toml").read_text(encoding="utf-8"))
         for part in key.split("."):
-            found = found[part]
-        yield Fitted(study, key, _said(found), on)
+            table = table[part]
+        yield Fitted(study, key, _basis(table), on)
 
 
-def _said(value: Any) -> str:
+def _basis(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)

@@ -83,7 +83,7 @@ def findings_of(
 ) -> list[tuple[SealedRun, Finding]]:
     """Return findings about one phase of several runs: in their steady parts, and of runs without
     one."""
-    found = [
+    dated = [
         (run, finding)
         for run, part in parts
         if part.steady
@@ -92,8 +92,8 @@ def findings_of(
     for run in runs:
         windows = [window for window in run.outcome["windows"] if window["phase"] == index]
         if run.outcome["status"] == "complete" and not windows:
-            found += [(run, finding) for finding in _unmeasured(run, index)]
-    return found
+            dated += [(run, finding) for finding in _unmeasured(run, index)]
+    return dated
 
 
 def _unmeasured(run: SealedRun, index: int) -> list[Finding]:

@@ -202,7 +202,7 @@ def _missing(line: Listed | None, figure: Published, cells: Sequence[Cell]) -> I
     levels = _levels(figure.cell)
     matching = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
     values = (_value(cell, figure) or _only(None) for cell in matching)
-    if matching and all(found["value"] is None for found in values):
+    if matching and all(value["value"] is None for value in values):
         yield "value"
 
 
@@ -228,10 +228,10 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
         return next((v for c in fitting if (v := _value(c, figure)) is not None), _only(None))
     if derived == RAMPED:
         ramped = (_ramp_included(cell, figure) for cell in fitting)
-        return next((found for found in ramped if found), _only(None))
+        return next((ramped_value for ramped_value in ramped if ramped_value), _only(None))
     if derived == "most":
-        found = [v for c in fitting if (v := _value(c, figure)) is not None]
-        return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
+        ramped_value = [v for c in fitting if (v := _value(c, figure)) is not None]
+        return max(ramped_value, key=lambda v: v["value"] or 0.0, default=_only(None))
     ((kind, given),) = derived.items()
     if kind in PAIRED:
         other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]

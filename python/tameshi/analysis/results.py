@@ -323,8 +323,8 @@ def _why(
         return _windows(cell, frames, parts, subject)
 
     names = [stream.name for stream in cell.spec.streams]
-    told = [bottleneck.breakdown(name, windows(name)) for name in names]
-    breakdowns = [each for each in told if each]
+    breakdown_parts = [bottleneck.breakdown(name, windows(name)) for name in names]
+    breakdowns = [each for each in breakdown_parts if each]
     subjects = {
         subject: None
         for run, _ in parts

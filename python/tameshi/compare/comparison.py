@@ -71,8 +71,8 @@ class Spread:
     def as_json(self) -> dict[str, Any]:
         """Return the form that `--format json` prints; see docs/compare.md."""
         d = self.difference
-        found = {"fact": d.key, "subject": d.subject, "effect": d.effect, "a": d.a, "b": d.b}
-        return {**found, "cells": self.cells, "of": self.of}
+        form = {"fact": d.key, "subject": d.subject, "effect": d.effect, "a": d.a, "b": d.b}
+        return {**form, "cells": self.cells, "of": self.of}
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
     worlds = _worlds(a, b, options.world)
     better = {metric["name"]: metric["better"] for metric in compiled.metrics()}
     pairs: list[CellPair] = []
-    found: list[list[Difference]] = []
+    by_cell: list[list[Difference]] = []
     facts: list[set[str]] = []
     only: tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]] = ([], [])
     for left, right in worlds:
@@ -151,15 +151,15 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
             if key in cells[1]:
                 runs = a.runs_of(left, *key), b.runs_of(right, *key)
                 cell_differences, known = _differences(runs, (left, right), options.changed)
-                found.append(cell_differences)
+                by_cell.append(cell_differences)
                 facts.append(known)
                 pairs.append(_pair((cell, cells[1][key]), runs, cell_differences, better, options))
     pairs = _corrected(pairs)
-    spread = _spread(found)
+    spread = _spread(by_cell)
     differing = {s.difference.key for s in spread}
     matter = [rule.key for rule in RULES if rule.weight != "harmless"]
     equal = [key for key in matter if any(key in known for known in facts)]
-    level, because = _verdict(a, b, options, found)
+    level, because = _verdict(a, b, options, by_cell)
     return Comparison(
         paths=(a.path, b.path),
         names=(_name(a), _name(b)),

@@ -53,17 +53,17 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_same_study_run_twice_is_identical(folders: dict[str, Path]) -> None:
     done = tameshi("compare", folders["first"], folders["again"], "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(done.stdout)
-    assert found["schema_version"] == 1
-    assert found["verdict"] == {"level": "comparable", "because": "nothing"}
-    assert found["counts"] == {
+    result = json.loads(done.stdout)
+    assert result["schema_version"] == 1
+    assert result["verdict"] == {"level": "comparable", "because": "nothing"}
+    assert result["counts"] == {
         "better": 0,
         "same": 6,
         "worse": 0,
         "undecided": 0,
         "not_judged": 0,
     }
-    assert {j["why"] for c in found["cells"] for j in c["judgements"]} == {"identical"}
+    assert {j["why"] for c in result["cells"] for j in c["judgements"]} == {"identical"}
     assert tameshi("compare", folders["first"], folders["again"], "--fail-on", "worse")
 
 
@@ -124,8 +124,8 @@ def test_report_command_prints_text(folders: dict[str, Path], lang: str) -> None
     folder = folders["first"]
     page = tameshi("report", folder, "--format", "md", "--lang", lang)
     assert page.returncode == 0 and page.stdout.startswith("# Does it run?\n")
-    told = tameshi("report", folder, "--format", "terminal", "--lang", lang)
-    assert told.returncode == 0 and "Does it run?" in told.stdout
+    shown = tameshi("report", folder, "--format", "terminal", "--lang", lang)
+    assert shown.returncode == 0 and "Does it run?" in shown.stdout
     heading = "Steps to reproduce" if lang == "en" else "再現手順"
-    assert heading in page.stdout and heading in told.stdout
+    assert heading in page.stdout and heading in shown.stdout
     assert tameshi("report", folder, "--format", "pdf").returncode == 2

@@ -133,21 +133,21 @@ def test_tables_are_present_without_scripts(browser: webdriver.Chrome, tmp_path:
 def test_table_of_four_quantities_fits_a_window(
     browser: webdriver.Chrome, tmp_path: Path, lang: str
 ) -> None:
-    found = storage_results.results()
-    found["cells"] += [
+    data = storage_results.results()
+    data["cells"] += [
         cell | {"phase": "more", "windows": {"more": 1.0}}
-        for cell in copy.deepcopy(found["cells"])
+        for cell in copy.deepcopy(data["cells"])
         if cell["phase"] == "small"
     ]
-    for cell in found["cells"]:
+    for cell in data["cells"]:
         for values in cell["estimates"]:
             ends = {"low": values["value"] * 0.989, "high": values["value"] * 1.011}
             values |= {"window": cell["phase"], "sampling": ends | {"runs": 5}}
     for phase, metric in (("small", "read.iops"), ("large", "read.bandwidth")):
         told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
-        found["published"].append(found["published"][0] | told)
+        data["published"].append(data["published"][0] | told)
     path = tmp_path / "comparison.html"
-    path.write_text(render(ReportInputs(results=found), lang), encoding="utf-8")
+    path.write_text(render(ReportInputs(results=data), lang), encoding="utf-8")
     width = browser.get_window_size()["width"]
     browser.set_window_size(1400, 900)
     browser.get(path.as_uri())

@@ -18,9 +18,9 @@ def window(**counters: list[float]) -> WindowData:
 
 def told(**parts: float) -> dict[str, object]:
     counters = {f"time__{part}_ns_sum": [ns, ns] for part, ns in parts.items()}
-    found = breakdown("s", [window(read__count=[50, 50], **counters)])
-    assert found is not None
-    return found
+    result = breakdown("s", [window(read__count=[50, 50], **counters)])
+    assert result is not None
+    return result
 
 
 def used(**shares: float) -> list[dict[str, object]]:
@@ -30,21 +30,21 @@ def used(**shares: float) -> list[dict[str, object]]:
 def test_means_and_shares_cover_all_operations_of_all_runs() -> None:
     one = window(read__count=[3, 1], time__media_ns_sum=[300, 100], time__queue_ns_sum=[0, 100])
     other = window(write__count=[2, 2], time__media_ns_sum=[200, 100])
-    found = breakdown("s", [one, other])
-    assert found is not None
-    assert found["operations"] == 8
-    assert found["latency_ns_mean"] == 100
-    assert found["parts"] == {
+    result = breakdown("s", [one, other])
+    assert result is not None
+    assert result["operations"] == 8
+    assert result["latency_ns_mean"] == 100
+    assert result["parts"] == {
         "queue": {"mean_ns": 12.5, "share": 0.125},
         "media": {"mean_ns": 87.5, "share": 0.875},
     }
-    assert found["outstanding"] == pytest.approx(800 / (2 * SECOND))
+    assert result["outstanding"] == pytest.approx(800 / (2 * SECOND))
 
 
 def test_trims_count_as_operations() -> None:
-    found = breakdown("s", [window(trim__count=[2, 2], time__controller_ns_sum=[100, 100])])
-    assert found is not None
-    assert (found["operations"], found["latency_ns_mean"]) == (4, 50)
+    result = breakdown("s", [window(trim__count=[2, 2], time__controller_ns_sum=[100, 100])])
+    assert result is not None
+    assert (result["operations"], result["latency_ns_mean"]) == (4, 50)
 
 
 def test_record_without_parts_has_no_breakdown_and_no_bottleneck() -> None:
@@ -64,9 +64,9 @@ def test_utilisation_is_a_share_of_all_servers() -> None:
 
 
 def test_busiest_resource_is_the_bottleneck_from_90_percent() -> None:
-    found = bottleneck([told(queue=90, media=10)], used(media=0.9, link=0.95))
-    assert found is not None
-    assert (found["kind"], found["resource"], found["part"]) == ("saturated", "link", "queue")
+    result = bottleneck([told(queue=90, media=10)], used(media=0.9, link=0.95))
+    assert result is not None
+    assert (result["kind"], result["resource"], result["part"]) == ("saturated", "link", "queue")
     below = bottleneck([told(queue=90, media=10)], used(media=0.89))
     assert below is not None
     assert (below["kind"], below["resource"], below["busy"]) == ("waiting", "media", 0.89)
@@ -80,18 +80,18 @@ def test_held_resource_limits_only_if_nothing_else_is_saturated() -> None:
         ({"media": 0.5, "flush_turn": 0.97}, "saturated", "flush_turn"),
         ({"media": 0.95, "flush_turn": 1.0}, "saturated", "media"),
     ]:
-        found = bottleneck([told(queue=90, media=10)], used(**shares))
-        assert found is not None
-        assert (found["kind"], found["resource"]) == (kind, resource)
+        result = bottleneck([told(queue=90, media=10)], used(**shares))
+        assert result is not None
+        assert (result["kind"], result["resource"]) == (kind, resource)
 
 
 def test_request_without_waiting_is_limited_by_latency() -> None:
-    found = bottleneck([told(queue=4, media=96)], used(media=0.98))
-    assert found is not None
-    assert (found["kind"], found["part"], found["busy"]) == ("latency", "media", 0.98)
-    found = bottleneck([told(queue=6, media=94)], used(media=0.98))
-    assert found is not None
-    assert found["kind"] == "saturated"
+    result = bottleneck([told(queue=4, media=96)], used(media=0.98))
+    assert result is not None
+    assert (result["kind"], result["part"], result["busy"]) == ("latency", "media", 0.98)
+    result = bottleneck([told(queue=6, media=94)], used(media=0.98))
+    assert result is not None
+    assert result["kind"] == "saturated"
 
 
 def test_saturated_lock_limits_before_spinning_processors() -> None:
@@ -102,24 +102,24 @@ def test_saturated_lock_limits_before_spinning_processors() -> None:
         ({"cores": 1.0, "lock": 0.5}, "cores"),
         ({"media": 1.0, "cores": 0.95, "lock": 0.91}, "media"),
     ):
-        found = bottleneck([waits], used(**shares))
-        assert found is not None
-        assert (found["kind"], found["resource"]) == ("saturated", limit)
-        assert found["busy"] == shares[limit]
+        result = bottleneck([waits], used(**shares))
+        assert result is not None
+        assert (result["kind"], result["resource"]) == ("saturated", limit)
+        assert result["busy"] == shares[limit]
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_largest_part_limits_if_nothing_is_saturated(part: str) -> None:
     parts = dict.fromkeys(PARTS, 10.0) | {part: 40.0}
-    found = bottleneck([told(**parts)], [])
-    assert found is not None
-    assert found["kind"] == ("waiting" if part == "queue" else "latency")
-    assert (found["part"], found["part_share"], found["busy"]) == (part, 0.4, None)
+    result = bottleneck([told(**parts)], [])
+    assert result is not None
+    assert result["kind"] == ("waiting" if part == "queue" else "latency")
+    assert (result["part"], result["part_share"], result["busy"]) == (part, 0.4, None)
 
 
 def test_streams_count_by_their_time() -> None:
     small, large = told(queue=30, host=1), told(media=100)
-    found = bottleneck([small, large], [])
-    assert found is not None
-    assert found["part"] == "media"
-    assert found["part_share"] == pytest.approx(200 / 262)
+    result = bottleneck([small, large], [])
+    assert result is not None
+    assert result["part"] == "media"
+    assert result["part_share"] == pytest.approx(200 / 262)

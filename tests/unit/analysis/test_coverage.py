@@ -114,11 +114,11 @@ def test_page_states_the_observed_coverage(root) -> None:
     """The whole grid anew: within one in a hundred of what the page says."""
     page = root / "docs" / "validation" / "coverage.md"
     text = page.read_text(encoding="utf-8").partition(HEADING)[2]
-    for name, told in table_cells(text).items():
-        numbers = [float(number) for number in re.findall(r"[\d.]+", told)]
-        found, given = observed(CASES[name], 5000)
+    for name, shown in table_cells(text).items():
+        numbers = [float(number) for number in re.findall(r"[\d.]+", shown)]
+        result, given = observed(CASES[name], 5000)
         if given >= 1:
-            assert abs(found - numbers[0]) < (1.5 if given > 99 else 4.0), name
+            assert abs(result - numbers[0]) < (1.5 if given > 99 else 4.0), name
 
 
 def test_cases_are_the_same_on_every_call() -> None:

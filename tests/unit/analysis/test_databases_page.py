@@ -32,43 +32,43 @@ ROWS = [
 
 
 def test_bad_errors_are_shown():
-    told = page(ROWS, [], [])
-    assert "| S2-0023 |" in told and "+292.1%" in told
-    assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%, 1 beyond 25%" in told
-    assert "+1.00 points" in told and BAD in told
+    shown = page(ROWS, [], [])
+    assert "| S2-0023 |" in shown and "+292.1%" in shown
+    assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%, 1 beyond 25%" in shown
+    assert "+1.00 points" in shown and BAD in shown
 
 
 def test_invalid_measurement_is_bracketed_and_not_counted():
     worst = row("MariaDB: oltp, 8 MiB", "statement.rate", 1000, 9000)
-    told = page([*ROWS, replace(worst, invalid="not warm")], [], [])
-    assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%" in told
-    assert "| (+800.0%) |" in told
-    assert "MariaDB: oltp, 8 MiB, whose measurement is invalid: not warm." in told
+    shown = page([*ROWS, replace(worst, invalid="not warm")], [], [])
+    assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%" in shown
+    assert "| (+800.0%) |" in shown
+    assert "MariaDB: oltp, 8 MiB, whose measurement is invalid: not warm." in shown
 
 
 def test_cells_of_whole_studies_show_the_reason_of_their_error():
     known = {"id": "S2-0023", "published": "10915", "unit": "query/s", "ours": "42000"}
-    told = page([], [{**known, "deviation_percent": "+284.8", "reason": "not known"}], [])
-    assert "10,915 query/s | 42,000 | +284.8 % |  | not known" in told
+    shown = page([], [{**known, "deviation_percent": "+284.8", "reason": "not known"}], [])
+    assert "10,915 query/s | 42,000 | +284.8 % |  | not known" in shown
 
 
 def test_shared_reason_is_shown_once():
     known = {"published": "1", "unit": "s", "ours": "2", "deviation_percent": "+100.0"}
     why = ["shared", "own", "", "shared", ""]
     rows = [{**known, "id": f"S2-{i}", "reason": reason} for i, reason in enumerate(why)]
-    told = page([], rows, [])
-    assert [line.split(" | ")[-1] for line in told.splitlines() if line.startswith("| S2-")] == [
+    shown = page([], rows, [])
+    assert [line.split(" | ")[-1] for line in shown.splitlines() if line.startswith("| S2-")] == [
         *("(a) |", "own |", " |", "(a) |", " |")
     ]
-    assert told.count("shared") == 1 and "\n\n(a) shared\n" in told
+    assert shown.count("shared") == 1 and "\n\n(a) shared\n" in shown
 
 
 def test_predictions_have_bounds_and_no_score():
     blind = Prediction("S2-0033", "40000", "30000", "50000", "mysql-disk-or-flash", "a=b", "d")
-    told = page([], [], [blind])
-    assert "| S2-0033 | query/s | 40000 | 30000 | 50000 | as first |  |  | a=b |" in told
-    assert "within the first prediction's interval throughout" in told
-    assert "Nothing has been measured" in told
+    shown = page([], [], [blind])
+    assert "| S2-0033 | query/s | 40000 | 30000 | 50000 | as first |  |  | a=b |" in shown
+    assert "within the first prediction's interval throughout" in shown
+    assert "Nothing has been measured" in shown
 
 
 def test_latest_prediction_stands_next_to_the_first(tmp_path):
@@ -78,18 +78,18 @@ def test_latest_prediction_stands_next_to_the_first(tmp_path):
         "predictions-2026-11-22.csv": (("S2-0033", 90), ("S2-0035", 90)),
         "predictions-2026-11-23.csv": (("S2-0033", 20), ("S2-0033", 50), ("S2-0037", 29)),
     }
-    for name, told in rows.items():
-        lines = (f"{id},{value},30,50,mysql-disk-or-flash,a=b,d\n" for id, value in told)
+    for name, shown in rows.items():
+        lines = (f"{id},{value},30,50,mysql-disk-or-flash,a=b,d\n" for id, value in shown)
         (tmp_path / name).write_text(head + "".join(lines))
-    told = page([], [], predicted(tmp_path), latest(tmp_path))
-    assert "for 2 of 4: S2-0035 above, S2-0037 below." in told
+    shown = page([], [], predicted(tmp_path), latest(tmp_path))
+    assert "for 2 of 4: S2-0035 above, S2-0037 below." in shown
     for line in (
         "| S2-0033 | query/s | 40 | 30 | 50 | 50 | 2026-11-23 |  | a=b |",
         "| S2-0035 | query/s | 40 | 30 | 50 | 90 | 2026-11-22 | above | a=b |",
         "| S2-0037 | query/s | 40 | 30 | 50 | 29 | 2026-11-23 | below | a=b |",
         "| S2-0039 | query/s | 40 | 30 | 50 | as first |  |  | a=b |",
     ):
-        assert line in told
+        assert line in shown
 
 
 def test_figure_with_fitted_parameters_names_them():
@@ -99,11 +99,11 @@ def test_figure_with_fitted_parameters_names_them():
         Fitted("mysql-5.5", "engine.innodb.pool.look", "0.82 us", "S2-0023, beside S2-0001"),
         Fitted("a-study", "redo_log", "56 MiB", "S2-0023"),
     ]
-    told = page([], rows, [], {}, parameters)
-    assert "1 of 2 figures set parameters" in told
-    assert "| S2-0023 | 1 s | 2 | +1.0 % | `pool.look`, `redo_log` |  |" in told
-    assert "| S2-0025 | 1 s | 2 | +1.0 % |  |  |" in told
-    assert "| a-study | `redo_log` | 56 MiB | S2-0023 |" in told
+    shown = page([], rows, [], {}, parameters)
+    assert "1 of 2 figures set parameters" in shown
+    assert "| S2-0023 | 1 s | 2 | +1.0 % | `pool.look`, `redo_log` |  |" in shown
+    assert "| S2-0025 | 1 s | 2 | +1.0 % |  |  |" in shown
+    assert "| a-study | `redo_log` | 56 MiB | S2-0023 |" in shown
 
 
 def test_figure_listed_twice_fits_parameters_under_both_ids():
@@ -116,23 +116,23 @@ def test_figure_listed_twice_fits_parameters_under_both_ids():
 
 
 def test_table_has_every_fitted_value_of_engines_hosts_and_studies():
-    found = fitted()
+    result = fitted()
     for kind in KINDS:
         for path in (PROFILES / kind).glob("*.toml"):
             lines = path.read_text().count("fitted_on =")
-            assert len([each for each in found if each.place == path.stem]) == lines, path
-    assert all(each.figures for each in found)
+            assert len([each for each in result if each.place == path.stem]) == lines, path
+    assert all(each.figures for each in result)
     for path in STUDIES.glob("*.toml"):
         comments = " ".join(re.findall(r"(?m)^# ?(.*)$", path.read_text()))
-        said = re.findall(r"fitted on ((?:S\d-\d{4}(?:,? and |, )?)+)", comments)
-        assert len(said) == comments.count("fitted on"), f"{path}: say on which figures"
-        told = [each.figures for each in found if each.place == path.stem]
-        assert sorted(told) == sorted(tuple(FIGURE.findall(each)) for each in said), path
+        words = re.findall(r"fitted on ((?:S\d-\d{4}(?:,? and |, )?)+)", comments)
+        assert len(words) == comments.count("fitted on"), f"{path}: say on which figures"
+        shown = [each.figures for each in result if each.place == path.stem]
+        assert sorted(shown) == sorted(tuple(FIGURE.findall(each)) for each in words), path
 
 
 def test_every_row_has_as_many_cells_as_its_head():
-    told = page(ROWS, [], [])
-    for table in re.findall(r"(?:^\|.*\n)+", told, re.MULTILINE):
+    shown = page(ROWS, [], [])
+    for table in re.findall(r"(?:^\|.*\n)+", shown, re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1
 
 
@@ -147,5 +147,5 @@ def test_page_of_this_project_matches_its_lists(tmp_path):
 
 
 def test_error_of_a_share_is_that_of_its_odds():
-    found = row("a", "server.hit_ratio", 0.5, 0.75).off
-    assert math.isclose(found, math.log(3))
+    result = row("a", "server.hit_ratio", 0.5, 0.75).off
+    assert math.isclose(result, math.log(3))

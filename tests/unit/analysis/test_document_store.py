@@ -64,10 +64,10 @@ def test_figures_of_servers_and_stores_do_not_validate_each_other():
 def test_commits_and_reads_do_not_exceed_arrivals():
     _, phase = documents()
     stored, asked = phase.streams
-    of = arrives(stored, [window(commit=3900, write=9000, read=50)])
-    assert of.whole == ("commit.rate",) and of.times == pytest.approx(4000 / 3900)
-    of = arrives(asked, [window(read=4000)])
-    assert of.whole == ("read.iops", "read.bandwidth") and of.times == 1.0
+    entry = arrives(stored, [window(commit=3900, write=9000, read=50)])
+    assert entry.whole == ("commit.rate",) and entry.times == pytest.approx(4000 / 3900)
+    entry = arrives(asked, [window(read=4000)])
+    assert entry.whole == ("read.iops", "read.bandwidth") and entry.times == 1.0
     assert arrives(asked, [window(read=3000, write=1000)]) is None
     _, closed = documents(re.sub(r"(?m)^arrivals .*$", "", STUDY.text))
     assert all(arrives(stream, [window(read=1, commit=1)]) is None for stream in closed.streams)

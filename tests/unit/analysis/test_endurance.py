@@ -32,25 +32,25 @@ def window(host: float, moved: float, life: float, share: float = 1) -> WindowDa
 
 
 def test_amplification_spare_and_life_follow_their_definitions() -> None:
-    found = endurance("storage.d", [window(100, 150, 1e9), window(300, 250, 1e9)])
-    assert found is not None
-    assert (found["host_bytes"], found["moved_bytes"], found["padded_bytes"]) == (400, 400, 0)
-    assert found["write_amplification"] == 2.0
-    assert found["over_provisioning"] == {"nominal": 0.25, "effective": 0.5}
-    assert (found["cycles_mean"], found["cycles_max"]) == (1.5, 4)
+    result = endurance("storage.d", [window(100, 150, 1e9), window(300, 250, 1e9)])
+    assert result is not None
+    assert (result["host_bytes"], result["moved_bytes"], result["padded_bytes"]) == (400, 400, 0)
+    assert result["write_amplification"] == 2.0
+    assert result["over_provisioning"] == {"nominal": 0.25, "effective": 0.5}
+    assert (result["cycles_mean"], result["cycles_max"]) == (1.5, 4)
     # 800 bytes in two seconds.
-    assert found["life_years"] == pytest.approx(1e9 / (400 * SECONDS_PER_YEAR), rel=1e-5)
+    assert result["life_years"] == pytest.approx(1e9 / (400 * SECONDS_PER_YEAR), rel=1e-5)
 
 
 def test_write_below_a_mapping_unit_costs_a_whole_unit() -> None:
-    (whole, quarter) = (
+    (complete, quarter) = (
         endurance("storage.d", [window(400, 400, 1e9, share)]) for share in (1, 0.25)
     )
-    assert whole is not None
+    assert complete is not None
     assert quarter is not None
     assert (quarter["written_bytes"], quarter["host_bytes"]) == (100, 400)
-    assert quarter["write_amplification"] == 4 * whole["write_amplification"]
-    assert quarter["life_years"] == whole["life_years"]
+    assert quarter["write_amplification"] == 4 * complete["write_amplification"]
+    assert quarter["life_years"] == complete["life_years"]
 
 
 def test_read_retry_extends_life_beyond_endurance() -> None:
@@ -73,26 +73,26 @@ def test_stream_writes_stand_next_to_the_arrays_writes() -> None:
         [WindowData(SECOND, [SECOND], {"write.bytes": [written]}, {}) for written in both]
         for both in [(30, 70), (20, 80)]
     ]
-    found = endurance("storage.mirror", runs, streams)
-    assert found is not None
-    assert (found["stream_written_bytes"], found["written_bytes"]) == (200, 400)
-    found = endurance("storage.of_a_database", runs)
-    assert found is not None
-    assert found["stream_written_bytes"] is None
+    result = endurance("storage.mirror", runs, streams)
+    assert result is not None
+    assert (result["stream_written_bytes"], result["written_bytes"]) == (200, 400)
+    result = endurance("storage.of_a_database", runs)
+    assert result is not None
+    assert result["stream_written_bytes"] is None
 
 
 def test_idle_flash_has_no_amplification_and_lasts() -> None:
-    found = endurance("storage.d", [window(0, 0, 1e9)])
-    assert found is not None
-    assert (found["write_amplification"], found["life_years"]) == (None, None)
+    result = endurance("storage.d", [window(0, 0, 1e9)])
+    assert result is not None
+    assert (result["write_amplification"], result["life_years"]) == (None, None)
 
 
 def test_earlier_phases_writes_count_but_are_not_extrapolated() -> None:
-    found = endurance("storage.d", [window(400, 400, 1e9)], retried=True, is_written=False)
-    assert found is not None
-    assert (found["host_bytes"], found["moved_bytes"]) == (400, 400)
-    told = (found[key] for key in ("write_amplification", "life_years", "life_years_retried"))
-    assert list(told) == [None, None, None]
+    result = endurance("storage.d", [window(400, 400, 1e9)], retried=True, is_written=False)
+    assert result is not None
+    assert (result["host_bytes"], result["moved_bytes"]) == (400, 400)
+    shown = (result[key] for key in ("write_amplification", "life_years", "life_years_retried"))
+    assert list(shown) == [None, None, None]
 
 
 def test_storage_without_flash_has_no_endurance() -> None:
@@ -109,7 +109,7 @@ def test_exhausted_life_with_read_retry_is_zero() -> None:
 
 def test_flash_is_readable_up_to_endurance_plus_read_retry() -> None:
     retry = {"worn": {"value": "20 %"}, "extra_life": {"value": "64 %"}}
-    for percent, flash, told, readable in [
+    for percent, flash, shown, readable in [
         (None, {}, Worn(0.0, None), True),
         (None, {"read_retry": retry}, Worn(0.2, 0.64), True),
         (164, {"read_retry": retry}, Worn(1.64, 0.64), True),
@@ -119,27 +119,27 @@ def test_flash_is_readable_up_to_endurance_plus_read_retry() -> None:
         drive = {"device": {"profile": "p", "device": {"flash": flash}}}
         if percent is not None:
             flash["simulated"] = {"worn_percent": percent}
-        found = worn({"raid0": {"members": 2, "of": drive}})
-        assert found == told
-        assert found.is_readable == readable
+        result = worn({"raid0": {"members": 2, "of": drive}})
+        assert result == shown
+        assert result.is_readable == readable
     assert worn({"device": {"profile": "p", "device": {"hdd": {}}}}) is None
 
 
 def test_rebuild_wears_flash_in_an_idle_phase() -> None:
     run = window(400, 200, 1e9)
     rebuilt = WindowData(SECOND, run.lengths_ns, {**run.counters, "rebuild.bytes": [400, 0]}, {})
-    found = endurance("storage.d", [rebuilt], is_written=False)
-    assert found is not None
-    assert found["write_amplification"] == 1.5
-    assert found["life_years"] == pytest.approx(1e9 / (600 * SECONDS_PER_YEAR), rel=1e-5)
+    result = endurance("storage.d", [rebuilt], is_written=False)
+    assert result is not None
+    assert result["write_amplification"] == 1.5
+    assert result["life_years"] == pytest.approx(1e9 / (600 * SECONDS_PER_YEAR), rel=1e-5)
     moved = window(0, 200, 1e9)
     by_itself = WindowData(
         SECOND, run.lengths_ns, {**moved.counters, "rebuild.bytes": [200, 0]}, {}
     )
-    found = endurance("storage.d", [by_itself], is_written=False)
-    assert found is not None
-    assert found["write_amplification"] is None
-    assert found["life_years"] == pytest.approx(1e9 / (200 * SECONDS_PER_YEAR), rel=1e-5)
+    result = endurance("storage.d", [by_itself], is_written=False)
+    assert result is not None
+    assert result["write_amplification"] is None
+    assert result["life_years"] == pytest.approx(1e9 / (200 * SECONDS_PER_YEAR), rel=1e-5)
 
 
 def test_drive_without_effective_spare_has_exactly_none() -> None:
@@ -149,9 +149,9 @@ def test_drive_without_effective_spare_has_exactly_none() -> None:
         held = [ours + theirs + more for ours, theirs in zip(mapped, erased, strict=True)]
         states = {"physical": held, "logical": mapped, "mapped": mapped, "erased": erased}
         counters = {f"flash.{part}_bytes": values for part, values in states.items()}
-        found = endurance("storage.d", [WindowData(SECOND, [SECOND // 3] * 3, counters, {})])
-        assert found is not None
-        return found["over_provisioning"]["effective"]
+        result = endurance("storage.d", [WindowData(SECOND, [SECOND // 3] * 3, counters, {})])
+        assert result is not None
+        return result["over_provisioning"]["effective"]
 
     assert effective(0) == 0
     assert (effective(4096), effective(-4096)) == pytest.approx((3 / 11, -3 / 11))

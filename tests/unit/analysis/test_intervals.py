@@ -20,20 +20,20 @@ POSITIVE = st.floats(1e-3, 1e12)
 
 @given(st.lists(POSITIVE, min_size=2, max_size=12))
 def test_interval_over_runs_is_students_t_on_logarithms(values: list[float]) -> None:
-    found = of_runs(values)
+    result = of_runs(values)
     logs = [math.log(value) for value in values]
-    assert found.low is not None and found.high is not None
-    assert found.low <= centre(values) <= found.high
+    assert result.low is not None and result.high is not None
+    assert result.low <= centre(values) <= result.high
     if max(logs) - min(logs) > 1e-6:
         known = ttest_1samp(logs, 0.0).confidence_interval(0.95)
         if known.low > -200 and known.high < 200:
-            assert math.log(found.low) == pytest.approx(known.low, abs=1e-6)
-            assert math.log(found.high) == pytest.approx(known.high, abs=1e-6)
+            assert math.log(result.low) == pytest.approx(known.low, abs=1e-6)
+            assert math.log(result.high) == pytest.approx(known.high, abs=1e-6)
 
 
 def test_runs_with_a_zero_use_the_plain_mean_and_stay_positive() -> None:
-    found = of_runs([0.0, 1.0, 2.0])
-    assert (found.low, found.method) == (0.0, intervals.OVER_RUNS_PLAIN)
+    result = of_runs([0.0, 1.0, 2.0])
+    assert (result.low, result.method) == (0.0, intervals.OVER_RUNS_PLAIN)
     assert centre([0.0, 1.0, 2.0]) == 1.0
 
 
@@ -46,18 +46,18 @@ def test_equal_runs_are_limited_by_the_records_resolution() -> None:
 @given(st.lists(st.floats(0, 1e9), max_size=60), st.floats(1e-3, 1e3))
 def test_interval_within_a_run_scales_with_its_unit(tops: list[float], unit: float) -> None:
     total = math.fsum(tops)
-    found = within(tops, [1.0] * len(tops), total / max(len(tops), 1))
+    result = within(tops, [1.0] * len(tops), total / max(len(tops), 1))
     if len(tops) < intervals.FEWEST_INTERVALS or total == 0:
-        assert found.low is None and found.method not in METHODS
+        assert result.low is None and result.method not in METHODS
     elif total > 1:
         scaled = within([top * unit for top in tops], [1.0] * len(tops), total * unit / len(tops))
-        if found.low is None or scaled.low is None:
-            assert intervals.TOO_UNEVEN in (found.method, scaled.method)
+        if result.low is None or scaled.low is None:
+            assert intervals.TOO_UNEVEN in (result.method, scaled.method)
             return
-        assert found.low and found.high and scaled.low and scaled.high
-        assert found.low <= total / len(tops) <= found.high
-        if found.high / found.low < 1e6:
-            assert scaled.high / scaled.low == pytest.approx(found.high / found.low, rel=1e-6)
+        assert result.low and result.high and scaled.low and scaled.high
+        assert result.low <= total / len(tops) <= result.high
+        if result.high / result.low < 1e6:
+            assert scaled.high / scaled.low == pytest.approx(result.high / result.low, rel=1e-6)
 
 
 def test_correlation_widens_an_interval() -> None:
@@ -70,8 +70,8 @@ def test_correlation_widens_an_interval() -> None:
 
 def test_short_rising_run_has_no_interval() -> None:
     climbing = [float(2**place) for place in range(24)]
-    found = within(climbing, [1.0] * 24, sum(climbing) / 24)
-    assert (found.low, found.high, found.method) == (None, None, intervals.TOO_UNEVEN)
+    result = within(climbing, [1.0] * 24, sum(climbing) / 24)
+    assert (result.low, result.high, result.method) == (None, None, intervals.TOO_UNEVEN)
     steady = within([100.0 + place % 3 for place in range(24)], [1.0] * 24, 101.0)
     assert steady.low and steady.high and steady.high / steady.low < 1.1
 
@@ -89,9 +89,9 @@ def test_results_do_not_depend_on_the_last_digits() -> None:
 
 def test_every_estimate_has_an_interval_or_a_reason() -> None:
     for runs in ([window(0)], [window(0), window(1)], [window(n, writes=n) for n in range(3)]):
-        found = estimates("s", runs)
-        assert found
-        for one in found:
+        result = estimates("s", runs)
+        assert result
+        for one in result:
             assert one.sampling.method
             assert (one.sampling.low is None) == (one.sampling.method not in METHODS)
             assert one.model is None
@@ -113,8 +113,8 @@ def test_missing_operation_counts_as_a_rate_of_zero() -> None:
 
 
 def test_windows_without_histograms_have_no_percentiles() -> None:
-    whole = window(0)
-    cut = WindowData(whole.length_ns, whole.lengths_ns, whole.counters, {})
+    complete = window(0)
+    cut = WindowData(complete.length_ns, complete.lengths_ns, complete.counters, {})
     assert {e.metric for e in estimates("s", [cut])} == {
         "read.iops",
         "read.bandwidth",
@@ -123,12 +123,14 @@ def test_windows_without_histograms_have_no_percentiles() -> None:
 
 
 def test_percentiles_of_one_run_use_its_recorded_intervals() -> None:
-    whole = window(0)
+    complete = window(0)
     series = {"below": [990.0 + (-1) ** n for n in range(24)], "counts": [1000.0] * 24}
     curve = [[0.9, 2e6], [0.985, 2.8e6], [0.99, 3e6], [0.995, 3.3e6], [1.0, 9e6]]
-    latency = {**whole.latencies["read"], "intervals": {"0.99": series}, "curve": curve}
-    told = WindowData(whole.length_ns, whole.lengths_ns, whole.counters, {"read": latency})
-    by_metric = {e.metric: e.sampling for e in estimates("s", [told])}
+    latency = {**complete.latencies["read"], "intervals": {"0.99": series}, "curve": curve}
+    shown = WindowData(
+        complete.length_ns, complete.lengths_ns, complete.counters, {"read": latency}
+    )
+    by_metric = {e.metric: e.sampling for e in estimates("s", [shown])}
     tail = by_metric["read.latency.p99"]
     assert tail.low and tail.high and 2e6 <= tail.low <= 3e6 <= tail.high < 9e6
     assert by_metric["read.latency.p50"].low is None

@@ -41,12 +41,12 @@ def run(search: Search, noise: float, seed: int = 1) -> list[Probe]:
 @pytest.mark.parametrize("limit", [1.2, 1.5, 2.0, 4.0])
 def test_bisection_converges_to_the_analytic_maximum(limit):
     search = Search(SHARES, limit * SERVICE_NS, 0.01, 20)
-    found = answer(search, MAXIMUM, run(search, noise=1e-6))
+    result = answer(search, MAXIMUM, run(search, noise=1e-6))
     truth = load_at(limit * SERVICE_NS)
-    assert found["low"] <= truth <= found["high"]
-    assert found["high"] - found["low"] <= 0.01 * found["high"]
-    assert found["value"] == pytest.approx(truth, rel=0.01)
-    assert found["confidence"] == 0.95
+    assert result["low"] <= truth <= result["high"]
+    assert result["high"] - result["low"] <= 0.01 * result["high"]
+    assert result["value"] == pytest.approx(truth, rel=0.01)
+    assert result["confidence"] == 0.95
 
 
 def test_bracket_holds_the_truth_as_often_as_it_claims():
@@ -76,8 +76,8 @@ def test_search_asks_for_the_same_runs_after_an_interruption():
 
 def test_unreachable_limit_is_reported():
     never = Search(SHARES, 0.5 * SERVICE_NS, 0.01, 12)
-    found = answer(never, MAXIMUM, run(never, noise=0.0))
-    assert (found["value"], found["low"], found["confidence"]) == (None, None, None)
+    result = answer(never, MAXIMUM, run(never, noise=0.0))
+    assert (result["value"], result["low"], result["confidence"]) == (None, None, None)
 
 
 def test_search_without_limit_runs_the_curve_within_its_budget():

@@ -45,16 +45,16 @@ def changed(facts: Facts, **of: object) -> Facts:
 
 
 def test_interval_joins_comparable_errors_and_parameter_uncertainty():
-    found = interval(QPS, 1000.0, LARGE)
+    result = interval(QPS, 1000.0, LARGE)
     width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
-    assert found.low == pytest.approx(1000 * math.exp(-width))
-    assert found.high == pytest.approx(1000 * math.exp(width))
-    assert (found.validated_on, found.inside_range) == ("S2-0025", True)
+    assert result.low == pytest.approx(1000 * math.exp(-width))
+    assert result.high == pytest.approx(1000 * math.exp(width))
+    assert (result.validated_on, result.inside_range) == ("S2-0025", True)
 
 
 def test_interval_holds_the_truth_for_known_large_errors():
-    found = interval(QPS, 40_000.0, SMALL)
-    assert found.low < 10_000 and found.validated_on == "S2-0023"
+    result = interval(QPS, 40_000.0, SMALL)
+    assert result.low < 10_000 and result.validated_on == "S2-0023"
 
 
 def test_fitted_figures_are_no_evidence(monkeypatch):
@@ -63,9 +63,9 @@ def test_fitted_figures_are_no_evidence(monkeypatch):
         Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
     ]
     monkeypatch.setattr(model_error, "validated", lambda: rows)
-    found = interval(QPS, 10_000.0, SMALL)
-    assert found.validated_on == "S2-0025"
-    assert "S2-0023" not in found.validated_on
+    result = interval(QPS, 10_000.0, SMALL)
+    assert result.validated_on == "S2-0025"
+    assert "S2-0023" not in result.validated_on
 
 
 def test_invalid_measurement_is_no_evidence(monkeypatch):
@@ -85,8 +85,8 @@ def test_fitted_point_lies_inside_the_validated_range(monkeypatch):
     monkeypatch.setattr(model_error, "validated", lambda: rows)
 
     def there(metric: str, facts: Facts) -> tuple[bool, str]:
-        found = interval(metric, 0.5, facts)
-        return found.inside_range, found.fitted_on
+        result = interval(metric, 0.5, facts)
+        return result.inside_range, result.fitted_on
 
     assert there(QPS, SMALL) == (True, "S2-0023")
     assert there(QPS, LARGE) == (True, ""), "validated, and nothing fitted"
@@ -103,9 +103,9 @@ def test_fitted_point_lies_inside_the_validated_range(monkeypatch):
 def test_known_cells_lie_inside_or_at_fitted_points(monkeypatch):
     monkeypatch.undo()
     for row in model_error.validated():
-        found = interval(row.metric, row.ours, row.facts)
-        if found is not None:
-            assert found.inside_range, row.source
+        result = interval(row.metric, row.ours, row.facts)
+        if result is not None:
+            assert result.inside_range, row.source
 
 
 def test_interval_outside_the_validated_range_is_wider():
@@ -118,9 +118,9 @@ def test_interval_outside_the_validated_range_is_wider():
         {"workload": "oltp"},
     )
     for change in others:
-        found = interval(QPS, 1000.0, changed(LARGE, **change))
-        assert not found.inside_range
-        assert found.low < inside.low and found.high > inside.high
+        result = interval(QPS, 1000.0, changed(LARGE, **change))
+        assert not result.inside_range
+        assert result.low < inside.low and result.high > inside.high
     between = changed(LARGE, pool_bytes=2 * GB)
     assert not interval(QPS, 1000.0, between).inside_range
 
@@ -131,17 +131,17 @@ def test_pool_beyond_the_data_equals_one_that_just_holds_them():
 
 def test_shares_stay_between_zero_and_one():
     for value in (0.5, 0.99, 0.99999):
-        found = interval(HITS, value, SMALL)
-        assert 0 < found.low < value < found.high < 1
+        result = interval(HITS, value, SMALL)
+        assert 0 < result.low < value < result.high < 1
     assert interval(HITS, 1.0, SMALL) is None
     assert interval(QPS, 0.0, SMALL) is None
 
 
 def test_every_figure_has_a_model_interval_next_to_sampling():
     given = [Estimate(QPS, "tpcc", 5.0, "1/s", none("one run")) for _ in range(2)]
-    found = with_model(given, LARGE)
-    assert all(each.model for each in found)
-    assert [each.sampling for each in found] == [each.sampling for each in given]
+    result = with_model(given, LARGE)
+    assert all(each.model for each in result)
+    assert [each.sampling for each in result] == [each.sampling for each in given]
     assert with_model(given, None) == given
 
 
@@ -167,9 +167,12 @@ def test_every_database_metric_has_a_family_with_uncertainty():
 
 def test_evidence_files_are_complete(monkeypatch):
     monkeypatch.undo()
-    told = model_error.left_open()
-    assert set(told) == set(model_error.FAMILIES)
-    assert all(0 < of.parameters < of.outside < 1 and len(of.because) > 40 for of in told.values())
+    shown = model_error.left_open()
+    assert set(shown) == set(model_error.FAMILIES)
+    assert all(
+        0 < entry.parameters < entry.outside < 1 and len(entry.because) > 40
+        for entry in shown.values()
+    )
     for row in model_error.validated():
         assert math.isfinite(row.off) and row.facts.data_bytes > 0 and row.source
 
@@ -182,11 +185,11 @@ OUTAGE = {
 
 
 def test_rates_do_not_validate_outages_or_drive_life():
-    found = of_event(AWAY, LARGE)
-    assert {key: found[key] for key in AWAY} == AWAY
+    result = of_event(AWAY, LARGE)
+    assert {key: result[key] for key in AWAY} == AWAY
     width = math.exp(QUANTILE * math.hypot(0.2, 0.5))
     for key in ("away_ns", "recovery_ns"):
-        model = found["model"][key]
+        model = result["model"][key]
         assert model["low"] == pytest.approx(AWAY[key] / width, rel=1e-4)
         assert model["high"] == pytest.approx(AWAY[key] * width, rel=1e-4)
         assert (model["validated_on"], model["inside_range"]) == ("nothing", False)
@@ -205,7 +208,7 @@ def staged(**events: object) -> SimpleNamespace:
     """Return a run's spec with these events only."""
     usual = {"kill": None, "restart": None, "failover": None}
     return SimpleNamespace(
-        events={name: SimpleNamespace(**{**usual, **of}) for name, of in events.items()}
+        events={name: SimpleNamespace(**{**usual, **entry}) for name, entry in events.items()}
     )
 
 

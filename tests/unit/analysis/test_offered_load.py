@@ -27,9 +27,9 @@ def rate(value: float, subject: str = "tpcc", metric: str = "transaction.rate") 
 
 def test_overloaded_server_is_bounded_by_arrivals() -> None:
     given_rates = [rate(98.0), rate(400.0, "server", "server.read_rate")]
-    found, other = bounded(given_rates, offered("tpcc", "100 /s", [window(980)]))
-    assert (found.at_most, found.sampling.high) == pytest.approx((100.0, 100.0))
-    assert found.sampling.degrees is None and found.sampling.low == 0.8 * 98
+    result, other = bounded(given_rates, offered("tpcc", "100 /s", [window(980)]))
+    assert (result.at_most, result.sampling.high) == pytest.approx((100.0, 100.0))
+    assert result.sampling.degrees is None and result.sampling.low == 0.8 * 98
     assert other == given_rates[1]
 
 
@@ -49,11 +49,11 @@ def test_axis_is_offered_load_if_nothing_else_differs() -> None:
 
 @given(st.floats(0.2, 1.0), st.floats(1.0, 1e4))
 def test_program_intervals_do_not_exceed_arrivals(share: float, arrives: float) -> None:
-    of = offered("tpcc", f"{arrives:.12f} /s", [window(10 * share * arrives)])
-    (found,) = bounded([rate(share * arrives)], of)
-    assert found.sampling.high is not None
-    assert found.value <= found.sampling.high * (1 + 1e-9)
-    assert found.sampling.high <= arrives * (1 + 1e-9)
+    entry = offered("tpcc", f"{arrives:.12f} /s", [window(10 * share * arrives)])
+    (result,) = bounded([rate(share * arrives)], entry)
+    assert result.sampling.high is not None
+    assert result.value <= result.sampling.high * (1 + 1e-9)
+    assert result.sampling.high <= arrives * (1 + 1e-9)
 
 
 def test_transaction_type_may_be_rarer_by_chance() -> None:
@@ -64,10 +64,10 @@ def test_transaction_type_may_be_rarer_by_chance() -> None:
 
 
 def test_backlog_allows_more_than_the_arrivals() -> None:
-    (found,) = bounded([rate(150.0)], offered("tpcc", "100 /s", [window(1500)]))
-    assert found.at_most == 150.0 and found.sampling == rate(150.0).sampling
-    (found,) = bounded([rate(101.0)], offered("tpcc", "100 /s", [window(1010)]))
-    assert found.sampling.high == 101.0, "a little more is chance"
+    (result,) = bounded([rate(150.0)], offered("tpcc", "100 /s", [window(1500)]))
+    assert result.at_most == 150.0 and result.sampling == rate(150.0).sampling
+    (result,) = bounded([rate(101.0)], offered("tpcc", "100 /s", [window(1010)]))
+    assert result.sampling.high == 101.0, "a little more is chance"
 
 
 def test_closed_loops_and_idle_programs_stay_unchanged() -> None:
@@ -76,7 +76,7 @@ def test_closed_loops_and_idle_programs_stay_unchanged() -> None:
 
 
 def test_uncut_interval_stays_symmetric() -> None:
-    whole = Interval(1.0, 2.0, 2, "m", 3.0)
-    assert kept(whole, low=0.5, high=2.0) == whole
+    complete = Interval(1.0, 2.0, 2, "m", 3.0)
+    assert kept(complete, low=0.5, high=2.0) == complete
     none = Interval(None, None, 1, "no interval: one run")
     assert kept(none, high=1.0) == none

@@ -35,8 +35,8 @@ def served(reads: float, writes: float) -> WindowData:
 
 
 def test_watts_and_performance_per_watt_follow_from_energy() -> None:
-    found = power("storage.d", [drawn(30.0), drawn(50.0)], [[served(1000, 600)], [served(0, 400)]])
-    assert found == {
+    result = power("storage.d", [drawn(30.0), drawn(50.0)], [[served(1000, 600)], [served(0, 400)]])
+    assert result == {
         "subject": "storage.d",
         "watts": 20.0,
         "iops_per_watt": 25.0,
@@ -45,22 +45,26 @@ def test_watts_and_performance_per_watt_follow_from_energy() -> None:
 
 
 def test_idle_drive_has_power_and_no_performance() -> None:
-    found = power("storage.d", [drawn(10.0)], [])
-    assert found is not None
-    assert (found["watts"], found["iops_per_watt"], found["bandwidth_per_watt"]) == (5, None, None)
+    result = power("storage.d", [drawn(10.0)], [])
+    assert result is not None
+    assert (result["watts"], result["iops_per_watt"], result["bandwidth_per_watt"]) == (
+        5,
+        None,
+        None,
+    )
 
 
 def test_warmest_drive_and_throttled_share_are_reported() -> None:
-    told = drawn(10.0)
+    shown = drawn(10.0)
     heat = {
         "thermal.millidegrees": [40_000, 60_000],
         "thermal.throttled_ns": [0, SECOND],
         "thermal.drives": [2, 2],
     }
-    warm = WindowData(told.length_ns, told.lengths_ns, {**told.counters, **heat}, {})
-    found = power("storage.d", [warm], [])
-    assert found is not None
-    assert (found["celsius_mean"], found["celsius_max"], found["throttled"]) == (50, 60, 0.25)
+    warm = WindowData(shown.length_ns, shown.lengths_ns, {**shown.counters, **heat}, {})
+    result = power("storage.d", [warm], [])
+    assert result is not None
+    assert (result["celsius_mean"], result["celsius_max"], result["throttled"]) == (50, 60, 0.25)
 
 
 def test_storage_without_power_model_has_no_power() -> None:
@@ -89,14 +93,14 @@ def test_stack_capacity_excludes_redundancy_and_spare() -> None:
 
 def test_partly_used_storage_reports_its_used_bytes() -> None:
     disk = {"device": {"device": {"hdd": {"capacity": {"value": "300 GB"}}}}}
-    whole = {"capacity_bytes": 300 * 10**9}
+    complete = {"capacity_bytes": 300 * 10**9}
     assert held(disk, [(disk, SimpleNamespace(size="98 GB", scale=None))]) == {
-        **whole,
+        **complete,
         "used_bytes": 98 * 10**9,
     }
     # A simulated drive's size is scaled.
-    assert held(disk, [(disk, SimpleNamespace(size="150 GB", scale=2))]) == whole
-    assert held(disk, [(disk, SimpleNamespace())]) == whole
+    assert held(disk, [(disk, SimpleNamespace(size="150 GB", scale=2))]) == complete
+    assert held(disk, [(disk, SimpleNamespace())]) == complete
 
 
 class Model:

@@ -40,7 +40,7 @@ def study(*figures: dict[str, Any], quick: bool = False) -> Summary:
         name="s",
         quick=quick,
         axes=[type("Axis", (), axis) for axis in axes],
-        published=[Published.model_validate({"metric": "read.iops", **of}) for of in figures],
+        published=[Published.model_validate({"metric": "read.iops", **entry}) for entry in figures],
     )
 
 
@@ -78,8 +78,8 @@ def test_figure_without_list_or_cell_is_missing(ours):
         {"id": "unlisted", "cell": place, "window": "elsewhere"},
         {"id": "asked", "cell": {"drives": "not run"}, "metric": "trim.iops"},
     )
-    told = [row["missing"] for row in rows]
-    assert told == [[], ["list"], ["value"], ["value"], ["list", "value"], []]
+    shown = [row["missing"] for row in rows]
+    assert shown == [[], ["list"], ["value"], ["value"], ["list", "value"], []]
 
 
 def test_quick_part_predicts_nothing(ours):
@@ -96,11 +96,11 @@ def test_reads_and_writes_are_combined(ours):
 
 
 def test_streams_are_weighted_by_their_rates(ours, monkeypatch):
-    told = cell("one", "1", **{"read.iops": 3e3, "read.latency.mean": 1e6})
+    shown = cell("one", "1", **{"read.iops": 3e3, "read.latency.mean": 1e6})
     other = cell("one", "1", **{"write.iops": 1e3, "write.latency.mean": 5e6})["estimates"]
-    told["estimates"] = [{**e, "subject": "a"} for e in told["estimates"]]
-    told["estimates"] += [{**e, "subject": "b"} for e in other]
-    monkeypatch.setitem(globals(), "CELLS", [told])
+    shown["estimates"] = [{**e, "subject": "a"} for e in shown["estimates"]]
+    shown["estimates"] += [{**e, "subject": "b"} for e in other]
+    monkeypatch.setitem(globals(), "CELLS", [shown])
     (row,) = ours({"id": "slow", "cell": {}, "metric": "all.latency.mean"})
     assert row["predicted"] == pytest.approx(2.0)
 
@@ -111,29 +111,29 @@ def test_metric_per_another_is_their_quotient(ours):
 
 
 def test_named_subject_is_chosen_among_several(ours, monkeypatch):
-    told = cell("one", "1", **{"transaction.rate": 1.0})
-    told["estimates"] += [
-        {**told["estimates"][0], "subject": name, "value": value}
+    shown = cell("one", "1", **{"transaction.rate": 1.0})
+    shown["estimates"] += [
+        {**shown["estimates"][0], "subject": name, "value": value}
         for name, value in (("tpcc.payment", 7.0), ("tpcc.delivery", 3.0))
     ]
-    monkeypatch.setitem(globals(), "CELLS", [told])
+    monkeypatch.setitem(globals(), "CELLS", [shown])
     place = {"drives": "one", "jobs": "1"}
-    of = {"id": "known", "cell": place, "metric": "transaction.rate"}
-    assert [row["predicted"] for row in ours({**of, "subject": "tpcc.payment"})] == [7]
-    assert [row["predicted"] for row in ours({**of, "subject": "tpcc.ordering"})] == [None]
+    entry = {"id": "known", "cell": place, "metric": "transaction.rate"}
+    assert [row["predicted"] for row in ours({**entry, "subject": "tpcc.payment"})] == [7]
+    assert [row["predicted"] for row in ours({**entry, "subject": "tpcc.ordering"})] == [None]
 
 
 def test_ramp_included_mean_is_weighted_by_counts(ours, monkeypatch):
     mean, rate = "transaction.latency.mean", "transaction.rate"
-    told = cell("one", "1", **{mean: 2e6, rate: 100.0})
+    shown = cell("one", "1", **{mean: 2e6, rate: 100.0})
     ramped = cell("one", "1", **{mean: 3e6, rate: 90.0})["estimates"]
-    told["windows"] = {"p": 300.0, "all": 310.0}
-    told["estimates"] += [{**estimate, "window": "all"} for estimate in ramped]
-    monkeypatch.setitem(globals(), "CELLS", [told])
-    of = {"id": "slow", "cell": {"drives": "one"}, "metric": mean, "derived": "ramp_included"}
-    assert [row["predicted"] for row in ours(of)] == [pytest.approx(3 * 90 * 310 / (100 * 300))]
-    told["estimates"] = [e for e in told["estimates"] if e["window"] == "p"]
-    assert [row["predicted"] for row in ours(of)] == [None]
+    shown["windows"] = {"p": 300.0, "all": 310.0}
+    shown["estimates"] += [{**estimate, "window": "all"} for estimate in ramped]
+    monkeypatch.setitem(globals(), "CELLS", [shown])
+    entry = {"id": "slow", "cell": {"drives": "one"}, "metric": mean, "derived": "ramp_included"}
+    assert [row["predicted"] for row in ours(entry)] == [pytest.approx(3 * 90 * 310 / (100 * 300))]
+    shown["estimates"] = [e for e in shown["estimates"] if e["window"] == "p"]
+    assert [row["predicted"] for row in ours(entry)] == [None]
 
 
 def test_derived_figures_follow_their_definitions(ours):
@@ -209,20 +209,20 @@ def test_predicted_figures_have_one_class_and_known_comparisons():
     lists = published.listed()
     seen = published.uncertainties()
     assert seen
-    for figure, of in seen.items():
+    for figure, entry in seen.items():
         assert lists[figure].value is None, figure
-        assert all(lists[other].value is not None for other in of.comparable), figure
-        for limits in (of.at_least, of.at_most):
-            assert limits.keys() <= {f for f in seen if seen[f] is of}
+        assert all(lists[other].value is not None for other in entry.comparable), figure
+        for limits in (entry.at_least, entry.at_most):
+            assert limits.keys() <= {f for f in seen if seen[f] is entry}
             known = [lists[limit] for limit in limits.values() if isinstance(limit, str)]
             assert all(limit.value is not None for limit in known), figure
-        assert 0 < of.parameters <= 1
+        assert 0 < entry.parameters <= 1
 
 
 def test_equal_predictions_of_one_band_have_a_reason() -> None:
     known = published.uncertainties()
     ends = [known[figure] for figure in ("S1-0145", "S1-0146")]
-    assert all("predicted alike" in of.because for of in ends)
+    assert all("predicted alike" in entry.because for entry in ends)
     # The mean of the same cell is another figure.
     assert "predicted alike" not in known["S1-0174"].because
     assert known["S1-0174"].parameters == ends[0].parameters == ends[1].parameters

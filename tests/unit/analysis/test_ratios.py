@@ -24,26 +24,26 @@ def side(values: list[float]) -> Side:
 def test_ratio_over_runs_is_welchs_t(above: list[float], below: list[float]) -> None:
     if min(max(above) / min(above), max(below) / min(below)) < 1.001:
         return
-    ratio, found = ratios.ratio(side(above), side(below), paired=False)
+    ratio, result = ratios.ratio(side(above), side(below), paired=False)
     logs = [[math.log(value) for value in values] for values in (above, below)]
     known = ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
-    assert found.method == WELCH and ratio and found.low and found.high
-    assert math.log(found.low) == pytest.approx(known.low, abs=1e-6)
-    assert math.log(found.high) == pytest.approx(known.high, abs=1e-6)
+    assert result.method == WELCH and ratio and result.low and result.high
+    assert math.log(result.low) == pytest.approx(known.low, abs=1e-6)
+    assert math.log(result.high) == pytest.approx(known.high, abs=1e-6)
 
 
 @given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0)), min_size=2, max_size=6))
 def test_paired_ratio_is_the_t_of_differences(pairs: list[tuple[float, float]]) -> None:
     above, below = ([pair[place] for pair in pairs] for place in (0, 1))
     logs = [math.log(top / bottom) for top, bottom in pairs]
-    _, found = ratios.ratio(side(above), side(below), paired=True)
-    assert found.method == PAIRED and found.low and found.high
+    _, result = ratios.ratio(side(above), side(below), paired=True)
+    assert result.method == PAIRED and result.low and result.high
     if max(logs) - min(logs) < 1e-6:
         return
     known = ttest_rel(*([math.log(v) for v in each] for each in (above, below)))
     bounds = known.confidence_interval(0.95)
-    assert math.log(found.low) == pytest.approx(bounds.low, abs=1e-6)
-    assert math.log(found.high) == pytest.approx(bounds.high, abs=1e-6)
+    assert math.log(result.low) == pytest.approx(bounds.low, abs=1e-6)
+    assert math.log(result.high) == pytest.approx(bounds.high, abs=1e-6)
 
 
 def test_shared_variation_of_repetitions_cancels() -> None:
@@ -65,26 +65,26 @@ def test_zeros_and_missing_intervals_are_reported() -> None:
     assert ratios.ratio(one, zero, paired=True)[0] is None
     assert ratios.ratio(zero, one, paired=True)[0] == 0.0
     bare = Side(1.0, intervals.none("one_run"))
-    for found in (ratios.ratio(one, bare, paired=True), ratios.ratio(bare, one, paired=False)):
-        assert found[0] and found[1].low is None and found[1].method == "side_without"
+    for result in (ratios.ratio(one, bare, paired=True), ratios.ratio(bare, one, paired=False)):
+        assert result[0] and result[1].low is None and result[1].method == "side_without"
     touching = Side(1.0, Interval(0.0, 3.0, 3, "plain"))
     assert ratios.ratio(touching, one, paired=False)[1].low is None
 
 
 def test_unknown_bounds_are_combined_by_mover() -> None:
     above, below = Side(2.0, Interval(1.8, 2.4, 1, "?")), Side(1.0, Interval(0.9, 1.05, 1, "?"))
-    ratio, found = ratios.ratio(above, below, paired=False)
+    ratio, result = ratios.ratio(above, below, paired=False)
     _, inverse = ratios.ratio(below, above, paired=False)
-    assert (ratio, found.method) == (2.0, MOVER)
-    assert found.low and found.high and inverse.low
-    assert found.high == pytest.approx(1 / inverse.low)
-    assert found.low < 1.8 and found.high > 2.4
+    assert (ratio, result.method) == (2.0, MOVER)
+    assert result.low and result.high and inverse.low
+    assert result.high == pytest.approx(1 / inverse.low)
+    assert result.low < 1.8 and result.high > 2.4
 
 
 def test_equal_percentiles_are_limited_by_their_histogram() -> None:
     same = side([5.0, 5.0])
-    _, found = ratios.ratio(same, same, paired=True, resolution=0.001)
-    assert (found.low, found.high) == pytest.approx((0.999, 1.001), abs=1e-6)
+    _, result = ratios.ratio(same, same, paired=True, resolution=0.001)
+    assert (result.low, result.high) == pytest.approx((0.999, 1.001), abs=1e-6)
     assert ratios.ratio(same, same, paired=False)[1].low == 1.0
 
 

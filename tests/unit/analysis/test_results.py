@@ -118,8 +118,8 @@ def steady(level: float, count: int = 30) -> list[float]:
 
 
 def found_in(runs: list[Run], axes: tuple[Any, ...] = ()) -> dict[str, Any]:
-    found = results(SimpleNamespace(**{**vars(STUDY), "axes": axes}), runs)
-    return json.loads(json.dumps(found, allow_nan=False))
+    data = results(SimpleNamespace(**{**vars(STUDY), "axes": axes}), runs)
+    return json.loads(json.dumps(data, allow_nan=False))
 
 
 def ratio(found: dict[str, Any], metric: str, **numerator: Any) -> dict[str, Any]:
@@ -133,15 +133,15 @@ def ratio(found: dict[str, Any], metric: str, **numerator: Any) -> dict[str, Any
 
 def test_every_number_has_an_interval_or_a_reason() -> None:
     for runs in (1, 2, 3):
-        found = found_in([run(n, [steady(100 + n), steady(50 + n)]) for n in range(runs)])
-        numbers = [e for cell in found["cells"] for e in cell["estimates"]] + found["ratios"]
+        result = found_in([run(n, [steady(100 + n), steady(50 + n)]) for n in range(runs)])
+        numbers = [e for cell in result["cells"] for e in cell["estimates"]] + result["ratios"]
         assert len(numbers) > 10
         for entry in numbers:
             sampling = entry["sampling"]
             bare = sampling["method"] not in METHODS
             assert (sampling["low"] is None) == (sampling["high"] is None) == bare
             assert bare or sampling["low"] <= entry["value"] <= sampling["high"]
-        assert all(e["model"] is None for cell in found["cells"] for e in cell["estimates"])
+        assert all(e["model"] is None for cell in result["cells"] for e in cell["estimates"])
 
 
 def test_estimates_keep_each_runs_own_value() -> None:
@@ -152,9 +152,9 @@ def test_estimates_keep_each_runs_own_value() -> None:
 
 
 def test_partial_run_counts_only_without_a_complete_one() -> None:
-    whole, cut = run(0, [steady(100)]), run(1, [steady(400)])
+    complete, cut = run(0, [steady(100)]), run(1, [steady(400)])
     cut.outcome["status"] = "partial"
-    (cell,) = found_in([whole, cut])["cells"]
+    (cell,) = found_in([complete, cut])["cells"]
     assert cell["runs"] == {"complete": 1, "partial": 1, "failed": 0}
     assert {tuple(e["by_repetition"]) for e in cell["estimates"]} == {("0",)}
     (cell,) = found_in([cut])["cells"]
@@ -172,14 +172,14 @@ def test_failed_repetition_leaves_the_numbers_of_the_others() -> None:
 
 def test_phases_of_a_stream_are_paired_by_repetition() -> None:
     noisy = (1.0, 1.3, 0.8)
-    found = found_in([run(n, [steady(100 * f), steady(50 * f)]) for n, f in enumerate(noisy)])
-    entry = ratio(found, "read.iops", phase="with")
+    result = found_in([run(n, [steady(100 * f), steady(50 * f)]) for n, f in enumerate(noisy)])
+    entry = ratio(result, "read.iops", phase="with")
     assert entry["phase"] == "with"
     assert entry["denominator"] == {"world": "measured", "phase": "alone", "levels": {}}
     assert entry["value"] == pytest.approx(0.5)
     assert entry["sampling"]["method"] == PAIRED
     assert entry["sampling"]["high"] - entry["sampling"]["low"] < 1e-6
-    tail = ratio(found, "read.latency.p99", phase="with")["sampling"]
+    tail = ratio(result, "read.latency.p99", phase="with")["sampling"]
     assert tail["high"] / tail["low"] == pytest.approx(math.exp(0.002), abs=1e-4)
 
 
@@ -193,8 +193,8 @@ def test_levels_compare_with_the_first_and_worlds_unpaired() -> None:
         for pool, rate in (("small", 100 * factor), ("large", 300 * factor))
         for n in range(3)
     ]
-    found = found_in(runs, (axis,))
-    within = [r for r in found["ratios"] if r["metric"] == "read.iops"]
+    result = found_in(runs, (axis,))
+    within = [r for r in result["ratios"] if r["metric"] == "read.iops"]
     by_sides = {
         (r["numerator"]["world"], *r["numerator"]["levels"].values(), r["denominator"]["world"]): r
         for r in within
@@ -212,9 +212,9 @@ def test_levels_compare_with_the_first_and_worlds_unpaired() -> None:
 
 def test_drift_makes_a_warning_and_leaves_every_run_in() -> None:
     falling = [100.0 - place for place in range(30)]
-    found = found_in([run(0, [steady(100)]), run(1, [falling])])
-    (cell,) = found["cells"]
-    assert cell["verdict"]["level"] == found["verdict"]["level"] == "warning"
+    result = found_in([run(0, [steady(100)]), run(1, [falling])])
+    (cell,) = result["cells"]
+    assert cell["verdict"]["level"] == result["verdict"]["level"] == "warning"
     assert reason("drift_within", "reader", operation="read") in cell["verdict"]["reasons"]
     flag = next(f for f in cell["flags"] if f["metric"] == "read.iops")
     assert (flag["code"], flag["repetition"]) == ("drift_within", 1)
@@ -238,9 +238,9 @@ def test_outlier_is_named_and_stays_in() -> None:
 
 
 def test_steady_runs_are_valid_and_have_no_flags() -> None:
-    found = found_in([run(n, [steady(100 + n % 2)]) for n in range(6)])
-    assert found["verdict"] == {"level": "valid", "reasons": []}
-    assert found["cells"][0]["flags"] == []
+    result = found_in([run(n, [steady(100 + n % 2)]) for n in range(6)])
+    assert result["verdict"] == {"level": "valid", "reasons": []}
+    assert result["cells"][0]["flags"] == []
 
 
 def test_short_runs_give_a_reason_for_missing_intervals() -> None:
@@ -263,7 +263,7 @@ def test_server_counts_exclude_the_next_phase() -> None:
         }
     )
     scans = Stretch("scan", [(250, 900)], steady=True)
-    found = sampled(looks, 1, "server", scans, wholly=True)
-    assert (found.length_ns, found.counters) == (500, {"server.statements": [10, 12]})
+    result = sampled(looks, 1, "server", scans, wholly=True)
+    assert (result.length_ns, result.counters) == (500, {"server.statements": [10, 12]})
     cut = sampled(looks, 1, "server", scans)
     assert cut.counters == {"server.statements": counts}, "its middle is in the phase"

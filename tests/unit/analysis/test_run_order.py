@@ -18,16 +18,16 @@ def order(runs: list[Run], seed: int) -> list[Run]:
 
 @given(st.sets(st.tuples(st.integers(0, 4), st.text("abc", max_size=3))), st.integers(0, 2**64))
 def test_order_is_a_shuffle_within_repetitions(runs: set[Run], seed: int) -> None:
-    found = order(sorted(runs), seed)
-    assert set(found) == runs and len(found) == len(runs)
-    assert [run[0] for run in found] == sorted(run[0] for run in runs)
-    assert order(sorted(runs, reverse=True), seed) == found
+    result = order(sorted(runs), seed)
+    assert set(result) == runs and len(result) == len(runs)
+    assert [run[0] for run in result] == sorted(run[0] for run in runs)
+    assert order(sorted(runs, reverse=True), seed) == result
 
 
 def test_remaining_runs_keep_their_order() -> None:
     runs = [(repetition, name) for repetition in range(3) for name in "abcdef"]
-    whole = order(runs, 7)
-    assert order(runs[5:], 7) == [run for run in whole if run in runs[5:]]
+    complete = order(runs, 7)
+    assert order(runs[5:], 7) == [run for run in complete if run in runs[5:]]
 
 
 def test_every_cell_is_equally_often_first() -> None:

@@ -83,11 +83,11 @@ def test_short_start_transient_is_flagged_with_its_effect() -> None:
     random = np.random.default_rng(6)
     for begin, count in ((2, 60), (8, 40), (3, 23), (1, 40)):
         rest = 200 + 4 * autoregression(random, 0.5, count - begin)
-        whole = [*[900.0] * begin, *rest.tolist()]
-        assert drift_within(whole, [1.0] * count) is None
-        expected = np.mean(whole) / rest.mean() - 1
-        assert transient(whole, [1.0] * count) == pytest.approx(expected, rel=0.05)
-        assert transient(whole[::-1], [1.0] * count) is None, "it is about how runs begin"
+        complete = [*[900.0] * begin, *rest.tolist()]
+        assert drift_within(complete, [1.0] * count) is None
+        expected = np.mean(complete) / rest.mean() - 1
+        assert transient(complete, [1.0] * count) == pytest.approx(expected, rel=0.05)
+        assert transient(complete[::-1], [1.0] * count) is None, "it is about how runs begin"
     slow = [50.0] * 6 + [*(200 + random.standard_normal(34))]
     assert transient(slow, [1.0] * 40) == pytest.approx(-0.75 * 6 / 40, rel=0.05)
     assert transient([210.0, 210.0, *[200.0] * 58], [1.0] * 60) is None, "0.2 % is not noticeable"
@@ -138,9 +138,9 @@ def test_wide_spread_of_three_runs_is_flagged_beyond_chance() -> None:
 
 
 def codes(runs, *, ordered: bool) -> set[tuple[str, str, int | None]]:
-    found = stationarity.flags("s", runs, ordered=ordered)
-    assert all(flag.reason and flag.as_json() for flag in found)
-    return {(flag.code, flag.metric, flag.repetition) for flag in found}
+    result = stationarity.flags("s", runs, ordered=ordered)
+    assert all(flag.reason and flag.as_json() for flag in result)
+    return {(flag.code, flag.metric, flag.repetition) for flag in result}
 
 
 def test_planned_load_changes_are_no_drift() -> None:
@@ -151,12 +151,12 @@ def test_planned_load_changes_are_no_drift() -> None:
     assert stationarity.flags("s", runs, ordered=True, varied=True) == []
     counters = {"read.count": [900.0] * 3 + [100.0] * 37, "read.latency_sum": [1e8] * 40}
     filling = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
-    found = stationarity.flags("s", filling, ordered=False)
-    assert [(flag.code, flag.metric) for flag in found] == [
+    result = stationarity.flags("s", filling, ordered=False)
+    assert [(flag.code, flag.metric) for flag in result] == [
         ("transient", "read.iops"),
         ("transient", "read.latency.mean"),
     ]
-    assert found[0].change == pytest.approx(0.6)
+    assert result[0].change == pytest.approx(0.6)
 
 
 def test_flags_of_a_stream_name_their_run() -> None:

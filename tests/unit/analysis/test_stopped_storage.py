@@ -89,8 +89,8 @@ def test_failure_in_the_last_interval_is_reported_with_its_event(
     outcome = {"windows": [{"phase": 0, "visits": [[10 * SECOND, 13 * SECOND]]}]}
     run: Any = SimpleNamespace(spec=spec, outcome=outcome)
     part = Stretch("p", [(10 * SECOND, 13 * SECOND)], steady=True)
-    told = [finding.figures for finding in _dead(frames, run, 0, part)]
-    assert told == [{"failed_ns": 2.1e9}] * found
+    shown = [finding.figures for finding in _dead(frames, run, 0, part)]
+    assert shown == [{"failed_ns": 2.1e9}] * found
 
 
 def test_phase_without_completions_and_failures_has_no_figures() -> None:

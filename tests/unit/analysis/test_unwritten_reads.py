@@ -53,8 +53,8 @@ def test_fast_reads_of_little_mapped_flash_are_unwritten(
     spent = {"time.media_ns_sum": [READ_NS * (100.0 - met)]} if met < 100 else {}
     stream = WindowData(1, [1], {"read.count": [100.0], **spent}, {})
     states = {"flash.mapped_bytes": [mapped * 1000], "flash.logical_bytes": [1000.0]}
-    found = share_met(stream, WindowData(1, [1], states, {}), READ_NS)
-    assert found == (None if told is None else pytest.approx(told))
+    result = share_met(stream, WindowData(1, [1], states, {}), READ_NS)
+    assert result == (None if told is None else pytest.approx(told))
 
 
 def test_stream_without_reads_has_no_unwritten_reads() -> None:

@@ -111,9 +111,9 @@ def test_rate_beyond_the_disk_is_a_warning() -> None:
         latency_ns=0.07 * SECOND * 88_000,
         service_ns=64 * SECOND,
     )
-    (found,) = judge([slow], replace(QUIET, device_ns=56 * SECOND))
-    assert (found.code, found.level) == ("unserved", "warning")
-    assert found.figures == {"count": 12_000, "arrived": 100_000, "share": pytest.approx(0.12)}
+    (result,) = judge([slow], replace(QUIET, device_ns=56 * SECOND))
+    assert (result.code, result.level) == ("unserved", "warning")
+    assert result.figures == {"count": 12_000, "arrived": 100_000, "share": pytest.approx(0.12)}
     in_virtual_time = replace(slow, cpu_ns=None, away_ns=0.0, lag_ns=0.0)
     assert codes(in_virtual_time, None) == ["unserved"]
 
@@ -145,9 +145,9 @@ def test_growing_queue_is_reported_even_with_full_slots() -> None:
     length."""
     data = recorded([500.0] * 60, [480.0] * 60)
     assert grown(data) == 1200
-    (found,) = judge([scheduled(subject="s", started=30_000.0, grown=grown(data))], None)
-    assert (found.code, found.level) == ("growing", "warning")
-    assert found.figures == {"count": 1200, "share": pytest.approx(0.04)}
+    (result,) = judge([scheduled(subject="s", started=30_000.0, grown=grown(data))], None)
+    assert (result.code, result.level) == ("growing", "warning")
+    assert result.figures == {"count": 1200, "share": pytest.approx(0.04)}
     full = recorded([600.0] * 40 + [480.0] * 20, [480.0] * 60, unserved=2400.0)
     assert grown(full) == 7200, "at the end all slots are taken, and the rest waits before them"
     assert grown(data, spans=2) == 0, "between two stretches a queue empties unseen"
@@ -174,15 +174,15 @@ def test_group_commits_each_end_one_start() -> None:
 @pytest.mark.parametrize("requests", [200, 2000, 20_000])
 def test_queue_at_90_percent_load_seldom_seems_to_grow(requests: int) -> None:
     """M/M/1 from empty, at random times: a mean wait of ten services."""
-    random, told = np.random.default_rng(requests), 0
+    random, shown = np.random.default_rng(requests), 0
     for _ in range(300):
         arrives = np.cumsum(random.exponential(1 / 0.9, requests))
         work = np.cumsum(random.exponential(1.0, requests))
         ends = work + np.maximum.accumulate(arrives - np.concatenate([[0.0], work[:-1]]))
         edges = np.linspace(0, arrives[-1], 21)
         came, ended = (np.histogram(at, edges)[0].tolist() for at in (arrives, ends))
-        told += grown(recorded(came, ended)) > 0
-    assert told <= 3
+        shown += grown(recorded(came, ended)) > 0
+    assert shown <= 3
 
 
 def test_unbegun_transactions_are_reported_with_their_share() -> None:
@@ -191,9 +191,9 @@ def test_unbegun_transactions_are_reported_with_their_share() -> None:
         data = WindowData(2 * SECOND, [SECOND, SECOND], counters, {})
         return list(validity.program_unserved("oltp", 16, data))
 
-    (found,) = overloaded(300.0)
-    assert (found.code, found.level, found.subject) == ("unserved", "warning", "oltp")
-    assert found.figures == {"count": 300, "arrived": 400, "share": 0.75}
+    (result,) = overloaded(300.0)
+    assert (result.code, result.level, result.subject) == ("unserved", "warning", "oltp")
+    assert result.figures == {"count": 300, "arrived": 400, "share": 0.75}
     assert overloaded(16.0) == [] and len(overloaded(17.0)) == 1
 
 
@@ -242,9 +242,9 @@ def test_concurrent_streams_share_the_disk_and_its_verdict() -> None:
 
 
 def test_finding_has_a_verdict_and_a_form() -> None:
-    (found,) = judge([closed(cpu_ns=0.97 * SECOND)], QUIET)
-    assert found.verdict() == {"level": "warning", "reasons": [found.reason]}
-    form = found.as_json()
+    (result,) = judge([closed(cpu_ns=0.97 * SECOND)], QUIET)
+    assert result.verdict() == {"level": "warning", "reasons": [result.reason]}
+    form = result.as_json()
     assert (form["code"], form["subject"]) == ("close", "s")
     assert form["figures"]["cpu"] == pytest.approx(0.97)
 
@@ -295,13 +295,13 @@ def test_window_of_the_record_becomes_a_load() -> None:
 
 def clients(cpu_ns: float = 0.0, **counters: float) -> WindowData:
     """Return a second of two clients of a program."""
-    told = {"load.cpu_ns": [cpu_ns], **{k.replace("_", ".", 1): [v] for k, v in counters.items()}}
-    return WindowData(SECOND, [SECOND], told, {}, 0)
+    shown = {"load.cpu_ns": [cpu_ns], **{k.replace("_", ".", 1): [v] for k, v in counters.items()}}
+    return WindowData(SECOND, [SECOND], shown, {}, 0)
 
 
 def client_codes(data: WindowData, machine: Machine, **rates: float) -> list[str]:
-    found = validity.client_findings("oltp", 2, data, machine, **rates)
-    return [finding.code for finding in found]
+    result = validity.client_findings("oltp", 2, data, machine, **rates)
+    return [finding.code for finding in result]
 
 
 def test_clients_that_never_wait_are_invalid() -> None:
@@ -319,8 +319,8 @@ def test_clients_on_half_of_a_full_machine_are_invalid() -> None:
 def program_codes(
     completed: float, failed: float, machine: Machine | None = QUIET, own_server: bool = False
 ) -> list[tuple[str, str]]:
-    found = validity.program_findings("oltp", completed, failed, machine, own_server=own_server)
-    return [(finding.code, finding.level) for finding in found]
+    result = validity.program_findings("oltp", completed, failed, machine, own_server=own_server)
+    return [(finding.code, finding.level) for finding in result]
 
 
 def test_failed_transactions_make_a_program_invalid() -> None:
@@ -351,9 +351,9 @@ def test_counts_of_client_and_server_must_match() -> None:
 
 
 def test_postgresql_transactions_compare_over_long_windows_only() -> None:
-    told = {"server.commits": [4000.0], "server.rollbacks": [100.0]}
-    long = WindowData(20 * SECOND, [20 * SECOND], told, {}, 0)
+    shown = {"server.commits": [4000.0], "server.rollbacks": [100.0]}
+    long = WindowData(20 * SECOND, [20 * SECOND], shown, {}, 0)
     assert programs.counted(long) == (None, 205.0)
     assert programs.counted(replace(long, length_ns=SECOND)) == (None, None)
-    counting = replace(long, counters=told | {"server.statements": [2000.0]})
+    counting = replace(long, counters=shown | {"server.statements": [2000.0]})
     assert programs.counted(counting) == (100.0, None)

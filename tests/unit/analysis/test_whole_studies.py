@@ -16,9 +16,9 @@ def read(path):
 
 def test_rows_of_whole_studies_match_the_calibration_list():
     known = {(row["id"], row["study"]): row for row in read(PAGES / "calibration.csv")}
-    told = [row for row in read(TABLE) if row["note"] == WHOLE_STUDY]
+    shown = [row for row in read(TABLE) if row["note"] == WHOLE_STUDY]
     made = [row for name in whole_studies.NAMES for row in whole_studies.rows(name, known)]
-    assert told == [{key: str(value) for key, value in row.items()} for row in made]
+    assert shown == [{key: str(value) for key, value in row.items()} for row in made]
 
 
 def test_row_states_its_cell_and_fitted_parameters():

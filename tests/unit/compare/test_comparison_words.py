@@ -27,34 +27,34 @@ def terminal(comparison: Comparison, lang: str = "en", *, color: bool = False) -
 
 
 def test_verdict_comes_first_and_figures_follow() -> None:
-    told = terminal(compare(made.side(), made.side(SLOWER, environment=OTHER_KERNEL)))
-    lines = [line for line in told.splitlines() if line]
+    shown = terminal(compare(made.side(), made.side(SLOWER, environment=OTHER_KERNEL)))
+    lines = [line for line in shown.splitlines() if line]
     assert lines[0] == "A: A — Small"
     assert lines[2] == "Comparable, with differences: kernel may affect the result."
     assert lines[3].startswith(
         "B compared with A, 3 comparisons: 0 better, 0 same, 3 worse, 0 undecided"
     )
     assert "between 0.952 and 1.05" in lines[4]
-    assert "about 0.1 of them" in told and "3 are better or worse; 3 of these remain" in told
-    assert "▼ worse 0.800 × (0.7" in told
-    assert "│ kernel │ may affect the result │ 6.1.0 │ 6.2.0 │ all 1 │" in told
-    assert "Equal on both sides: world, workload," in told
+    assert "about 0.1 of them" in shown and "3 are better or worse; 3 of these remain" in shown
+    assert "▼ worse 0.800 × (0.7" in shown
+    assert "│ kernel │ may affect the result │ 6.1.0 │ 6.2.0 │ all 1 │" in shown
+    assert "Equal on both sides: world, workload," in shown
 
 
 def test_differences_within_chance_have_a_star() -> None:
-    found = compare(made.side((1000.0,)), made.side((500.0,))).as_json()
-    for judgement in found["cells"][0]["judgements"]:
+    result = compare(made.side((1000.0,)), made.side((500.0,))).as_json()
+    for judgement in result["cells"][0]["judgements"]:
         judgement |= {"outcome": "worse", "firm": False}
-    assert "▼ worse*" in comparison_markdown(found).replace("\\", "")
+    assert "▼ worse*" in comparison_markdown(result).replace("\\", "")
 
 
 def test_incomparable_sides_are_not_judged_in_words() -> None:
     size = made.changed(made.SPEC, "storage/disk/size", "16 MiB")
-    told = terminal(compare(made.side(), made.side(SLOWER, size)))
-    assert "Incomparable: storage size (disk) differ." in told
-    assert "are not judged" in told
-    assert "– not judged 0.800 ×" in told
-    assert "worse" not in told
+    shown = terminal(compare(made.side(), made.side(SLOWER, size)))
+    assert "Incomparable: storage size (disk) differ." in shown
+    assert "are not judged" in shown
+    assert "– not judged 0.800 ×" in shown
+    assert "worse" not in shown
 
 
 def test_phase_of_identical_runs_takes_one_row() -> None:
@@ -65,9 +65,9 @@ def test_phase_of_identical_runs_takes_one_row() -> None:
         spec = made.simulated() | {"cell": {"size": size}}
         runs += made.runs(spec, made.SIMULATED_ENVIRONMENT, digest=size)
     comparison = compare(Side("A", results, runs), Side("B", results, runs))
-    told = comparison_markdown(comparison.as_json())
-    assert "| p | all 2 | = same 1.00 × | = same 1.00 × | = same 1.00 × |" in told
-    assert "\n\nidentical runs\n" in told
+    shown = comparison_markdown(comparison.as_json())
+    assert "| p | all 2 | = same 1.00 × | = same 1.00 × | = same 1.00 × |" in shown
+    assert "\n\nidentical runs\n" in shown
 
 
 COMPARISONS = {
@@ -108,6 +108,6 @@ def test_outcomes_have_colours_and_words() -> None:
 
 
 def test_names_are_escaped_in_markdown() -> None:
-    found = compare(made.side(), made.side()).as_json()
-    found["a"]["study"] = "a | b <script> *c*"
-    assert "a \\| b \\<script\\> \\*c\\*" in comparison_markdown(found)
+    result = compare(made.side(), made.side()).as_json()
+    result["a"]["study"] = "a | b <script> *c*"
+    assert "a \\| b \\<script\\> \\*c\\*" in comparison_markdown(result)

@@ -120,9 +120,9 @@ def test_true_difference_survives_correction() -> None:
 
 def test_single_run_of_a_real_machine_is_never_certain() -> None:
     a, b = made.side((1000.0,)), made.side((500.0,))
-    for found, low, high in ((a, 990.0, 1010.0), (b, 495.0, 505.0)):
-        for estimate in found.results["cells"][0]["estimates"]:
-            factor = estimate["value"] / (1000.0 if found is a else 500.0)
+    for result, low, high in ((a, 990.0, 1010.0), (b, 495.0, 505.0)):
+        for estimate in result.results["cells"][0]["estimates"]:
+            factor = estimate["value"] / (1000.0 if result is a else 500.0)
             estimate["sampling"] |= {"low": low * factor, "high": high * factor, "degrees": 6.0}
     comparison = compare(a, b)
     assert {(j.outcome, j.lone, j.firm) for j in comparison.judgements} == {("worse", True, False)}

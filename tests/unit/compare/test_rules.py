@@ -69,8 +69,8 @@ LEVELS = {"breaks": "incomparable", "confounds": "differences", "minor": "differ
 @pytest.mark.parametrize("rule", MEASURED, ids=lambda rule: rule.key)
 def test_each_rule_has_the_effect_of_its_table(rule: Rule) -> None:
     comparison = compare(made.side(), changed_side(rule))
-    found = {s.difference.key: s.difference.effect for s in comparison.differences}
-    assert found == {rule.key: effect(rule, modelled=False, one_sided=False, changed=frozenset())}
+    result = {s.difference.key: s.difference.effect for s in comparison.differences}
+    assert result == {rule.key: effect(rule, modelled=False, one_sided=False, changed=frozenset())}
     assert comparison.level == LEVELS.get(rule.weight, "comparable")
     judged = {j.outcome for j in comparison.judgements}
     assert judged == ({"not_judged"} if rule.weight == "breaks" else {"same"})
@@ -83,14 +83,14 @@ def test_each_rule_has_the_effect_of_its_table(rule: Rule) -> None:
 def test_intended_change_excludes_other_explanations(rule: Rule) -> None:
     for name in CHANGEABLE:
         comparison = compare(made.side(), changed_side(rule), Options(changed=[name]))
-        found = [s.difference.effect for s in comparison.differences]
+        result = [s.difference.effect for s in comparison.differences]
         if rule.weight == "harmless":
             expected = "none"
         elif rule.group == name:
             expected = "question"
         else:
             expected = "breaks" if rule.weight in ("breaks", "confounds") else "may"
-        assert found == [expected], name
+        assert result == [expected], name
 
 
 def test_same_runs_have_no_difference() -> None:
@@ -112,9 +112,9 @@ def test_changed_stream_setting_is_another_workload() -> None:
     stream = {**made.STREAM, "stream": {**made.STREAM["stream"], "block_size": "8 KiB"}}
     spec = made.changed(made.SPEC, "phases/1/streams", [stream])
     comparison = compare(made.side(), made.side(spec=spec))
-    (found,) = comparison.differences
-    assert (found.difference.key, found.difference.subject) == ("work", "s.block_size")
-    assert (found.difference.a, found.difference.b) == ("4 KiB", "8 KiB")
+    (result,) = comparison.differences
+    assert (result.difference.key, result.difference.subject) == ("work", "s.block_size")
+    assert (result.difference.a, result.difference.b) == ("4 KiB", "8 KiB")
     assert comparison.level == "incomparable"
 
 
@@ -140,8 +140,8 @@ def test_changed_model_or_core_may_matter_in_simulation() -> None:
     device = {"null": {"capacity": {"value": "2 GiB", "source": "x"}}}
     model = {"device": {"profile": "null", "device": device}}
     b = made.side(made.RATES, made.simulated(model=model), kept | {"core": "d"})
-    found = {s.difference.key: s.difference.effect for s in compare(a, b).differences}
-    assert found == {"model": "may", "core": "may"}
+    result = {s.difference.key: s.difference.effect for s in compare(a, b).differences}
+    assert result == {"model": "may", "core": "may"}
     strict = compare(a, b, Options(changed=["device"]))
     assert {s.difference.key: s.difference.effect for s in strict.differences} == {
         "core": "breaks",

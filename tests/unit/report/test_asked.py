@@ -83,38 +83,38 @@ def sentences(found: Any, lang: str = "en") -> list[str]:
 
 
 def test_first_sentence_has_both_intervals_separately() -> None:
-    said = sentences(view())
-    assert said[0].startswith(
+    words = sentences(view())
+    assert words[0].startswith(
         "The cheapest configuration that reaches 20.0 k statements per second is card"
     )
     assert (
         "25.0 k (24.5–25.5) statements per second, p99 of New-Order, the slowest type, 4.00 ms"
-        in said[0]
+        in words[0]
     )
     both = "12.5 k–50.0 k statements per second, p99 2.00 ms–8.00 ms (90 %). The interval contains"
-    assert both in said[1]
-    assert "outside the validated range (S2-0025)" in said[1] and "1/4 of the size" in said[1]
-    assert said[2].startswith(
+    assert both in words[1]
+    assert "outside the validated range (S2-0025)" in words[1] and "1/4 of the size" in words[1]
+    assert words[2].startswith(
         "Redo log matters most: 15.0 k (14.7–15.3; model 7.5–30.0) statements"
     )
-    assert said[2].endswith("With redo log 1 GiB it misses the target.")
+    assert words[2].endswith("With redo log 1 GiB it misses the target.")
 
 
 def test_fitted_question_says_so_in_both_languages() -> None:
     asked = document()
     asked["best"]["qps"]["model"] = {**off(25_000, True), "fitted_on": "S2-0041"}
-    found = read_results({**first_look.results(), "asked": asked})
-    said = sentences(found)[1]
-    assert "The model was fitted to known figures at this point (S2-0041)" in said
-    assert "estimated from other figures (S2-0025)" in said and "validated" not in said
-    assert "適合させている（S2-0041）" in sentences(found, "ja")[1]
+    data = read_results({**first_look.results(), "asked": asked})
+    words = sentences(data)[1]
+    assert "The model was fitted to known figures at this point (S2-0041)" in words
+    assert "estimated from other figures (S2-0025)" in words and "validated" not in words
+    assert "適合させている（S2-0041）" in sentences(data, "ja")[1]
 
 
 def test_program_with_one_transaction_type_has_no_slowest() -> None:
     asked = document()
     asked["best"]["p99_of"] = "oltp"
-    said = sentences(read_results({**first_look.results(), "asked": asked}))
-    assert "statements per second, p99 4.00 ms (3.92–4.08)." in said[0]
+    words = sentences(read_results({**first_look.results(), "asked": asked}))
+    assert "statements per second, p99 4.00 ms (3.92–4.08)." in words[0]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_target_within_the_model_interval_is_reported(
     asked = document()
     limit = None if limit_ms is None else limit_ms * 1e6
     asked["target"] = {"qps": float(target), "p99_ns": limit}
-    found = read_results({**first_look.results(), "asked": asked})
-    assert ("contains the target" in sentences(found)[1]) == unsure
+    data = read_results({**first_look.results(), "asked": asked})
+    assert ("contains the target" in sentences(data)[1]) == unsure
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_target_certainly_missed_by_one_figure_is_not_uncertain(lang: str, misse
     asked["nearest"]["qps"]["sampling"] = {"low": 15e3, "high": 40e3, "runs": 1}
     chance, model, *_ = sentences(read_results({**first_look.results(), "asked": asked}), lang)
     assert missed in model
-    for said in (chance, model):
-        assert "contains the target" not in said and "両側" not in said
+    for words in (chance, model):
+        assert "contains the target" not in words and "両側" not in words
 
 
 @pytest.mark.parametrize("meets", [True, False])
@@ -149,20 +149,20 @@ def test_target_within_the_sampling_interval_is_reported(lang: str, meets: bool)
     asked = document(meets)
     asked["nearest"]["qps"]["sampling"] = {"low": 15e3, "high": 40e3, "runs": 1}
     asked["target"] = {"qps": 20_000.0, "p99_ns": 4_050_000}
-    said = sentences(read_results({**first_look.results(), "asked": asked}), lang)[0]
+    words = sentences(read_results({**first_look.results(), "asked": asked}), lang)[0]
     rate = Text(lang)("asked.chance_rate", rate="15.0 k–40.0 k")
     tail = Text(lang)("asked.chance_tail", tail="3.92 ms–4.08 ms")
-    assert rate in said and tail in said
+    assert rate in words and tail in words
     if lang == "en":
-        assert "40.0 k statements per second, contains the target." in said
+        assert "40.0 k statements per second, contains the target." in words
 
 
 @pytest.mark.parametrize("low", [24_500, None])
 def test_target_outside_the_sampling_interval_is_not_reported(low: float | None) -> None:
     asked = document()
     asked["nearest"]["qps"]["sampling"] |= {"low": low, "high": low and 25_500}
-    said = sentences(read_results({**first_look.results(), "asked": asked}))[0]
-    assert "contains the target" not in said
+    words = sentences(read_results({**first_look.results(), "asked": asked}))[0]
+    assert "contains the target" not in words
 
 
 def test_unpriced_answer_is_the_smallest_or_the_fastest() -> None:
@@ -179,18 +179,18 @@ def test_unpriced_answer_is_the_smallest_or_the_fastest() -> None:
 )
 def test_larger_pool_that_misses_the_target_is_reported(lang: str, words: str) -> None:
     fall = {"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}
-    found = read_results({**first_look.results(), "asked": {**document(), "falls": [fall]}})
-    assert words in sentences(found, lang)[0]
+    data = read_results({**first_look.results(), "asked": {**document(), "falls": [fall]}})
+    assert words in sentences(data, lang)[0]
     assert words not in sentences(view(), lang)[0]
 
 
 def test_interrupted_question_claims_nothing() -> None:
     asked = {**document(), "interrupted": True}
-    found = read_results({**first_look.results(), "asked": asked})
-    assert sentences(found)[0].endswith("Interrupted: some configurations were not simulated.")
+    data = read_results({**first_look.results(), "asked": asked})
+    assert sentences(data)[0].endswith("Interrupted: some configurations were not simulated.")
     asked |= {"best": None, "nearest": None, "sensitivity": [], "configurations": []}
-    found = read_results({**first_look.results(), "asked": asked})
-    assert sentences(found)[0] == "Interrupted before the first configuration was simulated."
+    data = read_results({**first_look.results(), "asked": asked})
+    assert sentences(data)[0] == "Interrupted before the first configuration was simulated."
 
 
 def test_tornado_runs_from_the_answer_to_either_end() -> None:
@@ -210,8 +210,8 @@ def test_tornado_runs_from_the_answer_to_either_end() -> None:
 def test_tornado_shows_latency_if_it_decides() -> None:
     asked = document()
     asked["target"]["p99_ns"], asked["decides"] = 4_500_000, "p99"
-    found = read_results({**first_look.results(), "asked": asked})
-    (tornado,) = figures(found)
+    data = read_results({**first_look.results(), "asked": asked})
+    (tornado,) = figures(data)
     assert (tornado.y.kind, tornado.y.label.key) == ("latency", "axis.slowest")
     (panel,) = tornado.panels
     assert [place for place, _ in panel.marks] == [4e6, 4_500_000]
@@ -220,8 +220,8 @@ def test_tornado_shows_latency_if_it_decides() -> None:
     low, high = drawn["layout"]["xaxis"]["range"]
     assert low < 2.5e6 and high > 10e6, "with what the model leaves open"
     assert "4 ms" in drawn["layout"]["xaxis"]["ticktext"]
-    said = sentences(found)[2]
-    assert said.startswith("Redo log matters most: p99 5.00 ms (4.90–5.10; model 2.50–10.00)")
+    words = sentences(data)[2]
+    assert words.startswith("Redo log matters most: p99 5.00 ms (4.90–5.10; model 2.50–10.00)")
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -234,7 +234,7 @@ def test_section_appears_in_every_form_of_the_report(lang: str) -> None:
     beside = (r"25.0 k (24.5–25.5) \[12.5–50.0\]!", r"4.00 ms (3.92–4.08) \[2.00–8.00\]!")
     share = Text(lang)("spent.share", name=Text(lang)("spent.page_reads"), share="70 %")
     assert share in plain and share in page
-    assert all(said in plain for said in (*beside, r"97.0 % \[95.0–98.0\]"))
+    assert all(words in plain for words in (*beside, r"97.0 % \[95.0–98.0\]"))
     assert Text(lang)("note.beyond", sign="!") in page and Text(lang)("hint.model") in page
     ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]
     assert ids == ["asked", "sensitivity", "assumed"]
@@ -249,37 +249,37 @@ def test_excluded_configurations_have_reasons(lang: str) -> None:
         {"storage": "small", "level": None, "reasons": [lacking]},
         {"storage": "card", "level": "64 GiB", "reasons": [reason("nothing_measured")]},
     ]
-    found = read_results({**first_look.results(), "asked": asked})
-    (said,) = [s for s in sentences(found, lang) if "64 GiB" in s]
-    assert Text(lang).reason(lacking) in said
-    (table,) = [each for each in tables(found, Text(lang)) if each.id == "left-out"]
+    data = read_results({**first_look.results(), "asked": asked})
+    (words,) = [s for s in sentences(data, lang) if "64 GiB" in s]
+    assert Text(lang).reason(lacking) in words
+    (table,) = [each for each in tables(data, Text(lang)) if each.id == "left-out"]
     assert len(table.rows) == 2
     if lang == "en":
-        assert said == f"small: {Text().reason(lacking)}; card, 64 GiB: nothing was measured."
+        assert words == f"small: {Text().reason(lacking)}; card, 64 GiB: nothing was measured."
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_rounded_data_set_of_whole_warehouses_is_reported(lang: str) -> None:
     sizes = {"database_bytes": 150 << 20, "simulated_bytes": 96 << 20, "rounded": True}
-    found = read_results({**first_look.results(), "asked": document() | sizes})
-    (told,) = [s for s in sentences(found, lang) if "96.0 MiB" in s]
-    assert Text(lang)("asked.rounded", size="150 MiB", simulated="96.0 MiB") in told
-    (assumed,) = [each for each in tables(found, Text(lang)) if each.id == "assumed"]
+    data = read_results({**first_look.results(), "asked": document() | sizes})
+    (shown,) = [s for s in sentences(data, lang) if "96.0 MiB" in s]
+    assert Text(lang)("asked.rounded", size="150 MiB", simulated="96.0 MiB") in shown
+    (assumed,) = [each for each in tables(data, Text(lang)) if each.id == "assumed"]
     both = Text(lang)("asked.size_rounded", size="150 MiB", simulated="96.0 MiB")
     assert assumed.rows[0].cells[0].value == both
     if lang == "ja":
-        assert both in worded(found, Text(lang)).question
+        assert both in worded(data, Text(lang)).question
 
 
 def test_question_is_in_the_language_of_the_report() -> None:
-    found = view()
-    assert worded(found, Text("en")) == found
-    asked = worded(found, Text("ja"))
+    result = view()
+    assert worded(result, Text("en")) == result
+    asked = worded(result, Text("ja"))
     assert asked.question.startswith("22.4 GiBのTPC-Cで毎秒20.0 k文に達する")
     own = read_results(first_look.results())
     assert worded(own, Text("ja")) == own
 
 
 def test_section_is_empty_without_a_question() -> None:
-    found = read_results(first_look.results())
-    assert tables(found, Text()) == [] and figures(found) == []
+    data = read_results(first_look.results())
+    assert tables(data, Text()) == [] and figures(data) == []

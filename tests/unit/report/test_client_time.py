@@ -19,14 +19,14 @@ BUSY = [
 
 
 def cell(levels: dict[str, str], **shares: float) -> dict[str, Any]:
-    told = [{"metric": f"server.time_{name}", "value": share} for name, share in shares.items()]
-    told.append({"metric": "server.hit_ratio", "value": 0.5})
-    told = [{**each, "window": "run"} for each in told]
+    shown = [{"metric": f"server.time_{name}", "value": share} for name, share in shares.items()]
+    shown.append({"metric": "server.hit_ratio", "value": 0.5})
+    shown = [{**each, "window": "run"} for each in shown]
     return {
         "world": "simulated",
         "phase": "run",
         "levels": levels,
-        "estimates": told,
+        "estimates": shown,
         "busy": BUSY,
     }
 
@@ -37,11 +37,11 @@ def test_greatest_share_is_named_next_to_all_shares() -> None:
         cell({"pool": "large"}, processor=0.9, row_locks=0.1),
         cell({"pool": "none"}),
     ]
-    found = table(Text(), cells)
-    assert [column.label for column in found.columns[3:]] == [
+    result = table(Text(), cells)
+    assert [column.label for column in result.columns[3:]] == [
         *("processors", "page reads", "row locks", "server outage")
     ]
-    small, large = ([told.value for told in row.cells] for row in found.rows)
+    small, large = ([shown.value for shown in row.cells] for row in result.rows)
     assert small == ["page reads, 80 %", "media of data, 40 % busy", "20 %", "80 %", "–", "<1 %"]
     assert large[:3] == ["processors, 90 %", "processors of the host, 97 % busy", "90 %"]
 
@@ -68,10 +68,10 @@ def test_table_is_empty_without_shares() -> None:
 
 
 def test_shares_are_those_of_the_phase_not_its_windows() -> None:
-    told = cell({}, processor=0.36, page_reads=0.64)
+    shown = cell({}, processor=0.36, page_reads=0.64)
     at_first = [{"metric": "server.time_page_reads", "value": 0.28}]
     at_first += [{"metric": "server.time_outage", "value": 0.72}]
-    told["estimates"] += [{**each, "window": "at first"} for each in at_first]
-    assert time_shares(told) == {"processor": 0.36, "page_reads": 0.64}
-    (row,) = table(Text(), [told]).rows
+    shown["estimates"] += [{**each, "window": "at first"} for each in at_first]
+    assert time_shares(shown) == {"processor": 0.36, "page_reads": 0.64}
+    (row,) = table(Text(), [shown]).rows
     assert [each.value for each in row.cells[2:]] == ["36 %", "64 %"]

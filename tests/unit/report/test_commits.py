@@ -51,19 +51,19 @@ def test_many_committing_streams_show_the_extremes(lang: str, begin: str, then: 
             first_look.load("commit", f"s{i}", 1e3 / ms, ms * 1e6, 0)
             for i, ms in enumerate(times_ms)
         ]
-        told = [
+        shown = [
             each | {"metric": each["metric"].replace("iops", "rate")}
             for load in loads
             for each in (load if timed else load[:1])
         ]
-        cell = first_look.cell("simulated", "p", {}, told)
+        cell = first_look.cell("simulated", "p", {}, shown)
         view = read_results(first_look.results() | {"axes": [], "cells": [cell]})
         (line,) = answers(view, Text(lang))
         return line.clauses[0].sentence
 
     five = [4, 1, 3, 9, 2]
-    for said in (commits(five), commits(five, timed=False)):
-        assert said.startswith(begin) and then in said
-        assert " · s0" not in said and " · s2" not in said and " · s4" not in said
+    for words in (commits(five), commits(five, timed=False)):
+        assert words.startswith(begin) and then in words
+        assert " · s0" not in words and " · s2" not in words and " · s4" not in words
     four = commits(five[:4])
     assert all(f" · s{i}: " in four for i in range(4))

@@ -30,17 +30,17 @@ def test_storages_share_one_table_of_all_phases(lang: str) -> None:
 
 
 def test_cells_of_one_storage_have_no_comparison_table() -> None:
-    found = results(("storage.d", "storage.d"))
-    assert table(read_results(found), Text("en")) is None
+    data = results(("storage.d", "storage.d"))
+    assert table(read_results(data), Text("en")) is None
 
 
 def test_figure_within_a_published_range_has_no_ratio() -> None:
-    found = results()
-    shown = published(read_results(found), Text("en"))
+    data = results()
+    shown = published(read_results(data), Text("en"))
     assert shown is not None
     assert [row.cells[-1].value for row in shown.rows] == ["within it", "within it"]
-    for entry in found["published"]:
+    for entry in data["published"]:
         entry["predicted"] = 20.0
-    shown = published(read_results(found), Text("en"))
+    shown = published(read_results(data), Text("en"))
     assert shown is not None
     assert [row.cells[-1].value for row in shown.rows] == ["20.0 ×", "2.00 ×"]

@@ -28,13 +28,13 @@ def matrix(sizes: tuple[str, ...]) -> dict[str, Any]:
     cells = []
     for storage, pool, size in product(*axes.values()):
         rate = RATES[storage][pool] / float(size)
-        found = [
+        result = [
             estimate("tpcc", "transaction.rate", rate),
             estimate("tpcc.new_order", "transaction.rate", rate / 2),
             estimate("tpcc", "transaction.latency.p50", 1e9 / rate),
         ]
         levels = {"storage": storage, "buffer_pool": pool, "size": size}
-        cells.append({"world": "measured", "phase": "run", "levels": levels, "estimates": found})
+        cells.append({"world": "measured", "phase": "run", "levels": levels, "estimates": result})
     named = [{"name": n, "varies": "across", "levels": list(lv)} for n, lv in axes.items()]
     return {"study": {"name": "s"}, "axes": named, "cells": cells}
 
@@ -76,22 +76,22 @@ def modelled(results: dict[str, Any], factor: float = 2.0) -> dict[str, Any]:
     """Return the same from a model with a factor as its error."""
     for cell in results["cells"]:
         cell |= {"world": "simulated", "database": []}
-        for found in cell["estimates"]:
-            value = found["value"]
+        for result in cell["estimates"]:
+            value = result["value"]
             bounds = {"low": value / factor, "high": value * factor}
-            found["model"] = {**bounds, "validated_on": "x", "inside_range": False}
+            result["model"] = {**bounds, "validated_on": "x", "inside_range": False}
     return results
 
 
 def test_every_figure_and_ratio_has_its_model_error() -> None:
-    found = modelled(matrix(("1", "2")))
-    said = terminal_summary(ReportInputs(found))
+    result = modelled(matrix(("1", "2")))
+    words = terminal_summary(ReportInputs(result))
     # Errors of several cells vary, so a ratio has the same error factor.
-    assert "(2.00 × to 8.00 ×, depending on the other axes; model 2.00–8.00)" in said[0]
-    assert any("flash · small · TPC-C 80.0 (model 40.0–160.0)" in line for line in said)
-    plain = markdown(ReportInputs(found))
+    assert "(2.00 × to 8.00 ×, depending on the other axes; model 2.00–8.00)" in words[0]
+    assert any("flash · small · TPC-C 80.0 (model 40.0–160.0)" in line for line in words)
+    plain = markdown(ReportInputs(result))
     rates = r"80.0 (8.00 ×) \[40.0–160.0\]!", r"12.5 ms \[6.2–25.0\]!"
-    assert all(told in plain for told in rates)
+    assert all(shown in plain for shown in rates)
     measured = markdown(ReportInputs(matrix(("1", "2"))))
     assert "model " not in " ".join(terminal_summary(ReportInputs(matrix(("1",)))))
     assert Text()("note.modelled") in plain and Text()("note.modelled") not in measured
@@ -101,15 +101,15 @@ def test_every_figure_and_ratio_has_its_model_error() -> None:
 def test_rates_are_transactions_of_whole_programs(
     sizes: tuple[str, ...],
 ) -> None:
-    said = " ".join(terminal_summary(ReportInputs(matrix(sizes))))
-    assert "80.0 transactions per second" in said or "10.0 transactions per second" in said
-    assert "IOPS" not in said and "new order" not in said
+    words = " ".join(terminal_summary(ReportInputs(matrix(sizes))))
+    assert "80.0 transactions per second" in words or "10.0 transactions per second" in words
+    assert "IOPS" not in words and "new order" not in words
 
 
 def test_lone_program_is_called_by_its_name() -> None:
     cells = [
-        {"world": "measured", "phase": "run", "levels": {"threads": n}, "estimates": [found]}
-        for n, found in (
+        {"world": "measured", "phase": "run", "levels": {"threads": n}, "estimates": [result]}
+        for n, result in (
             ("2", estimate("oltp", "transaction.rate", 100.0)),
             ("8", estimate("oltp", "transaction.rate", 300.0)),
         )
@@ -160,11 +160,11 @@ def test_end_before_the_server_answers_is_no_return(lang: str, words: tuple[str,
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_sentence_of_several_runs_appears_once_with_their_numbers(lang: str) -> None:
-    whole = {"kind": "simulated", "mode": "fast", "simulated_ns": 9e9, "whole_ns": 9e9}
-    part = whole | {"simulated_ns": 3e9, "like_last_ns": 1e9, "pace": 1.0}
-    events = [whole | {"repetition": 0}, part | {"repetition": 1}, whole | {"repetition": 2}]
-    said = list(_check_lines(Text(lang), events))
-    assert len(said) == 2 and "1, 3" in said[0] and "2" in said[1]
+    complete = {"kind": "simulated", "mode": "fast", "simulated_ns": 9e9, "whole_ns": 9e9}
+    part = complete | {"simulated_ns": 3e9, "like_last_ns": 1e9, "pace": 1.0}
+    events = [complete | {"repetition": 0}, part | {"repetition": 1}, complete | {"repetition": 2}]
+    words = list(_check_lines(Text(lang), events))
+    assert len(words) == 2 and "1, 3" in words[0] and "2" in words[1]
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -174,5 +174,5 @@ def test_extrapolation_with_trend_states_its_pace(lang: str) -> None:
     slowing, level = (_simulated(text, event | {"pace": pace}) for pace in (0.9502, 1.0002))
     assert "95.0%" in slowing
     assert "%" not in level
-    for told in (slowing, level):
-        assert all(time in told for time in ("708 s", "5,400 s", "192 s"))
+    for shown in (slowing, level):
+        assert all(time in shown for time in ("708 s", "5,400 s", "192 s"))

@@ -25,8 +25,8 @@ def estimate(subject: str, metric: str, value: float) -> dict[str, Any]:
 
 def cell(phase: str, levels: dict[str, str], **more: Any) -> dict[str, Any]:
     rate = 100 * PACE[levels.get("place", "alone")] * SLOWER.get(phase, 1.0)
-    found = [estimate("tpcc", "transaction.rate", rate * float(levels.get("size", 1)))]
-    here = {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
+    result = [estimate("tpcc", "transaction.rate", rate * float(levels.get("size", 1)))]
+    here = {"world": "simulated", "phase": phase, "levels": levels, "estimates": result}
     return {**here, "database": [], **more}
 
 
@@ -65,11 +65,11 @@ def test_question_compares_only_pools_of_all_storages() -> None:
     axes = {"pool": ["8 GiB", "11 GiB", "16 GiB"], "size": ["1", "2"]}
     written = view(cells, {}, **axes)
     asked = replace(written, asked={"best": None})
-    assert not any("11 GiB" in said for said in pools(asked))
-    assert any("16 GiB" in said for said in pools(asked))
+    assert not any("11 GiB" in words for words in pools(asked))
+    assert any("16 GiB" in words for words in pools(asked))
     few = [each for each in cells if each["levels"]["size"] == "2"]
     alone = replace(view(few, {}, **axes), asked={"best": None})
-    assert any("11 GiB" in said for said in pools(alone)), "one storage: all are alike"
+    assert any("11 GiB" in words for words in pools(alone)), "one storage: all are alike"
 
 
 def pools(found: View) -> list[str]:
@@ -78,10 +78,10 @@ def pools(found: View) -> list[str]:
 
 def test_phases_compare_cell_by_cell_while_they_are_few() -> None:
     beside = {"phases": {"failed": "normal", "rebuilding": "normal"}}
-    said = first(places(beside, ("normal", "failed", "rebuilding")))
-    assert said.count(" the ") == 6 and "place" not in said.lower()
+    words = first(places(beside, ("normal", "failed", "rebuilding")))
+    assert words.count(" the ") == 6 and "place" not in words.lower()
     assert (
-        "; pair · phase failed makes 25.0 transactions per second, 0.500 × the 50.0 of no" in said
+        "; pair · phase failed makes 25.0 transactions per second, 0.500 × the 50.0 of no" in words
     )
     assert "of memory" not in first(places({}, ("normal", "failed"))).split("Failed")[0]
     sizes = [str(size) for size in range(1, 8)]
@@ -131,14 +131,14 @@ def test_simulated_outage_and_life_have_their_model_error() -> None:
         cell("run", {"place": p}, endurance=[{"life_years": y, "model": {"life_years": model}}])
         for p, (y, model) in lives.items()
     ]
-    said = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]))
-    assert said.endswith(
+    words = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]))
+    assert words.endswith(
         "lasts 6.00 (model 3.00–12.00) years, 2.00 × (model 0.67–6.00) the 3.00 (model 1.00–9.00) "
         "of alone."
     )
     gone = [cell("failover", {"place": "pair"}, database=[outage])]
-    said = first(view(gone, {}, place=list(PACE)))
-    assert "2.00 s (model 0.50–8.00 s) and reaches 90 % of its rate after 4.00 s (model 1" in said
+    words = first(view(gone, {}, place=list(PACE)))
+    assert "2.00 s (model 0.50–8.00 s) and reaches 90 % of its rate after 4.00 s (model 1" in words
 
 
 def test_life_of_the_first_worn_drive_is_reported_on_request() -> None:
@@ -147,8 +147,8 @@ def test_life_of_the_first_worn_drive_is_reported_on_request() -> None:
         cell("run", {"place": place}, endurance=[{"life_years": years} for years in lives])
         for place, lives in worn.items()
     ]
-    said = first(view(cells, {"tell": ["life"]}, place=list(PACE)))
-    assert said.endswith("with place pair the drive lasts 6.00 years, 2.00 × the 3.00 of alone.")
+    words = first(view(cells, {"tell": ["life"]}, place=list(PACE)))
+    assert words.endswith("with place pair the drive lasts 6.00 years, 2.00 × the 3.00 of alone.")
     assert "lasts" not in first(view(cells, {}, place=list(PACE)))
 
 
@@ -157,11 +157,11 @@ def test_latency_weights_reads_and_writes_by_number() -> None:
     for place, slow in (("alone", 1e6), ("pair", 5e6)):
         served = {("read", "iops"): 3.0, ("read", "latency.mean"): 1e6}
         served |= {("write", "iops"): 1.0, ("write", "latency.mean"): slow}
-        found = [estimate("s", ".".join(metric), value) for metric, value in served.items()]
-        cells.append({**cell("documents", {"place": place}), "estimates": found})
-    said = first(view(cells, {"tell": ["latency"]}, place=["alone", "pair"]))
-    told = "takes 2.00 ms per read or write, 2.00 × the 1.00 ms of alone."
-    assert said.endswith(f"documents · place pair {told}")
+        result = [estimate("s", ".".join(metric), value) for metric, value in served.items()]
+        cells.append({**cell("documents", {"place": place}), "estimates": result})
+    words = first(view(cells, {"tell": ["latency"]}, place=["alone", "pair"]))
+    shown = "takes 2.00 ms per read or write, 2.00 × the 1.00 ms of alone."
+    assert words.endswith(f"documents · place pair {shown}")
     assert "read or write" not in first(view(cells, {}, place=["alone", "pair"]))
 
 
@@ -171,18 +171,22 @@ def test_both_languages_show_all_effects(lang: str) -> None:
         cell("run", {"place": p}, endurance=[{"life_years": y}], database=[away(5 * 10**9)])
         for p, y in (("alone", 3.0), ("pair", 6.0))
     ]
-    said = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]), lang)
-    assert all(told in said for told in ("50.0", "0.500 ×", "6.00", "2.00 ×", "2.00 s", "4.00 s"))
+    words = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]), lang)
+    assert all(
+        shown in words for shown in ("50.0", "0.500 ×", "6.00", "2.00 ×", "2.00 s", "4.00 s")
+    )
 
 
 def mixed(levels: dict[str, str], subject: str = "w", **runs: list[float]) -> dict[str, Any]:
     """Return a cell whose stream does operations of several kinds, at a rate in each run."""
-    found = []
+    result = []
     for operation, rates in runs.items():
-        of = estimate(subject, f"{operation}.iops", sum(rates) / len(rates))
-        of["sampling"]["runs"] = len(rates)
-        found.append({**of, "by_repetition": {str(run): rate for run, rate in enumerate(rates)}})
-    return {"world": "simulated", "phase": "run", "levels": levels, "estimates": found}
+        entry = estimate(subject, f"{operation}.iops", sum(rates) / len(rates))
+        entry["sampling"]["runs"] = len(rates)
+        result.append(
+            {**entry, "by_repetition": {str(run): rate for run, rate in enumerate(rates)}}
+        )
+    return {"world": "simulated", "phase": "run", "levels": levels, "estimates": result}
 
 
 def test_axis_of_mixes_compares_operations_of_all_kinds() -> None:
@@ -200,9 +204,9 @@ def test_axis_of_mixes_compares_operations_of_all_kinds() -> None:
 
 def committing(phase: str, committers: str, **rates: float) -> dict[str, Any]:
     """Return a stream's log of operations per second, with its commits."""
-    found = [estimate("log", metric.replace("_", "."), rate) for metric, rate in rates.items()]
+    result = [estimate("log", metric.replace("_", "."), rate) for metric, rate in rates.items()]
     levels = {"committers": committers}
-    return {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
+    return {"world": "simulated", "phase": phase, "levels": levels, "estimates": result}
 
 
 def test_committing_stream_is_judged_by_its_commits() -> None:
@@ -224,9 +228,9 @@ def test_committing_stream_is_judged_by_its_commits() -> None:
 def test_operations_of_all_kinds_are_summed_in_each_run() -> None:
     swaps = {"read": [100.0, 300.0, 200.0], "write": [302.0, 100.0, 199.0]}
     cells = [mixed({"mix": "writes"}, write=[100.0, 101.0, 99.0]), mixed({"mix": "both"}, **swaps)]
-    said = first(view(cells, {}, mix=["writes", "both"]))
-    low, high = said.partition("(")[2].partition(")")[0].split("–")
-    assert said.startswith("Mix both yields 4.00 × the operations of writes (")
+    words = first(view(cells, {}, mix=["writes", "both"]))
+    low, high = words.partition("(")[2].partition(")")[0].split("–")
+    assert words.startswith("Mix both yields 4.00 × the operations of writes (")
     assert 3.8 < float(low) < 4.0 < float(high) < 4.2
 
 
@@ -244,8 +248,8 @@ def test_level_with_own_phases_is_judged_by_those_alone() -> None:
     """Regression: channels that fail in a phase of their own were reported at 1.00 ×."""
     cells = [mixed({"channels": level}, write=[100.0]) for level in ("all", "fewer", "dying")]
     cells.append({**mixed({"channels": "dying"}, write=[40.0]), "phase": "failing"})
-    said = first(view(cells, {}, channels=["all", "fewer", "dying"]))
-    assert "fewer" in said and "dying" not in said
+    words = first(view(cells, {}, channels=["all", "fewer", "dying"]))
+    assert "fewer" in words and "dying" not in words
 
 
 def test_levels_with_different_programs_are_not_compared() -> None:
@@ -259,8 +263,8 @@ def test_levels_with_different_programs_are_not_compared() -> None:
         running("scan", "disk", "transaction.latency.mean", 8e9),
         running("scan", "flash", "transaction.latency.mean", 4e9),
     ]
-    said = first(view(cells, {}, program=["oltp", "scan"], drive=["disk", "flash"]))
-    assert said == (
+    words = first(view(cells, {}, program=["oltp", "scan"], drive=["disk", "flash"]))
+    assert words == (
         "Oltp · drive flash makes 400 transactions per second, 4.00 "
         "× the 100 of disk; scan · drive "
         "flash takes 4.00 s, 0.500 × the 8.00 s of disk."
@@ -269,8 +273,8 @@ def test_levels_with_different_programs_are_not_compared() -> None:
 
 def blow(event: str, at_s: int, **more: Any) -> dict[str, Any]:
     """Return a crash, or with `kind` a restart, of the run."""
-    told = {"kind": "crash", "how": "kill", "repetition": 0, "event": event, "t_ns": at_s * 10**9}
-    return {**told, **more}
+    shown = {"kind": "crash", "how": "kill", "repetition": 0, "event": event, "t_ns": at_s * 10**9}
+    return {**shown, **more}
 
 
 def outage_at(at_s: int, for_s: int) -> dict[str, Any]:
@@ -298,22 +302,22 @@ def test_many_outages_show_the_longest_by_each_event() -> None:
         )
         for i, (place, size) in enumerate(product(PACE, ("1", "2")))
     ]
-    said = first(view(cells, {}, place=list(PACE), size=["1", "2"])).split("; ")
-    assert [part.split(" yields")[0] for part in said[:3]] == [
+    words = first(view(cells, {}, place=list(PACE), size=["1", "2"])).split("; ")
+    assert [part.split(" yields")[0] for part in words[:3]] == [
         "Place pair",
         "place memory",
         "size 2",
     ]
-    assert said[3].startswith("of 6 outages by cut the longest is memory · size 2: service")
-    assert "for 7.00 s" in said[3] and "for 30.00 s" in said[4]
-    assert said[4].startswith("of 6 outages by again the longest is alone · size 1: service")
+    assert words[3].startswith("of 6 outages by cut the longest is memory · size 2: service")
+    assert "for 7.00 s" in words[3] and "for 30.00 s" in words[4]
+    assert words[4].startswith("of 6 outages by again the longest is alone · size 1: service")
 
 
 def test_events_of_one_phase_are_named_separately() -> None:
     both = [blow("cut", 5), outage_at(5, 2), blow("kill", 20), outage_at(20, 4)]
-    said = first(view([cell("run", {}, database=both)], {}))
-    assert "run · cut: service stops for 2.00 s" in said.lower()
-    assert "run · kill: service stops for 4.00 s" in said.lower()
+    words = first(view([cell("run", {}, database=both)], {}))
+    assert "run · cut: service stops for 2.00 s" in words.lower()
+    assert "run · kill: service stops for 4.00 s" in words.lower()
 
 
 def test_outage_without_event_has_no_empty_name() -> None:
@@ -321,8 +325,8 @@ def test_outage_without_event_has_no_empty_name() -> None:
         cell("run", {"how": "cut"}, database=[blow("cut", 5), outage_at(5, 2)]),
         cell("run", {"how": "fail"}, database=[outage_at(5, 4)]),
     ]
-    said = first(view(cells, {}, how=["cut", "fail"]))
-    assert "fail: service stops" in said.lower() and "· :" not in said
+    words = first(view(cells, {}, how=["cut", "fail"]))
+    assert "fail: service stops" in words.lower() and "· :" not in words
 
 
 def test_lost_commits_come_first() -> None:
@@ -330,8 +334,8 @@ def test_lost_commits_come_first() -> None:
         cell("run", {"place": place}, database=[lost(count), blow("cut", 5), outage_at(5, 2)])
         for place, count in zip(PACE, (0, 4, 1084), strict=True)
     ]
-    said = first(view(cells, {}, place=list(PACE)))
-    assert said.startswith("2 of 3 cells lose acknowledged commits, memory the most: 1,084; ")
+    words = first(view(cells, {}, place=list(PACE)))
+    assert words.startswith("2 of 3 cells lose acknowledged commits, memory the most: 1,084; ")
     alone = first(view([cell("run", {}, database=[lost(7)])], {}))
     assert alone == "7 acknowledged commits are lost."
     assert "commits" not in first(view([cell("run", {}, database=[lost(0), outage_at(1, 1)])], {}))
@@ -344,21 +348,21 @@ def test_lost_commits_count_once_per_run() -> None:
         for place, count in (("alone", 15), ("pair", 0))
         for phase in ("normal", "failed", "rebuilding")
     ]
-    said = first(view(cells, {}, place=["alone", "pair"]))
-    assert said.startswith("1 of 2 cells lose acknowledged commits, alone the most: 15")
+    words = first(view(cells, {}, place=["alone", "pair"]))
+    assert words.startswith("1 of 2 cells lose acknowledged commits, alone the most: 15")
 
 
 def test_outages_beyond_the_limit_are_counted() -> None:
     names = ("restart", "kill", "cut", "failover", "again")
     events = [
-        told
+        shown
         for at, name in enumerate(names)
-        for told in (blow(name, 20 * at), outage_at(20 * at, 2 + at))
+        for shown in (blow(name, 20 * at), outage_at(20 * at, 2 + at))
     ]
-    said = first(view([cell("run", {}, database=events)], {}))
-    assert "failover: service stops for 5.00 s" in said and "again" in said
-    assert "kill" not in said and "restart" not in said
-    assert "(2 more outages by other events, none longer)" in said
+    words = first(view([cell("run", {}, database=events)], {}))
+    assert "failover: service stops for 5.00 s" in words and "again" in words
+    assert "kill" not in words and "restart" not in words
+    assert "(2 more outages by other events, none longer)" in words
 
 
 def test_levels_compare_cells_without_outages_if_possible() -> None:
@@ -368,11 +372,11 @@ def test_levels_compare_cells_without_outages_if_possible() -> None:
         cell("run", {"place": place, "event": "kill"}, database=[outage_at(1, 1)]) | slow
         for place in ("alone", "memory")
     ]
-    said = first(view(cells, {}, place=["alone", "memory"], event=["none", "kill"]))
-    assert said.startswith(
+    words = first(view(cells, {}, place=["alone", "memory"], event=["none", "kill"]))
+    assert words.startswith(
         "Place memory makes 400 transactions per second, 4.00 × the 100 of alone;"
     )
-    assert "event kill" not in said
+    assert "event kill" not in words
 
 
 def test_many_levels_show_the_greatest_effect_of_every_axis() -> None:
@@ -381,7 +385,7 @@ def test_many_levels_show_the_greatest_effect_of_every_axis() -> None:
     for place, (size, name) in product(PACE, enumerate(sizes, 1)):
         rate = estimate("tpcc", "transaction.rate", PACE[place] * size)
         cells.append(cell("run", {"name": name, "place": place}) | {"estimates": [rate]})
-    said = first(view(cells, {}, name=list(sizes), place=list(PACE))).lower().split("; ")
-    assert len(said) == 6
-    assert sum(part.startswith("place") for part in said) == 2
-    assert said[0].startswith("name e") and said[3].startswith("name h")
+    words = first(view(cells, {}, name=list(sizes), place=list(PACE))).lower().split("; ")
+    assert len(words) == 6
+    assert sum(part.startswith("place") for part in words) == 2
+    assert words[0].startswith("name e") and words[3].startswith("name h")

@@ -34,8 +34,8 @@ def first_line(*found: dict[str, Any], lang: str = "en") -> str:
 
 
 def test_failed_storage_comes_before_any_rate() -> None:
-    said = "Storage m failed at 2.00 s and served nothing after that."
-    assert said in first_line(dead("failed_ns", 2e9))
+    words = "Storage m failed at 2.00 s and served nothing after that."
+    assert words in first_line(dead("failed_ns", 2e9))
     assert "Storage m served nothing after 2.10 s." in first_line(dead("since_ns", 2.1e9))
     assert "ストレージmは2.00 sに故障" in first_line(dead("failed_ns", 2e9), lang="ja")
 

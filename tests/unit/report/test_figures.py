@@ -84,10 +84,10 @@ def test_percentiles_given_in_percent_are_refused() -> None:
 
 
 def test_bars_start_at_zero_and_wide_ranges_become_points() -> None:
-    found = all_figures()
-    assert (found["bars-bandwidth"].kind, found["bars-p99"].kind) == ("bar", "dot")
-    assert found["bars-bandwidth"].x.categories == (("bandwidth", "read"), ("bandwidth", "write"))
-    drawn = draw(found["bars-bandwidth"], Text())
+    result = all_figures()
+    assert (result["bars-bandwidth"].kind, result["bars-p99"].kind) == ("bar", "dot")
+    assert result["bars-bandwidth"].x.categories == (("bandwidth", "read"), ("bandwidth", "write"))
+    drawn = draw(result["bars-bandwidth"], Text())
     assert drawn["layout"]["xaxis"]["range"][0] == 0
 
 
@@ -135,8 +135,8 @@ def test_ticks() -> None:
     assert [format_tick("bytes", tick) for tick in binary_ticks(3.2 * 2**30)] == [
         *("0 B", "1 GiB", "2 GiB", "3 GiB", "4 GiB")
     ]
-    told = [format_tick("bytes", tick) for tick in binary_log_ticks(700e3, 90e6)]
-    assert told == ["512 KiB", "2 MiB", "8 MiB", "32 MiB", "128 MiB"]
+    shown = [format_tick("bytes", tick) for tick in binary_log_ticks(700e3, 90e6)]
+    assert shown == ["512 KiB", "2 MiB", "8 MiB", "32 MiB", "128 MiB"]
     assert binary_ticks(0) == []
 
 
@@ -145,8 +145,8 @@ def searched() -> dict:
 
     def estimate(metric: str, value: float) -> dict:
         sampling = {"low": value * 0.9, "high": value * 1.1, "runs": 1, "method": "series"}
-        of = {"metric": metric, "window": "load", "subject": "reads", "unit": "ns"}
-        return {**of, "value": value, "sampling": sampling}
+        entry = {"metric": metric, "window": "load", "subject": "reads", "unit": "ns"}
+        return {**entry, "value": value, "sampling": sampling}
 
     def cell(rate: str, p50: float, p999: float) -> dict:
         estimates = [
@@ -158,13 +158,13 @@ def searched() -> dict:
         return {"world": "simulated", "phase": "load", "levels": levels, "estimates": estimates}
 
     rates = [("1000", 8e4, 2e5), ("5000", 9e4, 3e5), ("8000", 1e5, 6e5), ("9500", 4e5, 4e6)]
-    found = {"world": "simulated", "levels": {}, "stream": "reads", "metric": "read.latency.p999"}
+    result = {"world": "simulated", "levels": {}, "stream": "reads", "metric": "read.latency.p999"}
     answer = {"limit_ns": 1_000_000, "value": 8500.0, "low": 8000.0, "high": 9500.0}
     return {
         "study": {"name": "s"},
         "axes": [{"name": "rate", "varies": "across", "levels": [rate for rate, *_ in rates]}],
         "cells": [cell(*rate) for rate in rates],
-        "searches": [{**found, **answer, "confidence": 0.95, "knee": 8000.0, "runs": 4}],
+        "searches": [{**result, **answer, "confidence": 0.95, "knee": 8000.0, "runs": 4}],
     }
 
 
@@ -178,18 +178,18 @@ def searched() -> dict:
 def test_load_latency_curve_shows_knee_limit_and_highest_rate(
     lang: str, knee: str, highest: str, limit: str
 ) -> None:
-    found = {f.id: f for f in figures(read_results(searched()))}
-    (panel,) = found["latency-load"].panels
+    data = {f.id: f for f in figures(read_results(searched()))}
+    (panel,) = data["latency-load"].panels
     assert [at for at, _ in panel.marks] == [8000.0, 8500.0]
     assert [at for at, _ in panel.bounds] == [1_000_000.0]
     assert [s.name[-1] for s in panel.series] == ["p50", "p99", "p999"], "the limited one, too"
-    drawn = draw(found["latency-load"], Text(lang))
+    drawn = draw(data["latency-load"], Text(lang))
     labels = {a["text"]: a for a in drawn["layout"]["annotations"]}
     assert {knee, highest, limit} <= set(labels)
     lines = drawn["layout"]["shapes"]
     assert [line["x0"] for line in lines if line["x0"] == line["x1"]] == [8000.0, 8500.0]
     assert [line["y0"] for line in lines if line["y0"] == line["y1"]] == [1_000_000.0]
-    assert found["latency-load"].x.log
+    assert data["latency-load"].x.log
     assert labels[knee]["x"] == pytest.approx(math.log10(8000)), "labels go by the logarithm"
     assert labels[limit]["y"] == pytest.approx(6.0)
 

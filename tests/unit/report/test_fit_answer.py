@@ -25,9 +25,9 @@ NEARER = {"model": "a volume with limits", "score": 40.0, "penalty": 12.0, "erro
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_better_fitting_model_not_chosen_shows_both_scores(lang: str) -> None:
-    (_, said) = answer(document(CHOSEN, NEARER), Text(lang))
+    (_, words) = answer(document(CHOSEN, NEARER), Text(lang))
     parts = ("26.0", "28.0", "4.0", "12.0", "30.0", "40.0", "12.0 %", "5.0 %")
-    assert all(part in said for part in (*parts, CHOSEN["model"], NEARER["model"]))
+    assert all(part in words for part in (*parts, CHOSEN["model"], NEARER["model"]))
 
 
 def test_best_fitting_chosen_model_needs_no_sentence() -> None:
@@ -45,15 +45,15 @@ def held_out(cells: int, far: int) -> dict[str, Any]:
 def test_profile_with_bad_predictions_has_a_warning(
     lang: str, word: str, cells: int, far: int, warns: bool
 ) -> None:
-    of = document(CHOSEN)
-    of["summary"] = {**of["summary"], "held_out": held_out(cells, far)}
-    said = [line for line in answer(of, Text(lang)) if line.startswith(word)]
-    assert bool(said) == warns
-    assert all(str(far) in line and str(cells) in line and "25 %" in line for line in said)
+    entry = document(CHOSEN)
+    entry["summary"] = {**entry["summary"], "held_out": held_out(cells, far)}
+    words = [line for line in answer(entry, Text(lang)) if line.startswith(word)]
+    assert bool(words) == warns
+    assert all(str(far) in line and str(cells) in line and "25 %" in line for line in words)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_untried_models_are_named_with_their_parameters(lang: str) -> None:
     not_tried = [{"model": "a volume in rounds", "parameters": 7}, {"model": "f", "parameters": 8}]
-    (_, said) = answer({**document(CHOSEN), "not_tried": not_tried}, Text(lang))
-    assert all(part in said for part in ("a volume in rounds", "7", "8"))
+    (_, words) = answer({**document(CHOSEN), "not_tried": not_tried}, Text(lang))
+    assert all(part in words for part in ("a volume in rounds", "7", "8"))

@@ -30,13 +30,13 @@ def visible(page: str) -> str:
 
 
 def test_hostile_names_stay_text() -> None:
-    found = first_look.blemished()
-    found["study"] |= {"title": HOSTILE, "question": HOSTILE}
-    found["cells"][35]["verdict"]["reasons"] = [quoted(HOSTILE)]
-    for cell in found["cells"]:
+    data = first_look.blemished()
+    data["study"] |= {"title": HOSTILE, "question": HOSTILE}
+    data["cells"][35]["verdict"]["reasons"] = [quoted(HOSTILE)]
+    for cell in data["cells"]:
         if cell["phase"] == "bandwidth":
             cell["levels"] = {"direction": HOSTILE + cell["levels"]["direction"]}
-    page = render(first_look.inputs(found))
+    page = render(first_look.inputs(data))
     assert "<script>alert" not in page
     assert "<img" not in re.sub(r"<script>/\*\*.*?</script>", "", page, flags=re.S)
     assert page.count("<script") - page.count("<script>") == 1

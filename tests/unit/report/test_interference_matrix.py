@@ -47,7 +47,7 @@ def test_cell_holds_the_tail_and_its_ratio_to_the_tail_alone():
         (table,) = interference.tables(read_results(WHOLE), Text(lang))
         assert [column.label for column in table.columns][1] == alone
         assert [column.group for column in table.columns][2:5] == [beside] * 3
-        rows = {row.head: [str(told) for told in row.cells] for row in table.rows}
+        rows = {row.head: [str(shown) for shown in row.cells] for row in table.rows}
         assert len(rows) == 4
         log = next(cells for head, cells in rows.items() if head.startswith(("log", "ログ")))
         assert [cells.split(" (")[0] for cells in log] == [

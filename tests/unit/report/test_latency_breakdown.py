@@ -23,7 +23,7 @@ def limit(kind: str, **more: Any) -> dict[str, Any]:
 
 def cell(depth: str, parts: dict[str, float], bottleneck: dict[str, Any]) -> dict[str, Any]:
     total = sum(parts.values())
-    told = {part: {"mean_ns": ns, "share": ns / total} for part, ns in parts.items()}
+    shown = {part: {"mean_ns": ns, "share": ns / total} for part, ns in parts.items()}
     return {
         "world": "simulated",
         "phase": "steady",
@@ -36,7 +36,7 @@ def cell(depth: str, parts: dict[str, float], bottleneck: dict[str, Any]) -> dic
                 "operations": 100,
                 "latency_ns_mean": total,
                 "outstanding": float(depth),
-                "parts": told,
+                "parts": shown,
             }
         ],
         "bottleneck": bottleneck,

@@ -60,8 +60,8 @@ def test_dirty_pages_and_checkpoint_age_are_shown_as_sampled(lang: str) -> None:
         )
         for end in (1, 2)
     ]
-    told = pl.DataFrame(looks, schema=run.series.columns, orient="row")
-    entries = list(database_series([replace(run, series=pl.concat([run.series, told]))]))
+    shown = pl.DataFrame(looks, schema=run.series.columns, orient="row")
+    entries = list(database_series([replace(run, series=pl.concat([run.series, shown]))]))
     assert [entry["quantity"] for entry in entries] == ["statements", "dirty", "checkpoint_age"]
     assert [entry["unit_key"] for entry in entries] == ["iops", "bytes", "bytes"]
     assert entries[1]["values"] == {"small": [2.0**20, 2.0**21]}
@@ -84,8 +84,8 @@ def test_intervals_ending_between_two_stay_separate() -> None:
 def test_several_runs_are_a_line_in_a_band_with_a_hint() -> None:
     several = list(database_series([run_of([100.0, 200.0]), run_of([140.0, 220.0])]))
     nothing = {"axes": (), "worlds": ("measured",), "phases": ("run",), "points": (), "cells": ()}
-    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
-    view, text = View(name="s", title="S", question="?", **nothing, **told), Text("en")
+    shown = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    view, text = View(name="s", title="S", question="?", **nothing, **shown), Text("en")
     (figure,) = over_time(view, several)
     low, high, line = draw(figure, text)["data"]
     assert list(low["y"]) == [100.0, 100.0, 200.0] and list(high["y"]) == [140.0, 140.0, 220.0]
@@ -109,9 +109,9 @@ def test_filling_drive_is_shown_over_bytes_written() -> None:
     assert entry is not None
     assert entry["t_s"] == pytest.approx([4.0, 6.0]), "GB, of both streams, none from before"
     assert entry["values"] == {"write": [1_000_000.0, 500_000.0]}
-    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    shown = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
     nothing = {"axes": (), "worlds": ("simulated",), "phases": ("saturate",), "cells": ()}
-    view = View(name="s", title="S", question="?", points=(), **nothing, **told)
+    view = View(name="s", title="S", question="?", points=(), **nothing, **shown)
     over_the_time = {**entry, "t_s": [1.0, 2.0]}
     del over_the_time["over"]
     both = [{"world": "simulated", **each} for each in (over_the_time, entry)]
@@ -122,10 +122,10 @@ def test_filling_drive_is_shown_over_bytes_written() -> None:
 
 
 def point(block: str, measure: str, value: float) -> Point:
-    told = {"low": None, "high": None, "runs": 1, "method": "", "degrees": None, "scale": None}
-    of = {"levels": (("block", block),), "subject": "s", "operation": "write"}
+    shown = {"low": None, "high": None, "runs": 1, "method": "", "degrees": None, "scale": None}
+    entry = {"levels": (("block", block),), "subject": "s", "operation": "write"}
     rest = {"operations": None, "model": None, "outside_model": False, "sound": True}
-    return Point("measured", "cell", measure=measure, value=value, **of, **told, **rest)
+    return Point("measured", "cell", measure=measure, value=value, **entry, **shown, **rest)
 
 
 def test_requests_of_128_kib_are_shown_by_bandwidth() -> None:
@@ -135,8 +135,8 @@ def test_requests_of_128_kib_are_shown_by_bandwidth() -> None:
     ]
     assert points[1].value / points[0].value < 128 * 1024
     nothing = {"axes": (), "worlds": ("measured",), "phases": ("cell",), "cells": ()}
-    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
-    view = View(name="s", title="S", question="?", points=tuple(points), **nothing, **told)
+    shown = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    view = View(name="s", title="S", question="?", points=tuple(points), **nothing, **shown)
     assert [moves_large_blocks(view, p) for p in points] == [True, True, False, False]
 
 
@@ -149,8 +149,8 @@ def modelled(name: str, metric: str, value: float, low: float, high: float) -> d
 
 def view_of(*cells: dict[str, Any]) -> View:
     nothing = {"axes": (), "worlds": ("simulated",), "phases": ("run",), "points": ()}
-    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
-    return View(name="s", title="S", question="?", cells=cells, **nothing, **told)
+    shown = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    return View(name="s", title="S", question="?", cells=cells, **nothing, **shown)
 
 
 def test_simulated_database_lines_have_a_band_of_model_error() -> None:
@@ -175,8 +175,8 @@ def test_hit_ratio_band_stays_between_zero_and_one() -> None:
         **{key: {"small": [0.5, 0.98]} for key in ("values", "low", "high")},
     }
     view = view_of(modelled("small", "server.hit_ratio", 0.9, 0.8, 0.95))
-    (told,) = banded(view, [entry])
-    bounds, values = told[MODELS]["small"], told["values"]["small"]
+    (shown,) = banded(view, [entry])
+    bounds, values = shown[MODELS]["small"], shown["values"]["small"]
     for (low, high), value in zip(bounds, values, strict=True):
         assert 0 < low < value < high < 1
     lowest = bounds[0][0]
@@ -216,8 +216,8 @@ def test_first_of_two_levels_splits_plots_and_second_lines() -> None:
 
 def test_measured_lines_have_no_model_band() -> None:
     measured = list(database_series([run_of([100.0], "0")]))
-    (told,) = banded(view_of(modelled("0", "statement.rate", 100.0, 50.0, 200.0)), measured)
-    assert told[MODELS] == {}
+    (shown,) = banded(view_of(modelled("0", "statement.rate", 100.0, 50.0, 200.0)), measured)
+    assert shown[MODELS] == {}
 
 
 def cells_of(*cells: dict[str, Any]) -> View:
@@ -249,6 +249,6 @@ def test_simulated_database_curves_are_off_by_one_factor() -> None:
     place = {key: cell[key] for key in ("world", "phase", "levels")}
     curve = {**place, "stream": "oltp", "operation": "transaction"}
     entry = {**curve, "percentiles": [[0.5, 1e6], [0.99, 4e6]]}
-    found = [f for f in plots(cells_of(cell), [entry]) if f.id == "percentiles-plain"]
-    (line,) = found[0].panels[0].series
+    result = [f for f in plots(cells_of(cell), [entry]) if f.id == "percentiles-plain"]
+    (line,) = result[0].panels[0].series
     assert line.models == ((0.5e6, 2e6), (2e6, 8e6))

@@ -25,7 +25,7 @@ def results(power: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_storage_shows_power_and_performance_per_watt(lang: str) -> None:
-    told = {
+    shown = {
         "subject": "storage.d",
         "capacity_bytes": 6_400_000_000_000,
         "watts": 21.97,
@@ -38,7 +38,7 @@ def test_storage_shows_power_and_performance_per_watt(lang: str) -> None:
         "iops_per_watt": None,
         "bandwidth_per_watt": None,
     }
-    (table,) = tables(read_results(results([told, idle])), Text(lang))
+    (table,) = tables(read_results(results([shown, idle])), Text(lang))
     none = Text(lang)("cell.none")
     assert [[cell.value for cell in row.cells] for row in table.rows] == [
         ["6.40 TB", "22.0 W", "36.4 k", "149 MB/s"],
@@ -48,10 +48,10 @@ def test_storage_shows_power_and_performance_per_watt(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_warm_drives_show_temperature_and_throttling(lang: str) -> None:
-    said = {"watts": 3.0, "iops_per_watt": None, "bandwidth_per_watt": None}
+    words = {"watts": 3.0, "iops_per_watt": None, "bandwidth_per_watt": None}
     heat = {"celsius_mean": 74.07, "celsius_max": 78.0, "throttled": 0.529}
-    told = [{"subject": "storage.d", **said, **heat}, {"subject": "storage.e", **said}]
-    (table,) = tables(read_results(results(told)), Text(lang))
+    shown = [{"subject": "storage.d", **words, **heat}, {"subject": "storage.e", **words}]
+    (table,) = tables(read_results(results(shown)), Text(lang))
     none = Text(lang)("cell.none")
     assert [[cell.value for cell in row.cells[4:]] for row in table.rows] == [
         ["74.1 °C", "78.0 °C", "52.9 %"],
@@ -75,11 +75,11 @@ def test_study_without_power_models_has_no_section() -> None:
 def test_temperatures_of_a_warming_drive_are_marked(
     mean: float, highest: float, throttled: float, window_s: float, warming: bool
 ) -> None:
-    said = {"watts": 4.8, "iops_per_watt": None, "bandwidth_per_watt": None}
+    words = {"watts": 4.8, "iops_per_watt": None, "bandwidth_per_watt": None}
     heat = {"celsius_mean": mean, "celsius_max": highest, "throttled": throttled}
-    found = results([{"subject": "storage.d", **said, **heat}])
-    found["cells"][0]["windows"] = {"steady": window_s}
+    data = results([{"subject": "storage.d", **words, **heat}])
+    data["cells"][0]["windows"] = {"steady": window_s}
     for lang in ("en", "ja"):
-        (table,) = tables(read_results(found), Text(lang))
+        (table,) = tables(read_results(data), Text(lang))
         assert {bool(cell.mark) for cell in table.rows[0].cells[4:]} == {warming}
         assert (Text(lang)("note.warming") in table.note) == warming

@@ -54,37 +54,37 @@ def test_five_lines_answer_the_study() -> None:
 
 
 def test_single_run_is_noted_once_per_sentence() -> None:
-    found = first_look.without_intervals(first_look.results(("simulated",)))
-    for line in terminal_summary(ReportInputs(found)):
+    data = first_look.without_intervals(first_look.results(("simulated",)))
+    for line in terminal_summary(ReportInputs(data)):
         assert line.count("(one run each, no interval)") == 1
-    table = overview(read_results(found), TEXT)
+    table = overview(read_results(data), TEXT)
     assert table.note == "one run, no interval"
 
 
 def test_figures_that_depend_on_the_drives_size_are_marked() -> None:
-    found = first_look.results(("simulated",))
-    for cell, scale in zip(found["cells"], (1, 64), strict=False):
-        for of in cell["estimates"]:
-            if of["metric"].endswith(".max"):
-                of |= {"operations": 240_000, "scale": scale}
-    told = [
+    data = first_look.results(("simulated",))
+    for cell, scale in zip(data["cells"], (1, 64), strict=False):
+        for entry in cell["estimates"]:
+            if entry["metric"].endswith(".max"):
+                entry |= {"operations": 240_000, "scale": scale}
+    shown = [
         str(cell)
-        for table in matrices(read_results(found), TEXT)
+        for table in matrices(read_results(data), TEXT)
         for row in table.rows
         for cell in row.cells
         if "of 240 k" in str(cell)
     ]
-    assert len(told) == 2
-    assert "†" not in told[0] and "†" in told[1]
-    notes = " ".join(table.note for table in matrices(read_results(found), TEXT))
+    assert len(shown) == 2
+    assert "†" not in shown[0] and "†" in shown[1]
+    notes = " ".join(table.note for table in matrices(read_results(data), TEXT))
     assert "reduced capacity" in notes
 
 
 def test_single_bare_value_among_others_is_marked() -> None:
-    found = first_look.results(("simulated",))
-    commit = next(c for c in found["cells"] if c["phase"] == "commit")
+    data = first_look.results(("simulated",))
+    commit = next(c for c in data["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
-    commits = terminal_summary(ReportInputs(found))[3]
+    commits = terminal_summary(ReportInputs(data))[3]
     assert "244 (one run, no interval) commits per second" in commits
 
 
@@ -99,14 +99,14 @@ def test_lines_on_several_phases_name_theirs_and_count_the_rest(
     lang: str, topics: list[str], left: str
 ) -> None:
     def study(*phases: str) -> ReportInputs:
-        found = first_look.results(("simulated",))
-        sweep = [cell for cell in found["cells"] if cell["phase"] == "sweep"]
+        data = first_look.results(("simulated",))
+        sweep = [cell for cell in data["cells"] if cell["phase"] == "sweep"]
         cells = [
             first_look.cell("simulated", phase, cell["levels"], cell["estimates"])
             for phase in phases
             for cell in sweep
         ]
-        return ReportInputs(found | {"cells": cells})
+        return ReportInputs(data | {"cells": cells})
 
     def named(phase: str) -> list[str]:
         return [topic.format(phase) for topic in topics]
@@ -122,9 +122,9 @@ def test_lines_on_several_phases_name_theirs_and_count_the_rest(
 
 
 def test_unfinished_study_has_no_answer() -> None:
-    found = first_look.results() | {"cells": []}
-    assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]
-    assert markdown(ReportInputs(found))
+    data = first_look.results() | {"cells": []}
+    assert terminal_summary(ReportInputs(data)) == ["No cell has a result yet."]
+    assert markdown(ReportInputs(data))
 
 
 def test_study_without_numeric_axis_compares_its_levels() -> None:
@@ -176,12 +176,12 @@ def test_many_series_show_the_extremes() -> None:
     cells += [loaded(f"p{i}", {}, 1000.0 + i, 4096) for i in range(7)]
     cells.append(loaded("fill", {}, 500.0, 1 << 20))
     view = read_results(first_look.results() | {"axes": axes, "cells": cells})
-    told = {line.topic: line.clauses[0].sentence for line in answers(view, TEXT)}
-    assert told["Peak rate"] == (
+    shown = {line.topic: line.clauses[0].sentence for line in answers(view, TEXT)}
+    assert shown["Peak rate"] == (
         "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 "
         "lie between them, each at depth 2."
     )
-    most, fill = told["Throughput"].split("; ")
+    most, fill = shown["Throughput"].split("; ")
     assert most.startswith("Maximum p6 · read: 1.01 k") and "minimum p0 · read: 1.00 k" in most
     assert fill.startswith("fill · read: 524 MB/s")
 
@@ -203,8 +203,8 @@ def test_overview_shows_worlds_side_by_side() -> None:
 
 
 def test_studys_own_ratio_goes_before_ours() -> None:
-    found = first_look.results()
-    found["ratios"] = [
+    data = first_look.results()
+    data["ratios"] = [
         {
             "metric": "commit.rate",
             "subject": "log",
@@ -215,7 +215,7 @@ def test_studys_own_ratio_goes_before_ours() -> None:
             "sampling": {"low": 0.14, "high": 0.16, "runs": 3, "method": "bootstrap"},
         }
     ]
-    view = read_results(found)
+    view = read_results(data)
     rates = {p.world: p for p in view.in_phase("commit") if p.measure == "rate"}
     given = ratio_of(view, rates["simulated"], rates["measured"])
     inverse = ratio_of(view, rates["measured"], rates["simulated"])
@@ -250,9 +250,9 @@ def test_two_named_axes_make_a_matrix_of_reads_and_writes() -> None:
 
     def cell(mix: str, block: str) -> dict[str, Any]:
         rates = zip(("read", "write"), mixes[mix], strict=True)
-        found = [{"metric": f"{op}.iops", "subject": "s", "value": v} for op, v in rates if v]
+        result = [{"metric": f"{op}.iops", "subject": "s", "value": v} for op, v in rates if v]
         levels = {"mix": mix, "block": block}
-        return {"world": "simulated", "phase": "cell", "levels": levels, "estimates": found}
+        return {"world": "simulated", "phase": "cell", "levels": levels, "estimates": result}
 
     axes = [{"name": "mix", "levels": list(mixes)}, {"name": "block", "levels": list(blocks)}]
     cells = [cell(mix, block) for mix in mixes for block in blocks]
@@ -279,10 +279,10 @@ def test_verdicts_list_invalid_cells_first() -> None:
 
 def test_caveats_list_failed_and_partial_cells_and_the_model() -> None:
     inputs = first_look.inputs(first_look.blemished())
-    found = validity.caveats(read_results(inputs.results), inputs.environments, TEXT)
-    assert "Failed: Measured · sweep · random read, depth 256 (3 of 3 runs)." in found
-    assert any("Partial: Measured · sweep · sequential write, depth 128" in c for c in found)
-    assert any("15k rpm hard disk, 146 GB" in c for c in found)
+    data = validity.caveats(read_results(inputs.results), inputs.environments, TEXT)
+    assert "Failed: Measured · sweep · random read, depth 256 (3 of 3 runs)." in data
+    assert any("Partial: Measured · sweep · sequential write, depth 128" in c for c in data)
+    assert any("15k rpm hard disk, 146 GB" in c for c in data)
 
 
 def test_missing_model_name_still_says_model() -> None:
@@ -292,10 +292,10 @@ def test_missing_model_name_still_says_model() -> None:
 
 @pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
 def test_scale_and_range_are_caveats(change: dict[str, Any]) -> None:
-    found = first_look.results(("simulated",))
-    found["cells"][0]["estimates"][0] |= change
-    told = " ".join(validity.caveats(read_results(found), {}, TEXT))
-    assert ("part of their capacity: 1/128" in told) or ("not validated for sweep" in told)
+    data = first_look.results(("simulated",))
+    data["cells"][0]["estimates"][0] |= change
+    shown = " ".join(validity.caveats(read_results(data), {}, TEXT))
+    assert ("part of their capacity: 1/128" in shown) or ("not validated for sweep" in shown)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -305,12 +305,12 @@ def test_scale_is_judged_by_its_validation(lang: str) -> None:
     assert f"at any n up to {most}:" in page
     largest = [line.split("|")[2] for line in page.splitlines() if line.startswith(SHOWN_ROWS)]
     assert len(largest) == 3
-    assert max(float(told.split("%")[0]) for told in largest) == validity.SHOWN_CHANGE
+    assert max(float(shown.split("%")[0]) for shown in largest) == validity.SHOWN_CHANGE
     for scale, is_shown in ((most, True), (2 * most, False)):
-        found = first_look.results(("simulated",))
-        found["cells"][0]["estimates"][0]["scale"] = scale
-        told = " ".join(validity.caveats(read_results(found), {}, Text(lang)))
-        assert f"1/{scale}" in told and (f"{validity.SHOWN_CHANGE} %" in told) == is_shown
+        data = first_look.results(("simulated",))
+        data["cells"][0]["estimates"][0]["scale"] = scale
+        shown = " ".join(validity.caveats(read_results(data), {}, Text(lang)))
+        assert f"1/{scale}" in shown and (f"{validity.SHOWN_CHANGE} %" in shown) == is_shown
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -321,11 +321,11 @@ def test_extrapolation_of_fast_mode_is_a_caveat_with_its_error(lang: str) -> Non
     rates = [float(row[3].split("%")[0]) for row in rows if len(row) == 10 and "%" in row[3]]
     assert len(rates) >= 20 and max(map(abs, rates)) <= validity.FAST_CHANGE
     for simulated, is_told in ((3e9, True), (9e9, False)):
-        found = first_look.results(("simulated",))
+        data = first_look.results(("simulated",))
         event = {"kind": "simulated", "mode": "fast", "simulated_ns": simulated, "whole_ns": 9e9}
-        found["cells"][0]["database"] = [event]
-        told = " ".join(validity.caveats(read_results(found), {}, Text(lang)))
-        assert ("database-modes.md" in told and f"{validity.FAST_CHANGE} %" in told) == is_told
+        data["cells"][0]["database"] = [event]
+        shown = " ".join(validity.caveats(read_results(data), {}, Text(lang)))
+        assert ("database-modes.md" in shown and f"{validity.FAST_CHANGE} %" in shown) == is_told
 
 
 def test_published_figures() -> None:
@@ -337,10 +337,10 @@ def test_published_figures() -> None:
 
 
 def test_published_figures_of_a_quick_study_have_no_ratio() -> None:
-    found = first_look.blemished()
-    found["study"]["quick"] = True
+    data = first_look.blemished()
+    data["study"]["quick"] = True
     for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
-        table = validity.published(read_results(found), Text(lang))
+        table = validity.published(read_results(data), Text(lang))
         assert table is not None and sign in table.caption and table.note
         assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
         assert len(table.columns) == len(table.rows[0].cells) + 1
@@ -350,17 +350,17 @@ def test_published_figures_of_a_quick_study_have_no_ratio() -> None:
 def test_unmatched_figures_are_caveats_and_on_the_terminal(
     lang: str,
 ) -> None:
-    found = first_look.results(("simulated",))
-    of = {"metric": "read.iops", "cell": {}}
+    data = first_look.results(("simulated",))
+    entry = {"metric": "read.iops", "cell": {}}
     missing = {"S1-1": [], "S1-2": ["list"], "S1-3": ["list", "value"]}
-    found["published"] = [{**of, "id": name, "missing": why} for name, why in missing.items()]
-    told = validity.unmatched(read_results(found), Text(lang))
-    assert [[name in line for name in missing] for line in told] == [
+    data["published"] = [{**entry, "id": name, "missing": why} for name, why in missing.items()]
+    shown = validity.unmatched(read_results(data), Text(lang))
+    assert [[name in line for name in missing] for line in shown] == [
         [False, True, True],
         [False, False, True],
     ]
-    assert set(told) <= set(validity.caveats(read_results(found), {}, Text(lang)))
-    assert terminal_doubts(ReportInputs(found), lang) == told
+    assert set(shown) <= set(validity.caveats(read_results(data), {}, Text(lang)))
+    assert terminal_doubts(ReportInputs(data), lang) == shown
 
 
 def test_published_figure_names_its_phase_and_operation() -> None:
@@ -376,11 +376,11 @@ def test_derived_figure_is_no_metric_of_one_cell(lang: str) -> None:
     kinds = ["most", "ramp_included", "more_than", "ratio_to", "gain_over"]
     kinds += ["same_up_to", "apart_from"]
     entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
-    found = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
-    table = validity.published(read_results(found), Text(lang))
+    result = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
+    table = validity.published(read_results(result), Text(lang))
     assert table is not None
-    told = [str(row.cells[1]) for row in table.rows]
-    assert len(set(told)) == len(told) and all("IOPS" in each for each in told)
+    shown = [str(row.cells[1]) for row in table.rows]
+    assert len(set(shown)) == len(shown) and all("IOPS" in each for each in shown)
 
 
 def test_number_of_threads_is_shown_as_a_level() -> None:
@@ -433,9 +433,9 @@ def test_many_series_of_few_levels_are_rows() -> None:
 
 
 def test_markdown_escapes_and_holds_every_table() -> None:
-    found = first_look.blemished()
-    found["study"]["title"] = "a | b <script> *c*"
-    page = markdown(first_look.inputs(found))
+    data = first_look.blemished()
+    data["study"]["title"] = "a | b <script> *c*"
+    page = markdown(first_look.inputs(data))
     assert "a \\| b \\<script\\> \\*c\\*" in page
     assert "| random read: peak IOPS |" in page
     widths = {line.replace("\\|", "").count("|") for line in page.splitlines() if "peak" in line}
@@ -447,22 +447,22 @@ def test_terminal_and_markdown_hold_every_table_of_the_page() -> None:
     page = render(inputs)
     captions = [html.unescape(c) for c in re.findall(r"<caption[^>]*>(.*?)</caption>", page)]
     assert len(captions) > 10
-    told = markdown(inputs)
+    shown = markdown(inputs)
     console = Console(width=250, record=True, file=io.StringIO())
     console.print(terminal(inputs))
     drawn = console.export_text()
     for caption in captions:
-        assert f"**{caption}**" in told
+        assert f"**{caption}**" in shown
         assert caption in drawn
     for heading in re.findall(r"<h2[^>]*>(.*?)</h2>", page):
-        assert heading == "Plots" or (f"## {heading}" in told and heading in drawn)
+        assert heading == "Plots" or (f"## {heading}" in shown and heading in drawn)
 
 
 def test_missing_interval_among_others_has_an_explained_mark() -> None:
-    found = first_look.results(("simulated",))
-    commit = next(c for c in found["cells"] if c["phase"] == "commit")
+    data = first_look.results(("simulated",))
+    commit = next(c for c in data["cells"] if c["phase"] == "commit")
     commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
-    table = overview(read_results(found), TEXT)
+    table = overview(read_results(data), TEXT)
     row = next(r for r in table.rows if r.head == "commit: operations / s")
     assert str(row.cells[0]) == "244†"
     assert table.note == "† one run, no interval"
@@ -470,12 +470,12 @@ def test_missing_interval_among_others_has_an_explained_mark() -> None:
 
 
 def test_interval_from_one_measured_run_is_a_caveat() -> None:
-    found = first_look.results()
-    for cell in found["cells"]:
+    data = first_look.results()
+    for cell in data["cells"]:
         for estimate in cell["estimates"]:
             estimate["sampling"]["runs"] = 1
-    told = " ".join(validity.caveats(read_results(found), {}, TEXT))
-    assert "come from a single run of a real machine" in told
+    shown = " ".join(validity.caveats(read_results(data), {}, TEXT))
+    assert "come from a single run of a real machine" in shown
 
 
 def test_environment_has_a_group_for_each_target() -> None:
@@ -498,14 +498,14 @@ def test_environment_has_a_group_for_each_target() -> None:
 def test_unserved_arrivals_are_counted_over_the_runs(
     lang: str,
 ) -> None:
-    found = first_look.results(("simulated",))
+    data = first_look.results(("simulated",))
     figures = {"arrived": 400_000, "count": 100_000, "share": 0.25}
     unserved = {"code": "unserved", "subject": "oltp", "figures": figures}
-    found["cells"][0]["findings"] = [unserved, {**unserved, "figures": figures | {"count": 0}}]
-    assert "| 800,000 | 100,000 | 12.5 % |" in markdown(ReportInputs(found), lang)
-    assert "100,000" in render(ReportInputs(found), lang)
-    del found["cells"][0]["findings"]
-    assert "100,000" not in render(ReportInputs(found), lang)
+    data["cells"][0]["findings"] = [unserved, {**unserved, "figures": figures | {"count": 0}}]
+    assert "| 800,000 | 100,000 | 12.5 % |" in markdown(ReportInputs(data), lang)
+    assert "100,000" in render(ReportInputs(data), lang)
+    del data["cells"][0]["findings"]
+    assert "100,000" not in render(ReportInputs(data), lang)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -522,11 +522,11 @@ def test_phase_without_figures_stands_in_the_answer(
     cells = [phase("a"), phase("b", findings=[failed]), phase("idle", timeline=[happened])]
     cells.append(phase("pause"))
     view = read_results(first_look.results() | {"axes": [], "cells": cells})
-    told = [line.clauses[0].sentence for line in answers(view, Text(lang))]
-    assert all(said in told[0] for said in ("1,600", "2.00 s", "d"))
-    assert told[1].startswith("A · ")
+    shown = [line.clauses[0].sentence for line in answers(view, Text(lang))]
+    assert all(words in shown[0] for words in ("1,600", "2.00 s", "d"))
+    assert shown[1].startswith("A · ")
     if lang == "en":
-        assert told[0] == (
+        assert shown[0] == (
             "In b all 1,600 commands failed; in idle nothing completed; at 2.00 s all of d fails."
         )
 

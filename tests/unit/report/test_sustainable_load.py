@@ -31,13 +31,13 @@ SEARCH = {
 
 
 def cell(phase: str, levels: dict[str, str], rate: float, p99: float) -> dict[str, Any]:
-    told = {"read.iops": rate, "read.latency.p50": p99 / 2, "read.latency.p99": p99}
-    found = [
+    shown = {"read.iops": rate, "read.latency.p50": p99 / 2, "read.latency.p99": p99}
+    result = [
         {"subject": "reads", "metric": metric, "value": value}
         | {"sampling": {"low": value * 0.99, "high": value * 1.01, "runs": 1}}
-        for metric, value in told.items()
+        for metric, value in shown.items()
     ]
-    return {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
+    return {"world": "simulated", "phase": phase, "levels": levels, "estimates": result}
 
 
 def searched(*found: dict[str, Any]) -> dict[str, Any]:
@@ -100,12 +100,12 @@ def test_limit_bounded_on_one_side_says_so(found: dict[str, Any], words: str) ->
 
 
 def test_many_searches_show_the_extremes() -> None:
-    found = [
+    result = [
         {**SEARCH, "levels": {"drive": f"d{n}"}, "value": 1000.0 * n, "low": 900.0 * n}
         | {"high": 1100.0 * n}
         for n in range(1, 9)
     ]
-    first = answers(read_results(searched(*found)), Text())[0].clauses[0].sentence
+    first = answers(read_results(searched(*result)), Text())[0].clauses[0].sentence
     assert first.startswith("Reads · d8 sustains 8.00 k requests per second (7.20–8.80)")
     assert "; reads · d1 sustains 1.00 k" in first
     assert first.endswith("the other 6 lie between them.")

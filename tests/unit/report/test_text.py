@@ -116,9 +116,14 @@ def test_reasons_have_words_in_each_language() -> None:
 
 
 def test_reason_of_several_subjects_appears_once() -> None:
-    found = [reason("memory", "a"), reason("stopped"), reason("memory", "b"), reason("memory", "a")]
-    said = Text().reasons(found)
-    assert said == [f"{Text().reason(reason('memory', ''))}a, b", "stopped before its end"]
+    result = [
+        reason("memory", "a"),
+        reason("stopped"),
+        reason("memory", "b"),
+        reason("memory", "a"),
+    ]
+    words = Text().reasons(result)
+    assert words == [f"{Text().reason(reason('memory', ''))}a, b", "stopped before its end"]
 
 
 def test_every_code_in_the_sources_has_words() -> None:
@@ -147,10 +152,10 @@ def test_no_source_compares_or_splits_sentences_of_reasons() -> None:
     words = ("reason_words.py", "strings.py")
     sources = [path for path in (ROOT / "python").rglob("*.py") if path.name not in words]
     texts = {path: path.read_text("utf-8") for path in sources}
-    found = [
+    result = [
         (path.name, phrase) for path, text in texts.items() for phrase in telling if phrase in text
     ]
-    assert found == []
+    assert result == []
 
 
 def test_facts_of_an_environment_are_readable() -> None:
@@ -165,18 +170,18 @@ def test_facts_of_an_environment_are_readable() -> None:
         "core": ("f" * 64, "f" * 12),
         "kernel": (None, ""),
     }
-    for key, (value, told) in values.items():
-        assert text.fact_value(key, value) == told
+    for key, (value, shown) in values.items():
+        assert text.fact_value(key, value) == shown
 
 
 def test_findings_of_several_operations_stay_apart() -> None:
     def drift(subject: str, operation: str) -> Reason:
         return reason("drift_within", subject, operation=operation)
 
-    found = [drift("rows", "read"), drift("index", "read"), drift("journal", "sync")]
-    said = Text().reasons(found)
-    assert said == ["drift within a run: rows, index read", "drift within a run: journal sync"]
-    assert Text("ja").reasons(found)[0] == "実行内でドリフト：rows、index 読み出し"
+    result = [drift("rows", "read"), drift("index", "read"), drift("journal", "sync")]
+    words = Text().reasons(result)
+    assert words == ["drift within a run: rows, index read", "drift within a run: journal sync"]
+    assert Text("ja").reasons(result)[0] == "実行内でドリフト：rows、index 読み出し"
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

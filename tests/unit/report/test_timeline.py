@@ -36,9 +36,9 @@ def test_phase_is_cut_at_its_events_and_only_at_those():
         event("rebuilt", 9, storage="a", member=1),
         event("fail", 10, storage="a"),
     ]
-    found = stretches(events, 5, 10)
-    assert [(first, last) for first, last, _ in found] == [(5, 7), (7, 9), (9, 10)]
-    assert [[e["kind"] for e in happened] for *_, happened in found] == [
+    result = stretches(events, 5, 10)
+    assert [(first, last) for first, last, _ in result] == [(5, 7), (7, 9), (9, 10)]
+    assert [[e["kind"] for e in happened] for *_, happened in result] == [
         [],
         ["fail", "replace"],
         ["rebuilt"],
@@ -109,9 +109,9 @@ def test_failed_commands_of_an_events_interval_are_kept(tmp_path, cuts, failed):
     run: Any = Sealed(tmp_path, [at * SECOND // 1000 for at in cuts])
     phase: Any = SimpleNamespace(streams=[SimpleNamespace(name="mix")], programs=())
     cell = Cell("simulated", "p", {}, 0, phase, [run])
-    told = _timeline(cell, {tmp_path: Frames(run)}, [run])["timeline"]
-    assert [part["streams"][0]["failed"] for part in told] == failed
-    last = told[-1]["streams"][0]
+    shown = _timeline(cell, {tmp_path: Frames(run)}, [run])["timeline"]
+    assert [part["streams"][0]["failed"] for part in shown] == failed
+    last = shown[-1]["streams"][0]
     # Rates still cover whole intervals.
     assert last["seconds"] == (SECOND - cuts[-1] * 10**6) // 10**8 / 10
 
@@ -136,9 +136,9 @@ def test_failures_of_a_split_interval_count_for_the_fault(events, failed):
 def test_stretch_without_a_whole_interval_claims_no_failures():
     happens = stretch(0, [{"kind": "missed", "event": "f", "why": "too late"}], None)
     happens["streams"][0]["seconds"] = 0
-    found = with_timeline()
-    found["cells"][0]["timeline"] = [*told(), happens]
-    (table,) = tables(read_results(found), Text("en"))
+    result = with_timeline()
+    result["cells"][0]["timeline"] = [*told(), happens]
+    (table,) = tables(read_results(result), Text("en"))
     assert [str(row.cells[-1]) for row in table.rows] == [*"0000", "77", "0", "–"]
 
 
@@ -190,19 +190,19 @@ def test_stretch_shows_its_events_and_the_service_after_them():
 
 def test_unreplicated_writes_are_lost_with_the_near_side():
     near = {"kind": "fail", "storage": "array", "member": 0}
-    said = describe(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
-    assert said.startswith(
+    words = describe(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
+    assert words.startswith(
         "member 0 of array fails; 3 acknowledged writes (12.0 KiB) not yet replicated are lost"
     )
     assert describe(near, Text("en")) == "member 0 of array fails"
 
 
 def test_simulated_database_service_has_its_model_error():
-    found = with_timeline()
+    result = with_timeline()
     model = {"low": 500.0, "high": 2000.0, "validated_on": "x", "inside_range": True}
     rate = {"subject": "mix", "metric": "read.rate", "value": 1000.0, "model": model}
-    found["cells"][0] = {**found["cells"][0], "estimates": [rate]}
-    (table,) = tables(read_results(found), Text("en"))
+    result["cells"][0] = {**result["cells"][0], "estimates": [rate]}
+    (table,) = tables(read_results(result), Text("en"))
     assert [str(row.cells[1]) for row in table.rows[:2]] == [
         *("2.00 k [1.00–4.00]", "1.00 k [0.50–2.00]")
     ]
@@ -227,17 +227,17 @@ def test_simulated_database_service_has_its_model_error():
 )
 def test_failed_channel_and_its_rebuild_are_described(event, en, ja):
     place = {"storage": "card", "member": 0, "channel": 12}
-    for lang, said in (("en", en), ("ja", ja)):
-        told = describe(event | place, Text(lang))
-        assert said in told and "12" in told and "card" in told
+    for lang, words in (("en", en), ("ja", ja)):
+        shown = describe(event | place, Text(lang))
+        assert words in shown and "12" in shown and "card" in shown
 
 
 def test_resync_shows_its_bytes_at_any_scale():
     event = {"kind": "rebuilt", "storage": "pair", "member": 1, "resync": True, "scale": 64}
     event |= {"bytes": 3 << 20, "for_ns": SECOND}
-    for lang, said in (("en", "in flight"), ("ja", "再同期完了")):
-        told = describe(event, Text(lang))
-        assert said in told and "3.00 MiB" in told and "pair" in told and "64" not in told
+    for lang, words in (("en", "in flight"), ("ja", "再同期完了")):
+        shown = describe(event, Text(lang))
+        assert words in shown and "3.00 MiB" in shown and "pair" in shown and "64" not in shown
 
 
 @pytest.mark.parametrize(
@@ -256,9 +256,9 @@ def test_resync_shows_its_bytes_at_any_scale():
     ],
 )
 def test_restart_and_pool_load_are_described(event, en, ja):
-    for lang, said in (("en", en), ("ja", ja)):
-        told = describe({"event": "upgrade"} | event, Text(lang))
-        assert said in told and "upgrade" in told
+    for lang, words in (("en", en), ("ja", ja)):
+        shown = describe({"event": "upgrade"} | event, Text(lang))
+        assert words in shown and "upgrade" in shown
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "rebuild of member"), ("ja", "リビルド完了")])

@@ -106,10 +106,10 @@ def _counts(step: Step) -> list[Counts]:
 def _tries(step: Step, kind: str) -> tuple[int, int]:
     """Return the numbers of retries, and of failed or unanswered transactions."""
 
-    def of(metric: str) -> int:
+    def count(metric: str) -> int:
         return round(step.counters.get((f"tpcc.{kind}", f"transaction.{metric}"), 0))
 
-    return of("retries"), of("failed") + of("ambiguous")
+    return count("retries"), count("failed") + count("ambiguous")
 
 
 def _mean_ms(step: Step, kind: str, total: int) -> float:

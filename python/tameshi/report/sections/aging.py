@@ -64,7 +64,7 @@ def _times(times_ns: list[float]) -> str:
 def retries(view: View, text: Text, world: str) -> list[str]:
     """Return the life that read retry adds, if some flash depends on it; first cell of each
     phase."""
-    told = [
+    retried = [
         (cell, flash)
         for cell in view.cells
         if cell["world"] == world
@@ -73,12 +73,12 @@ def retries(view: View, text: Text, world: str) -> list[str]:
     ]
     by_it_alone = [
         (cell, flash)
-        for cell, flash in told
+        for cell, flash in retried
         if not flash["life_years"] and flash["life_years_retried"]
     ]
     if not by_it_alone:
         return []
-    first, flash = told[0]
+    first, flash = retried[0]
     sentences = []
     if flash["life_years"]:
         lives = {key: text.life(flash[key]).value for key in ("life_years", "life_years_retried")}
@@ -89,9 +89,9 @@ def retries(view: View, text: Text, world: str) -> list[str]:
         for choose in (min, max)
     )
     ends = {
-        f"{end}{part}": told
+        f"{end}{part}": retried
         for end, (cell, worn) in {"least": least, "most": most}.items()
-        for part, told in (
+        for part, retried in (
             ("", text.life(worn["life_years_retried"]).value),
             ("_in", _name(text, cell)),
         )

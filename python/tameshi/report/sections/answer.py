@@ -69,18 +69,18 @@ def answers(view: View, text: Text) -> list[Answer]:
         "retry": lambda world: aging.retries(view, text, world),
         "empty": lambda world: empty_phases.summarise(view, text, world),
     }
-    for key, told in first.items():
-        lines += _items_answer(view, text, key, told)
+    for key, items in first.items():
+        lines += _items_answer(view, text, key, items)
     plain: list[KeyFigure] = []
     swept: list[tuple[list[KeyFigure], Axis]] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         if axis is None:
             plain += sustainable_load.within_limit(view, plain_figures(view, phase))
-        elif facts := sustainable_load.within_limit(view, sweep_figures(view, phase, axis)):
-            swept.append((facts, axis))
-    for facts, axis in swept:
-        lines += _sweep_answers(view, text, facts, axis, several=len(swept) > 1)
+        elif key_figures := sustainable_load.within_limit(view, sweep_figures(view, phase, axis)):
+            swept.append((key_figures, axis))
+    for key_figures, axis in swept:
+        lines += _sweep_answers(view, text, key_figures, axis, several=len(swept) > 1)
     loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
     lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
     lines += _commit_answer(view, text, _own_commits(plain, pairs_all))
@@ -167,9 +167,9 @@ def _most_disturbed(pairs: list[PhasePair]) -> list[PhasePair]:
     return [max(committing, key=_harm)]
 
 
-def _own_commits(facts: list[KeyFigure], pairs: list[PhasePair]) -> list[KeyFigure]:
+def _own_commits(key_figures: list[KeyFigure], pairs: list[PhasePair]) -> list[KeyFigure]:
     """Return figures of commits; of many only those without further load."""
-    commits = [f for f in facts if f.operation == "commit"]
+    commits = [f for f in key_figures if f.operation == "commit"]
     if len({(f.phase, f.name) for f in commits}) <= MOST_ITEMS:
         return commits
     beside = {pair.second for pair in pairs}
@@ -219,16 +219,16 @@ def _value(text: Text, point: Point, bare: bool = False) -> str:
 
 
 def _sweep_answers(
-    view: View, text: Text, facts: list[KeyFigure], axis: Axis, *, several: bool
+    view: View, text: Text, key_figures: list[KeyFigure], axis: Axis, *, several: bool
 ) -> list[Answer]:
     """Return peaks and floors of one phase, named if there are `several`."""
-    peaks = [f for f in facts if f.kind == "peak"]
-    floors = [f for f in facts if f.kind == "floor" and f.measure != P99]
-    tails = {f.name: f.by_world for f in facts if f.kind == "floor" and f.measure == P99}
+    peaks = [f for f in key_figures if f.kind == "peak"]
+    floors = [f for f in key_figures if f.kind == "floor" and f.measure != P99]
+    tails = {f.name: f.by_world for f in key_figures if f.kind == "floor" and f.measure == P99}
 
     def answer(topic: str, say: Callable[[str], str]) -> Answer:
         if several:
-            topic = text("answer.in_phase", topic=topic, phase=text.name(facts[0].phase))
+            topic = text("answer.in_phase", topic=topic, phase=text.name(key_figures[0].phase))
         return Answer(topic, _clauses(view, text, say))
 
     lines = []
@@ -241,9 +241,9 @@ def _sweep_answers(
     return lines
 
 
-def _extremes(facts: list[KeyFigure], world: str) -> list[KeyFigure]:
+def _extremes(key_figures: list[KeyFigure], world: str) -> list[KeyFigure]:
     """Return all of a few figures; of many the maximum and minimum of each operation."""
-    here = [f for f in facts if world in f.by_world]
+    here = [f for f in key_figures if world in f.by_world]
     if len(here) <= MOST_ITEMS:
         return here
     ends = set()
@@ -257,33 +257,33 @@ def _extremes(facts: list[KeyFigure], world: str) -> list[KeyFigure]:
 
 
 def _and_others(
-    text: Text, facts: list[KeyFigure], listed: list[KeyFigure], world: str
+    text: Text, key_figures: list[KeyFigure], listed: list[KeyFigure], world: str
 ) -> list[str]:
     """Return the range of the figures left out."""
-    others = sum(world in f.by_world for f in facts) - len(listed)
+    others = sum(world in f.by_world for f in key_figures) - len(listed)
     return [text("item.others", count=str(others))] if others else []
 
 
-def _say_peaks(text: Text, facts: list[KeyFigure], axis: Axis, world: str) -> str:
-    here = _extremes(facts, world)
+def _say_peaks(text: Text, key_figures: list[KeyFigure], axis: Axis, world: str) -> str:
+    here = _extremes(key_figures, world)
     levels = [level_on(f.by_world[world].levels, axis) for f in here]
     same = len(here) > 1 and len(set(levels)) == 1
     place = {"axis": text.name(axis.name), "level": levels[0] if levels else ""}
 
     def items(bare: bool) -> Iterator[str]:
-        for i, (fact, level) in enumerate(zip(here, levels, strict=True)):
-            large = i == 0 and fact.measure == "bandwidth"
-            unit = "_transactions" if fact.operation == "transaction" and i == 0 else ""
+        for i, (key_figure, level) in enumerate(zip(here, levels, strict=True)):
+            large = i == 0 and key_figure.measure == "bandwidth"
+            unit = "_transactions" if key_figure.operation == "transaction" and i == 0 else ""
             item = _item(
                 text,
                 "peak_bandwidth" if large else f"peak{unit}",
                 i == 0,
-                fact.by_world[world],
+                key_figure.by_world[world],
                 bare,
-                name=text.names(fact.name),
+                name=text.names(key_figure.name),
             )
             yield item if same else item + text("item.at", **(place | {"level": level}))
-        yield from _and_others(text, facts, here, world)
+        yield from _and_others(text, key_figures, here, world)
 
     points = [f.by_world[world] for f in here]
     return _sentence(
@@ -292,20 +292,23 @@ def _say_peaks(text: Text, facts: list[KeyFigure], axis: Axis, world: str) -> st
 
 
 def _say_floors(
-    text: Text, facts: list[KeyFigure], tails: Mapping[Name, Mapping[str, Point]], world: str
+    text: Text, key_figures: list[KeyFigure], tails: Mapping[Name, Mapping[str, Point]], world: str
 ) -> str:
-    here = _extremes(facts, world)
+    here = _extremes(key_figures, world)
     ends = {f.name: tails[f.name][world] for f in here if world in tails.get(f.name, {})}
 
     def items(bare: bool) -> Iterator[str]:
-        for i, fact in enumerate(here):
-            fields = {"name": text.names(fact.name), "stat": text(f"stat.{fact.measure}")}
-            tail = ends.get(fact.name)
+        for i, key_figure in enumerate(here):
+            fields = {
+                "name": text.names(key_figure.name),
+                "stat": text(f"stat.{key_figure.measure}"),
+            }
+            tail = ends.get(key_figure.name)
             if tail:
                 fields["tail"] = _value(text, tail, bare)
             key = "floor" if tail else "floor_only"
-            yield _item(text, key, i == 0, fact.by_world[world], bare, **fields)
-        yield from _and_others(text, facts, here, world)
+            yield _item(text, key, i == 0, key_figure.by_world[world], bare, **fields)
+        yield from _and_others(text, key_figures, here, world)
 
     points = [f.by_world[world] for f in here] + list(ends.values())
     return _sentence(text, "sentence.floor", points, items)
@@ -315,24 +318,24 @@ def _plain_answer(
     view: View,
     text: Text,
     topic: str,
-    facts: list[KeyFigure],
+    key_figures: list[KeyFigure],
     wanted: Callable[[KeyFigure], bool],
 ) -> list[Answer]:
-    chosen = [f for f in facts if wanted(f)]
+    chosen = [f for f in key_figures if wanted(f)]
     without = {phase for world in view.worlds for phase in empty_phases.phases(view, world)}
-    several = len({f.phase for f in facts} | without) > 1
+    several = len({f.phase for f in key_figures} | without) > 1
 
-    def key_of(fact: KeyFigure) -> str:
-        if fact.measure == MEAN and topic == "throughput":
+    def key_of(key_figure: KeyFigure) -> str:
+        if key_figure.measure == MEAN and topic == "throughput":
             return f"{topic}_time"
-        if topic != "throughput" or fact.measure not in ("rate", "iops"):
+        if topic != "throughput" or key_figure.measure not in ("rate", "iops"):
             return topic
-        return f"{topic}_transactions" if fact.operation == "transaction" else f"{topic}_iops"
+        return f"{topic}_transactions" if key_figure.operation == "transaction" else f"{topic}_iops"
 
-    def item(fact: KeyFigure, world: str, bare: bool, first: bool) -> str:
-        name = text.names(((fact.phase,) if several else ()) + fact.name)
-        key = key_of(fact)
-        return _item(text, key, first, fact.by_world[world], bare, name=name)
+    def item(key_figure: KeyFigure, world: str, bare: bool, first: bool) -> str:
+        name = text.names(((key_figure.phase,) if several else ()) + key_figure.name)
+        key = key_of(key_figure)
+        return _item(text, key, first, key_figure.by_world[world], bare, name=name)
 
     def say(world: str) -> str:
         here = [f for f in chosen if world in f.by_world]
@@ -360,9 +363,9 @@ def _plain_answer(
     return [Answer(text(f"answer.{topic}"), _clauses(view, text, say))] if chosen else []
 
 
-def _commit_answer(view: View, text: Text, facts: list[KeyFigure]) -> list[Answer]:
+def _commit_answer(view: View, text: Text, key_figures: list[KeyFigure]) -> list[Answer]:
     """Return commit times of each stream; of many the extremes."""
-    groups = {(f.phase, f.name) for f in facts}
+    groups = {(f.phase, f.name) for f in key_figures}
 
     def item(group: Group, points: Mapping[str, Point], bare: bool) -> str:
         values = {measure: _value(text, point, bare) for measure, point in points.items()}
@@ -374,9 +377,9 @@ def _commit_answer(view: View, text: Text, facts: list[KeyFigure]) -> list[Answe
 
     def say(world: str) -> str:
         here: dict[Group, dict[str, Point]] = {}
-        for fact in (f for f in facts if world in f.by_world):
-            measures = here.setdefault((fact.phase, fact.name), {})
-            measures[family_of(fact.measure)] = fact.by_world[world]
+        for key_figure in (f for f in key_figures if world in f.by_world):
+            measures = here.setdefault((key_figure.phase, key_figure.name), {})
+            measures[family_of(key_figure.measure)] = key_figure.by_world[world]
         listed = list(here) if len(here) <= MOST_COMMITS else _fastest_and_slowest(here)
 
         def items(bare: bool) -> list[str]:
@@ -389,7 +392,7 @@ def _commit_answer(view: View, text: Text, facts: list[KeyFigure]) -> list[Answe
         points = [point for group in listed for point in here[group].values()]
         return _sentence(text, "sentence.commit", points, items)
 
-    return [Answer(text("answer.commit"), _clauses(view, text, say))] if facts else []
+    return [Answer(text("answer.commit"), _clauses(view, text, say))] if key_figures else []
 
 
 def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[Group]:
@@ -443,9 +446,9 @@ def overview(view: View, text: Text) -> Table:
     rows: list[Row] = _searched_rows(view, text, two)
     for phase in view.phases:
         axis = view.sweep_axis(phase)
-        facts = sweep_figures(view, phase, axis) if axis else plain_figures(view, phase)
-        facts = sustainable_load.within_limit(view, facts)
-        rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
+        key_figures = sweep_figures(view, phase, axis) if axis else plain_figures(view, phase)
+        key_figures = sustainable_load.within_limit(view, key_figures)
+        rows += [_figure_row(view, text, key_figure, axis, two) for key_figure in key_figures]
         rows += [_interference_row(view, text, pair, two) for pair in pairs if pair.second == phase]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
     if two:
@@ -462,23 +465,25 @@ def _searched_rows(view: View, text: Text, two: bool) -> list[Row]:
     return [Row(head, (*cells, *[none] * two)) for head, cells in rows]
 
 
-def _fact_row(view: View, text: Text, fact: KeyFigure, axis: Axis | None, two: bool) -> Row:
-    fields = {"name": text.names(fact.name), "measure": text.measure(fact.measure)}
-    if fact.kind == "floor" and axis:
-        point = next(iter(fact.by_world.values()))
+def _figure_row(view: View, text: Text, key_figure: KeyFigure, axis: Axis | None, two: bool) -> Row:
+    fields = {"name": text.names(key_figure.name), "measure": text.measure(key_figure.measure)}
+    if key_figure.kind == "floor" and axis:
+        point = next(iter(key_figure.by_world.values()))
         fields |= {"axis": text.name(axis.name), "level": level_on(point.levels, axis)}
-    cells = [value_cell(text, fact.by_world.get(world)) for world in view.worlds]
-    if fact.kind == "peak" and axis:
+    cells = [value_cell(text, key_figure.by_world.get(world)) for world in view.worlds]
+    if key_figure.kind == "peak" and axis:
         cells = [
-            _at(text, cell, axis, fact.by_world.get(world))
+            _at(text, cell, axis, key_figure.by_world.get(world))
             for cell, world in zip(cells, view.worlds, strict=True)
         ]
     if two:
-        top, bottom = (fact.by_world.get(w) for w in reversed(view.worlds))
+        top, bottom = (key_figure.by_world.get(w) for w in reversed(view.worlds))
         cells.append(
             _shown_ratio(view, text, top, bottom) if top and bottom else value_cell(text, None)
         )
-    return Row(text(f"row.{fact.kind}", **fields), tuple(cells), group=text.name(fact.phase))
+    return Row(
+        text(f"row.{key_figure.kind}", **fields), tuple(cells), group=text.name(key_figure.phase)
+    )
 
 
 def _interference_row(view: View, text: Text, pair: PhasePair, two: bool) -> Row:

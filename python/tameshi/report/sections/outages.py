@@ -133,15 +133,15 @@ def _causes(outages_here: Sequence[Outage]) -> dict[tuple[str, str], Name]:
 def _say(text: Text, outage: Outage, name: Name) -> str:
     """Return outage and recovery times; of several runs their range."""
 
-    def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
+    def phrase(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
         ends = [t for t in times if t is not None]
         if len(ends) < len(times):
             return text(f"outage.{never}")
         bounds = Shown("", model=format_seconds(model)) if model else Shown("")
         return text(f"outage.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
 
-    served = said("for", "to_end", outage.served, outage.served_model)
-    recovered = said("recovered", "unrecovered", outage.recovered, outage.recovered_model)
+    served = phrase("for", "to_end", outage.served, outage.served_model)
+    recovered = phrase("recovered", "unrecovered", outage.recovered, outage.recovered_model)
     return text("item.outage", name=text.names(name), served=served, recovered=recovered)
 
 

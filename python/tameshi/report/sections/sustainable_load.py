@@ -27,19 +27,20 @@ def breaks_limit(view: View, point: Point) -> bool:
     return (point.world, point.phase, point.levels, point.subject) in view.beyond_limits
 
 
-def within_limit(view: View, facts: Sequence[KeyFigure]) -> list[KeyFigure]:
+def within_limit(view: View, key_figures: Sequence[KeyFigure]) -> list[KeyFigure]:
     """Return key figures within the search's limit, without peaks over its own rates."""
     if not limited(view):
-        return list(facts)
+        return list(key_figures)
     offered = {axis.name for axis in view.axes if axis.offered}
     kept = [
         replace(
-            fact, by_world={w: p for w, p in fact.by_world.items() if not breaks_limit(view, p)}
+            key_figure,
+            by_world={w: p for w, p in key_figure.by_world.items() if not breaks_limit(view, p)},
         )
-        for fact in facts
-        if fact.kind != "peak" or fact.axis not in offered
+        for key_figure in key_figures
+        if key_figure.kind != "peak" or key_figure.axis not in offered
     ]
-    return [fact for fact in kept if fact.by_world]
+    return [key_figure for key_figure in kept if key_figure.by_world]
 
 
 def summarise(view: View, text: Text, world: str, most: int) -> list[str]:

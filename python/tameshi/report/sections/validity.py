@@ -225,16 +225,16 @@ def _steady_cells(
         sign = "−" if number < 0 else ""
         return sign + format_value(kind, abs(number))
 
-    def of(found: float, allowed: float) -> Shown:
-        return Shown(text("cell.of_allowed", found=value(found), allowed=value(allowed)))
+    def excursion(measured: float, allowed: float) -> Shown:
+        return Shown(text("cell.of_allowed", found=value(measured), allowed=value(allowed)))
 
     rounds = text("cell.rounds", first=run["first"], last=run["last"], made=run["made"])
     fit = text("cell.fit", intercept=value(check["intercept"]), slope=value(check["slope"]))
     return (
         Shown(rounds),
         Shown(value(check["mean"])),
-        of(check["range"], check["range_allowed"]),
-        of(abs(check["slope_excursion"]), check["slope_allowed"]),
+        excursion(check["range"], check["range_allowed"]),
+        excursion(abs(check["slope_excursion"]), check["slope_allowed"]),
         Shown(fit),
         Shown(f"{check['correlation']:.2f}".replace("-", "−")),
     )

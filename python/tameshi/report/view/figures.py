@@ -530,16 +530,18 @@ def _steps(
 ) -> Series:
     """Return times, values, bounds over runs, and model bounds."""
 
-    def of(key: str, wanted: bool) -> tuple[Any, ...]:
+    def column_of(key: str, wanted: bool) -> tuple[Any, ...]:
         column = entry.get(key, {}).get(name) if wanted else None
-        told = [column[i] for i in places] if column else []
-        return (*told[:1], *told)
+        values = [column[i] for i in places] if column else []
+        return (*values[:1], *values)
 
     several = entry.get("runs", 1) > 1
     words = entry["names"][name] if "names" in entry else tuple(name.split())
-    bounds = of("low", several), of("high", several)
+    bounds = column_of("low", several), column_of("high", several)
     times = (0.0, *(ends[i] for i in places))
-    return Series(words, times, of("values", True), *bounds, style, models=of(MODELS, True))
+    return Series(
+        words, times, column_of("values", True), *bounds, style, models=column_of(MODELS, True)
+    )
 
 
 def _time_scale(unit: str) -> Scale:

@@ -141,7 +141,7 @@ def plain_figures(view: View, phase: str) -> list[KeyFigure]:
     points = view.in_phase(phase)
     kept = {p.key for p in without_parts(points)}
     committing = Counter(levels for levels, _, operation in kept if operation == "commit")
-    facts = []
+    key_figures = []
     for key, name in series_names(points, None).items():
         levels, subject, operation = key
         if key not in kept or is_kind(key):
@@ -162,8 +162,8 @@ def plain_figures(view: View, phase: str) -> list[KeyFigure]:
             measures += _first_of(series, (P99, MEAN))
         for measure in measures:
             by_world = {w: ps[0] for w, ps in _by_world(series, measure).items()}
-            facts.append(KeyFigure("plain", phase, name, operation, measure, "", by_world))
-    return facts
+            key_figures.append(KeyFigure("plain", phase, name, operation, measure, "", by_world))
+    return key_figures
 
 
 def _program(name: Name, key: Series) -> Name:
