@@ -170,7 +170,7 @@ def test_fio_results_become_a_profile(tmp_path: Path, form: str) -> None:
         ("{", "this is not JSON"),
         ("{}", "no results found here"),
         ('{"fio version": "fio-3.33", "jobs": []}', "no job here can be fitted"),
-        ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
+        ('{"schema_version": 1, "cells": []}', "does not contain the requested workload"),
     ],
 )
 def test_non_result_is_refused_and_leaves_nothing(tmp_path: Path, text: str, message: str) -> None:
