@@ -241,8 +241,8 @@ def written(
     fast, exact = (float(rows[-1][column] or 0) * there_are / CORES / MINUTE for column in (5, 6))
     beside = f", {exact:.0f} minutes in `exact`" if exact else ""
     page = (
-        "# What the simulated database costs\n\n"
-        f"`python -m bench.database_modes`, every cell of `{study}`, means of "
+        "# Cost of the simulated database\n\n"
+        f"`python -m bench.database_modes`, every cell of `{study}`, means of\n"
         f"{held} of its {there_are} repetitions. "
         f"Processor time is the process's own.\n\n{table([HEADS, *rows])}\n\n"
         f"With all {there_are} repetitions, shared evenly by {CORES} cores: "

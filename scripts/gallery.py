@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT, PAGE = ROOT / "docs" / "gallery.json", ROOT / "docs" / "gallery.md"
 IMAGES = ROOT / "docs" / "images" / "gallery"
 WIDTH, HEIGHT = 900, 1200
+MEASURED_ONLY = {"document"}
+"""Studies of servers without a model."""
 HEAD = """# Gallery of ready studies
 
 <!-- made by `python scripts/gallery.py` -->
@@ -78,8 +80,9 @@ def page(kept: dict[str, Any]) -> str:
         study = tomllib.loads(path.read_text(encoding="utf-8"))
         known = kept.get(path.stem)
         parts.append(f"## {path.stem}\n\n*{study['question']}*\n")
-        if known is None:
+        if path.stem in MEASURED_ONLY:
             parts.append("Measured only: no model serves this program.\n")
+        if known is None:
             continue
         parts.append(f"{known['answer']}\n\nTakes {duration(known['seconds'])}.\n")
         if (IMAGES / f"{path.stem}.png").exists():
@@ -100,8 +103,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="write the page only")
     asked = parser.parse_args()
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
-    measured_only = {"document"}
-    every = sorted({path.stem for path in STUDIES.glob("*.toml")} - measured_only)
+    every = sorted({path.stem for path in STUDIES.glob("*.toml")} - MEASURED_ONLY)
     for study in () if asked.list else asked.studies or every:
         kept[study] = run(study, asked.results)
         print(f"{study}: {kept[study]['seconds']} s", flush=True)

@@ -1,31 +1,36 @@
 """Uses between files of a crate form no cycle."""
 
-import graphlib
 from pathlib import Path
 
 import pytest
+from rust_methods import calls_and_uses, cycles, struct_sizes
 from rust_uses import uses
+
+STRUCT_FIELDS = 20
 
 
 def circle(source: Path) -> list[str]:
-    """Cycle of modules below a crate's `src`; empty if there is none."""
-    try:
-        graphlib.TopologicalSorter(uses(source)).prepare()
-    except graphlib.CycleError as error:
-        return ["::".join(module) for module in error.args[1]]
-    return []
+    """Modules of the largest cycle below a crate's `src`, or nothing."""
+    found = cycles(calls_and_uses(source))
+    return ["::".join(module) for module in found[0]] if found else []
 
 
-def test_files_of_each_crate_form_no_cycle(root):
+def test_imports_and_calls_within_each_crate_run_one_way(root):
     sources = sorted(root.glob("crates/*/src"))
     assert len(sources) > 5
     assert {source: circle(source) for source in sources if circle(source)} == {}
 
 
+def test_structs_have_at_most_20_fields(root):
+    sizes = [each for source in root.glob("crates/*/src") for each in struct_sizes(source)]
+    own = [(fields, name) for fields, name, of_a_file in sizes if not of_a_file]
+    assert max(own)[0] > 15 and [each for each in own if each[0] > STRUCT_FIELDS] == []
+
+
 def test_uses_and_paths_are_seen(root):
     graph = uses(root / "crates/sim/src")
     assert {("kernel", "state"), ("kernel", "world"), ("error",)} <= graph["kernel", "run"]
-    assert ("device", "flash", "die") in graph["device", "flash", "reads"]
+    assert ("device", "flash", "nand") in graph["device", "flash", "backend"]
 
 
 @pytest.mark.parametrize(
@@ -45,3 +50,22 @@ def test_cycle_is_found(tmp_path, one, other):
         "// use super::a::A;\n#[cfg(test)]\nmod tests { use crate::a::A; }\n"
     )
     assert circle(tmp_path) == []
+
+
+def test_cycle_of_method_calls_is_found(tmp_path):
+    (tmp_path / "lib.rs").write_text("mod a;\nmod b;\n")
+    (tmp_path / "a.rs").write_text("use super::S;\nimpl S {\n    fn a(&self) { self.b(); }\n}\n")
+    (tmp_path / "b.rs").write_text(
+        "use super::S;\nimpl S {\n    pub fn b(&self) { self.a(); }\n}\n"
+    )
+    assert circle(tmp_path) == ["a", "b"]
+    (tmp_path / "b.rs").write_text("use super::S;\nimpl S {\n    pub fn b(&self) {}\n}\n")
+    assert circle(tmp_path) == []
+
+
+def test_fields_are_counted_whatever_their_visibility(tmp_path):
+    (tmp_path / "lib.rs").write_text(
+        "pub struct A {\n    a: u8,\n    pub b: (u8, u8),\n    pub(super) c: Vec<u8>,\n}\n"
+        "#[derive(Deserialize)]\nstruct B {\n    a: u8,\n}\nstruct C(u8);\n"
+    )
+    assert list(struct_sizes(tmp_path)) == [(3, "lib.rs::A", False), (1, "lib.rs::B", True)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from style import breaches, page_breaches, source_breaches
 from tree import code_of, project_files, rust_functions, text_of, without_test_modules
 
 FUNCTION_LINES = 70
@@ -138,6 +139,32 @@ def test_unmarked_slow_test_is_found(tmp_path):
 
 def test_the_house_is_tidy(root):
     assert list(violations(root)) == []
+
+
+def test_sources_and_pages_follow_style(root):
+    assert list(breaches(root)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.rs", "//! What it does.\n", "begins with a question word"),
+        ("a.rs", "//! A queue.\n\n/// Where it ends.\n", "begins with a question word"),
+        ("a.rs", "//! A queue, of which\n//! where is a line.\n", ""),
+        ("a.py", '"""Whether it is full."""\n', "begins with a question word"),
+        ("a.py", f"# {'x' * 99}\n", "101 columns"),
+        ("a.rs", f"#[test]\nfn {'x' * 61}() {{}}\n", "test name of 61 characters"),
+        ("a.py", f"def test_{'x' * 60}(): ...\n", ""),
+        ("a.md", "# What it is\n", "begins with a question word"),
+        ("a.md", "x" * 121 + "\n", "121 columns"),
+        ("a.md", "| " + "x" * 121 + " |\n", ""),
+        ("a.md", "word " * 1501 + "\n", "1501 words"),
+    ],
+)
+def test_breach_of_style_is_found(name, text, found):
+    check = page_breaches if name.endswith(".md") else source_breaches
+    breaking = list(check(Path(name), text))
+    assert breaking == [] if not found else any(found in line for line in breaking)
 
 
 def rust_body(lines: int) -> str:
