@@ -1339,8 +1339,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "実行{run}は破損しているため除外：{reason}。`tameshi run`で再実行できる。",
     ),
     "caveat.unchecked": (
-        "Not sealed: {count} runs have no hashes of their files, so damage to them would go "
-        "unnoticed.",
+        "Not sealed: {count} of the runs. Damage to their files would go unnoticed.",
         "封印なし：ファイルのハッシュがない実行が{count}回あり、その破損は検出できない。",
     ),
     "caveat.published.list": (
