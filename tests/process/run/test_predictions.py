@@ -1,12 +1,15 @@
 """Predictions are written once; those of later models go elsewhere."""
 
 import csv
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 import typer
-from command import SMALL, tameshi
+from command import SMALL
 from validation import __main__ as command
 from validation.predictions import Calibration, Prediction, read, record, write_calibrations
 
@@ -27,6 +30,12 @@ def row(number: str, value: str) -> Prediction:
     return Prediction(number, value, "", "", "study", "a=b", "digest")
 
 
+def predict(*options: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "validation", *map(str, options)]
+    root = Path(__file__).resolve().parents[3]
+    return subprocess.run(words, cwd=root, capture_output=True, encoding="utf-8")
+
+
 def test_a_study_with_published_figures_is_predicted(study, tmp_path):
     study(SMALL + PUBLISHED)
     options = [
@@ -38,13 +47,13 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
         tmp_path / "out",
     ]
     for result in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
-        done = tameshi("predictions", *options)
+        done = predict(*options)
         assert done.returncode == 0, done.stderr
         assert result in done.stdout
     calibrated = (tmp_path / "validation" / "calibration.csv").read_bytes()
-    assert tameshi("predictions", *options, "--only", "small").returncode == 0
+    assert predict(*options, "--only", "small").returncode == 0
     assert (tmp_path / "validation" / "calibration.csv").read_bytes() == calibrated
-    unknown = tameshi("predictions", *options, "--only", "smal")
+    unknown = predict(*options, "--only", "smal")
     assert unknown.returncode != 0
     assert "--only" in unknown.stderr and "small" in unknown.stderr
     (made,) = read(tmp_path / "validation" / "predictions.csv")
