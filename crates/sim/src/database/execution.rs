@@ -30,7 +30,8 @@ impl Server {
             Stage::RoundTrip => connections.make_next(number, store),
             Stage::Waiting => connections.make_ready(number, store),
             Stage::HeldUp(after) => {
-                if !connections.get(number).waits_for_mutex(number, after, store) {
+                let waits = connections.get(number).waits_for_mutex(number, after, store);
+                if !waits {
                     self.continue_after(number, after);
                 }
             }
@@ -165,7 +166,8 @@ impl Server {
         let connection = self.connections.get(number);
         match connection.stage {
             Stage::Working(after) => {
-                if !connection.is_delayed(number, after, &mut self.engine.store) {
+                let is_delayed = connection.is_delayed(number, after, &mut self.engine.store);
+                if !is_delayed {
                     self.continue_after(number, after);
                 }
             }
