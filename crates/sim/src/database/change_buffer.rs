@@ -10,7 +10,7 @@ use super::layout::{Layout, Tree};
 use super::pool::Pool;
 use super::port::BACKGROUND_READS;
 use super::settings::ChangeBufferSettings;
-use crate::kernel::prefetch::prefetch;
+use crate::basics::prefetch::prefetch;
 use std::iter;
 use tameshi_base::Random;
 

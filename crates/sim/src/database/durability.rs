@@ -1,7 +1,7 @@
 //! Durability of the log and of commits: what would survive a fault at any instant.
 
 use super::fault::{FaultKind, ServerFault};
-use crate::faults::loss::Loss;
+use crate::device::loss::Loss;
 use std::collections::VecDeque;
 
 /// Log positions that are kept: more writes of the log than any drive's buffer holds.

@@ -1,6 +1,6 @@
 //! Faults of a server: events that end its process.
 
-use crate::faults::loss::Loss;
+use crate::device::loss::Loss;
 use tameshi_base::Nanos;
 
 /// Kind of a server's end.

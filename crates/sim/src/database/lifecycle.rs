@@ -20,7 +20,7 @@ use super::recovery::Recovery;
 use super::reload;
 use super::shutdown::Shutdown;
 use crate::device::DeviceCompletion;
-use crate::faults::loss::Loss;
+use crate::device::loss::Loss;
 use serde_json::{Value, json};
 use tameshi_base::{CommandKind, Nanos, Reason};
 use tameshi_record::outage::Outage;

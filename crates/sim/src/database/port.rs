@@ -4,7 +4,7 @@
 //! A thread has slots: slot 0 is its work on a processor, then its synchronous request, then
 //! asynchronous ones.
 
-use crate::kernel::command_id::CommandId;
+use crate::basics::command_id::CommandId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};

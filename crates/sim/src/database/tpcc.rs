@@ -18,7 +18,7 @@ mod work;
 
 use super::layout::{Layout, PlacedTable};
 use super::plan::Plan;
-use crate::kernel::prefetch::prefetch;
+use crate::basics::prefetch::prefetch;
 use districts::{District, LINES, Names, Order, RECENT};
 use std::sync::Arc;
 use tameshi_workload::program::tpcc::schema::{sql, table};

@@ -19,6 +19,7 @@ mod completion;
 pub mod flash;
 mod hdd;
 pub(crate) mod in_place;
+pub(crate) mod loss;
 mod model;
 mod null;
 pub(crate) mod pace;

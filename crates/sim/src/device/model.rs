@@ -1,7 +1,7 @@
 //! Contract of a simulated device.
 
 use super::completion::DeviceCompletion;
-use crate::faults::loss::{Loss, Rebuilt};
+use crate::device::loss::{Loss, Rebuilt};
 use tameshi_base::{Command, Nanos, Reason};
 use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::run::Function;

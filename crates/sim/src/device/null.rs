@@ -3,7 +3,7 @@
 
 use super::completion::{Breakdown, DeviceCompletion};
 use super::model::{Model, NoDevice};
-use crate::faults::loss::Loss;
+use crate::device::loss::Loss;
 use tameshi_base::{Command, Nanos};
 
 /// Device that completes every command at the time of its submission, in that order.

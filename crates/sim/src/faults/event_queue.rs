@@ -1,7 +1,7 @@
 //! Events of a run: their times, their targets, and their records.
 
-use super::loss::Loss;
 use crate::database::{FaultKind, ServerFault};
+use crate::device::loss::Loss;
 use crate::error::SimError;
 use crate::stack::Device;
 use serde_json::{Value, json};

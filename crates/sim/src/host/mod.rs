@@ -16,8 +16,8 @@ mod costs;
 mod flushes;
 mod station;
 
+use crate::basics::command_id::CommandId;
 use crate::device::DeviceCompletion;
-use crate::kernel::command_id::CommandId;
 use cores::{Cores, NONE, Thread, ThreadState};
 use costs::{Machine, Path};
 use flushes::Flushes;

@@ -1,8 +1,8 @@
 //! Contribution of a completion to the digest and to the record.
 
-use super::command_id::CommandId;
 use super::digest::Entry;
 use super::job_table::JobSlot;
+use crate::basics::command_id::CommandId;
 use crate::device::{Breakdown, DeviceCompletion};
 use tameshi_base::Nanos;
 use tameshi_record::interval::PART_COUNT;

@@ -2,12 +2,12 @@
 
 use super::accounting::{Served, TRANSACTION, count_served, job_entry, latency_parts, server_entry};
 use super::clock::Source;
-use super::command_id::CommandId;
 use super::digest::{Digest, Entry};
 use super::look_ahead::look_ahead;
 use super::state::Phase;
 use super::validate;
 use super::world::World;
+use crate::basics::command_id::CommandId;
 use crate::database::{Request, Server};
 use crate::device::DeviceCompletion;
 use crate::error::SimError;

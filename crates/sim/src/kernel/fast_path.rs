@@ -7,12 +7,12 @@
 //! job, provided that nothing else happens at that instant.
 
 use super::accounting::{Served, count_served, device_parts, job_entry};
-use super::command_id::CommandId;
 use super::digest::Digest;
 use super::dispatch::STOP_CHECK;
 use super::look_ahead::look_ahead;
 use super::state::Phase;
 use super::world::World;
+use crate::basics::command_id::CommandId;
 use crate::device::in_place::{InPlace, Prefetch};
 use crate::error::SimError;
 use tameshi_base::Nanos;

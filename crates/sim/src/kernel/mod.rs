@@ -1,9 +1,7 @@
 //! Simulation kernel: jobs, database server, host and devices in one virtual time.
 
 pub(crate) mod accounting;
-pub(crate) mod calendar_queue;
 pub(crate) mod clock;
-pub(crate) mod command_id;
 pub(crate) mod device_map;
 mod devices;
 mod digest;
@@ -12,10 +10,8 @@ mod fast_path;
 mod job_table;
 mod look_ahead;
 mod phase;
-pub(crate) mod prefetch;
 pub(crate) mod ready_tree;
 pub(crate) mod run;
-pub(crate) mod seed_path;
 mod start_jobs;
 pub(crate) mod state;
 pub(crate) mod usage;

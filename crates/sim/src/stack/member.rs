@@ -1,7 +1,7 @@
 //! Construction of the devices that a stack is made of.
 
+use crate::basics::seed_path::SeedPath;
 use crate::device::Model;
-use crate::kernel::seed_path::SeedPath;
 use tameshi_spec::run::{Link, Node};
 
 /// Device that can be built as a member of an array.

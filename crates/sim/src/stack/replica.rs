@@ -6,9 +6,9 @@
 //! do not wait.
 
 use super::slab::Slab;
+use crate::device::loss::Loss;
 use crate::device::pace::transfer_time;
 use crate::device::{Breakdown, DeviceCompletion, Model};
-use crate::faults::loss::Loss;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};

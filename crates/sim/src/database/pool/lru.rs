@@ -4,7 +4,7 @@
 
 use super::flags::{HELD, OLD, READING, TAIL};
 use super::{NONE, for_as_many};
-use crate::kernel::prefetch::prefetch;
+use crate::basics::prefetch::prefetch;
 
 /// Deviation of the old part from its length (BUF_LRU_OLD_TOLERANCE).
 const OLD_TOLERANCE: u32 = 20;

@@ -12,7 +12,7 @@ mod lru;
 #[cfg(test)]
 mod tests;
 
-use crate::kernel::prefetch::{advise_large_pages, prefetch};
+use crate::basics::prefetch::{advise_large_pages, prefetch};
 use flags::{DIRTY, HELD, LATCHED, OLD, READING, USED, WRITING};
 use lru::Lru;
 use std::ops::Range;

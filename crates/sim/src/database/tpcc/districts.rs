@@ -1,6 +1,6 @@
 //! Districts and the names of their customers, as they were loaded and as transactions change them.
 
-use crate::kernel::prefetch::prefetch;
+use crate::basics::prefetch::prefetch;
 use tameshi_workload::program::tpcc::Tpcc;
 
 /// Orders of a district whose items are known, a power of two: Stock-Level looks at the last

@@ -15,7 +15,7 @@ use super::nand::Nand;
 use super::power_loss::Unit;
 use super::wear::ReadRetry;
 use crate::device::barrier::Barrier;
-use crate::faults::loss::Rebuilt;
+use crate::device::loss::Rebuilt;
 use std::collections::VecDeque;
 use std::ops::Range;
 use tameshi_base::{CommandKind, Nanos, Random, Reason};

@@ -2,7 +2,7 @@
 
 use super::dies::NONE;
 use super::ftl::Frontier;
-use crate::faults::loss::Loss;
+use crate::device::loss::Loss;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::FlashProfile;
@@ -175,7 +175,7 @@ impl BufferedUnits {
 
     #[inline]
     pub(super) fn prefetch(&self, unit: u32) {
-        crate::kernel::prefetch::prefetch(&self.unprogrammed, unit as usize);
+        crate::basics::prefetch::prefetch(&self.unprogrammed, unit as usize);
     }
 
     /// Return the program unit that a frontier fills; [`NONE`] without one.

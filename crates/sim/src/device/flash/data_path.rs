@@ -14,7 +14,7 @@ use super::read_parts::Fetched;
 use super::slots::{Slot, Slots};
 use super::striping::Striping;
 use crate::device::Breakdown;
-use crate::faults::loss::Loss;
+use crate::device::loss::Loss;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos, Reason};

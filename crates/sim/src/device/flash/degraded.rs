@@ -10,7 +10,7 @@
 //! short stays in the controller's memory.
 
 use super::geometry::Place;
-use crate::faults::loss::Rebuilt;
+use crate::device::loss::Rebuilt;
 use tameshi_base::Nanos;
 
 /// State of a controller since its first channel died.

@@ -1,6 +1,6 @@
 //! Event calendar of a drive: ends of work on dies, the idle timer, and completions.
 
-use crate::kernel::calendar_queue::CalendarQueue;
+use crate::basics::calendar_queue::CalendarQueue;
 use tameshi_base::Nanos;
 
 /// Calendar of numbered events: first the dies by their numbers, then the idle timer, then the

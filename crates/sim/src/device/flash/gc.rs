@@ -2,7 +2,7 @@
 
 use super::dies::NONE;
 use super::ftl::Frontier;
-use crate::kernel::prefetch::prefetch;
+use crate::basics::prefetch::prefetch;
 
 /// Garbage collection of one controller.
 #[derive(Debug)]

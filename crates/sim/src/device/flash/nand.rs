@@ -6,7 +6,7 @@ use super::geometry::{Geometry, SLC_PAGE};
 use super::power::{ERASE, PROGRAM, SENSE, SLC_PROGRAM, Supply};
 use super::read_parts::{DurablePrograms, Fetched, ReadParts};
 use super::timing::Timing;
-use crate::kernel::prefetch::{prefetch, prefetch_all};
+use crate::basics::prefetch::{prefetch, prefetch_all};
 use tameshi_base::Nanos;
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::FlashProfile;

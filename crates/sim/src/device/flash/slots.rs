@@ -1,7 +1,7 @@
 //! Commands that a drive holds.
 
+use crate::basics::prefetch::prefetch_all;
 use crate::device::{Breakdown, DeviceCompletion};
-use crate::kernel::prefetch::prefetch_all;
 use std::collections::BTreeSet;
 use std::ops::{Index, IndexMut};
 use tameshi_base::{Command, CommandKind, Nanos};

@@ -6,7 +6,7 @@ use super::members::Members;
 use super::parts::{Owner, Piece};
 use super::rebuild::{Rebuilding, Step, Stretch};
 use crate::device::Model;
-use crate::faults::loss::{Loss, Rebuilt};
+use crate::device::loss::{Loss, Rebuilt};
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_spec::run::Rebuild;

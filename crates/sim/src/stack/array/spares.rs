@@ -1,6 +1,6 @@
 //! New members of an array.
 
-use crate::kernel::seed_path::SeedPath;
+use crate::basics::seed_path::SeedPath;
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::Node;
 

@@ -1,6 +1,6 @@
 //! Tests of power cuts and failovers of a replica.
 
-use crate::kernel::seed_path::SeedPath;
+use crate::basics::seed_path::SeedPath;
 use crate::stack::{self, Device};
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};

@@ -9,8 +9,8 @@ mod queues;
 mod round_robin;
 
 use super::slab::Slab;
+use crate::device::loss::Loss;
 use crate::device::{DeviceCompletion, Model};
-use crate::faults::loss::Loss;
 use queues::Queues;
 use round_robin::WeightedRoundRobin;
 use tameshi_base::{Command, Nanos};

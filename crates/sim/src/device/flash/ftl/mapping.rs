@@ -1,6 +1,6 @@
 //! Map from logical to physical units, and its inverse: four bytes each.
 
-use crate::kernel::prefetch::{advise_large_pages, prefetch};
+use crate::basics::prefetch::{advise_large_pages, prefetch};
 
 /// No place in the map, and no valid data in its inverse: memory that was never touched is zero.
 const NONE: u32 = 0;
