@@ -43,7 +43,7 @@ def test_fit_recovers_volume_parameters_and_rounds(rounds):
     found = {each.parameter.key: each for each in best.estimates}
     for key, known in KNOWN.items():
         assert found[key].value == pytest.approx(known, rel=0.15), key
-        assert found[key].told, key
+        assert found[key].determined, key
     held_out = [each for each in cells if each.held_out]
     assert len(held_out) >= 5
     for each in held_out:

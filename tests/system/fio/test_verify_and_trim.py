@@ -88,7 +88,7 @@ def test_named_block_device_behaves_as_in_fio(tmp_path, disk):
     assert events(tmp_path, "verified")[-1]["right"] == 1024
     (run,) = tmp_path.glob("record/runs/*")
     found = tameshi("verify", run, f"--on={node.name}={node}")
-    assert found.returncode == 0 and "1024 right" in found.stdout, found.stderr
+    assert found.returncode == 0 and "1024 intact" in found.stdout, found.stderr
     assert backing.read_bytes()[SIZE // 2 :] != bytes(SIZE // 2), "what no job touched is laid out"
 
 

@@ -204,7 +204,7 @@ BAD = [
         "simulated",
         "",
         ["--world", "simulated"],
-        "this product is not simulated yet; `mysql` and `mariadb` are key: engine.sqlite",
+        "this product is not simulated yet key: engine.sqlite accepted: mysql, mariadb",
     ),
     ("a file", "", ["--on=disk={study}"], "a database needs a directory"),
     ("no such place", "", ["--on=disk={study}/none"], "a database needs a directory"),

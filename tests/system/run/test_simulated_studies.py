@@ -38,15 +38,15 @@ FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
 TIME = r"[\d.]+ [mµ]s"
 MAKES = f"makes {VALUE} transactions per second, {FACTOR} the {VALUE} of"
 AWAY = (
-    r"ha: service stops for 2\.\d\d s \(model [\d.–]+ s\) and reaches 90 % of its rate of its rate "
+    r"ha: service stops for 2\.\d\d s \(model [\d.–]+ s\) and reaches 90 % of its rate "
     r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
 )
 YEARS = r"[\d.]+ \(model [\d.–]+\)"
 FIRST = {
     "mirrored-ha": [
-        r"drive nand makes [\d.]+ × the transactions of optane",
-        r"configuration on memory pair makes [\d.]+ × the transactions of on memory",
-        r"configuration ha makes [\d.]+ × the transactions of single",
+        r"drive nand yields [\d.]+ × the transactions of optane",
+        r"configuration on memory pair yields [\d.]+ × the transactions of on memory",
+        r"configuration ha yields [\d.]+ × the transactions of single",
         f"optane · {AWAY}",
         f"nand · {AWAY}",
     ],
@@ -65,10 +65,10 @@ FIRST = {
     ],
     "flash-card-review-applications": [
         *(
-            rf"[Cc]ard {card} makes [\d.]+ × the transactions of"
+            rf"[Cc]ard {card} yields [\d.]+ × the transactions of"
             for card in ("es3000-1.2t", "p320h-700g")
         ),
-        r"threads 32 makes [\d.]+ × the transactions of 2",
+        r"threads 32 yields [\d.]+ × the transactions of 2",
         *(
             rf"documents · card {card} takes {TIME} per read or write, {FACTOR} the {TIME}"
             for card in ("es3000-1.2t", "p320h-700g")

@@ -67,7 +67,7 @@ def test_damaged_block_is_named(tmp_path):
     run, target = made(tmp_path)
     total = tameshi("verify", run, f"--on=disk={target}")
     assert (total.returncode, total.stderr) == (0, "")
-    assert "256 blocks of 4 KiB written, 256 right" in total.stdout
+    assert "256 blocks of 4 KiB written, 256 intact" in total.stdout
     damage(target, 5 * BLOCK + 77, b"\xff\x00\xff")
     damage(target, 9 * BLOCK, bytes(BLOCK))
     found = tameshi("verify", run, f"--on=disk={target}")
@@ -75,7 +75,7 @@ def test_damaged_block_is_named(tmp_path):
     said = " ".join(found.stdout.split())
     assert f"offset {5 * BLOCK}: corrupt" in said
     assert f"offset {9 * BLOCK}: lost" in said
-    assert "254 right" in found.stdout and "2 broken" in found.stdout
+    assert "254 intact" in found.stdout and "2 broken" in found.stdout
 
 
 def test_unverifiable_run_is_refused_with_remedy(tmp_path):

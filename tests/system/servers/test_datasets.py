@@ -111,7 +111,7 @@ def test_incomplete_data_set_is_not_restored(sets: DataSets, data: Path) -> None
     (damaged,) = sets.folder.glob("*/files/base/1")
     os.truncate(damaged, 5)
     data = guard.empty_data_directory(data.parent)
-    with pytest.raises(RunFailed, match="not whole") as caught:
+    with pytest.raises(RunFailed, match="is damaged") as caught:
         sets.restore(FACTS, data)
     assert "base/1" in str(caught.value)
     assert list(data.iterdir()) == []
