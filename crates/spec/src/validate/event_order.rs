@@ -1,8 +1,8 @@
 //! Order of events: each can happen before the run's end, only failed parts are
 //! replaced, and a failed part fails no second time.
 //!
-//! What follows from times alone is refused, and only where no run of the study could do it: phases
-//! may end early, and at other levels of an axis an event may have another time.
+//! An order is refused only if no run of the study can have it: phases may end early, and an event
+//! may have another time at another level of an axis.
 
 use crate::plan::budget::time_at_most;
 use crate::run::node::Node;

@@ -1,7 +1,7 @@
 //! pgbench's built-in transactions: its tables, its statements in its order, its choice of keys.
 //!
-//! What differs: the time of a history row is a parameter, where pgbench has the server write
-//! CURRENT_TIMESTAMP.
+//! Difference from pgbench: the time of a history row is a parameter, not CURRENT_TIMESTAMP of the
+//! server.
 
 use super::keys::between;
 use super::relation::{Catalogue, Kind, Lookup, Set, Shape, Statement, Table, column, nullable};
