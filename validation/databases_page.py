@@ -72,7 +72,7 @@ def predicted(folder: Path) -> list[Prediction]:
 def latest(folder: Path) -> dict[str, Latest]:
     """Return by figure a later model's prediction, if it differs from the first."""
     by_figure: dict[str, Latest] = {}
-    for path in sorted(folder.glob(f"{LATER}*.csv")):
+    for path in sorted(folder.glob(f"{LATER}[0-9]*.csv")):
         day = path.stem.removeprefix(LATER)
         by_figure |= {row.id: Latest(row.predicted, day) for row in read(path)}
     return by_figure

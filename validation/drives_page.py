@@ -5,7 +5,7 @@ python -m validation.drives_page [--run | --run-long]
 `--run` runs the tests of `tameshi-sim` and stores their known answers in
 docs/validation/known-answers.csv and calibration-tests.csv; `--run-long` adds the long grids.
 Without either, the page is made from these files, from calibration.csv (`make predictions`) and
-from `data/published/`. `tests/unit/devices/test_validation_page.py` fails if the page is stale.
+from `data/published/`. `tests/unit/validation/test_validation_page.py` fails if the page is stale.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def record(folder: Path, made: Iterable[Prediction], today: date) -> tuple[int, 
     first = folder / "predictions.csv"
     dated = folder / f"predictions-{today.isoformat()}.csv"
     last: dict[str, Prediction] = {}
-    for path in [first, *sorted(folder.glob("predictions-*.csv"))]:
+    for path in [first, *sorted(folder.glob("predictions-[0-9]*.csv"))]:
         last |= {row.id: row for row in read(path)}
     new = [row for row in made if row.id not in last]
     changed = [row for row in made if row.id in last and row != last[row.id]]

@@ -29,6 +29,8 @@ UNITS = {
     "threads": 1.0,
     "GB/s": 1e9,
     "MB/s": 1e6,
+    "MiB/s": 2**20,
+    "kB": 1e3,
     "s": 1e9,
     "ms": 1e6,
     "us": 1e3,
@@ -109,13 +111,16 @@ def uncertainties() -> Mapping[str, Uncertainty]:
     return classes
 
 
-def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def published(
+    study: Summary, cells: Sequence[Cell], lines: Mapping[str, Listed] | None = None
+) -> list[dict[str, Any]]:
     """Return the study's published figures and ours, in the lists' units; null if unknown.
 
-    The quick part of a study predicts nothing: its windows, drives and repetitions differ, and its
-    error is unknown.
+    `lines`: other lists than the package's, by id. The quick part of a study predicts nothing: its
+    windows, drives and repetitions differ, and its error is unknown.
     """
-    rows = [_row(study, figure, cells) for figure in study.published or ()]
+    lines = listed() if lines is None else lines
+    rows = [_row(study, figure, cells, lines.get(figure.id)) for figure in study.published or ()]
     if study.quick:
         return rows
     off = {
@@ -174,8 +179,9 @@ def calibration_error(comparable: Iterable[str], off: Mapping[str, float]) -> fl
     return math.sqrt(sum(known) / len(known)) if known else 0.0
 
 
-def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, Any]:
-    line = listed().get(figure.id)
+def _row(
+    study: Summary, figure: Published, cells: Sequence[Cell], line: Listed | None
+) -> dict[str, Any]:
     factor = UNITS.get(line.unit, 1.0) if line else 1.0
     ours = _derived(study, figure, cells)
     return {

@@ -1,6 +1,7 @@
 """Predictions are written once; those of later models go elsewhere."""
 
 import csv
+import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 from click.testing import Result
-from command import SMALL
+from command import SMALL, tameshi
 from typer.testing import CliRunner
 from validation import __main__ as command
 from validation.__main__ import app
@@ -113,3 +114,16 @@ def test_first_prediction_stays_and_change_has_dated_file(tmp_path):
             "cell",
             "digest",
         ]
+
+
+def test_published_percentile_is_estimated(study, tmp_path):
+    entry = '[[published]]\nid = "X"\ncell = { depth = 4 }\nmetric = "read.latency.p95"\n'
+    assert tameshi("run", study(SMALL + entry), "--out", tmp_path / "out").returncode == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    reads = [
+        {each["metric"]: each["value"] for each in cell["estimates"]}
+        for cell in results["cells"]
+        if cell["levels"]["read"] == "100 %"
+    ]
+    for of in reads:
+        assert of["read.latency.p50"] <= of["read.latency.p95"] <= of["read.latency.p99"]

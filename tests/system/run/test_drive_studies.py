@@ -177,6 +177,6 @@ def written(folder: Path, study: str) -> dict[str, float]:
         known = {
             row["id"]: float(row["ours"]) for row in csv.DictReader(file) if row["study"] == study
         }
-    files = [folder / "predictions.csv", *sorted(folder.glob("predictions-*.csv"))]
+    files = [folder / "predictions.csv", *sorted(folder.glob("predictions-[0-9]*.csv"))]
     rows = [row for path in files for row in predictions.read(path) if row.study == study]
     return known | {row.id: float(row.predicted) for row in rows}

@@ -78,7 +78,7 @@ pub(crate) fn check(
 
 /// A mean, a maximum, or a percentile by its name: two digits and decimals, `p05`,
 /// `p99`, `p999`.
-fn is_estimated(statistic: &str) -> bool {
+pub(crate) fn is_estimated(statistic: &str) -> bool {
     let percentile =
         |digits: &str| (2..=6).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());
     matches!(statistic, "mean" | "max") || statistic.strip_prefix('p').is_some_and(percentile)

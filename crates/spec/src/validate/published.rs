@@ -2,6 +2,7 @@
 //! exist.
 
 use crate::errors::unknown_name;
+use crate::plan::search::is_estimated;
 use crate::run::RunSpec;
 use crate::study::summary::Summary;
 use crate::study::{Derived, Published};
@@ -15,7 +16,7 @@ use tameshi_workload::program::Program;
 type Checked = Result<(), InputError>;
 
 /// Metrics of reads and writes together, which no registry has.
-const TOGETHER: [&str; 3] = ["all.iops", "all.bandwidth", "all.latency.mean"];
+pub(crate) const TOGETHER: [&str; 3] = ["all.iops", "all.bandwidth", "all.latency.mean"];
 /// The window of a phase with its ramp.
 const WHOLE: &str = "all";
 /// Subjects with figures besides a program's.
@@ -47,7 +48,7 @@ pub(crate) fn check<'r>(
                 return Err(unknown(&[key], &format!("{key} (of figure {})", figure.id), name, known.clone()));
             }
         }
-        metrics(study, figure, unknown)?;
+        metrics(figure, unknown)?;
     }
     Ok(())
 }
@@ -91,25 +92,15 @@ fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
     }
 }
 
-/// A figure's metrics are of the registry, or the percentile that a search limits. Only whole ones
-/// are divided by one another.
-fn metrics(
-    study: &Summary,
-    figure: &Published,
-    unknown: impl Fn(&[&str], &str, &str, Vec<String>) -> InputError,
-) -> Checked {
-    let limited = study.search.iter().flat_map(|search| &search.limit).map(|limit| limit.metric.as_str());
+/// A figure's metrics are of the registry, or any percentile of a latency. Only whole ones are
+/// divided by one another.
+fn metrics(figure: &Published, unknown: impl Fn(&[&str], &str, &str, Vec<String>) -> InputError) -> Checked {
     let (what, together) =
         if figure.per.is_none() { ("metric", &TOGETHER[..]) } else { ("metric for a division", &[][..]) };
-    let known: Vec<String> = METRICS
-        .iter()
-        .map(|metric| metric.name)
-        .chain(limited)
-        .chain(together.iter().copied())
-        .map(str::to_string)
-        .collect();
+    let known: Vec<String> =
+        METRICS.iter().map(|metric| metric.name).chain(together.iter().copied()).map(str::to_string).collect();
     for (key, metric) in [("metric", Some(&figure.metric)), ("per", figure.per.as_ref())] {
-        if let Some(metric) = metric.filter(|metric| !known.contains(metric)) {
+        if let Some(metric) = metric.filter(|metric| !known.contains(metric) && !is_percentile(metric)) {
             let error = unknown(&[key], &format!("{what} (of figure {})", figure.id), metric, known.clone());
             let accepted = ["those of docs/reference/metrics.md"].iter().chain(together).map(|name| name.to_string());
             return Err(InputError { accepted: accepted.collect(), ..error });
@@ -118,8 +109,21 @@ fn metrics(
     Ok(())
 }
 
+/// Return whether there is a metric of this name, reads and writes together and percentiles
+/// included.
+pub(crate) fn is_metric(name: &str) -> bool {
+    METRICS.iter().any(|metric| metric.name == name) || TOGETHER.contains(&name) || is_percentile(name)
+}
+
+/// Return whether a metric is a percentile of a latency of the registry: `transaction.latency.p95`.
+fn is_percentile(metric: &str) -> bool {
+    let Some((latency, statistic)) = metric.rsplit_once('.') else { return false };
+    let usual = format!("{latency}.p99");
+    latency.ends_with(".latency") && is_estimated(statistic) && METRICS.iter().any(|metric| metric.name == usual)
+}
+
 /// Return the subjects that estimates of the runs may have.
-fn subjects_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
+pub(crate) fn subjects_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
     let (mut subjects, mut programs) = (IndexSet::new(), IndexMap::new());
     for phase in runs.flat_map(|run| &run.phases) {
         subjects.extend(phase.streams.iter().map(|stream| stream.name.clone()));
