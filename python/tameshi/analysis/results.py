@@ -90,6 +90,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
             "question": study.question,
             "quick": bool(study.quick),
             **({"answer": study.answer.model_dump(mode="json")} if study.answer else {}),
+            **({"japanese": study.japanese.model_dump(mode="json")} if study.japanese else {}),
         },
         "axes": axes,
         "cells": cells,
@@ -129,7 +130,7 @@ def _cell(
         for stream in cell.spec.streams:
             data = _windows(cell, frames, parts, stream.name)
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
-            of_stream = estimates(stream.name, data, _percentile_asked(study))
+            of_stream = estimates(stream.name, data, _percentiles_asked(study))
             if cell.world == SIMULATED:
                 store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
                 at_most = arrives(stream, data) if store else None
@@ -139,7 +140,7 @@ def _cell(
                 ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)
                 flagged += flags(stream.name, data, ordered=ordered, varied=varied)
         for word in program_words([cell.spec]):
-            of_program = _of_database(word, cell, frames, parts)
+            of_program = _of_database(word, _percentiles_asked(study), cell, frames, parts)
             if word == SCAN and parts[0][1].steady:
                 of_program += programs.of_profiles(word, profiles)
             rate = _arriving(cell, word)
@@ -205,15 +206,19 @@ def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
     return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
 
 
-def _percentile_asked(study: Summary) -> list[str]:
-    """Return the percentile that a search limits, if it is not one of the usual ones."""
+def _percentiles_asked(study: Summary) -> list[str]:
+    """Return the percentiles that the search limits and that were published, the usual ones left
+    out."""
     limit = study.search.limit if study.search else None
-    statistic = limit.metric.rpartition(".")[2] if limit else ""
-    return [statistic] if statistic[1:].isdigit() and statistic not in PERCENTILES else []
+    metrics = [figure.metric for figure in study.published or ()]
+    named = [limit.metric, *metrics] if limit else metrics
+    statistics = dict.fromkeys(metric.rpartition(".")[2] for metric in named)
+    return [each for each in statistics if each[1:].isdigit() and each not in PERCENTILES]
 
 
 def _of_database(
     word: str,
+    percentiles: Sequence[str],
     cell: Cell,
     frames: Mapping[Any, Frames],
     parts: Sequence[tuple[SealedRun, Stretch]],
@@ -238,7 +243,7 @@ def _of_database(
     collected: list[Estimate] = []
     for name in sorted(names, key=lambda name: (name != word, name)):
         data = windows(name)
-        collected += [*estimates(name, data), *programs.of_client(name, data)]
+        collected += [*estimates(name, data, percentiles), *programs.of_client(name, data)]
     collected += programs.of_server(looked("server", programs.SERVER))
     collected += programs.of_process(programs.SERVER, looked("samples", programs.SERVER))
     if cell.world == SIMULATED:

@@ -194,6 +194,18 @@ class Gaps(StrEnum):
     poisson = 'poisson'
 
 
+class Japanese(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    title: Annotated[str | None, Field(description='Title.')] = None
+    question: Annotated[str | None, Field(description='Question.')] = None
+    names: Annotated[
+        dict[str, str] | None, Field(description='Names of axes, levels, phases and streams.')
+    ] = {}
+
+
 class LocatedRefusal(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -819,29 +831,36 @@ class Zones(BaseModel):
     inner_rate: Annotated[SourcedRate, Field(description='The same in the innermost zone.')]
 
 
-class Answer(BaseModel):
+class AnswerTable(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    levels: Annotated[
-        dict[str, dict[str, str]] | None,
-        Field(
-            description='By axis and level the level that it is compared with (`levels.configuration = { pair =\n"alone" }`); other names are left out. Absent, and no `phases` either: of every axis\neach level with the first, of numbers the last.'
-        ),
+    rows: Annotated[str, Field(description='Axis whose levels are the rows.')]
+    columns: Annotated[
+        list[str] | None,
+        Field(description='Axes whose levels, combined, are the columns; absent: one column.'),
+    ] = []
+    at: Annotated[
+        dict[str, str] | None,
+        Field(description='Levels of other axes in all cells of the table; absent: open.'),
     ] = {}
-    phases: Annotated[
+    base: Annotated[
         dict[str, str] | None,
         Field(
-            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent:\nphases are left out.'
+            description='Levels of the cell that each cell is compared with, in place of its own\n(`{ storage = "disk", buffer_pool = "small" }`); absent: values without ratios.'
         ),
     ] = {}
-    tell: Annotated[
-        list[AnswerFigure] | None,
-        Field(
-            description='Figures shown besides the rates of programs, the time of scans, and outages.'
-        ),
-    ] = []
+    percent: Annotated[
+        bool | None,
+        Field(description='True if ratios are in per cent of the base, false if as factors.'),
+    ] = False
+    metric: Annotated[str | None, Field(description="Metric instead of the answer's.")] = None
+    subject: Annotated[str | None, Field(description="Subject instead of the answer's.")] = None
+    phase: Annotated[
+        str | None,
+        Field(description='Phase of the cells; absent: the only one, or any that has the metric.'),
+    ] = None
 
 
 class Constant(BaseModel):
@@ -1993,33 +2012,6 @@ class Stalls(BaseModel):
     lasting: Annotated[SourcedLatencyPoints, Field(description='Duration of each stall.')]
 
 
-class Summary(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    name: Annotated[str, Field(description='Stem of its file.')]
-    title: Annotated[str, Field(description='Its title.')]
-    question: Annotated[str, Field(description='Its question.')]
-    answer: Annotated[Answer | None, Field(description='Comparison and figures of its answer.')] = (
-        None
-    )
-    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
-    published: Annotated[
-        list[Published], Field(description='Published figures that its cells reproduce.')
-    ]
-    windows: Annotated[
-        dict[str, Window], Field(description='Windows besides each phase and `all`.')
-    ]
-    quick: Annotated[bool | None, Field(description='True if only the quick part was planned.')] = (
-        False
-    )
-    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
-        None
-    )
-    search: Annotated[Search | None, Field(description='Search.')] = None
-
-
 class GroupCommitSync(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2206,6 +2198,50 @@ class AccessPath(BaseModel):
         SourcedTime,
         Field(description="Taking the completion, until the thread's own code continues."),
     ]
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    levels: Annotated[
+        dict[str, dict[str, str]] | None,
+        Field(
+            description='By axis and level the level that it is compared with (`levels.configuration = { pair =\n"alone" }`); other names are left out. Absent, and no `phases` either: of every axis\neach level with the first, of numbers the last.'
+        ),
+    ] = {}
+    phases: Annotated[
+        dict[str, str] | None,
+        Field(
+            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent:\nphases are left out.'
+        ),
+    ] = {}
+    tell: Annotated[
+        list[AnswerFigure] | None,
+        Field(
+            description='Figures shown besides the rates of programs, the time of scans, and outages.'
+        ),
+    ] = []
+    metric: Annotated[
+        str | None,
+        Field(
+            description='Metric of the tables: of the registry, `all.iops`, `all.bandwidth` or `all.latency.mean`;\nneeded where a table has none of its own.'
+        ),
+    ] = None
+    subject: Annotated[
+        str | None,
+        Field(
+            description='Subject of the metric, such as a stream or `tpcc`; absent: the first that has it.'
+        ),
+    ] = None
+    table: Annotated[
+        list[AnswerTable] | None,
+        Field(
+            description='Tables that the answer begins with. Its first sentence compares their columns.',
+            validate_default=True,
+        ),
+    ] = []
 
 
 class Ramp(BaseModel):
@@ -3071,6 +3107,36 @@ class StreamSpec(BaseModel):
         Verify | None,
         Field(description='True if written blocks carry a checksum that reads check.'),
     ] = 'off'
+
+
+class Summary(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Stem of its file.')]
+    title: Annotated[str, Field(description='Its title.')]
+    question: Annotated[str, Field(description='Its question.')]
+    answer: Annotated[Answer | None, Field(description='Comparison and figures of its answer.')] = (
+        None
+    )
+    japanese: Annotated[
+        Japanese | None, Field(description='Title, question and names in Japanese.')
+    ] = None
+    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
+    published: Annotated[
+        list[Published], Field(description='Published figures that its cells reproduce.')
+    ]
+    windows: Annotated[
+        dict[str, Window], Field(description='Windows besides each phase and `all`.')
+    ]
+    quick: Annotated[bool | None, Field(description='True if only the quick part was planned.')] = (
+        False
+    )
+    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
+        None
+    )
+    search: Annotated[Search | None, Field(description='Search.')] = None
 
 
 class Until(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -55,8 +56,19 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
 
 
 def _page(inputs: ReportInputs, lang: str) -> Page:
-    text = Text(lang)
-    return Page(asked.worded(read_results(inputs.results), text), inputs, text)
+    view, text = _worded(inputs, lang)
+    return Page(view, inputs, text)
+
+
+def _worded(inputs: ReportInputs, lang: str) -> tuple[View, Text]:
+    """Return view and text, with the study's own words if it has some in this language."""
+    view = read_results(inputs.results)
+    own = view.japanese if lang == "ja" else {}
+    text = Text(lang, own.get("names"))
+    view = replace(
+        view, title=own.get("title") or view.title, question=own.get("question") or view.question
+    )
+    return asked.worded(view, text), text
 
 
 def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
@@ -70,13 +82,13 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
 
 def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
     """Return the answer in at most five lines, and a word of what is left out."""
-    text = Text(lang)
-    return _answer_lines(asked.answers(read_results(inputs.results), text), text)
+    view, text = _worded(inputs, lang)
+    return _answer_lines(asked.answers(view, text), text)
 
 
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
     """Return the verdict of a study that is not valid, and published figures without match."""
-    view, text = read_results(inputs.results), Text(lang)
+    view, text = _worded(inputs, lang)
     unmatched = validity.unmatched(view, text)
     if view.verdict["level"] == "valid":
         return unmatched

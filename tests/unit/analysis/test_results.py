@@ -25,6 +25,7 @@ STUDY = SimpleNamespace(
     title="S",
     question="?",
     answer=None,
+    japanese=None,
     axes=[],
     windows=None,
     published=None,

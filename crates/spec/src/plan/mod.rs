@@ -14,6 +14,7 @@ use crate::study::summary::{Summary, summarise};
 use crate::study::{Mode, Phase, Study, Varies};
 use crate::toml::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
 use crate::toml::document::{Source, Table, merge};
+use crate::validate::answer as answers;
 use crate::validate::bounds;
 use crate::validate::event_order;
 use crate::validate::events::EventContext;
@@ -162,13 +163,16 @@ fn check_cells(
     let known = |name: &String, level: &String| known.iter().any(|a| a.name == *name && a.levels.contains(level));
     if with_quick {
         published.retain(|figure| figure.cell.iter().all(|(axis, level)| known(axis, &level.0)));
-        for (axis, pairs) in answer.iter_mut().flat_map(|answer| &mut answer.levels) {
-            pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
+        for answer in answer.iter_mut() {
+            for (axis, pairs) in &mut answer.levels {
+                pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
+            }
+            answer.table.retain(|table| table.at.iter().chain(&table.base).all(|(axis, level)| known(axis, &level.0)));
         }
     }
     unused_overlays::are_used(source, axes, document, runs())?;
     published::check(source, document, &study.published, &summary, runs())?;
-    values::answer(source, document, &summary, runs())?;
+    answers::check(source, document, &summary, runs())?;
     if study.search.is_some() {
         search::check(source, document, study, &resolved[0].run, &summary.axes)?;
     }

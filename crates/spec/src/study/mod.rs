@@ -14,7 +14,7 @@ mod stack;
 pub mod summary;
 mod until;
 
-pub use answer::{Answer, AnswerFigure};
+pub use answer::{Answer, AnswerFigure, AnswerTable, Japanese};
 pub use engine::{Doublewrite, Engine, Engines};
 pub use event::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
@@ -45,6 +45,8 @@ pub struct Study {
     /// rates.
     #[serde(default)]
     pub answer: Option<Answer>,
+    /// Title, question and names in Japanese.
+    pub japanese: Option<Japanese>,
     /// Names that are used, of those defined below.
     #[serde(default, rename = "use")]
     pub uses: Uses,

@@ -1,6 +1,6 @@
 //! Summary of a planned study.
 
-use crate::study::{Answer, Method, Published, Search, Study, Varies, Window};
+use crate::study::{Answer, Japanese, Method, Published, Search, Study, Varies, Window};
 use crate::toml::axes::AxisTable;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -19,6 +19,9 @@ pub struct Summary {
     /// Comparison and figures of its answer.
     #[serde(default)]
     pub answer: Option<Answer>,
+    /// Title, question and names in Japanese.
+    #[serde(default)]
+    pub japanese: Option<Japanese>,
     /// Its axes, in order.
     pub axes: Vec<AxisSummary>,
     /// Published figures that its cells reproduce.
@@ -59,6 +62,7 @@ pub(crate) fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Su
         title: study.title.clone(),
         question: study.question.clone(),
         answer: study.answer.clone(),
+        japanese: study.japanese.clone(),
         axes: axes.iter().map(axis).collect(),
         published: study.published.clone(),
         windows: study.window.clone(),

@@ -1,5 +1,6 @@
 //! Checks of a study, each error at its place in the file.
 
+pub(crate) mod answer;
 pub(crate) mod bounds;
 pub(crate) mod event_order;
 pub(crate) mod events;

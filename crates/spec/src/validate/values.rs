@@ -3,7 +3,6 @@
 use crate::errors::{bad_value, not_zero, one_kind, stream_error, unknown_name};
 use crate::profile::Submission;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
-use crate::study::summary::Summary;
 use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
 use crate::toml::axes::AxisTable;
 use crate::toml::document::{Source, Table, has_key, span_of};
@@ -361,36 +360,6 @@ pub(crate) fn same_engine(
     let mut error = source.error_at(table, &["engine"], InputErrorKind::Conflict, message);
     error.accepted = vec!["varies = \"across\"".to_string()];
     Err(error)
-}
-
-/// Refuse an answer that names absent axes, levels or phases.
-pub(crate) fn answer<'r>(
-    source: Source<'_>,
-    table: &Table<'_>,
-    study: &Summary,
-    runs: impl Iterator<Item = &'r RunSpec>,
-) -> Checked {
-    let Some(answer) = &study.answer else { return Ok(()) };
-    for (axis, pairs) in &answer.levels {
-        let Some(known) = study.axes.iter().find(|known| known.name == *axis) else {
-            let axes = study.axes.iter().map(|known| known.name.clone()).collect();
-            return Err(unknown_name(source, table, &["answer", "levels", axis], "axis", axis, axes));
-        };
-        for (level, base) in pairs {
-            if let Some(found) = [level, &base.0].into_iter().find(|found| !known.levels.contains(found)) {
-                let path = ["answer", "levels", axis, level];
-                let what = format!("level of axis `{axis}`");
-                return Err(unknown_name(source, table, &path, &what, found, known.levels.clone()));
-            }
-        }
-    }
-    let phases = phases_of(runs);
-    for (phase, base) in &answer.phases {
-        if let Some(found) = [phase, &base.0].into_iter().find(|found| !phases.contains(found)) {
-            return Err(unknown_name(source, table, &["answer", "phases", phase], "phase", found, phases));
-        }
-    }
-    Ok(())
 }
 
 /// The names of all phases, in the order in which runs have them.

@@ -1,6 +1,7 @@
 //! The spec crate as its users see it: studies in, plans or errors out.
 
 mod ambient;
+mod answers;
 mod arbitration;
 mod arrays;
 mod bounds;

@@ -529,4 +529,4 @@ def format_hover(
     low, high = (value, value) if bare else (series.low[i], series.high[i])
     value_shown = text.shown(kind, value, low, high, 0)
     value_shown = modelled(value_shown, kind, value, series.models[i] if series.models else None)
-    return value_shown.value + text.aside(value_shown, bare=bare)
+    return value_shown.value + text.aside(value_shown, bare=bare, noted=True)

@@ -6,16 +6,21 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tameshi.core.units import format_interval, format_value
-from tameshi.report.sections import aging, empty_phases, failures, outages, sustainable_load
+from tameshi.core.units import format_value
+from tameshi.report.sections import (
+    aging,
+    answer_tables,
+    empty_phases,
+    failures,
+    outages,
+    sustainable_load,
+)
 from tameshi.report.sections.effects import (
-    COMMIT,
     LATENCY,
     LIFE,
     Effect,
     effects,
     few,
-    work_effects,
 )
 from tameshi.report.view.key_figures import (
     MEAN,
@@ -56,11 +61,12 @@ Group = tuple[str, Name]
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """Return the lines of the answer, most important first: failures, searches, effects, peaks."""
+    """Return the lines of the answer, most important first: the study's own tables, failures,
+    searches, effects, peaks."""
     pairs_all = phase_pairs(view)
     pairs = _most_disturbed(pairs_all)
     paired = {phase for pair in pairs_all for phase in (pair.first, pair.second)}
-    lines: list[Answer] = []
+    lines = answer_tables.answers(view, text)
     first: dict[str, Callable[[str], Sequence[str]]] = {
         "failures": lambda world: failures.summarise(view, text, world, MOST_ITEMS // 2),
         "limit": lambda world: sustainable_load.summarise(view, text, world, MOST_ITEMS),
@@ -71,6 +77,9 @@ def answers(view: View, text: Text) -> list[Answer]:
     }
     for key, items in first.items():
         lines += _items_answer(view, text, key, items)
+    pairs_answer = _interference_answer(view, text, pairs)
+    if view.answer.get("table"):
+        return lines + pairs_answer
     plain: list[KeyFigure] = []
     swept: list[tuple[list[KeyFigure], Axis]] = []
     for phase in view.phases:
@@ -84,7 +93,7 @@ def answers(view: View, text: Text) -> list[Answer]:
     loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
     lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
     lines += _commit_answer(view, text, _own_commits(plain, pairs_all))
-    lines += _interference_answer(view, text, pairs)
+    lines += pairs_answer
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines
 
@@ -110,8 +119,9 @@ def _effect_items(view: View, text: Text, world: str) -> list[str]:
     lost = outages.lost(view, text, world)
     broken = outages.summarise(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
     most = MOST_ITEMS - len(broken)
-    chosen = effects(view, world, most) or work_effects(view, world)
-    return [*lost, *(_effect(view, text, effect) for effect in few(chosen, most)), *broken]
+    # Tables say what the study asks; without any, each change is compared.
+    chosen = [] if view.answer.get("table") else few(effects(view, world, most), most)
+    return [*lost, *(_effect(view, text, effect) for effect in chosen), *broken]
 
 
 _EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
@@ -121,8 +131,6 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
     """Return the effect of a change; with both values if it rests on two."""
     low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
     over = text("item.effect_range", low=low, high=high) if low != high else ""
-    if not effect.phase and effect.sampling:
-        over = format_interval("ratio", effect.ratio, *effect.sampling)
     interval = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
     programs = {point.phase for point in view.points if point.operation == "transaction"}
     several = len(programs if effect.phase in programs else view.phases) > 1
@@ -130,9 +138,7 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
     names = (*effect.cell, *((effect.phase,) if of_phase else ()), effect.axis)
     key = f"item.effect{_EFFECT_KEYS.get(effect.measure, '_time')}"
     fields = {}
-    if not effect.phase:
-        key = f"item.effect_{'commits' if effect.measure == COMMIT else 'operations'}"
-    elif effect.pair:
+    if effect.pair:
         key += "_one"
         pair = effect.pair
         if effect.measure == LIFE and min(p.value for p in pair) < 1:

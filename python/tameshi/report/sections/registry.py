@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tameshi.report.sections import (
     answer,
+    answer_tables,
     asked,
     comparison_table,
     database,
@@ -30,6 +31,7 @@ SECTIONS = (
         "answer",
         answers=lambda page: asked.answers(page.view, page.text),
         tables=lambda page: [
+            *answer_tables.tables(page.view, page.text),
             comparison_table.table(page.view, page.text),
             answer.overview(page.view, page.text),
         ],

@@ -101,6 +101,8 @@ class View:
     """Runs recorded without hashes of their files."""
     answer: dict[str, Any] = field(default_factory=dict)
     """The study's choice of comparisons and measures for the answer."""
+    japanese: dict[str, Any] = field(default_factory=dict)
+    """The study's own words in Japanese."""
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
@@ -218,6 +220,7 @@ def read_results(results: dict[str, Any]) -> View:
         damaged=tuple(results.get("damaged", [])),
         unchecked=int(results.get("unchecked", 0)),
         answer=study.get("answer") or {},
+        japanese=study.get("japanese") or {},
     )
 
 

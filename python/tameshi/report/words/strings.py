@@ -600,14 +600,6 @@ TEXT: dict[str, tuple[str, str]] = {
         "{axis} {level} yields {ratio} the transactions of {first}{aside}",
         "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",
     ),
-    "item.effect_operations": (
-        "{axis} {level} yields {ratio} the operations of {first}{aside}",
-        "{axis}を{first}から{level}にすると操作数は{ratio}{aside}",
-    ),
-    "item.effect_commits": (
-        "{axis} {level} yields {ratio} the commits of {first}{aside}",
-        "{axis}を{first}から{level}にするとコミット数は{ratio}{aside}",
-    ),
     "item.limit": (
         "{name} sustains {rate} requests per second{aside} with {operation} {measure} below "
         "{limit}",
@@ -714,6 +706,45 @@ TEXT: dict[str, tuple[str, str]] = {
     "list.separator": ("; ", "、"),
     "list.end": (".", "。"),
     "list.short": (", ", "、"),
+    "table.answer_at": ("{metric}, {place}", "{place}の{metric}"),
+    "table.answer_percent": ("{metric}; {base} = 100 %", "{metric}（{base}を100 %とする）"),
+    "table.answer_ratio": ("{metric}, and its ratio to {base}", "{metric}と、{base}に対する比"),
+    "table.against": ("Against {base}: {items}.", "{base}に対して、{items}。"),
+    "table.one": ("{name} {ratio}, {value} for {base}", "{name}は{ratio}（{base}が{value}）"),
+    "table.same_one": (
+        "{name} the same within 5 %, {value} for {base}",
+        "{name}は5 %以内で同じ（{base}が{value}）",
+    ),
+    "table.between": (
+        "{name} {low} ({lowest}) to {high} ({highest})",
+        "{name}は{low}（{lowest}）～{high}（{highest}）",
+    ),
+    "table.same": ("{name} the same within 5 %", "{name}は5 %以内で同じ"),
+    "table.end": ("{value} at {row}", "{row}で{value}"),
+    "table.ends": ("{best}, {worst}", "{best}、{worst}"),
+    "table.span": ("{first} to {last}", "{first}～{last}"),
+    "table.always_more": (
+        "{one} does more than {other} at every {axis}.",
+        "{axis}によらず{one}が{other}を上回る。",
+    ),
+    "table.always_less": (
+        "{one} does less than {other} at every {axis}.",
+        "{axis}によらず{one}は{other}を下回る。",
+    ),
+    "table.always_same": (
+        "{one} equals {other} within 5 % at every {axis}.",
+        "{axis}によらず{one}と{other}は5 %以内で同じ。",
+    ),
+    "table.crossing": (
+        "{one} compared with {other}: {items}.",
+        "{one}を{other}と比べると、{items}。",
+    ),
+    "table.more_at": ("more at {axis} {levels}", "{axis} {levels}では多い"),
+    "table.less_at": ("less at {axis} {levels}", "{axis} {levels}では少ない"),
+    "table.same_at": ("the same within 5 % at {axis} {levels}", "{axis} {levels}では5 %以内で同じ"),
+    "table.best_of": ("{caption}; best of {axes}", "{caption}、{axes}のうち最良"),
+    "table.published_cell": ("published {value}, ours {ratio}", "公表値 {value}、本結果は{ratio}"),
+    "table.unsound": ("invalid", "無効"),
     "answer.none": ("No cell has a result yet.", "まだ結果がありません。"),
     "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
     "aside.model": ("model {interval}", "モデル{interval}"),

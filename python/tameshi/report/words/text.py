@@ -55,13 +55,14 @@ class Shown:
 
 
 class Text:
-    """Text in one language."""
+    """Text in one language; `own`: a study's own names in it."""
 
-    def __init__(self, lang: str = "en") -> None:
+    def __init__(self, lang: str = "en", own: Mapping[str, str] | None = None) -> None:
         if lang not in LANGUAGES:
             raise ValueError(f"language {lang!r}: one of {', '.join(LANGUAGES)}")
         self.lang = lang
         self._column = LANGUAGES.index(lang)
+        self._own = own or {}
 
     def __call__(self, key: str, **fields: object) -> str:
         """Return the text of a key with its fields filled in."""
@@ -135,6 +136,8 @@ class Text:
 
     def name(self, identifier: str) -> str:
         """Return a study's identifier in words."""
+        if identifier in self._own:
+            return self._own[identifier]
         key = f"name.{identifier}"
         return TEXT[key][self._column] if key in TEXT else identifier.replace("_", " ")
 
@@ -195,9 +198,14 @@ class Text:
             return Shown(years_shown)
         return Shown(years_shown, model=f"{low * factor:.3g}–{high * factor:.3g}")
 
-    def aside(self, value_shown: Shown, *, bare: bool = False) -> str:
-        """Return the interval and the model's bounds that follow a value in a sentence."""
-        parts = [] if bare else [value_shown.interval or value_shown.note]
+    def aside(self, value_shown: Shown, *, bare: bool = False, noted: bool = False) -> str:
+        """Return the interval and the model's bounds that follow a value.
+
+        A sentence leaves out the reason for a missing interval, because tables give it; `noted`
+        shows it.
+        """
+        reason = value_shown.note if noted else ""
+        parts = [] if bare else list(filter(None, [value_shown.interval or reason]))
         parts += [self("aside.model", interval=value_shown.model)] if value_shown.model else []
         return f" ({'; '.join(parts)})" if parts else ""
 
