@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,12 @@ from rich.padding import Padding
 from rich.text import Text as RichText
 
 from tameshi.analysis.stats.timeline import MISSED
+from tameshi.core.reasons import Reason, key_of
 from tameshi.report.render.draw import draw
 from tameshi.report.render.html import as_json, asset, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
-from tameshi.report.sections import asked, validity
+from tameshi.report.sections import asked, doubts, validity
 from tameshi.report.sections.registry import filled
 from tameshi.report.sections.timeline import missing
 from tameshi.report.view.figures import Figure
@@ -46,6 +47,7 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         t=text,
         view=view,
         at_worst=at_worst(view),
+        doubts=_doubts(view, text),
         models=[label for label in labels if label],
         sections=sections,
         plots=as_json(plots),
@@ -142,10 +144,21 @@ def _answer_lines(answers: Sequence[Answer], text: Text) -> list[str]:
 
 
 def _verdict(view: View, text: Text) -> list[str]:
-    """Return the study's verdict, and its reasons."""
+    """Return the study's verdict, and its doubts in plain sentences."""
     verdict = text.study_verdict(view.verdict["level"], at_worst(view))
-    reasons = view.verdict.get("reasons", [])
+    return [verdict, *_doubts(view, text)]
+
+
+def _doubts(view: View, text: Text) -> list[str]:
+    """Return which cells are in doubt and why, what concerns the study as a whole, and the missing
+    end."""
+    own = {key_of(reason) for cell in view.cells for reason in _reasons(cell)}
+    whole = [r for r in view.verdict.get("reasons", []) if key_of(r) not in own]
     missed = missing(view, text)
-    if missed:
-        reasons = [reason for reason in reasons if reason["code"] != MISSED]
-    return [verdict, *text.reasons(reasons), *missed]
+    without = {MISSED} if missed else set()
+    whole = [reason for reason in whole if reason["code"] not in without]
+    return [*doubts.sentences(view, text, without), *text.reasons(whole), *missed]
+
+
+def _reasons(cell: Mapping[str, Any]) -> Sequence[Reason]:
+    return (cell.get("verdict") or {}).get("reasons") or ()

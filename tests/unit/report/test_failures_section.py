@@ -60,6 +60,9 @@ def test_terminal_gives_the_reason_of_a_missed_event() -> None:
     verdict = {"level": "warning", "reasons": [quoted("commands failed"), REASON]}
     results |= {"verdict": verdict, "cells": [cell | {"timeline": [stretch], "verdict": verdict}]}
     lines = terminal_doubts(ReportInputs(results))
-    assert lines[1:] == ["  commands failed", f"  `needless` did not happen: {Text().reason(WHY)}"]
+    assert lines[1:] == [
+        "  Warnings for every cell: commands failed.",
+        f"  `needless` did not happen: {Text().reason(WHY)}",
+    ]
     japanese = terminal_doubts(ReportInputs(results), "ja")
     assert japanese[-1].startswith("  「needless」は実行されなかった：")

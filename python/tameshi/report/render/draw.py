@@ -4,7 +4,7 @@ theme."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -14,12 +14,14 @@ from plotly.subplots import make_subplots
 
 from tameshi.core.units import format_tick
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
-from tameshi.report.words.text import Text, modelled
+from tameshi.report.words.text import CROSS, Text, modelled
 
 # Colours, markers and dashes have coprime periods, so that pairs repeat late.
 COLOURS = 7
 RAMP = 9
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+_CROSSED = "circle-x-open"
+"""Symbol of points of invalid cells."""
 _MEASURE_DASHES = ("solid", "dot", "dash")
 _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
@@ -368,11 +370,13 @@ def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
             },
             error_x=None if figure.kind == "range" else _whiskers(series, "var(--ink)"),
         )
-    marker = {
-        "color": colour,
-        "symbol": _MARKERS[series.style % len(_MARKERS)] + ("-open" if series.dash else ""),
-        "size": 9 if figure.kind == "dot" else 6,
-    }
+    plain = _MARKERS[series.style % len(_MARKERS)] + ("-open" if series.dash else "")
+    large, small = 9, 6
+    size = large if figure.kind == "dot" else small
+    marker: dict[str, Any] = {"color": colour, "symbol": plain, "size": size}
+    if any(faults is not None for faults in series.faults):
+        marker["symbol"] = [plain if faults is None else _CROSSED for faults in series.faults]
+        marker["size"] = [size if faults is None else large for faults in series.faults]
     if figure.kind == "dot":
         shifted = [x + _offset(figure, number, together) for x in series.x]
         whiskers = _whiskers(series, colour)
@@ -518,7 +522,15 @@ def _hover(figure: Figure, panel: Panel, series: Series, text: Text) -> Iterator
         else:
             place = f"{text.phrase(figure.x.label)} {labels.get(x, f'{x:.4g}')}"
         value = format_hover(scale.kind, series, i, y, text, ranged=figure.kind == "range")
-        yield f"<b>{name}</b><br>{escape(place, quote=False)}<br>{escape(value, quote=False)}"
+        words = f"<b>{name}</b><br>{escape(place, quote=False)}<br>{escape(value, quote=False)}"
+        faults = series.faults[i] if series.faults else None
+        yield words if faults is None else f"{words}<br>{escape(_fault(faults, text), quote=False)}"
+
+
+def _fault(faults: Sequence[Mapping[str, Any]], text: Text) -> str:
+    """Return the verdict of an invalid point with its reasons."""
+    reasons = text("list.short").join(text.reasons(faults))
+    return text("note.crossed", sign=CROSS, reasons=reasons)
 
 
 def format_hover(

@@ -462,7 +462,7 @@ def overview(view: View, text: Text) -> Table:
         columns.append(Column(text("column.ratio", top=top, bottom=bottom)))
     bare = not any(cell.interval for row in rows for cell in row.cells)
     caption = text("table.overview_bare" if bare else "table.overview")
-    return estimates_table("overview", caption, columns, rows)
+    return estimates_table(text, "overview", caption, columns, rows)
 
 
 def _searched_rows(view: View, text: Text, two: bool) -> list[Row]:

@@ -185,14 +185,14 @@ def _table(view: View, grid: Grid, text: Text, index: int) -> Table:
     )
     rows = [
         Row(
-            level_name(text, grid.rows.name, row),
+            text.name(row),
             tuple(_cell(view, grid, row, column, text) for column in grid.columns),
         )
         for row in grid.rows.levels
         if any((row, column) in grid.points for column in grid.columns)
     ]
     caption = _caption(view, grid, text)
-    return estimates_table(f"answer-{index}", caption, columns, rows)
+    return estimates_table(text, f"answer-{index}", caption, columns, rows)
 
 
 def _head(column: Levels, text: Text) -> Column:
@@ -225,8 +225,6 @@ def _cell(view: View, grid: Grid, row: str, column: Levels, text: Text) -> Shown
         kind = kind_of(point.measure)
         off = format_value("ratio", point.value / known)
         notes.append(text("table.published_cell", value=format_value(kind, known), ratio=off))
-    if not point.sound:
-        notes.append(text("table.unsound"))
     return replace(value, at=" · ".join(notes))
 
 

@@ -58,7 +58,7 @@ def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Tabl
     label = text.measure(points[0].measure)
     caption = text("table.matrix", phase=text.name(phase), measure=label)
     corner = Column(text.name(axis.name))
-    return _grid(f"matrix-{phase}-{family}", caption, corner, columns, rows)
+    return _grid(text, f"matrix-{phase}-{family}", caption, corner, columns, rows)
 
 
 def _totals(view: View, text: Text, phase: str, axis: Axis, family: str) -> list[Table]:
@@ -97,21 +97,26 @@ def _totals(view: View, text: Text, phase: str, axis: Axis, family: str) -> list
     measure = text.measure(next(iter(cells.values()))[0].measure)
     caption = text("table.total", phase=text.name(phase), measure=measure)
     corner = Column(text.name(axis.name))
-    return [_grid(f"total-{phase}-{family}", caption, corner, columns, rows)]
+    return [_grid(text, f"total-{phase}-{family}", caption, corner, columns, rows)]
 
 
 def _grid(
-    table_id: str, caption: str, corner: Column, columns: Sequence[Column], rows: Sequence[Row]
+    text: Text,
+    table_id: str,
+    caption: str,
+    corner: Column,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
 ) -> Table:
     """Return levels down and series across, transposed for many series and few levels."""
     if len(columns) <= MOST_COLUMNS or len(rows) > MOST_COLUMNS:
-        return estimates_table(table_id, caption, [corner, *columns], rows)
+        return estimates_table(text, table_id, caption, [corner, *columns], rows)
     across = [Column(f"{corner.label} {row.head}") for row in rows]
     down = [
         Row(column.label, tuple(row.cells[i] for row in rows), group=column.group)
         for i, column in enumerate(columns)
     ]
-    return estimates_table(table_id, caption, [Column(""), *across], down)
+    return estimates_table(text, table_id, caption, [Column(""), *across], down)
 
 
 def _plain_table(view: View, text: Text, phase: str) -> Table:
@@ -128,5 +133,5 @@ def _plain_table(view: View, text: Text, phase: str) -> Table:
     ]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
     return estimates_table(
-        f"matrix-{phase}", text("table.plain", phase=text.name(phase)), columns, rows
+        text, f"matrix-{phase}", text("table.plain", phase=text.name(phase)), columns, rows
     )

@@ -17,7 +17,7 @@ def together(kinds: Sequence[Point]) -> Point:
     """Return operations of several kinds, summed in each run because they are correlated."""
     one = kinds[0]
     made = one_of(one.world, one.phase, one.levels, one.measure, sum(p.value for p in kinds))
-    made = replace(made, subject=one.subject, runs=one.runs)
+    made = replace(made, subject=one.subject, runs=one.runs, sound=one.sound, faults=one.faults)
     runs = [run for run in one.by_repetition if all(run in p.by_repetition for p in kinds)]
     by_run = {run: sum(p.by_repetition[run] for p in kinds) for run in runs}
     if len(by_run) < 2:

@@ -77,6 +77,8 @@ class Series:
     dash: int = 0
     ramp: float | None = None
     models: tuple[Bounds, ...] = ()
+    faults: tuple[tuple[Mapping[str, Any], ...] | None, ...] = ()
+    """For each point the reasons of its invalid cell, None for a sound one; empty: all sound."""
 
     @property
     def modelled(self) -> bool:
@@ -175,6 +177,7 @@ def of_points(
         style,
         dash,
         models=tuple(p.model for _, p in placed),
+        faults=tuple(None if p.sound else p.faults for _, p in placed),
     )
 
 

@@ -47,6 +47,8 @@ class Point:
     outside_model: bool
     sound: bool
     """True if its cell's verdict is not invalid."""
+    faults: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    """Reasons of an invalid cell."""
     by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
 
     @property
@@ -232,6 +234,8 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
         operation, _, measure = str(estimate["metric"]).partition(".")
         sampling = estimate.get("sampling") or {}
         model = estimate.get("model") or {}
+        verdict = cell.get("verdict") or {}
+        sound = verdict.get("level") != "invalid"
         yield Point(
             world=cell["world"],
             phase=cell["phase"],
@@ -249,7 +253,8 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             operations=estimate.get("operations"),
             model=(model["low"], model["high"]) if "low" in model else None,
             outside_model=model.get("inside_range") is False,
-            sound=(cell.get("verdict") or {}).get("level") != "invalid",
+            sound=sound,
+            faults=() if sound else tuple(verdict.get("reasons", ())),
             by_repetition={int(k): v for k, v in estimate.get("by_repetition", {}).items()},
         )
 

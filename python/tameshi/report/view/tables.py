@@ -8,7 +8,7 @@ from typing import Any
 
 from tameshi.core.units import format_value
 from tameshi.report.view.points import Point, freeze, kind_of, number
-from tameshi.report.words.text import Shown, Text, modelled
+from tameshi.report.words.text import CROSS, Shown, Text, modelled
 
 _MARKS = "†‡§¶"
 
@@ -69,6 +69,8 @@ def shown(text: Text, point: Point) -> Shown:
     """Return a point's value as tables and sentences print it."""
     kind = kind_of(point.measure)
     value_shown = text.shown(kind, point.value, point.low, point.high, point.runs)
+    fault = "" if point.sound else text("list.short").join(text.reasons(point.faults))
+    value_shown = replace(value_shown, fault=fault, crossed=not point.sound)
     return modelled(value_shown, kind, point.value, point.model, beyond=point.outside_model)
 
 
@@ -88,14 +90,18 @@ def value_cell(text: Text, point: Point | None) -> Shown:
 
 
 def estimates_table(
+    text: Text,
     table_id: str,
     caption: str,
     columns: Sequence[Column],
     rows: Sequence[Row],
 ) -> Table:
-    """Return a table of estimates."""
+    """Return a table of estimates; reasons of invalid ones follow in its note."""
     marked, note = with_marks(rows)
-    return Table(table_id, caption, tuple(columns), marked, note, numeric=True)
+    faults = dict.fromkeys(cell.fault for row in rows for cell in row.cells if cell.fault)
+    notes = [note, *(text("note.crossed", sign=CROSS, reasons=fault) for fault in faults)]
+    joined = " ".join(filter(None, notes))
+    return Table(table_id, caption, tuple(columns), marked, joined, numeric=True)
 
 
 def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:

@@ -13,6 +13,8 @@ from tameshi.report.words.strings import LANGUAGES, TEXT
 
 DAYS = 365.25
 """Of a year."""
+CROSS = "✕"
+"""Sign of a value of an invalid cell."""
 BEYOND = "!"
 """Sign of a value outside the validated range."""
 _HASH_DIGITS = 12
@@ -32,7 +34,8 @@ class Shown:
     """Value ready to print: number with unit, and its interval or the reason for its absence.
 
     `mark` replaces the note, which then stands below the table. `model` is the model error;
-    `beyond`: the value lies outside the validated range.
+    `beyond`: the value lies outside the validated range. `crossed`: its cell is invalid; `fault`
+    gives the reasons.
     """
 
     value: str
@@ -42,6 +45,8 @@ class Shown:
     mark: str = ""
     model: str = ""
     beyond: bool = False
+    crossed: bool = False
+    fault: str = ""
 
     @property
     def bounds(self) -> str:
@@ -50,7 +55,8 @@ class Shown:
 
     def __str__(self) -> str:
         aside = self.interval or self.note
-        words = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
+        value = f"{CROSS} {self.value}" if self.crossed else self.value
+        words = f"{value} ({aside})" if aside else f"{value}{self.mark}"
         return " ".join(part for part in (words, self.bounds, self.at) if part)
 
 

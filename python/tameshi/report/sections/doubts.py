@@ -1,0 +1,103 @@
+"""Doubts about a study's cells in plain sentences: which cells, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.core.reasons import Reason, key_of
+from tameshi.report.view.points import Axis, View, freeze, number
+from tameshi.report.view.tables import level_name
+from tameshi.report.words.text import Text
+
+MOST = 3
+"""Groups of cells that a sentence names, and labels of an axis."""
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells of one phase in one world with the same reasons."""
+
+    world: str
+    phase: str
+    reasons: tuple[Reason, ...]
+    cells: tuple[Cell, ...]
+
+
+def sentences(view: View, text: Text, without: Collection[str] = ()) -> list[str]:
+    """Return a sentence on invalid cells and one on cells with a warning, if there are some.
+
+    `without`: codes of reasons that are told elsewhere.
+    """
+    said = []
+    for level in ("invalid", "warning"):
+        groups = _groups(view, level, without)
+        if groups:
+            items = [_item(view, group, text) for group in groups[:MOST]]
+            more = sum(len(group.cells) for group in groups[MOST:])
+            items += [text("doubt.more", count=more)] if more else []
+            count = sum(len(group.cells) for group in groups)
+            joined = text("list.separator").join(items)
+            key = level if count < len(view.cells) else f"all_{level}"
+            said.append(text(f"doubt.{key}", bad=count, all=len(view.cells), items=joined))
+    return said
+
+
+def _groups(view: View, level: str, without: Collection[str]) -> list[Group]:
+    """Return the cells at this level by world, phase and reasons, the largest group first."""
+    found: dict[Any, list[Cell]] = {}
+    reasons: dict[Any, tuple[Reason, ...]] = {}
+    for cell in view.cells:
+        verdict = cell.get("verdict") or {}
+        if verdict.get("level", "valid") == level:
+            own = verdict.get("reasons", ())
+            causes = tuple(reason for reason in own if reason["code"] not in without)
+            if own and not causes:
+                continue
+            key = (cell["world"], cell["phase"], tuple(map(key_of, causes)))
+            found.setdefault(key, []).append(cell)
+            reasons[key] = causes
+    groups = [Group(key[0], key[1], reasons[key], tuple(cells)) for key, cells in found.items()]
+    return sorted(groups, key=lambda group: -len(group.cells))
+
+
+def _item(view: View, group: Group, text: Text) -> str:
+    """Return a group: its place, and its reasons."""
+    reasons = text("list.short").join(text.reasons(group.reasons))
+    place = _place(view, group, text)
+    return text("doubt.item", place=place, reasons=reasons) if place else reasons
+
+
+def _place(view: View, group: Group, text: Text) -> str:
+    """Return the phase and the levels that set the cells apart from others."""
+    alike = [c for c in view.cells if (c["world"], c["phase"]) == (group.world, group.phase)]
+    words = [text.world(group.world)] if len(view.worlds) > 1 else []
+    words += [text.name(group.phase)] if len(view.phases) > 1 else []
+    if len(group.cells) < len(alike):
+        axes = [axis for axis in view.axes if _told(axis, group.cells, alike)]
+        words += [part for axis in axes if (part := _levels(axis, group.cells, alike, text))]
+    return text("list.short").join(words)
+
+
+def _told(axis: Axis, cells: Iterable[Cell], alike: Iterable[Cell]) -> bool:
+    """Return whether the cells have only some of an axis's levels."""
+    return _labels(axis, cells) != _labels(axis, alike)
+
+
+def _labels(axis: Axis, cells: Iterable[Cell]) -> list[str]:
+    """Return the labels of an axis that cells have, in the axis's order."""
+    seen = {dict(freeze(cell["levels"])).get(axis.name) for cell in cells}
+    labels = [label for label in axis.levels if label in seen]
+    return sorted(labels, key=lambda label: number(label) or 0.0) if axis.numeric else labels
+
+
+def _levels(axis: Axis, cells: Sequence[Cell], alike: Sequence[Cell], text: Text) -> str:
+    """Return the labels of one axis: a range at the end of an axis of numbers, or a list."""
+    here, there = _labels(axis, cells), _labels(axis, alike)
+    if axis.numeric and len(here) > 1 and here == there[-len(here) :]:
+        return text("doubt.from", level=level_name(text, axis.name, here[0]))
+    if len(here) > MOST:
+        return text("doubt.levels", count=len(here), axis=text.name(axis.name))
+    return text("list.or").join(level_name(text, axis.name, label) for label in here)
