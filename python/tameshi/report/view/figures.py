@@ -64,8 +64,9 @@ class Scale:
 class Series:
     """Line, bar or row of points; `low` and `high` bound each value with an interval.
 
-    `models` bounds each value by its model error, None without a model. `style` picks colour and
-    marker, `dash` the dashes; `ramp`, from 0 to 1, replaces the colour by one of an ordered scale.
+    `models` bounds each value by its model error, None without a model. `faults`: reasons of each
+    invalid point, None for a sound one. `style` picks colour and marker, `dash` the dashes; `ramp`,
+    from 0 to 1, replaces the colour by one of an ordered scale.
     """
 
     name: Name
@@ -78,7 +79,6 @@ class Series:
     ramp: float | None = None
     models: tuple[Bounds, ...] = ()
     faults: tuple[tuple[Mapping[str, Any], ...] | None, ...] = ()
-    """For each point the reasons of its invalid cell, None for a sound one; empty: all sound."""
 
     @property
     def modelled(self) -> bool:
@@ -101,10 +101,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Plots in a grid, on one scale if `common`.
-
-    `kind` is `line`, `step`, `bar`, `stack`, `dot`, or `range`: bars from `low` to `high`.
-    """
+    """Plots in a grid, on one scale if `common`; `kind`: `line`, `step`, `bar`, `stack`, `dot`, or
+    `range`, bars from `low` to `high`."""
 
     id: str
     title: Phrase
