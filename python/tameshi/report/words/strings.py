@@ -740,15 +740,15 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.ends": ("{best}, {worst}", "{best}、{worst}"),
     "table.span": ("{first} to {last}", "{first}～{last}"),
     "table.always_more": (
-        "{one} does more than {other} at every {axis}.",
+        "{one} does more than {other} at every level of {axis}.",
         "{axis}によらず{one}が{other}を上回る。",
     ),
     "table.always_less": (
-        "{one} does less than {other} at every {axis}.",
+        "{one} does less than {other} at every level of {axis}.",
         "{axis}によらず{one}は{other}を下回る。",
     ),
     "table.always_same": (
-        "{one} equals {other} within 5 % at every {axis}.",
+        "{one} equals {other} within 5 % at every level of {axis}.",
         "{axis}によらず{one}と{other}は5 %以内で同じ。",
     ),
     "table.crossing": (
