@@ -241,7 +241,7 @@ def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -
     question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out, catalog)
     for line in _announced(asking, len(tasks(prepared))):
-        OUT.print(line, markup=False, soft_wrap=True)
+        OUT.print(line, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)
     done = ask.ask(asking, ERR)

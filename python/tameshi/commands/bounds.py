@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.console import Console
+
 from tameshi.commands.consoles import OUT
 from tameshi.core.errors import counted
 from tameshi.core.spec_types import Plan, World
@@ -9,7 +11,7 @@ from tameshi.core.units import format_value
 from tameshi.study.file import refusals
 
 
-def print_bounds(world: World, planned: Plan) -> None:
+def print_bounds(world: World, planned: Plan, console: Console = OUT) -> None:
     """Runs, time and bytes of a study in one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
     virtual = " of virtual time" if world is World.simulated else ""
@@ -18,18 +20,20 @@ def print_bounds(world: World, planned: Plan) -> None:
         if planned.time_ns_at_most is None
         else f"at most {planned.time_ns_at_most / 1e9:,.0f} s{virtual}"
     )
-    OUT.print(
+    console.print(
         f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}; "
-        f"{time}; {written(world, planned)}"
+        f"{time}; {written(world, planned)}",
+        soft_wrap=True,
     )
     searched = planned.study.search
     if searched:
         shares, limit = searched.shares or (), searched.limit
         then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
-        OUT.print(f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}")
+        line = f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
+        console.print(line, soft_wrap=True)
     for refused in refusals(planned):
         line = f"  can't be run: {refused.where}: {refused.key}: {refused.message}"
-        OUT.print(line, style="yellow")
+        console.print(line, style="yellow", soft_wrap=True)
 
 
 def written(world: World, planned: Plan) -> str:

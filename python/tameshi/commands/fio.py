@@ -104,7 +104,7 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
         typer.echo(translation.study, nl=False)
         return 0
     for note in translation.notes:
-        console.print(f"note: {note}", markup=False, soft_wrap=True)
+        console.print(f"note: {note}", soft_wrap=True)
     study = StudyFile(name, Path(f"{name} (as a study)"), translation.study)
     measured = asked.world is World.measured
     bindings = Bindings(translation.paths if measured else {}, destroy=tuple(asked.destroy))
@@ -112,7 +112,7 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     for examined in prepared.examined.values():
         for target in examined.targets.values():
             for line in target.described():
-                console.print(line, markup=False, soft_wrap=True)
+                console.print(line, soft_wrap=True)
     if "parse-only" in own:
         return 0
     folder = asked.out or Path("tameshi-results") / f"fio-{name}"
@@ -198,10 +198,10 @@ def _tell(
         ended = distinct(run.outcome["reason"] for run in runs.runs) or [reason("stopped")]
         raise RunFailed(f"the jobs left no results: {'; '.join(Text().reasons(ended))}")
     verdict = _report(folder, runs)
-    console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
+    console.print(f"Record and report: {folder.resolve()}", soft_wrap=True)
     chosen, why = fio.best_of(usable, translation)
     if why:
-        console.print(f"latency_target: {why}", markup=False, soft_wrap=True)
+        console.print(f"latency_target: {why}", soft_wrap=True)
     document = fio.fio_json(chosen, translation, bins=form == "json+")
     document["tameshi"] = {"verdict": verdict, "record": str(folder.resolve())}
     text = fio.fio_text(document) if form == "normal" else json.dumps(document, indent=2) + "\n"
@@ -213,9 +213,9 @@ def _tell(
         typer.echo(text, nl=False)
     broken = fio.errors_of(chosen, translation)
     for sentence in broken:
-        console.print(f"error: {sentence}", markup=False, soft_wrap=True)
+        console.print(f"error: {sentence}", soft_wrap=True)
     for words in Text().reasons(verdict["reasons"]):
-        console.print(f"{verdict['level']}: {words}", markup=False, soft_wrap=True)
+        console.print(f"{verdict['level']}: {words}", soft_wrap=True)
     return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
 
 

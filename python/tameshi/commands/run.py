@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -88,6 +89,9 @@ def run_command(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the files created for storages.")
     ] = False,
+    as_data: Annotated[
+        bool, typer.Option("--json", help="Print results.json; all else goes to standard error.")
+    ] = False,
 ) -> None:
     """Run or resume a study, and write its results and report."""
     study = read_study(study_path)
@@ -98,14 +102,16 @@ def run_command(
     check_language(lang)
     check_worlds(worlds, bound)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
-    announce(prepared)
+    announce(prepared, ERR if as_data else OUT)
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
-    _conduct(prepared, folder, lang, jobs, keep=keep)
+    _conduct(prepared, folder, lang, jobs, keep=keep, as_data=as_data)
 
 
-def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool) -> None:
+def _conduct(
+    prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool, as_data: bool
+) -> None:
     """Run the prepared study and show its results."""
     # The libraries for running and reporting take seconds to load; refuse a bad study without them.
     from tameshi.workflow import study_folder
@@ -115,7 +121,9 @@ def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bo
     done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce)
     if done.complete and not keep:
         remove_targets(prepared.examined.values())
-    study_folder.show(folder, lang, OUT, done.results)
+    study_folder.show(folder, lang, ERR if as_data else OUT, done.results)
+    if as_data:
+        typer.echo(json.dumps(done.results, ensure_ascii=False, indent=2))
     end(interrupted=done.interrupted, complete=done.complete)
 
 
