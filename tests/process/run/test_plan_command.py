@@ -33,3 +33,14 @@ def test_json_holds_the_plan_of_each_world(tmp_path):
     assert list(plans) == ["simulated", "measured"]
     for world, plan in plans.items():
         assert {run.world for run in Plan.model_validate(plan).runs} == {world}
+
+
+@pytest.mark.parametrize(
+    ("study", "expected"),
+    [
+        ("pts-iops", "at most 84,000 s (23.3 h) of virtual time and the time to move 7.50 GB"),
+        ("pts-latency", "h) of virtual time and the time to move "),
+    ],
+)
+def test_plan_of_study_to_steady_state_has_hours_and_bytes(study, expected):
+    assert expected in tameshi("plan", study).stdout
