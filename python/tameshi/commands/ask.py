@@ -15,6 +15,7 @@ from tameshi import ask, guard
 from tameshi.commands.announcement import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.commands.summary import print_summary
 from tameshi.core.errors import BadInput
 from tameshi.core.option_values import size_of, time_of
 from tameshi.study.file import profiles
@@ -245,7 +246,7 @@ def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -
     if fresh and out.exists():
         guard.remove_folder(out)
     done = ask.ask(asking, ERR)
-    study_folder.show(out, lang, OUT)
+    print_summary(study_folder.show(out, lang), OUT, verbose=True)
     end(interrupted=done.interrupted, complete=done.complete)
 
 

@@ -1,5 +1,6 @@
 """Manners of the command line: version, short help, completion, readers that leave early."""
 
+import io
 import json
 import os
 import subprocess
@@ -7,8 +8,11 @@ from importlib.metadata import version
 
 import pytest
 from command import SMALL, arguments, tameshi, tameshi_process
+from rich.console import Console
 
 from tameshi.commands.cli import COMMANDS
+from tameshi.commands.summary import print_summary
+from tameshi.workflow.study_folder import Shown
 
 
 def test_version_is_shown():
@@ -56,6 +60,20 @@ def test_json_of_run_is_its_results_alone(tmp_path):
     done = tameshi("run", tmp_path / "s.toml", "--out", tmp_path / "out", "--json")
     assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "results.json").read_text())
     assert "runs of 2 cells" in done.stderr and "Report: " in done.stderr
+
+
+def test_terminal_summary_is_five_lines_of_80_columns(tmp_path):
+    answers = [f"Topic {number} — " + "a long answer " * 9 for number in range(4)]
+    shown = Shown(answers, ["Verdict: invalid", "  why", "  and why"], tmp_path / "report.html")
+    printed = {}
+    for terminal, verbose in ((True, False), (True, True), (False, False)):
+        console = Console(file=io.StringIO(), force_terminal=terminal, color_system=None)
+        print_summary(shown, console, verbose=verbose)
+        printed[terminal, verbose] = console.file.getvalue().splitlines()
+    brief, whole, piped = printed.values()
+    assert brief[:2] == ["Verdict: invalid", "  why"] and brief[-1] == whole[-1]
+    assert len(brief) == 5 and max(map(len, brief[:-1])) == 80
+    assert whole == piped == [*answers, *shown.doubts, f"Report: {tmp_path}/report.html"]
 
 
 def test_interpreter_module_is_the_command():
