@@ -116,6 +116,9 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
     """
     recorded = trusted(_read(asked))
     cells = _with_roles(recorded, asked)
+    if recorded.ignored:
+        words = f"note: ignored, without bearing on these results: {', '.join(recorded.ignored)}"
+        console.print(words, markup=False, soft_wrap=True)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
         left_out = in_words(recorded.left_out[:SHOWN])
         reasons = "; ".join(filter(None, (counted(len(cells), "cell"), left_out)))

@@ -11,6 +11,7 @@ from typing import Any
 
 from tameshi import fio
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
+from tameshi.calibrate.fio_options import without_bearing
 from tameshi.calibrate.recorded import COMMIT, Recorded, in_words, unusable
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, listed
@@ -167,7 +168,9 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
     refuse_several(table, ((section.name, section.options) for section in sections))
     for section in sections:
         jobs = [job for clones in section.rounds for job in clones]
-        options = sized(jobs[0], section.options, device_bytes)
+        asked, ignored = without_bearing(section.options)
+        recorded.ignored.extend(each for each in ignored if each not in recorded.ignored)
+        options = sized(jobs[0], asked, device_bytes)
         made = section.at_once or _failure(jobs) or _cell(path, replace(section, options=options))
         if isinstance(made, Cell):
             recorded.cells.append(made)

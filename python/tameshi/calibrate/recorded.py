@@ -37,6 +37,8 @@ class Recorded:
     """Reasons of excluded cells; the subject is the cell."""
     capacity: int | None = None
     """Bytes of the device, if known."""
+    ignored: list[str] = field(default_factory=list)
+    """Options of fio's jobs without bearing on the fit."""
 
 
 def read_recorded(path: Path) -> Recorded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 import typer
+from rich.console import Console
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import ERR, OUT
@@ -13,10 +14,10 @@ from tameshi.workflow.prepare import Prepared
 INTERRUPTED = 130
 
 
-def announce(prepared: Prepared) -> None:
+def announce(prepared: Prepared, console: Console = OUT) -> None:
     """Print the writes, destructions and runs to come."""
     for chosen, planned in prepared.plans.items():
-        print_bounds(chosen, planned)
+        print_bounds(chosen, planned, console)
         examined = prepared.examined[chosen]
         lines = [line for target in examined.targets.values() for line in target.described()]
         for place in examined.databases.values():
@@ -24,7 +25,7 @@ def announce(prepared: Prepared) -> None:
         lines += [f"{name}: {serving.described()}" for name, serving in examined.servers.items()]
         lines += [f"{name} runs {shlex.join(words)}" for name, words in examined.events.items()]
         for line in lines:
-            OUT.print(line, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
 
 
 def end(
@@ -33,7 +34,7 @@ def end(
     """Exit with the status of an incomplete study; `holds` names what remains of its work."""
     if interrupted:
         message = f"Interrupted: {holds}; the same command resumes."
-        ERR.print(message, markup=False, soft_wrap=True)
+        ERR.print(message, soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if not complete:
         raise typer.Exit(1)

@@ -15,6 +15,7 @@ from tameshi import ask, guard
 from tameshi.commands.announcement import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.commands.summary import print_summary
 from tameshi.core.errors import BadInput
 from tameshi.core.option_values import size_of, time_of
 from tameshi.study.file import profiles
@@ -241,11 +242,11 @@ def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -
     question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out, catalog)
     for line in _announced(asking, len(tasks(prepared))):
-        OUT.print(line, markup=False, soft_wrap=True)
+        OUT.print(line, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)
     done = ask.ask(asking, ERR)
-    study_folder.show(out, lang, OUT)
+    print_summary(study_folder.show(out, lang), OUT, verbose=True)
     end(interrupted=done.interrupted, complete=done.complete)
 
 

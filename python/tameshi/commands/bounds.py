@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+from rich.console import Console
+
 from tameshi.commands.consoles import OUT
 from tameshi.core.errors import counted
 from tameshi.core.spec_types import Plan, World
-from tameshi.core.units import format_value
-from tameshi.study.file import refusals
+from tameshi.core.units import format_value, format_wait
+from tameshi.study.file import longest_ns, refusals, untimed_bytes
+
+HOURS_FROM_NS = 2 * 3600 * 10**9
+"""Least time to print in hours as well."""
 
 
-def print_bounds(world: World, planned: Plan) -> None:
+def print_bounds(world: World, planned: Plan, console: Console = OUT) -> None:
     """Runs, time and bytes of a study in one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
-    virtual = " of virtual time" if world is World.simulated else ""
-    time = (
-        "no limit in time"
-        if planned.time_ns_at_most is None
-        else f"at most {planned.time_ns_at_most / 1e9:,.0f} s{virtual}"
-    )
-    OUT.print(
+    console.print(
         f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}; "
-        f"{time}; {written(world, planned)}"
+        f"{lasting(world, planned)}; {written(world, planned)}",
+        soft_wrap=True,
     )
     searched = planned.study.search
     if searched:
         shares, limit = searched.shares or (), searched.limit
         then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
-        OUT.print(f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}")
+        line = f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
+        console.print(line, soft_wrap=True)
     for refused in refusals(planned):
         line = f"  can't be run: {refused.where}: {refused.key}: {refused.message}"
-        OUT.print(line, style="yellow")
+        console.print(line, style="yellow", soft_wrap=True)
+
+
+def lasting(world: World, planned: Plan) -> str:
+    """Return a phrase on the time of the runs: a limit, and the bytes of phases without one."""
+    moved = [untimed_bytes(run) for run in planned.runs]
+    time_ns = sum(longest_ns(run) for run in planned.runs)
+    seconds = f"{time_ns / 1e9:,.0f} s"
+    limit = seconds if time_ns < HOURS_FROM_NS else f"{seconds} ({format_wait(time_ns)})"
+    limit += " of virtual time" if world is World.simulated else ""
+    if planned.time_ns_at_most is not None:
+        return f"at most {limit}"
+    if None in moved:
+        return "no limit in time"
+    amount = format_value("capacity", sum(size or 0 for size in moved))
+    return f"at most {limit} and the time to move {amount}" if time_ns else f"time to move {amount}"
 
 
 def written(world: World, planned: Plan) -> str:

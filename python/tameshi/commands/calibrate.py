@@ -112,8 +112,8 @@ def calibrate_command(
         typer.echo(fit_markdown(done.document, lang), nl=False)
     else:
         OUT.print(fit_terminal(done.document, lang))
-    ERR.print(f"Profile: {done.profile.resolve()}", markup=False, soft_wrap=True)
-    ERR.print(f"Report: {done.report.resolve()}", markup=False, soft_wrap=True)
+    ERR.print(f"Profile: {done.profile.resolve()}", soft_wrap=True)
+    ERR.print(f"Report: {done.report.resolve()}", soft_wrap=True)
 
 
 TARGETS = (

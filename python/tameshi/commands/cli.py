@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
-from tameshi.commands.consoles import accept_every_sign
+from tameshi.commands.consoles import ERR, accept_every_sign, outlive_readers
 from tameshi.core.errors import TameshiError
 
 COMMANDS = {
@@ -49,12 +49,28 @@ def literal(command: Any) -> Any:
 
 
 app = typer.Typer(
-    cls=OnDemand, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    cls=OnDemand,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tameshi {version('tameshi')}")
+        raise typer.Exit
+
+
 @app.callback()
-def tameshi() -> None:
+def tameshi(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
     """Proving ground for storage under databases."""
 
 
@@ -68,8 +84,9 @@ for _name, _help in COMMANDS.items():
 def main() -> None:
     """Run the command line; print an expected error as one message and exit with its status."""
     accept_every_sign()
+    outlive_readers()
     try:
         app()
     except TameshiError as error:
-        Console(stderr=True).print(str(error), markup=False, highlight=False, soft_wrap=True)
+        ERR.print(str(error), soft_wrap=True)
         sys.exit(error.exit_status)

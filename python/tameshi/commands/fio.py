@@ -8,7 +8,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +18,7 @@ from rich.console import Console
 
 from tameshi import fio, guard
 from tameshi.commands.consoles import ERR
+from tameshi.commands.options import check_word
 from tameshi.core.errors import BadInput, GuardRefusal, RunFailed
 from tameshi.core.reasons import distinct, reason
 from tameshi.core.spec_types import World
@@ -28,13 +29,30 @@ from tameshi.workflow import study_folder
 from tameshi.workflow.execute import Conducted, conduct, remove_targets
 from tameshi.workflow.prepare import prepare
 
-OWN_OPTIONS = ("output-format", "output", "section", "readonly", "parse-only")
-"""Options of fio that are not keys of a job."""
 INVALID = 3
 """Exit status of untrustworthy results."""
-FORMATS = ("normal", "json", "json+")
-_OURS = re.compile(rb"fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d+, \d+|$")
+TERSE = 3
+"""Supported version of fio's terse output."""
+_OURS = re.compile(rb"fio-|3;fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d+, \d+|$")
 """Start of a file that an earlier run or fio wrote as output."""
+_KEYS = f"""\
+Keys that are carried out: {", ".join(sorted(fio.TRANSLATED))}.
+
+Keys that change nothing here: {", ".join(sorted(fio.NOTED))}.
+
+All others are refused with the reason, unless they are at fio's default."""
+
+
+class FioCommand(typer.core.TyperCommand):
+    """Command that takes long options with one dash, as fio does, and names its job files."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments."""
+        return super().parse_args(ctx, fio.with_two_dashes(args))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line."""
+        return ["[OPTIONS]", "[JOBFILE]...", "[--KEY=VALUE]..."]
 
 
 app = typer.Typer(add_completion=False)
@@ -50,9 +68,24 @@ class Asked:
     out: Path | None
     keep: bool
     study: bool
+    formats: Sequence[str]
+    output: Path | None
+    sections: Sequence[str]
+    readonly: bool
+    parse_only: bool
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(fio.fio_version())
+        raise typer.Exit
+
+
+@app.command(
+    cls=FioCommand,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    epilog=_KEYS,
+)
 def fio_command(
     context: typer.Context,
     world: Annotated[
@@ -77,9 +110,48 @@ def fio_command(
     study: Annotated[
         bool, typer.Option("--study", help="Print the equivalent study without running it.")
     ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File of the results, as in fio.")
+    ] = None,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output-format",
+            "-F",
+            help="Output formats, separated by commas: normal, terse, json, json+.",
+        ),
+    ] = None,
+    minimal: Annotated[
+        bool, typer.Option("--minimal", "-m", help="Terse output, as --output-format=terse.")
+    ] = False,
+    terse_version: Annotated[
+        int, typer.Option("--terse-version", help=f"Version of terse output: {TERSE}.")
+    ] = TERSE,
+    sections: Annotated[
+        list[str] | None,
+        typer.Option("--section", "-x", help="Section of a job file to run (repeatable)."),
+    ] = None,
+    readonly: Annotated[
+        bool, typer.Option("--readonly", "-r", help="Refuse jobs that write.")
+    ] = False,
+    parse_only: Annotated[
+        bool, typer.Option("--parse-only", "-P", help="Check the jobs without running them.")
+    ] = False,
+    _: Annotated[
+        bool,
+        typer.Option(
+            *("--version", "-v"),
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version of fio's formats and of Tameshi, and exit.",
+        ),
+    ] = False,
 ) -> None:
     """Run fio job files and --key=value options, with output in fio's formats."""
-    asked = Asked(world, device, destroy or (), out, keep, study)
+    check_word("--terse-version", str(terse_version), [str(TERSE)])
+    chosen = fio.formats_of(["terse"] if minimal else formats or [])
+    where = (out, keep, study, chosen, output)
+    asked = Asked(world, device, destroy or (), *where, sections or (), readonly, parse_only)
     raise typer.Exit(run_fio(context.args, asked, ERR))
 
 
@@ -89,13 +161,8 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     Results go to standard output or `--output`, everything else to `console`. Raises `BadInput` or
     `GuardRefusal` before anything is created.
     """
-    given, own = _own_options(arguments)
-    jobs, name = _jobs(given, own)
-    form = own.get("output-format", ["normal"])[-1]
-    if form not in FORMATS:
-        message = "unknown output format"
-        raise BadInput(message, where="--output-format", found=form, accepted=FORMATS)
-    if "readonly" in own and (writer := next((job for job in jobs if job.changes), None)):
+    jobs, name = _jobs(arguments, asked.sections)
+    if asked.readonly and (writer := next((job for job in jobs if job.changes), None)):
         raise BadInput(
             "--readonly forbids this job, which writes", where=writer.text.where, key="rw"
         )
@@ -104,7 +171,7 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
         typer.echo(translation.study, nl=False)
         return 0
     for note in translation.notes:
-        console.print(f"note: {note}", markup=False, soft_wrap=True)
+        console.print(f"note: {note}", soft_wrap=True)
     study = StudyFile(name, Path(f"{name} (as a study)"), translation.study)
     measured = asked.world is World.measured
     bindings = Bindings(translation.paths if measured else {}, destroy=tuple(asked.destroy))
@@ -112,8 +179,8 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     for examined in prepared.examined.values():
         for target in examined.targets.values():
             for line in target.described():
-                console.print(line, markup=False, soft_wrap=True)
-    if "parse-only" in own:
+                console.print(line, soft_wrap=True)
+    if asked.parse_only:
         return 0
     folder = asked.out or Path("tameshi-results") / f"fio-{name}"
     if folder.exists():
@@ -122,7 +189,7 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     done = conduct(prepared, folder, console, jobs=1, reproduce=reproduce)
     if done.complete and not asked.keep:
         remove_targets(prepared.examined.values())
-    status = _tell(done, translation, folder, form, own.get("output", [""])[-1], console)
+    status = _tell(done, translation, folder, asked, console)
     return 130 if done.interrupted else status or int(not done.complete)
 
 
@@ -144,29 +211,12 @@ def _device(asked: Asked) -> str | None:
     return None
 
 
-def _own_options(arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Split arguments into those of jobs and fio's own options with their values."""
-    given: list[str] = []
-    own: dict[str, list[str]] = {}
-    rest = list(arguments)
-    while rest:
-        argument = rest.pop(0)
-        key, equals, value = argument.removeprefix("--").partition("=")
-        if not argument.startswith("--") or key not in OWN_OPTIONS:
-            given.append(argument)
-            continue
-        if not equals and key in ("output-format", "output", "section"):
-            value = rest.pop(0) if rest else ""
-        own.setdefault(key, []).append(value)
-    return given, own
-
-
-def _jobs(given: Sequence[str], own: dict[str, list[str]]) -> tuple[list[fio.Job], str]:
+def _jobs(given: Sequence[str], sections: Sequence[str]) -> tuple[list[fio.Job], str]:
     """Return all jobs of files and command line, and a common name."""
     first, named, files = fio.parse_arguments(given)
     texts = [job.with_own(first) for file in files for job in fio.read_job_file(file)]
     texts += [replace(job, shared=(*first, *job.shared)) for job in named]
-    if sections := own.get("section"):
+    if sections:
         unknown = [section for section in sections if section not in {t.name for t in texts}]
         if unknown:
             accepted = [text.name for text in texts]
@@ -177,15 +227,24 @@ def _jobs(given: Sequence[str], own: dict[str, list[str]]) -> tuple[list[fio.Job
         accepted = ["a job file", "--name=NAME --rw=… --size=…"]
         raise BadInput("no job given", where="tameshi fio", found="nothing", accepted=accepted)
     name = files[0].stem if files else texts[0].name
-    return [fio.read_job(text) for text in texts], re.sub(r"[^A-Za-z0-9_.-]+", "-", name) or "job"
+    return fio.read_jobs(texts), re.sub(r"[^A-Za-z0-9_.-]+", "-", name) or "job"
+
+
+def _printed(form: str, document: Mapping[str, Any], translation: fio.Translation) -> str:
+    """Return results in one of fio's output formats."""
+    match form:
+        case "normal":
+            return fio.fio_text(document, translation)
+        case "terse":
+            return fio.fio_terse(document)
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _tell(
     done: Conducted,
     translation: fio.Translation,
     folder: Path,
-    form: str,
-    output: str,
+    asked: Asked,
     console: Console,
 ) -> int:
     """Write results, logs and report; return the exit status.
@@ -198,24 +257,24 @@ def _tell(
         ended = distinct(run.outcome["reason"] for run in runs.runs) or [reason("stopped")]
         raise RunFailed(f"the jobs left no results: {'; '.join(Text().reasons(ended))}")
     verdict = _report(folder, runs)
-    console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
+    console.print(f"Record and report: {folder.resolve()}", soft_wrap=True)
     chosen, why = fio.best_of(usable, translation)
     if why:
-        console.print(f"latency_target: {why}", markup=False, soft_wrap=True)
-    document = fio.fio_json(chosen, translation, bins=form == "json+")
+        console.print(f"latency_target: {why}", soft_wrap=True)
+    document = fio.fio_json(chosen, translation, bins="json+" in asked.formats)
     document["tameshi"] = {"verdict": verdict, "record": str(folder.resolve())}
-    text = fio.fio_text(document) if form == "normal" else json.dumps(document, indent=2) + "\n"
+    text = "".join(_printed(form, document, translation) for form in asked.formats)
     for name, rows in fio.fio_logs(chosen, translation).items():
         write_output(Path(name), rows)
-    if output:
-        write_output(Path(output), text)
+    if asked.output:
+        write_output(asked.output, text)
     else:
         typer.echo(text, nl=False)
     broken = fio.errors_of(chosen, translation)
     for sentence in broken:
-        console.print(f"error: {sentence}", markup=False, soft_wrap=True)
+        console.print(f"error: {sentence}", soft_wrap=True)
     for words in Text().reasons(verdict["reasons"]):
-        console.print(f"{verdict['level']}: {words}", markup=False, soft_wrap=True)
+        console.print(f"{verdict['level']}: {words}", soft_wrap=True)
     return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
 import typer
 from rich.table import Table
 
@@ -9,27 +13,50 @@ from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import OUT
 from tameshi.commands.study_options import QuickOption, StudyArgument, WorldOption
 from tameshi.core.spec_types import PhaseSpec, Plan, World
-from tameshi.study.file import plan, read_study
+from tameshi.study.file import plan, read_study, refusals
+
+REFUSED = 2
+"""Exit status if a world cannot run the study, as of `tameshi run`."""
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def plan_command(
-    study_path: StudyArgument, world: WorldOption = None, quick: QuickOption = False
+    study_path: StudyArgument,
+    world: WorldOption = None,
+    quick: QuickOption = False,
+    as_data: Annotated[
+        bool, typer.Option("--json", help="Print each world's plan as JSON, by world.")
+    ] = False,
 ) -> None:
     """Show the matrix of a study, its run time and the bytes that it writes."""
     study = read_study(study_path)
-    for number, chosen in enumerate(world or [World.simulated]):
-        planned = plan(study, chosen.value, quick=quick)
-        if number == 0:
-            print_matrix(planned)
-        print_bounds(chosen, planned)
+    plans = {
+        chosen: plan(study, chosen.value, quick=quick) for chosen in world or [World.simulated]
+    }
+    if as_data:
+        typer.echo(json.dumps(_as_json(plans), ensure_ascii=False, indent=2))
+    else:
+        print_matrix(next(iter(plans.values())))
+        for chosen, planned in plans.items():
+            print_bounds(chosen, planned)
+    if any(refusals(planned) for planned in plans.values()):
+        raise typer.Exit(REFUSED)
+
+
+def _as_json(plans: Mapping[World, Plan]) -> dict[str, object]:
+    """Return plans by world, each as in docs/reference/plan.schema.json."""
+    return {
+        chosen.value: planned.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        for chosen, planned in plans.items()
+    }
 
 
 def print_matrix(planned: Plan) -> None:
     """Print axes, cells and phases."""
-    OUT.print(f"[bold]{planned.study.title}[/]\n{planned.study.question}\n")
+    OUT.print(planned.study.title, style="bold")
+    OUT.print(f"{planned.study.question}\n")
     table = Table("axis", "varies", "levels", title="Axes", title_justify="left")
     for axis in planned.study.axes:
         table.add_row(

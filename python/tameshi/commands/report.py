@@ -9,6 +9,8 @@ import typer
 
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.commands.study_options import VerboseOption
+from tameshi.commands.summary import print_summary
 from tameshi.report.layouts import FORMS, as_form
 from tameshi.report.study import markdown, terminal
 from tameshi.workflow import study_folder
@@ -30,6 +32,7 @@ def report_command(
         ),
     ] = "html",
     lang: LangOption = "en",
+    verbose: VerboseOption = False,
 ) -> None:
     """Rebuild results.json and the report from the runs of a study folder."""
     check_language(lang)
@@ -39,7 +42,7 @@ def report_command(
         typer.echo(as_form(form, study_folder.read_runs(folder).runs), nl=False)
         return
     if form == "html":
-        study_folder.show(folder, lang, OUT)
+        print_summary(study_folder.show(folder, lang), OUT, verbose=verbose)
         return
     summary, reproduce = study_folder.read_summary(folder)
     runs = study_folder.read_runs(folder)

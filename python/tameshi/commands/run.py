@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,14 @@ from tameshi import guard
 from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
-from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
+from tameshi.commands.study_options import (
+    ExactOption,
+    QuickOption,
+    StudyArgument,
+    VerboseOption,
+    WorldOption,
+)
+from tameshi.commands.summary import print_summary
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import World
@@ -88,6 +96,10 @@ def run_command(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the files created for storages.")
     ] = False,
+    verbose: VerboseOption = False,
+    as_data: Annotated[
+        bool, typer.Option("--json", help="Print results.json; all else goes to standard error.")
+    ] = False,
 ) -> None:
     """Run or resume a study, and write its results and report."""
     study = read_study(study_path)
@@ -98,14 +110,24 @@ def run_command(
     check_language(lang)
     check_worlds(worlds, bound)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
-    announce(prepared)
+    announce(prepared, ERR if as_data else OUT)
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
-    _conduct(prepared, folder, lang, jobs, keep=keep)
+    _conduct(prepared, folder, lang, jobs, keep=keep, told=_Output(verbose, as_data))
 
 
-def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool) -> None:
+@dataclass(frozen=True)
+class _Output:
+    """Form of the results on standard output."""
+
+    verbose: bool
+    as_data: bool
+
+
+def _conduct(
+    prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool, told: _Output
+) -> None:
     """Run the prepared study and show its results."""
     # The libraries for running and reporting take seconds to load; refuse a bad study without them.
     from tameshi.workflow import study_folder
@@ -115,7 +137,10 @@ def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bo
     done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce)
     if done.complete and not keep:
         remove_targets(prepared.examined.values())
-    study_folder.show(folder, lang, OUT, done.results)
+    shown = study_folder.show(folder, lang, done.results)
+    print_summary(shown, ERR if told.as_data else OUT, verbose=told.verbose)
+    if told.as_data:
+        typer.echo(json.dumps(done.results, ensure_ascii=False, indent=2))
     end(interrupted=done.interrupted, complete=done.complete)
 
 

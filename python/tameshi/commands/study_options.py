@@ -20,4 +20,8 @@ ExactOption = Annotated[
         "--exact", help="Simulate every transaction of simulated databases, without extrapolation."
     ),
 ]
+VerboseOption = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),
+]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Use the study's `quick` settings.")]

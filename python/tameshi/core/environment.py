@@ -158,6 +158,12 @@ def _target(path: Path, proc: Path, sys: Path) -> dict[str, Any]:
     }
 
 
+def logical_block_bytes(path: Path, *, proc: Path = PROC, sys: Path = SYS) -> int | None:
+    """Return the sector of the disk below a path, which may not exist yet; None if unknown."""
+    node, _ = _block_node(path, proc, sys)
+    return number_in(node / "queue" / _QUEUE_NUMBERS["logical_block_bytes"]) if node else None
+
+
 def _device(node: Path) -> dict[str, Any]:
     """Return sysfs facts on the whole disk at `node`."""
     queue = node / "queue"

@@ -6,7 +6,7 @@ hold the same facts for programs; `exit_status` is the exit status of the proces
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 
@@ -73,6 +73,34 @@ class StudyError(BadInput):
 
     def __str__(self) -> str:
         return self.text
+
+
+class BadInputs(BadInput):
+    """Several errors found at once, in `errors`: a message on a line each, fields of the first."""
+
+    def __init__(self, errors: Sequence[BadInput]) -> None:
+        first = errors[0]
+        super().__init__(
+            first.message,
+            where=first.where,
+            key=first.key,
+            found=first.found,
+            accepted=first.accepted,
+            hint=first.hint,
+        )
+        self.errors = list(errors)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
+
+
+def refuse_all(errors: Iterable[BadInput]) -> None:
+    """Raise all errors at once, each once; do nothing without any."""
+    different = list({str(error): error for error in errors}.values())
+    if len(different) > 1:
+        raise BadInputs(different)
+    if different:
+        raise different[0]
 
 
 class GuardRefusal(TameshiError):

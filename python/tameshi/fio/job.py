@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tameshi.core.errors import BadInput
 from tameshi.fio import values
 from tameshi.fio.goals import Goals, goals_of
 from tameshi.fio.jobfile import JobText, Setting
 from tameshi.fio.keys import CALLS, ENGINES, IN_DIRECTORY
+from tameshi.fio.offsets import READS, TRIM_FIRST, TRIMS, align_of, pattern_of
 from tameshi.fio.options import (
     Failures,
     Reader,
-    Stride,
     donor_of,
     failures_of,
     file_bytes,
@@ -22,22 +23,18 @@ from tameshi.fio.options import (
     off,
     processors_of,
     rate_of,
-    stride_of,
-    zones_of,
 )
 from tameshi.fio.values import Percent, bad
 
 BLOCK_BYTES = 4096
+LENGTHS = ("bssplit", "bsrange", "bs")
+"""Keys of request lengths, the strongest first."""
 DEFAULT_PERCENTILES = (
     *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0),
     *(80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99),
 )
 MOST_CLONES = 4096
 
-READS = {"read": "", "randread": "", "rw": "mixed", "readwrite": "mixed", "randrw": "mixed"}
-WRITES = {"write", "randwrite", "rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"}
-TRIMS = {"trim", "randtrim", "trimwrite", "randtrimwrite"}
-TRIM_FIRST = {"trimwrite", "randtrimwrite"}
 CHECKSUMS = (
     *("crc7", "crc16", "crc32", "crc32c", "crc32c-intel", "crc64", "md5", "meta", "xxhash"),
     *("sha1", "sha224", "sha256", "sha384", "sha512"),
@@ -58,6 +55,11 @@ class Logs:
     coarseness: int
     offset: bool
     per_job: bool
+
+    @property
+    def per_clone(self) -> bool:
+        """Return whether each clone of the job writes logs of its own."""
+        return self.per_job and bool(self.prefixes)
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,12 @@ class Job:
     interval_us: int
     notes: list[str] = field(default_factory=list)
 
+    def refusal(self, key: str, message: str, **facts: Any) -> BadInput:
+        """Return the error of a setting; of the job as a whole if it lacks that setting."""
+        setting = self.settings.get(key)
+        where, key = (setting.where, setting.own_key) if setting else (self.text.where, key)
+        return BadInput(message, where=where, key=key, **facts)
+
     @property
     def block(self) -> int | None:
         """Return the length of requests, if there is only one."""
@@ -234,9 +242,9 @@ def read_job(text: JobText) -> Job:
         polled=_polled(reader, sync),
         processors=processors_of(reader.settings),
         split=is_split(reader.settings),
-        align=_align(reader, direction),
+        align=align_of(reader, direction),
         goals=goals_of(reader, runtime_us),
-        pattern=_pattern(reader, direction, [*mix, *(write_mix or ())], run_length),
+        pattern=pattern_of(reader, direction, [*mix, *(write_mix or ())], run_length),
         compress_ppm=values.WHOLE_PPM
         if reader.flag("zero_buffers")
         else reader.percent_ppm("buffer_compress_percentage"),
@@ -321,7 +329,7 @@ def _mix(
     reader: Reader, read_ppm: int, trim_ppm: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]] | None]:
     """Return lengths with their shares, and those of writes if they differ from reads."""
-    given = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
+    given = {key: reader.get(key) for key in LENGTHS}
     setting = next((setting for setting in given.values() if setting), None)
     if setting is None:
         return [(BLOCK_BYTES, values.WHOLE_PPM)], None
@@ -438,16 +446,6 @@ def _polled(reader: Reader, sync: tuple[str, int] | None) -> bool:
     return True
 
 
-def _align(reader: Reader, direction: str) -> int | None:
-    setting = reader.get("blockalign")
-    if setting is None or not direction.startswith("rand"):
-        return None
-    parts = {values.size_of(setting, p, reader.kb_base) for p in values.directions(setting) if p}
-    if len(parts) != 1 or not min(parts):
-        raise bad(setting, "reads and writes must have the same alignment", "one size above zero")
-    return parts.pop()
-
-
 def _sync(reader: Reader, read_ppm: int) -> tuple[str, int] | None:
     asked: list[tuple[str, tuple[str, int]]] = []
     for key in ("fsync", "fdatasync"):
@@ -463,57 +461,6 @@ def _sync(reader: Reader, read_ppm: int) -> tuple[str, int] | None:
     if len(asked) > 1:
         raise reader.refuse(asked[1][0], f"`{asked[0][0]}` makes writes durable already")
     return asked[0][1] if asked and read_ppm < values.WHOLE_PPM else None
-
-
-def _pattern(
-    reader: Reader, direction: str, mix: Sequence[tuple[int, int]], run_length: int
-) -> tuple[str, object]:
-    stride = _stride(reader, direction, mix)
-    if stride:
-        return "strided", stride
-    if not direction.startswith("rand"):
-        return "sequential", None
-    if reader.get("percentage_random") and reader.integer("percentage_random", 100) != 100:
-        raise reader.refuse("percentage_random", "a job is either random or sequential")
-    setting = reader.get("random_distribution")
-    if setting is None or setting.value == "random":
-        drawn = len(mix) > 1 or run_length > 1
-        if drawn and not reader.flag("norandommap"):
-            reader.notes.append(
-                f"{reader.job.where}: random offsets of several lengths, or of runs, may "
-                "repeat, as with `norandommap`"
-            )
-        if drawn or reader.flag("norandommap"):
-            return "random", None
-        return "shuffled", None
-    kind, _, rest = values.text(setting).partition(":")
-    plain = Setting(setting.key, rest, setting.where)
-    match kind:
-        case "zipf":
-            return "zipf", round(values.number(plain) * 1000)
-        case "pareto":
-            return "pareto", round(values.number(plain) * values.WHOLE_PPM)
-        case "zoned":
-            return "zoned", values.zones(setting, rest)
-        case "normal" | "zoned_abs":
-            raise reader.refuse(
-                "random_distribution", f"no generator for the distribution `{kind}`"
-            )
-    raise bad(setting, "unknown distribution", "random", "zipf:θ", "pareto:h", "zoned:…")
-
-
-def _stride(reader: Reader, direction: str, mix: Sequence[tuple[int, int]]) -> Stride | None:
-    """Return the gaps of a sequential job, if any."""
-    zones = zones_of(reader.settings, reader.kb_base)
-    if zones and direction.startswith("rand"):
-        raise reader.refuse("zonesize", "random offsets cover the whole region of a job")
-    setting = reader.get("rw")
-    if setting is None or direction.startswith("rand"):
-        return zones
-    step = stride_of(setting, mix, reader.kb_base)
-    if step and zones:
-        raise reader.refuse("zonesize", "`rw` skips parts already")
-    return step or zones
 
 
 def _verify(reader: Reader) -> bool:

@@ -1,4 +1,4 @@
-"""Parser of fio job files and arguments: jobs with their keys, as written."""
+"""Parser of fio job files: jobs with their keys, as written."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ class Setting:
     key: str
     value: str | None
     where: str
+    alias: str = ""
+    """Key as the user wrote it, if that is another name of `key`."""
+    unset: str = ""
+    """Environment variable in the value that is not set."""
+
+    @property
+    def own_key(self) -> str:
+        """Return the key as the user wrote it."""
+        return self.alias or self.key
 
     def written(self) -> str:
         """Return the setting as a line of a job file."""
@@ -43,13 +52,25 @@ class JobText:
     shared: Sequence[Setting]
     own: Sequence[Setting]
 
+    def without(self, error: BadInput) -> JobText | None:
+        """Return the job without the setting of an error; None if the error has no setting."""
+
+        def kept(settings: Sequence[Setting]) -> list[Setting]:
+            return [s for s in settings if (s.where, s.key) != (error.where, error.key)]
+
+        shared, own = kept(self.shared), kept(self.own)
+        fewer = len(shared) + len(own) < len(self.shared) + len(self.own)
+        return replace(self, shared=shared, own=own) if fewer else None
+
     def with_own(self, settings: Sequence[Setting]) -> JobText:
         """Return the job with more settings of its own, which override the others."""
         return replace(self, own=(*self.own, *settings))
 
 
 @dataclass
-class _Section:
+class Section:
+    """Section of a job file, or the options after a `--name`."""
+
     name: str
     where: str
     settings: list[Setting] = field(default_factory=list)
@@ -57,47 +78,15 @@ class _Section:
 
 def read_job_file(path: Path, environment: Mapping[str, str] = os.environ) -> list[JobText]:
     """Parse a job file; raise `BadInput` at an invalid line."""
-    return _jobs(_sections(path, _Reader(environment)))
+    return jobs_of(_sections(path, LineReader(environment)))
 
 
 def parse_job_text(
     text: str, name: str = "job.fio", environment: Mapping[str, str] = os.environ
 ) -> list[JobText]:
     """Parse a job file's text; `name` appears in messages and locates includes."""
-    reader = _Reader(environment)
-    return _jobs(list(reader.sections(Path(name), text)))
-
-
-def parse_arguments(
-    arguments: Sequence[str], environment: Mapping[str, str] = os.environ
-) -> tuple[list[Setting], list[JobText], list[Path]]:
-    """Parse `--key=value` options: settings before any `--name`, named jobs, and job files.
-
-    `--name=global` starts defaults for later jobs, like `[global]`.
-    """
-    reader = _Reader(environment)
-    first: list[Setting] = []
-    sections: list[_Section] = []
-    files: list[Path] = []
-    rest = list(arguments)
-    while rest:
-        argument = rest.pop(0)
-        if not argument.startswith("--"):
-            files.append(Path(argument))
-            continue
-        key, equals, value = argument[2:].partition("=")
-        if not equals and rest and not rest[0].startswith("--") and key in TAKE_NEXT:
-            equals, value = "=", rest.pop(0)
-        if key == "name":
-            sections.append(_Section(value, argument))
-            continue
-        setting = reader.setting(key.strip(), value if equals else None, argument)
-        (sections[-1].settings if sections else first).append(setting)
-    return first, _jobs(sections), files
-
-
-TAKE_NEXT = {"name", "filename", "directory", "output", "output-format", "section", "runtime"}
-"""Options whose value may be the next argument."""
+    reader = LineReader(environment)
+    return jobs_of(list(reader.sections(Path(name), text)))
 
 
 def write_jobs(jobs: Sequence[JobText]) -> str:
@@ -118,11 +107,11 @@ def _section(name: str, settings: Sequence[Setting]) -> str:
     return "\n".join([f"[{name}]", *(setting.written() for setting in settings)]) + "\n"
 
 
-def _sections(path: Path, reader: _Reader) -> list[_Section]:
+def _sections(path: Path, reader: LineReader) -> list[Section]:
     return list(reader.sections(path, read_text(path, "a fio job file")))
 
 
-def _jobs(sections: Sequence[_Section]) -> list[JobText]:
+def jobs_of(sections: Sequence[Section]) -> list[JobText]:
     """Return each section with the preceding globals."""
     shared: list[Setting] = []
     jobs = []
@@ -134,20 +123,20 @@ def _jobs(sections: Sequence[_Section]) -> list[JobText]:
     return jobs
 
 
-class _Reader:
+class LineReader:
     """Parser of lines into sections; expands variables and includes."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
 
-    def sections(self, path: Path, text: str) -> Iterator[_Section]:
+    def sections(self, path: Path, text: str) -> Iterator[Section]:
         """Yield the sections of a file's text."""
-        section: _Section | None = None
+        section: Section | None = None
         for where, line in _lines(text, str(path)):
             if line.startswith("["):
                 if section:
                     yield section
-                section = _Section(_section_name(line, where), where)
+                section = Section(_section_name(line, where), where)
                 continue
             if section is None:
                 message = "a setting before the first section"
@@ -182,11 +171,13 @@ class _Reader:
         """Return a key and its value, with environment variables and fio's keywords expanded."""
         if not key:
             raise BadInput("a setting without a key", where=where, found=f"={value or ''}")
+        named = _VARIABLE.findall(value or "")
+        unset = next((name for name in named if name not in self.environment), "")
         if value is not None:
             value = _VARIABLE.sub(lambda match: self.environment.get(match[1], ""), value)
             value = _PRODUCT.sub(_keyword, value)
             value = _KEYWORD.sub(lambda match: str(_amount(match[1])), value)
-        return Setting(key, value, where)
+        return Setting(key, value, where, unset=unset)
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[str, str]]:

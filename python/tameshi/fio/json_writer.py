@@ -106,7 +106,7 @@ def fio_json(
     shared = translation.streams[0].job.text.shared
     return {
         "schema_version": SCHEMA_VERSION,
-        VERSION: f"{FORM}-tameshi-{version('tameshi')}",
+        VERSION: fio_version(),
         "timestamp": int(now),
         TIMESTAMP_MS: int(now * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
@@ -114,6 +114,11 @@ def fio_json(
         JOBS: [_job(entry, rates, bins) for entry in entries],
         DISKS: disks(run),
     }
+
+
+def fio_version() -> str:
+    """Return the version of fio's formats with Tameshi's own, as programs that run fio ask for."""
+    return f"{FORM}-tameshi-{version('tameshi')}"
 
 
 def best_of(runs: Sequence[SealedRun], translation: Translation) -> tuple[SealedRun, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tameshi.core.errors import BadInput
 from tameshi.fio.jobfile import Setting
@@ -38,6 +39,15 @@ ALIASES = {
     "threads": "thread",
     "fadvise": "fadvise_hint",
 }
+
+BARE = frozenset(
+    _words("""
+    bs_unaligned exitall exitall_on_error fixedbufs group_reporting hipri new_group norandommap
+    refill_buffers registerfiles sqthread_poll stonewall thread time_based userspace_reap
+    verify_only zero_buffers
+    """)
+)
+"""Keys that take no value from the next argument of a command line."""
 
 TRANSLATED = frozenset(
     _words("""
@@ -264,6 +274,40 @@ REFUSED = {
 }
 """Unsupported keys, each with the reason."""
 
+AT_DEFAULT = dict.fromkeys(
+    _words("""
+    atomic bs_is_seq_rand bs_unaligned cgroup_nodelete cmdprio cmdprio_class cmdprio_percentage
+    create_only experimental_verify file_append ignore_zone_limits job_max_open_zones lockmem
+    log_alternate_epoch log_alternate_epoch_clock_id log_max_value log_prio log_unix_epoch
+    max_open_zones nice nowait offset_align pre_read prio prioclass read_beyond_wp
+    read_iolog_chunked readfua replay_align replay_no_stall sqthread_poll status-interval
+    trim_backlog trim_backlog_batch trim_percentage unlink_each_loop verify_only
+    verify_state_load write_barrier writefua zone_reset_frequency zone_reset_threshold zonecapacity
+    """),
+    ("0", "false"),
+) | {
+    "file_service_type": ("roundrobin",),
+    "hipri_percentage": ("100",),
+    "lockfile": ("none",),
+    "numa_mem_policy": ("default",),
+    "replay_scale": ("1",),
+    "replay_time_scale": ("100",),
+    "rw_sequencer": ("sequential",),
+    "stats": ("1", "true"),
+    "trim_verify_zero": ("0", "1"),
+    "unified_rw_reporting": ("none", "0"),
+    "write_hint": ("none",),
+}
+"""Values of unsupported keys that ask for nothing: fio's defaults."""
+
+UNSET_AT_ZERO = frozenset(
+    _words("""
+    io_size latency_target max_latency number_ios rate rate_iops rate_iops_min rate_min runtime
+    size thinktime thinktime_iotime zonesize
+    """)
+)
+"""Keys that are left out by the value 0."""
+
 ENGINES = {
     "sync": "sync",
     "psync": "sync",
@@ -319,13 +363,20 @@ def known_engine(setting: Setting) -> str:
 
 
 def known(setting: Setting) -> Setting:
-    """Return the setting under its main name; raise `BadInput` for a refused or unknown key."""
+    """Return the setting under its main name; raise `BadInput` for a refused or unknown key.
+
+    A refused key is accepted at fio's default.
+    """
     key = ALIASES.get(setting.key, setting.key)
-    if key in TRANSLATED or key in NOTED:
-        return Setting(key, setting.value, setting.where)
     if key in COMMANDS:
         message = f"this key is always refused: {COMMANDS[key]}"
         raise BadInput(message, where=setting.where, key=setting.key)
+    if setting.unset:
+        message = f"the environment variable {setting.unset} is not set"
+        hint = f"Set it, if need be to nothing: {setting.unset}= tameshi fio …"
+        raise BadInput(message, where=setting.where, key=setting.key, hint=hint)
+    if key in TRANSLATED or key in NOTED or setting.value in AT_DEFAULT.get(key, ()):
+        return replace(setting, key=key, alias=setting.key)
     if key in REFUSED:
         message = f"this key is not supported: {REFUSED[key]}"
         raise BadInput(message, where=setting.where, key=setting.key)

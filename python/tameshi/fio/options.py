@@ -12,7 +12,7 @@ from pathlib import Path
 from tameshi.core.errors import BadInput
 from tameshi.fio import values
 from tameshi.fio.jobfile import JobText, Setting
-from tameshi.fio.keys import NOTED, known, known_engine
+from tameshi.fio.keys import NOTED, UNSET_AT_ZERO, known, known_engine
 from tameshi.fio.values import Percent, bad
 
 
@@ -32,6 +32,8 @@ class Reader:
         for setting in given:
             key = known(setting)
             self.settings[key.key] = key
+            if key.key in UNSET_AT_ZERO and off(key):
+                del self.settings[key.key]
             if key.key in NOTED and off(key) is False:
                 note = f"{setting.where}: {setting.key}: {NOTED[key.key]}"
                 if note not in self.notes:
@@ -80,11 +82,12 @@ class Reader:
             raise bad(setting, "a share of the file is not supported here", "a size in bytes")
         return value
 
-    def refuse(self, key: str, why: str) -> BadInput:
+    def refuse(self, key: str, why: str, hint: str = "") -> BadInput:
         """Return the error of an unsupported setting."""
         setting = self.settings[key]
-        message = f"not supported: {why}"
-        return BadInput(message, where=setting.where, key=key, found=setting.value or "set")
+        found = setting.value or "set"
+        where, key = setting.where, setting.own_key
+        return BadInput(f"not supported: {why}", where=where, key=key, found=found, hint=hint)
 
 
 def off(setting: Setting) -> bool:
@@ -166,7 +169,8 @@ def rate_of(
     if reader.get("rate_iops") and reader.get("rate"):
         raise reader.refuse("rate", "`rate_iops` says the rate already")
     if reader.get("thinktime"):
-        raise reader.refuse("thinktime", "a rate fixes when requests start")
+        hint = "In a study (`--study` prints it), `duty` pauses a stream with a rate."
+        raise reader.refuse("thinktime", "a rate fixes when requests start", hint)
     if setting.key == "rate" and any(len(mix) > 1 for mix in mixes):
         raise reader.refuse("rate", "bytes per second need one length; use `rate_iops`")
     reads, writes, trims = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tameshi.core.errors import BadInput
 from tameshi.fio.job import Job
 
 
@@ -37,9 +36,8 @@ def phases_that_run(
             among = [job for job, own in zip(jobs, phases, strict=True) if own == phase]
             enders = [job for job in among if job.exit_what == "all"]
             if enders and len(enders) < len(among):
-                setting = enders[0].settings["exit_what"]
                 message = "not supported: whether later jobs run would be seen only then"
-                raise BadInput(message, where=setting.where, key="exit_what", found="all")
+                raise enders[0].refusal("exit_what", message, found="all")
             if enders:
                 last = phase
                 enders[0].notes.append(

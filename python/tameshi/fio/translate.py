@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tameshi.core.errors import BadInput
+from tameshi.core.errors import BadInput, refuse_all
 from tameshi.fio.goals import Steady
 from tameshi.fio.job import Job
 from tameshi.fio.options import Stride
+from tameshi.fio.regions import Storage, amount_of, refuse_partial_sectors, region_of
 from tameshi.fio.streams import Stream, ends_with, phases_that_run
-from tameshi.fio.values import WHOLE_PPM, Percent
+from tameshi.fio.values import WHOLE_PPM
 
 DIRECT_BYTES = 4096
 """Size unit of a direct target in bytes, so that any disk accepts its last request."""
@@ -44,27 +45,18 @@ class Translation:
 
 
 @dataclass
-class _Storage:
-    name: str
-    path: str
-    size: int | None = None
-    sparse: bool = True
-    """True until a job on the file needs allocation."""
-
-
-@dataclass
 class _Builder:
     """Storages and names in use."""
 
     device: str | None
-    storages: dict[str, _Storage] = field(default_factory=dict)
+    storages: dict[str, Storage] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
-    def storage(self, path: str) -> _Storage:
+    def storage(self, path: str) -> Storage:
         """Return the storage of a file."""
         if path not in self.storages:
             name = self.unique(os.path.basename(path) or "file")
-            self.storages[path] = _Storage(name, path)
+            self.storages[path] = Storage(name, path)
         return self.storages[path]
 
     def unique(self, wanted: str) -> str:
@@ -89,15 +81,16 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
     jobs, phases, groups = phases_that_run(jobs, phases, groups)
     streams: list[Stream] = []
     tables: list[str] = []
-    for job, phase, group in zip(jobs, phases, groups, strict=True):
-        for clone, clones, number, path in _clones(job):
-            storage = builder.storage(path)
-            name_of = job.name if clones == job.clones else f"{job.name}-{clone}"
-            stream = builder.unique(name_of if job.parts == 1 else f"{name_of}-file-{number}")
-            tables.append(_stream(job, stream, storage, clone, clones, device))
-            if job.donor:
-                tables[-1] += _donor(job, storage, builder)
-            streams.append(Stream(stream, job, clone, clones, storage.name, phase, group, path))
+    refused: list[BadInput] = []
+    threads = itertools.accumulate((job.clones for job in jobs), initial=0)
+    for job, phase, group, thread in zip(jobs, phases, groups, threads, strict=False):
+        try:
+            for stream, table in _streams(job, phase, group, thread, builder):
+                streams.append(stream)
+                tables.append(table)
+        except BadInput as error:
+            refused.append(error)
+    refuse_all(refused)
     for number, others in enumerate(ends_with(streams)):
         if others:
             tables[number] += f"ends_with = [{', '.join(map(quoted, others))}]\n"
@@ -114,6 +107,23 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
     paths = {storage.name: Path(path) for path, storage in builder.storages.items()}
     notes = list(dict.fromkeys(note for job in jobs for note in job.notes))
     return Translation(name, text, streams, paths, notes)
+
+
+def _streams(
+    job: Job, phase: int, group: int, thread: int, builder: _Builder
+) -> Iterator[tuple[Stream, str]]:
+    """Yield a job's streams with their tables; `thread` counts the threads of earlier jobs."""
+    for clone, clones, number, path in _clones(job):
+        storage = builder.storage(path)
+        name_of = job.name if clones == job.clones else f"{job.name}-{clone}"
+        name = builder.unique(name_of if job.parts == 1 else f"{name_of}-file-{number}")
+        table = _stream(job, name, storage, clone, clones, builder.device)
+        if job.processors:
+            own = [job.processors[(thread + clone) % len(job.processors)]]
+            table += f"processors = {own if job.split else job.processors}\n"
+        if job.donor:
+            table += _donor(job, storage, builder)
+        yield Stream(name, job, clone, clones, storage.name, phase, group, path), table
 
 
 def _phases(jobs: Sequence[Job]) -> tuple[list[int], list[int]]:
@@ -135,13 +145,12 @@ def _phases(jobs: Sequence[Job]) -> tuple[list[int], list[int]]:
 
 def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
     """Return the phase after the job that `job` waits for, if that job is alone in its phase."""
-    setting = job.settings["wait_for"]
     named = [
         phase for other, phase in zip(jobs, phases, strict=False) if other.name == job.wait_for
     ]
     if not named:
         message = "no earlier job has this name"
-        raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
+        raise job.refusal("wait_for", message, found=job.wait_for or "")
     beside = [
         other.name
         for other, phase in zip(jobs, phases, strict=False)
@@ -149,7 +158,7 @@ def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
     ]
     if beside:
         message = f"not supported: {beside[0]} runs beside it, and phases follow whole"
-        raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
+        raise job.refusal("wait_for", message, found=job.wait_for or "")
     return named[-1] + 1
 
 
@@ -159,7 +168,8 @@ def _clones(job: Job) -> Iterator[tuple[int, int, int, str]]:
     Clones share a stream where possible; each file needs a stream of its own.
     """
     shared = bool(job.files) and not job.split
-    together = shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment))
+    apart = job.offset_increment or job.logs.per_clone or not job.group_reporting
+    together = shared and (job.clones == 1 or not apart)
     for clone in range(1 if together else job.clones):
         for part in range(job.parts):
             yield clone, job.clones if together else 1, part, _path(job, clone, part)
@@ -178,10 +188,10 @@ def _path(job: Job, clone: int, part: int) -> str:
 
 
 def _stream(
-    job: Job, name: str, storage: _Storage, clone: int, clones: int, device: str | None
+    job: Job, name: str, storage: Storage, clone: int, clones: int, device: str | None
 ) -> str:
     """Return a stream's table; grow its storage to the stream's needs."""
-    begin, span = _region(job, storage, clone, device)
+    begin, span = region_of(job, storage, clone, device)
     needed = begin + span
     if job.direct and not job.files_each:
         needed = -(-needed // DIRECT_BYTES) * DIRECT_BYTES
@@ -189,7 +199,9 @@ def _stream(
     storage.sparse = storage.sparse and job.sparse and not job.files_each
     if job.direct is False and device:
         message = "a simulated drive has no page cache"
-        raise BadInput(message, where=job.text.where, key="direct", hint="Add --direct=1.")
+        raise job.refusal("direct", message, hint="Add --direct=1.")
+    if job.direct and not device and not job.files_each:
+        refuse_partial_sectors(job, begin, storage.path)
     lines = [
         f"[workload.stream.{name}]",
         f"storage = {quoted(storage.name)}",
@@ -205,7 +217,7 @@ def _stream(
         f"span = {_bytes(span)}",
         *_lengths(job),
     ]
-    amount = _amount(job, span)
+    amount = amount_of(job, span)
     if amount is not None:
         lines.append(f"amount = {_bytes(amount * clones)}")
     lines += _timing(job, clones)
@@ -229,7 +241,7 @@ def _stream(
     return "\n".join(lines) + "\n"
 
 
-def _donor(job: Job, storage: _Storage, builder: _Builder) -> str:
+def _donor(job: Job, storage: Storage, builder: _Builder) -> str:
     """Return a stream's donor of extents: a file as long as its own."""
     name, in_place = job.donor or ("", False)
     donor = builder.storage(os.path.join(job.directory, name))
@@ -241,7 +253,6 @@ def _donor(job: Job, storage: _Storage, builder: _Builder) -> str:
 
 def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
     """Refuse a verifying job whose blocks cannot be checked."""
-    setting = job.settings["verify"]
     if device:
         why = "a simulated drive holds no data to check"
     elif begin % CHECKED_BYTES or any(length % CHECKED_BYTES for length in job.lengths):
@@ -250,8 +261,8 @@ def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
         why = "the content of a trimmed block is undefined"
     else:
         return
-    message = f"not supported: {why}"
-    raise BadInput(message, where=setting.where, key="verify", found=setting.value or "set")
+    found = job.settings["verify"].value or "set"
+    raise job.refusal("verify", f"not supported: {why}", found=found)
 
 
 def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
@@ -261,14 +272,13 @@ def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
         written = any(s.storage == stream.storage and s.job.writes for s in checked)
         if not written:
             message = "not supported: no job here writes what this one should check"
-            setting = stream.job.settings["verify"]
             hint = "`tameshi verify` checks the writes of an earlier run."
-            raise BadInput(message, where=setting.where, key="verify", hint=hint)
+            raise stream.job.refusal("verify", message, hint=hint)
     names: list[str] = []
     writers = [stream for stream in checked if stream.job.writes and stream.job.read_back]
     for storage in dict.fromkeys(stream.storage for stream in writers):
         on_storage = [stream for stream in writers if stream.storage == storage]
-        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in on_storage]
+        parts = [region_of(s.job, builder.storage(s.file), s.clone, None) for s in on_storage]
         begin = min(part[0] for part in parts)
         span = max(sum(part) for part in parts) - begin
         span -= span % CHECKED_BYTES
@@ -294,11 +304,8 @@ def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
 
 
 def _threads(job: Job, clone: int, clones: int) -> list[str]:
-    """Return the thread settings of a stream: processors, polling, pace."""
+    """Return the thread settings of a stream: polling, pace."""
     lines = []
-    if job.processors:
-        own = [job.processors[clone % len(job.processors)]] if job.split else job.processors
-        lines.append(f"processors = {own}")
     if job.polled:
         lines.append('submission = "io_uring_polled"')
     if job.flow:
@@ -316,7 +323,6 @@ def _search(streams: Sequence[Stream]) -> Iterator[str]:
     if not seekers:
         return
     job = seekers[0].job
-    setting = job.settings["latency_target"]
     why = ""
     if len(streams) > 1:
         why = "the load search needs a single job"
@@ -325,8 +331,8 @@ def _search(streams: Sequence[Stream]) -> Iterator[str]:
     elif 0 < job.read_ppm < WHOLE_PPM or job.trim_ppm:
         why = "the load search needs a job that only reads or only writes"
     if why:
-        message = f"not supported: {why}"
-        raise BadInput(message, where=setting.where, key="latency_target", found=str(setting.value))
+        found = str(job.settings["latency_target"].value)
+        raise job.refusal("latency_target", f"not supported: {why}", found=found)
     assert job.goals.target
     yield job.goals.target.search(seekers[0].name, "read" if job.read_ppm else "write")
 
@@ -386,84 +392,6 @@ def _pattern(job: Job) -> str:
     return quoted(kind)
 
 
-def _region(job: Job, storage: _Storage, clone: int, device: str | None) -> tuple[int, int]:
-    """Return start and length of a clone's region in its file; for a directory, of its files."""
-    if job.files_each:
-        return storage.size or 0, job.files_each * job.longest
-    path = storage.path
-    file_bytes = None if device else _existing_bytes(path)
-    offset = _absolute(job, "offset", job.offset, file_bytes)
-    begin = offset + clone * job.offset_increment
-    if job.size is None:
-        if file_bytes is None or file_bytes <= begin:
-            message = "the file does not exist yet, and its size is missing"
-            raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
-        return begin, file_bytes - begin
-    span = _absolute(job, "size", job.size, file_bytes)
-    if job.file_size is not None:
-        span = min(span, max(job.file_size * job.parts - begin, 0))
-    if job.parts > 1 and not isinstance(job.size, Percent):
-        span = span // job.parts // job.longest * job.longest
-    if file_bytes is not None and _is_device(path):
-        span = min(span, file_bytes - begin)
-    if span < job.longest:
-        message = f"the region is smaller than one request of {job.longest} bytes"
-        raise BadInput(message, where=job.text.where, key="size", found=f"{max(span, 0)} bytes")
-    return begin, span
-
-
-def _absolute(job: Job, key: str, value: int | Percent, file_bytes: int | None) -> int:
-    if isinstance(value, int):
-        return value
-    if file_bytes is None:
-        message = "a share needs an existing file or device"
-        raise BadInput(message, where=job.text.where, key=key, found=f"{value.percent}%")
-    unit = min(job.lengths)
-    return file_bytes * value.percent // 100 // unit * unit
-
-
-def _existing_bytes(path: str) -> int | None:
-    """Return the length of an existing file or device."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    if stat.S_ISBLK(status.st_mode):
-        number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-        sectors = Path(f"/sys/dev/block/{number}/size")
-        return int(sectors.read_text(encoding="utf-8")) * 512 if sectors.exists() else None
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
-
-
-def _is_device(path: str) -> bool:
-    try:
-        return stat.S_ISBLK(os.stat(path).st_mode)
-    except OSError:
-        return False
-
-
-def _amount(job: Job, span: int) -> int | None:
-    """Return the bytes that a clone transfers; None if only time ends it."""
-    if job.goals.target or (job.time_based and job.runtime_us):
-        return None
-    kind, stride = job.pattern
-    total = span
-    if kind == "strided" and isinstance(stride, Stride) and stride.once:
-        total = stride.bytes_in(span)
-    amount = (job.io_size // job.parts if job.io_size is not None else total) * job.loops
-    if job.most_ios is not None:
-        if not job.block:
-            message = "not supported: requests of several lengths are counted in bytes"
-            raise BadInput(message, where=job.settings["number_ios"].where, key="number_ios")
-        amount = min(amount, job.most_ios // job.parts * job.block)
-    if job.block:
-        amount = amount // job.block * job.block
-    if amount < job.longest:
-        message = "this is less than one request"
-        raise BadInput(message, where=job.text.where, key="io_size", found=f"{amount} bytes")
-    return amount
-
-
 def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
     """Yield a table for each phase: its streams and its end."""
     for phase in sorted({stream.phase for stream in streams}):
@@ -473,7 +401,7 @@ def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
         if len(ramps) > 1:
             late = next(job for job in jobs if job.ramp_us != jobs[0].ramp_us)
             message = "not supported: jobs that run together share their ramp"
-            raise BadInput(message, where=late.text.where, key="ramp_time")
+            raise late.refusal("ramp_time", message)
         names = ", ".join(quoted(f"stream.{stream.name}") for stream in among)
         lines = [f"[phase.{_phase_name(phase)}]", f"workload = [{names}]"]
         ramp = ramps.pop()
@@ -503,7 +431,7 @@ def _steady(jobs: Sequence[Job]) -> Steady | None:
     if len(criteria) > 1:
         late = next(job for job in jobs if job.goals.steady)
         message = "not supported: jobs that run together are judged together, and alike"
-        raise BadInput(message, where=late.settings["steadystate"].where, key="steadystate")
+        raise late.refusal("steadystate", message)
     return criteria.pop()
 
 
@@ -521,7 +449,7 @@ def _head(jobs: Sequence[Job], name: str) -> str:
     if len(seeds) > 1:
         late = [job for job in jobs if job.seed is not None][-1]
         message = "not supported: one seed serves a run"
-        raise BadInput(message, where=late.settings["randseed"].where, key="randseed")
+        raise late.refusal("randseed", message)
     if seeds:
         seed = seeds.pop()
     elif all(job.repeatable for job in jobs):
@@ -551,7 +479,7 @@ def _is_cold(job: Job) -> bool:
     return job.invalidate and not job.direct and not job.files_each
 
 
-def _storage(storage: _Storage, device: str | None) -> str:
+def _storage(storage: Storage, device: str | None) -> str:
     lines = [f"[storage.{storage.name}]", f"size = {_bytes(storage.size or 0)}"]
     if storage.sparse and not device:
         lines.append("sparse = true")

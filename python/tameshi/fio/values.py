@@ -36,14 +36,14 @@ def bad(setting: Setting, message: str, *accepted: str) -> BadInput:
     """Return the error of a value at its place."""
     found = "no value" if setting.value is None else setting.value
     return BadInput(
-        message, where=setting.where, key=setting.key, found=found, accepted=list(accepted)
+        message, where=setting.where, key=setting.own_key, found=found, accepted=list(accepted)
     )
 
 
 def text(setting: Setting) -> str:
     """Return a required value."""
     if not setting.value:
-        raise bad(setting, "this key needs a value", f"{setting.key}=VALUE")
+        raise bad(setting, "this key needs a value", f"{setting.own_key}=VALUE")
     return setting.value
 
 

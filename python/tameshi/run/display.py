@@ -15,6 +15,10 @@ from tameshi.core.errors import counted
 from tameshi.core.units import format_value, format_wait
 
 PLAIN_SECONDS = 10.0
+SETTLED_SECONDS = 3.0
+"""Least time of work from which the remaining time is estimated."""
+MOST_BYTES = 1 << 60
+"""An amount that no storage holds: its phase ends by other means."""
 MOST_ROWS = 16
 """Maximum number of streams in the live table."""
 COLUMNS = ("stream", "IOPS", "bandwidth", "p50", "p99", "p99.9", "slowest so far")
@@ -74,31 +78,52 @@ def active(progress: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 class Remaining:
-    """Remaining virtual or real time, from the runs' limits and the pace so far."""
+    """Remaining time in seconds, from the runs' limits and the pace of progress.
 
-    def __init__(self) -> None:
-        self.total_ns: int | None = None
+    The pace counts from the first progress of a run, or from the begin of the study once a run has
+    ended: preparation is then part of it.
+    """
+
+    def __init__(self, total_ns: int | None = None) -> None:
+        self.total_ns = total_ns
         self.done_ns = 0
         self.current: dict[str, int] = {}
-        self.begun = time.monotonic()
+        self.begun_s = time.monotonic()
+        self.first: tuple[float, int] | None = None
+        """Time and completed ns at the first progress."""
+
+    def progress(self, run: str, elapsed_ns: int) -> None:
+        """Note a run's progress."""
+        self.current[run] = elapsed_ns
+        self.first = self.first or (time.monotonic(), self._completed_ns())
+
+    def ended(self, run: str, length_ns: int) -> None:
+        """End a run."""
+        self.current.pop(run, None)
+        self.done_ns += length_ns
+        self.first = (self.begun_s, 0)
+
+    def _completed_ns(self) -> int:
+        return self.done_ns + sum(self.current.values())
 
     def fraction(self) -> float | None:
         """Return the completed share of the limits."""
-        if not self.total_ns:
-            return None
-        return min((self.done_ns + sum(self.current.values())) / self.total_ns, 1.0)
+        return min(self._completed_ns() / self.total_ns, 1.0) if self.total_ns else None
 
     def seconds(self) -> float | None:
-        """Return the seconds left at the pace so far."""
-        fraction = self.fraction()
-        if not fraction:
+        """Return the seconds left at the pace so far; None before it is known."""
+        if not self.total_ns or not self.first:
             return None
-        return (time.monotonic() - self.begun) * (1 - fraction) / fraction
+        since_s, before_ns = self.first
+        spent_s, worked_ns = time.monotonic() - since_s, self._completed_ns() - before_ns
+        if spent_s < SETTLED_SECONDS or worked_ns <= 0:
+            return None
+        return spent_s * max(self.total_ns - self._completed_ns(), 0) / worked_ns
 
     def text(self) -> str:
         """Return the remaining time in words, if known."""
         left = self.seconds()
-        return f"about {left:.0f} s left" if left is not None else ""
+        return f"about {format_wait(left * 1e9)} left" if left is not None else ""
 
 
 class _Common:
@@ -106,19 +131,17 @@ class _Common:
         self.remaining = Remaining()
 
     def begin(self, runs: int, finished: int, total_ns: int | None) -> None:
-        self.remaining = Remaining()
-        self.remaining.total_ns = total_ns
+        self.remaining = Remaining(total_ns)
         kept = f" ({finished} finished before)" if finished else ""
         self.say(f"{counted(runs, 'run')} to make{kept}")
 
     def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
         if stage == "run":
-            self.remaining.current[run] = int(progress.get("elapsed_ns", 0))
+            self.remaining.progress(run, int(progress.get("elapsed_ns", 0)))
         self.show(run, stage, progress)
 
     def ended(self, run: str, status: str, reason: str | None, length_ns: int) -> None:
-        self.remaining.current.pop(run, None)
-        self.remaining.done_ns += length_ns
+        self.remaining.ended(run, length_ns)
         self.forget(run)
         self.say(f"{run}: {status}" + (f": {reason}" if reason else ""))
 
@@ -174,7 +197,7 @@ def in_phase(progress: Mapping[str, Any]) -> list[str]:
     spent = progress["elapsed_ns"] - progress["phase_begin_ns"]
     done, total = progress["phase_bytes"], doing["total_bytes"]
     left = [doing["total_ns"] - spent] if doing["total_ns"] is not None else []
-    if total is not None:
+    if total is not None and total < MOST_BYTES:
         parts.append(f"{format_value('capacity', done)} of {format_value('capacity', total)}")
         if done > 0:
             left.append(spent * max(total - done, 0) / done)

@@ -13,6 +13,7 @@ from tameshi.core.environment import diskstats_name, environment, identity
 from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
+from tameshi.run.sectors import refuse_partial_sectors
 from tameshi.servers.placement import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import refusals
@@ -70,6 +71,7 @@ def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     watched = _watched(elsewhere, bindings)
     targets = _targets(plan, bindings, places, elsewhere)
     paths = {name: target.path for name, target in targets.items()}
+    refuse_partial_sectors(plan, paths)
     paths |= {name: place.folder for name, place in places.items()} | watched
     machine = environment(list(paths.values()))
     facts = {"world": world.value, "core": compiled.core_hash(), **machine}

@@ -165,18 +165,36 @@ def next_runs(
 
 def longest_ns(spec: RunSpec) -> int:
     """Return an upper bound on run time in ns; phases without a time limit count as 0."""
+    visits = zip(spec.phases, _visits(spec), strict=True)
+    return sum((_phase_ns(phase) or 0) * often for phase, often in visits)
+
+
+def untimed_bytes(spec: RunSpec) -> int | None:
+    """Return the bytes moved by phases that end by an amount alone; None if a phase may not end."""
+    total = 0
+    for phase, often in zip(spec.phases, _visits(spec), strict=True):
+        if _phase_ns(phase) is not None:
+            continue
+        if phase.until.amount is None:
+            return None
+        total += compiled.size_bytes(phase.until.amount.root) * often
+    return total
+
+
+def _visits(spec: RunSpec) -> list[int]:
+    """Return how often a run enters each phase, at most."""
     times = [1] * len(spec.phases)
     for rounds in spec.rounds or []:
         most = rounds.times or (rounds.steady.max_rounds if rounds.steady else 1) or 1
         for index in range(rounds.first, rounds.first + rounds.phases):
             times[index] = most
-    return sum(_phase_ns(phase) * often for phase, often in zip(spec.phases, times, strict=True))
+    return times
 
 
-def _phase_ns(phase: PhaseSpec) -> int:
+def _phase_ns(phase: PhaseSpec) -> int | None:
     found = [compiled.nanoseconds(phase.until.time)] if phase.until.time else []
     rule = phase.until.steady
     if rule and rule.round and rule.max_rounds:
         ramp = compiled.nanoseconds(phase.ramp) if phase.ramp else 0
         found.append(ramp + compiled.nanoseconds(rule.round) * rule.max_rounds)
-    return min(found, default=0)
+    return min(found, default=None)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich.console import Console
 
 from tameshi import guard
 from tameshi.analysis.results import results
@@ -183,17 +182,24 @@ def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
     return path
 
 
-def show(folder: Path, lang: str, console: Console, found: dict[str, Any] | None = None) -> None:
-    """Write results (rebuilt unless given) and report, and print the summary."""
+@dataclass(frozen=True)
+class Shown:
+    """Lines of a study's summary, and the path of its report."""
+
+    answers: list[str]
+    doubts: list[str]
+    report: Path
+
+
+def show(folder: Path, lang: str, found: dict[str, Any] | None = None) -> Shown:
+    """Write results (rebuilt unless given) and report; return the summary."""
     summary, reproduce = read_summary(folder)
     runs = read_runs(folder)
     if found is None:
         found = write_results(folder, summary, runs)
     inputs = report_inputs(found, runs.runs, reproduce)
     path = write_html(folder, inputs, lang)
-    for line in [*terminal_summary(inputs, lang), *terminal_doubts(inputs, lang)]:
-        console.print(line, markup=False, soft_wrap=True)
-    console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
+    return Shown(terminal_summary(inputs, lang), terminal_doubts(inputs, lang), path)
 
 
 def _shown(environment: Mapping[str, Any]) -> dict[str, Any]:

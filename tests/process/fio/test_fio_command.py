@@ -1,6 +1,8 @@
 """`tameshi fio` on files: exact counts, fio's JSON, logs, the guard, the simulated world."""
 
 import json
+import re
+import subprocess
 
 import pytest
 from command import codes
@@ -142,9 +144,9 @@ def test_verdict_of_the_record_is_shown(tmp_path):
 def test_text_summary_is_the_default(tmp_path):
     done = tameshi_fio(tmp_path, "--name=a", "--rw=randread", "--size=256k")
     assert done.returncode in OK, done.stderr
-    assert "a: (groupid=0): err= 0" in done.stdout
+    assert "a: (groupid=0, jobs=1): err= 0" in done.stdout
     assert "  read: IOPS=" in done.stdout and "99.00th=[" in done.stdout
-    assert "issued rwts: total=64,0,0,0" in done.stdout
+    assert "issued rwts: total=64,0,0,0 short=0,0,0,0 dropped=0,0,0,0" in done.stdout
 
 
 def test_logs_have_names_and_rows_of_fio(tmp_path):
@@ -210,6 +212,102 @@ def test_readonly_writer_and_unknown_format_are_refused(tmp_path):
     job = ("--name=a", "--rw=write", "--size=1m")
     done = tameshi_fio(tmp_path, *job, "--readonly")
     assert done.returncode == 2 and "forbids this job, which writes" in done.stderr
-    done = tameshi_fio(tmp_path, *job, "--output-format=terse")
-    assert done.returncode == 2 and "normal, json or json+" in done.stderr
+    done = tameshi_fio(tmp_path, *job, "--output-format=normal,html")
+    assert done.returncode == 2 and "normal, terse, json or json+" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_partial_sectors_are_refused_before_layout(tmp_path, attach):
+    backing = tmp_path / "backing"
+    backing.write_bytes(bytes(8 << 20))
+    node = attach(backing, "--sector-size", "4096")
+    (tmp_path / "job.fio").write_text(
+        f"[small]\nfilename={node}\nsize=1m\nrw=randread\nblocksize=512\ndirect=1\n"
+    )
+    done = tameshi_fio(tmp_path, "job.fio", "--destroy", node)
+    assert done.returncode == 2 and not (tmp_path / "record").exists()
+    assert done.stderr.startswith("job.fio:5: blocksize: direct requests begin and end at sectors")
+    assert backing.read_bytes() == bytes(8 << 20)
+
+
+ETCD_LINES = ("  fsync/fdatasync/sync_file_range:", "    sync percentiles (")
+HEADER = r"etcd: \(groupid=0, jobs=1\): err= 0: pid=\d+: \w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$"
+
+
+def test_text_has_the_lines_that_scripts_look_for(tmp_path):
+    for folder in ("theirs", "ours"):
+        (tmp_path / folder).mkdir()
+    words = (*ETCD, "--size=200k", "--directory=.")
+    theirs = subprocess.run(["fio", *words], cwd=tmp_path / "theirs", **TEXT).stdout
+    ours = tameshi_fio(tmp_path / "ours", *words).stdout
+    for text in (theirs, ours):
+        assert re.search(HEADER, text, re.M), text
+        assert all(line in text for line in ETCD_LINES), text
+    expected = labels(theirs)
+    assert [label for label in labels(ours) if label in expected] == expected
+
+
+TEXT = {"capture_output": True, "text": True, "check": True}
+
+
+def labels(text: str) -> list[str]:
+    """Return the labels of the lines of fio's summary of a job, without units."""
+    lines = text[text.index("(groupid=") :].splitlines()
+    found = (re.match(r" *([A-Za-z/_ ]*[A-Za-z])(?: *\(.*?\))? *[:=]", line) for line in lines)
+    return list(dict.fromkeys(match[1].strip() for match in found if match))
+
+
+def test_each_clone_has_a_log_from_its_own_start(tmp_path):
+    (tmp_path / "job.fio").write_text(
+        "[global]\nfilename=media\nsize=1m\nrw=randread\nruntime=500ms\ntime_based\nnumjobs=2\n"
+        "group_reporting\nthinktime=500\nwrite_bw_log=show\nlog_avg_msec=100\n"
+        "[first]\n[late]\nstartdelay=300ms\n"
+    )
+    document = results(tmp_path, "job.fio")
+    assert len(document["jobs"]) == 1, "one entry of the group"
+    for number in (1, 2, 3, 4):
+        rows = (tmp_path / f"show_bw.{number}.log").read_text().splitlines()
+        times = [int(row.split(",")[0]) for row in rows]
+        assert times[0] > 0 and times[-1] < 700, "its own 500 ms, without the delay"
+
+
+@pytest.mark.parametrize("form", ["--minimal", "-output-format=terse"])
+def test_terse_line_has_the_fields_of_fio(tmp_path, form):
+    words = ("-name=a", "-rw", "randrw", "-size=256k", "-fsync=4", form)
+    (tmp_path / "theirs").mkdir()
+    theirs = subprocess.run(["fio", *words], cwd=tmp_path / "theirs", **TEXT).stdout
+    ours = tameshi_fio(tmp_path, *words).stdout
+    terse = [
+        next(line for line in text.splitlines() if line.startswith("3;")).split(";")
+        for text in (ours, theirs)
+    ]
+    kinds = [[re.sub(r"[\d.]+(?=[%=]|$)", "0", field) for field in fields] for fields in terse]
+    assert kinds[0][2:FIELDS] == kinds[1][2:FIELDS]
+    document = json.loads(tameshi_fio(tmp_path, *words[:-1], "-F", "json").stdout)
+    (job,) = document["jobs"]
+    assert [int(terse[0][5]), int(terse[0][46])] == [
+        job[word]["io_kbytes"] for word in ("read", "write")
+    ]
+
+
+FIELDS = 121
+"""Fields of a terse line before those of its disks."""
+
+
+def test_several_formats_are_printed_together(tmp_path):
+    words = ("--name=a", "--rw=read", "--size=256k", "--output-format=normal,json")
+    done = tameshi_fio(tmp_path, *words)
+    document, end = json.JSONDecoder().raw_decode(done.stdout)
+    assert document["jobs"][0]["read"]["total_ios"] == 64
+    assert "a: (groupid=0, jobs=1)" in done.stdout[end:]
+
+
+def test_version_begins_as_that_of_fio(tmp_path):
+    done = tameshi_fio(tmp_path, "--version")
+    assert re.match(r"fio-3\.\d+-tameshi-", done.stdout) and done.returncode == 0
+
+
+def test_help_names_job_files_and_keys(tmp_path):
+    shown = tameshi_fio(tmp_path, "--help").stdout
+    assert "[JOBFILE]... [--KEY=VALUE]..." in " ".join(shown.split())
+    assert all(key in shown for key in ("write_hist_log", "refill_buffers", "--section"))

@@ -114,12 +114,12 @@ def test_keys_translate_to_study_keys(lines, expected):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("ss=lat:10\nss_dur=5s", "steadystate: the spread of latencies is a share of"),
-        ("ss=iops:10k\nss_dur=5s", "steadystate: only a bandwidth may have this suffix."),
-        ("ss=cpu:10%\nss_dur=5s", "steadystate: invalid criterion."),
+        ("ss=lat:10\nss_dur=5s", "ss: the spread of latencies is a share of"),
+        ("ss=iops:10k\nss_dur=5s", "ss: only a bandwidth may have this suffix."),
+        ("ss=cpu:10%\nss_dur=5s", "ss: invalid criterion."),
         (
             "ss=iops:10%\nss_dur=1s",
-            "steadystate_duration: this window holds fewer than two samples.",
+            "ss_dur: this window holds fewer than two samples.",
         ),
         (
             "latency_target=10ms\nlatency_percentile=101",

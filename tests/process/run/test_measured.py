@@ -221,3 +221,17 @@ def test_unwritable_record_fails_its_run(study, tmp_path):
     assert "cannot be sealed" in cell["verdict"]["reasons"][0]["values"]["text"]
     resumed = tameshi("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
     assert resumed.returncode == 0, resumed.stderr
+
+
+def test_partial_sectors_are_refused_before_layout(tmp_path, attach):
+    backing = tmp_path / "backing"
+    backing.write_bytes(bytes(16 << 20))
+    node = attach(backing, "--sector-size", "4096")
+    text = MEASURED.replace("[workload.stream.s]", '[workload.stream.s]\nblock_size = "512 B"')
+    (tmp_path / "s.toml").write_text(text)
+    out = tmp_path / "out"
+    words = (*on(disk=node), "--destroy", backing, "--out", out)
+    done = tameshi("run", tmp_path / "s.toml", *words)
+    assert done.returncode == 2 and not out.exists()
+    assert done.stderr.startswith("workload.stream.s.block_size: direct requests begin and end")
+    assert backing.read_bytes() == bytes(16 << 20)

@@ -279,3 +279,29 @@ def test_unsupported_job_is_left_out_with_found_and_accepted(asked, expected):
     (excluded,) = read_fio(FILE, document).left_out
     assert Text().reason(excluded).startswith(expected)
     assert Text("ja").reason(excluded) != Text().reason(excluded)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ioengine", "windowsaio"),
+        ("ioengine", "rbd"),
+        ("numa_mem_policy", "local"),
+        ("prioclass", "1"),
+        ("exec_prerun", "sync"),
+        ("write_iolog", "x"),
+        ("minimal", "1"),
+    ],
+)
+def test_option_without_bearing_is_ignored_and_named(key, value):
+    plain = read_fio(FILE, drive())
+    found = read_fio(FILE, drive(**{key: value}))
+    assert (found.cells, found.left_out) == (plain.cells, plain.left_out)
+    assert (plain.ignored, found.ignored) == ([], [f"{key}={value}"])
+
+
+def test_engine_without_device_is_left_out():
+    document = copy.deepcopy(drive())
+    document["jobs"][0]["job options"]["ioengine"] = "cpuio"
+    (excluded,) = read_fio(FILE, document).left_out
+    assert Text().reason(excluded).startswith("ioengine: this engine is not supported")

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tameshi.core.errors import BadInput
-from tameshi.fio import JobText, Setting, parse_arguments, parse_job_text, read_job_file, write_jobs
+from tameshi.fio import (
+    JobText,
+    Setting,
+    formats_of,
+    parse_arguments,
+    parse_job_text,
+    read_job_file,
+    write_jobs,
+)
 
 WORDS = st.text(string.ascii_letters + string.digits + "_-./", min_size=1, max_size=12)
 KEYS = st.text(string.ascii_lowercase + "_", min_size=1, max_size=12).filter(
@@ -101,6 +109,29 @@ def test_include_cycle_is_an_error(tmp_path):
     (tmp_path / "own.fio").write_text("include own.fio\n")
     with pytest.raises(BadInput, match="in a cycle"):
         read_job_file(tmp_path / "job.fio")
+
+
+def test_arguments_take_one_dash_and_a_blank():
+    words = "-name=a -rw read -time_based job.fio --group_reporting -name b --direct --bs 4k"
+    first, jobs, files = parse_arguments(words.split())
+    assert (first, files) == ([], [Path("job.fio")])
+    assert bare(jobs) == [
+        ("a", [], [("rw", "read"), ("time_based", None), ("group_reporting", None)]),
+        ("b", [], [("direct", None), ("bs", "4k")]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], ["normal"]),
+        (["normal,json"], ["json", "normal"]),
+        (["json", "json+"], ["json+"]),
+        (["normal", "terse"], ["terse", "normal"]),
+    ],
+)
+def test_formats_are_printed_in_order_of_fio(words, expected):
+    assert formats_of(words) == expected
 
 
 def test_arguments_hold_jobs_files_and_defaults():

@@ -3,7 +3,7 @@
 import pytest
 
 from tameshi.core.errors import BadInput
-from tameshi.fio import parse_job_text, read_job, translate
+from tameshi.fio import parse_job_text, read_job, read_jobs, translate
 from tameshi.fio.jobfile import Setting
 from tameshi.fio.keys import ALIASES, COMMANDS, NOTED, REFUSED, TRANSLATED, known
 
@@ -30,7 +30,7 @@ def test_command_keys_are_refused_with_any_value(key):
 
 @pytest.mark.parametrize("key", sorted(REFUSED))
 def test_unsupported_key_states_its_reason(key):
-    assert refusal(f"[a]\nsize=1m\n{key}=1\n") == (
+    assert refusal(f"[a]\nsize=1m\n{key}=7\n") == (
         f"job.fio:3: {key}: this key is not supported: {REFUSED[key]}."
     )
 
@@ -62,11 +62,60 @@ def test_key_without_effect_is_noted(key):
         ("random_distribution=normal:3\nrw=randread", "job.fio:3: random_distribution: not"),
         ("iodepth=0", "job.fio:3: iodepth: below the minimum. Found: 0. Accepted: 1 or more."),
         ("wait_for=b", "job.fio:3: wait_for: no earlier job has this name. Found: b."),
-        ("io_size=1k", "job.fio:1: io_size: this is less than one request."),
+        ("io_size=1k", "job.fio:3: io_size: this is less than one request."),
     ],
 )
 def test_invalid_values_are_refused_at_their_line(lines, said):
     assert refusal(f"[a]\nsize=1m\n{lines}\n").startswith(said)
+
+
+DEFAULTS = """
+    unified_rw_reporting=0 prio=0 log_prio=0 nice=0 cmdprio_percentage=0 verify_only=0
+    experimental_verify=0 sqthread_poll=0 max_open_zones=0 trim_percentage=0
+    rw_sequencer=sequential numa_mem_policy=default io_limit=0 percentage_random=100,100,100
+    stats=1 lockfile=none file_service_type=roundrobin
+"""
+
+
+@pytest.mark.parametrize(
+    "line", [*DEFAULTS.split(), "rate_iops=100\nthinktime=0", "rate=4k\nrate_iops=0"]
+)
+def test_key_at_its_default_asks_for_nothing(line):
+    jobs = [read_job(job) for job in parse_job_text(f"[a]\nsize=1m\nrw=write\n{line}\n")]
+    assert translate(jobs, "job", None).streams
+
+
+def test_all_refusals_are_told_at_once_by_own_keys():
+    text = (
+        "[global]\nsize=1m\nprio=3\n[a]\nioengine=mmap\n[b]\nreadwrite=reed\nblocksize=0\n"
+        "[c]\niodept=2\nlockmem=1g\nio_limit=1k\n"
+    )
+    with pytest.raises(BadInput) as refused:
+        read_jobs(parse_job_text(text))
+    starts = [line.split(": ")[:2] for line in str(refused.value).splitlines()]
+    assert starts == [
+        ["job.fio:5", "ioengine"],
+        ["job.fio:3", "prio"],
+        ["job.fio:7", "readwrite"],
+        ["job.fio:8", "blocksize"],
+        ["job.fio:10", "iodept"],
+        ["job.fio:11", "lockmem"],
+    ]
+
+
+def test_jobs_that_cannot_be_translated_are_told_at_once(tmp_path):
+    text = f"[global]\ndirectory={tmp_path}\n[a]\nsize=1k\n[b]\n[c]\nsize=1m\nio_limit=1k\n"
+    said = refusal(text)
+    assert said.splitlines()[0].startswith("job.fio:4: size: the region is smaller")
+    assert said.splitlines()[1].startswith("job.fio:5: size: the file does not exist yet")
+    assert said.splitlines()[2].startswith("job.fio:8: io_limit: this is less than one request.")
+
+
+def test_unset_environment_variable_is_named():
+    said = refusal("[a]\nsize=1m\nfilename=${TAMESHI_NOT_SET}\n")
+    assert said.startswith(
+        "job.fio:3: filename: the environment variable TAMESHI_NOT_SET is not set."
+    )
 
 
 def test_missing_file_needs_a_size(tmp_path):

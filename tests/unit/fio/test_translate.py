@@ -27,3 +27,9 @@ def test_clones_in_one_stream_move_the_amount_of_each():
     assert "jobs = 3" in clones and 'amount = "3145728 B"' in clones
     apart = stream(f"{job}numjobs=3\n", "a-2")
     assert "jobs = 1" in apart and 'amount = "1048576 B"' in apart
+
+
+def test_split_processors_count_over_all_sections():
+    text = "[global]\nsize=1m\ncpus_allowed=0-3\ncpus_allowed_policy=split\n[a]\nnumjobs=3\n[b]\n"
+    own = [stream(text, name).split("processors = ")[1][:3] for name in ("a-0", "a-2", "b")]
+    assert own == ["[0]", "[2]", "[3]"]

@@ -55,10 +55,11 @@ def test_plain_output_has_periodic_line_per_stream(console, monkeypatch):
         plain.run("measured #1", "run", progress(stream("log"), idle))
     assert text(console).splitlines() == ["2 runs to make (1 finished before)"]
     now[0] += 10
-    plain.run("measured #1", "run", progress(stream("log"), idle))
+    later = {**progress(stream("log"), idle), "elapsed_ns": 15_000_000_000}
+    plain.run("measured #1", "run", later)
     plain.ended("measured #1", "complete", None, 10_000_000_000)
     assert text(console).splitlines()[1:] == [
-        "measured #1: 5.0 s, about 30 s left",
+        "measured #1: 15.0 s, about 5 s left",
         f"  {described(stream('log'))}",
         "measured #1: complete",
     ]
@@ -91,7 +92,7 @@ def test_terminal_shows_streams_in_a_table():
     assert "laying out, 2.50 GB written" in live.progress.tasks[0].description
     many = [stream(f"s{number}") for number in range(20)]
     live.run("measured #1", "run", progress(*many))
-    assert live.progress.tasks[0].fields["left"].startswith("about ")
+    assert live.progress.tasks[0].completed == 0.5
     table = live.table()
     assert table.row_count == display.MOST_ROWS + 1
     with console.capture() as captured:
@@ -116,6 +117,35 @@ def test_phase_by_amount_shows_progress_and_remaining_time():
     assert sooner.endswith(", 100 s of it left"), "its time is over before its amount"
     begun = {**filling(), "phase_bytes": 0}
     assert display.doing("run", begun) == "610.0 s, fill, 0 kB of 960 GB"
+
+
+def test_phase_without_bound_shows_no_time_left():
+    job = filling(total_bytes=1 << 62)
+    assert display.doing("run", job) == "610.0 s, fill"
+
+
+def test_remaining_time_is_steady_from_first_progress(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    remaining = display.Remaining(6_000_000_000)
+    now[0] += 60  # laying out its target
+    seen = []
+    for tenth in range(1, 60):
+        now[0] += 0.1
+        remaining.progress("measured #1", tenth * 100_000_000)
+        if (left := remaining.seconds()) is not None:
+            seen.append(round(left + tenth / 10, 6))
+    assert len(seen) > 20 and set(seen) == {6.0}
+
+
+def test_remaining_time_of_several_runs_holds_preparation(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    remaining = display.Remaining(2_000_000_000)
+    now[0] += 20
+    remaining.progress("measured #1", 500_000_000)
+    remaining.ended("measured #1", 1_000_000_000)
+    assert remaining.text() == "about 20 s left"
 
 
 def test_phase_by_time_shows_duration_steady_only_name():
