@@ -7,11 +7,9 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from tameshi.commands.consoles import accept_every_sign
-from tameshi.core.errors import TameshiError
 
 COMMANDS = {
     "plan": "Show the matrix of a study, its run time and the bytes that it writes.",
@@ -66,10 +64,11 @@ for _name, _help in COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command line; print an expected error as one message and exit with its status."""
+    """Run the command line; print any error as one message and exit with its status."""
     accept_every_sign()
     try:
         app()
-    except TameshiError as error:
-        Console(stderr=True).print(str(error), markup=False, highlight=False, soft_wrap=True)
-        sys.exit(error.exit_status)
+    except Exception as error:
+        from tameshi.commands.failures import told  # a successful command needs no part of it
+
+        sys.exit(told(error))
