@@ -27,6 +27,10 @@ pub struct OltpSpec {
     /// Ledger of acknowledged commits: each writing transaction leaves a row.
     #[serde(default)]
     pub ledger: Option<Ledger>,
+    /// Statements that begin each session of Tameshi's own (loading, checks): they lift limits that
+    /// a study sets for its clients.
+    #[serde(default)]
+    pub own_session: Vec<String>,
     /// Connections that load the data set.
     #[serde(default = "two")]
     pub loaders: u32,

@@ -22,7 +22,7 @@ from tameshi.guard.folders import (
     remove_folder,
     write_file,
 )
-from tameshi.guard.handles import translated
+from tameshi.guard.handles import size_text, translated
 from tameshi.guard.header import DATA_OFFSET, Header
 from tameshi.guard.outputs import write_output
 from tameshi.guard.plans import TargetPlan, check_target, check_targets, refuse_unused
@@ -64,6 +64,7 @@ __all__ = [
     "remove_folder",
     "remove_target",
     "require_space",
+    "size_text",
     "translated",
     "write_file",
     "write_output",

@@ -59,6 +59,23 @@ def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
     return server, Program(product.program, version_in(said), "")
 
 
+def require_room(server: RunningServer, connections: int) -> None:
+    """Raise `BadInput` if the server does not admit this many more connections."""
+    product = server.product
+    try:
+        with server.client(timeout_seconds=10) as client:
+            room = product.room(client)
+    except ClientError:
+        return  # a user without the right to look; the run itself will tell
+    if room is not None and room < connections:
+        raise BadInput(
+            f"{product.title} admits fewer connections than clients and Tameshi need",
+            key=f"engine.{product.name}.dsn",
+            found=f"room for {room}, of {connections} needed",
+            hint="Raise max_connections of the server or of its user, or use fewer clients.",
+        )
+
+
 def where_it_is(address: Address) -> str:
     """Return a server's address for display and for a run's identity, without a password."""
     place = str(address.socket) if address.socket else address.host

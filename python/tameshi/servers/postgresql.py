@@ -64,6 +64,14 @@ class PostgreSQL(Product):
     program = "postgres"
     remedy = "On Debian: apt-get install postgresql"
     account = "postgres"
+    connections_max = 100
+    own_session = (
+        "SET statement_timeout = 0",
+        "SELECT set_config(name, boot_val, false) FROM pg_settings WHERE name IN ("
+        "'lock_timeout', 'transaction_timeout', 'idle_session_timeout', "
+        "'idle_in_transaction_session_timeout', 'default_transaction_read_only', "
+        "'default_transaction_isolation')",
+    )
     stop_signal = signal.SIGINT  # a fast shutdown; SIGTERM waits for clients
     pool_bytes_min = 128 << 10
     own_options = frozenset(
@@ -165,6 +173,18 @@ class PostgreSQL(Product):
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect to the database itself: its user may lack access to others."""
         return PostgresClient(address, address.database, timeout_seconds, secret)
+
+    def room(self, client: Client) -> int | None:
+        """Compare the limits of server, database and role with the connections in use."""
+        ((server, database, role),) = client.query(
+            "SELECT current_setting('max_connections')::int"
+            " - CASE WHEN rolsuper THEN 0"
+            " ELSE current_setting('superuser_reserved_connections')::int END"
+            " - (SELECT sum(numbackends) FROM pg_stat_database)::int + 1,"
+            " datconnlimit, rolconnlimit FROM pg_roles, pg_database"
+            " WHERE rolname = current_user AND datname = current_database()"
+        )
+        return int(min([server, *(limit for limit in (database, role) if limit >= 0)]))
 
     def tables(self, client: Client, database: str) -> set[str]:
         """Return the tables that an unqualified name could mean."""
@@ -291,6 +311,8 @@ class PostgresClient:
             )
         except (PgError, InterfaceError, OSError) as error:
             raise ClientError(_words_of(error)) from None
+        for statement in PostgreSQL.own_session:
+            self.query(statement)
 
     def query(self, statement: str) -> Rows:
         """Return the rows of a statement."""

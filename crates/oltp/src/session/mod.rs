@@ -39,6 +39,16 @@ impl Session {
         })
     }
 
+    /// Connect for Tameshi's own statements, without the limits that a study sets for its clients.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub(crate) fn own(target: &Target, plan: &Plan, begin: &[String]) -> Result<Self, Failure> {
+        let mut session = Self::open(target, plan)?;
+        begin.iter().try_for_each(|sql| session.plain(sql))?;
+        Ok(session)
+    }
+
     /// True if opening a transaction is a separate statement.
     pub(crate) fn says_begin(&self) -> bool {
         !matches!(self, Self::Mysql(session) if session.begins_by_itself())
