@@ -202,9 +202,13 @@ class UsersDatabase:
         """Do nothing: the server is running."""
 
     def verify(self) -> None:
-        """Record that the state of its caches is unknown."""
-        where = where_it_is(self.server.address)
-        append_event(self._folder, 0, "running_server", address=where, tables=self._tables)
+        """Record that the state of its caches is unknown, and how its connections are encrypted."""
+        address = self.server.address
+        with self.server.client() as client:
+            version = self.server.product.encryption(client)
+        tls = {"version": version, "verified": address.tls.verifies} if version else None
+        where = where_it_is(address)
+        append_event(self._folder, 0, "running_server", address=where, tables=self._tables, tls=tls)
 
     def end(self) -> str | None:
         """Do nothing: Tameshi does not stop this server."""

@@ -180,6 +180,11 @@ class Innodb(Product):
         database = address.database.replace("`", "``")
         return f"`{database}`.`{table}`"
 
+    def encryption(self, client: Client) -> str:
+        """Return the session's status variable."""
+        rows = client.query("SHOW SESSION STATUS LIKE 'Ssl_version'")
+        return str(rows[0][1]) if rows else ""
+
     def room(self, client: Client) -> int | None:
         """Compare the server's and the account's limits with the connections in use."""
         ((most, own),) = client.query("SELECT @@max_connections, @@SESSION.max_user_connections")
@@ -289,15 +294,18 @@ class InnodbClient:
         self, address: Address, timeout_seconds: float, secret: str, begin: Sequence[str] = ()
     ) -> None:
         where: dict[str, Any] = (
-            {"unix_socket": str(address.socket)}
+            {"unix_socket": str(address.socket), "ssl_disabled": True}
             if address.socket
             else {"host": address.host, "port": address.port or 3306}
         )
         try:
+            if address.host:
+                encrypted = {"ssl": address.tls.context()}
+                where |= {"ssl_disabled": True} if address.tls.mode == "disable" else encrypted
             self._connection: Connection[Any] = pymysql.connect(
                 **where,
                 user=address.user,
-                password=secret,
+                password=secret.encode(),  # the library encodes a string as Latin-1
                 autocommit=True,
                 connect_timeout=max(1, round(timeout_seconds)),
                 read_timeout=timeout_seconds,

@@ -149,6 +149,10 @@ class PostgreSQL(Product):
         pairs = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [program.path, "-D", str(home.data), *pairs]
 
+    def socket_in(self, folder: Path, port: int | None) -> Path:
+        """Return the socket of a port in a folder, as libpq names it."""
+        return folder / f".s.PGSQL.{port or PORT}"
+
     def bury(self, home: Home) -> None:
         """Remove the System V segment by which it detects other users of its files.
 
@@ -173,6 +177,11 @@ class PostgreSQL(Product):
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect to the database itself: its user may lack access to others."""
         return PostgresClient(address, address.database, timeout_seconds, secret)
+
+    def encryption(self, client: Client) -> str:
+        """Return the session's row of pg_stat_ssl."""
+        rows = client.query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        return str(rows[0][0] or "") if rows else ""
 
     def room(self, client: Client) -> int | None:
         """Compare the limits of server, database and role with the connections in use."""
@@ -295,12 +304,15 @@ class PostgresClient:
         self, address: Address, database: str, timeout_seconds: float, secret: str
     ) -> None:
         where: dict[str, Any] = (
-            {"unix_sock": str(address.socket)}
+            {"unix_sock": str(address.socket), "ssl_context": False}
             if address.socket
             else {"host": address.host, "port": address.port or PORT}
         )
         self.database = database
         try:
+            if address.host:
+                plain = address.tls.mode == "disable"
+                where |= {"ssl_context": False if plain else address.tls.context()}
             self._connection = Connection(
                 address.user,
                 **where,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from tameshi.core.compiled import size_bytes
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program
+from tameshi.servers.tls import Tls
 
 if TYPE_CHECKING:
     from tameshi.core.spec_types import Doublewrite, Engine, Size
@@ -34,6 +35,7 @@ class Address:
     socket: Path | None = None
     file: Path | None = None
     pragmas: tuple[tuple[str, str], ...] = ()
+    tls: Tls = field(default_factory=Tls)
 
     def as_json(self) -> dict[str, Any]:
         """Return the address for the database driver."""
@@ -46,6 +48,7 @@ class Address:
             "socket": str(self.socket) if self.socket else None,
             "file": str(self.file) if self.file else None,
             "pragmas": [list(pragma) for pragma in self.pragmas],
+            "tls": self.tls.as_json() if self.host else None,
         }
         return {key: value for key, value in facts.items() if value}
 
@@ -165,6 +168,10 @@ class Product(ABC):
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect with a time limit on every answer; raise `ClientError`."""
 
+    def socket_in(self, folder: Path, port: int | None) -> Path:
+        """Return the path of the server's socket in a folder; the folder itself if unknown."""
+        return folder
+
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect to the database of the user's server; raise `ClientError`."""
         return self.connect(address, timeout_seconds, secret)
@@ -197,6 +204,13 @@ class Product(ABC):
             f"DELETE FROM {name}",
             self.drop_table(address, table),
         ]
+
+    def encryption(self, client: Client) -> str:
+        """Return the version of TLS that a connection uses; empty without one.
+
+        Raises `ClientError`.
+        """
+        return ""
 
     def room(self, client: Client) -> int | None:
         """Return how many more connections the user's server admits; None if unknown.

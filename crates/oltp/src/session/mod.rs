@@ -5,6 +5,7 @@ mod mysql;
 mod postgresql;
 mod sqlite;
 mod stream;
+mod tls;
 mod wire;
 
 use crate::failure::Failure;
