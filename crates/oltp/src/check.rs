@@ -67,7 +67,8 @@ pub fn check(spec: &OltpSpec, fresh: bool) -> Result<Checked, OltpError> {
 /// As for [`check`].
 pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<Checked, OltpError> {
     let plan = Plan::new(spec, program);
-    let mut session = Session::open(&spec.target, &plan).map_err(OltpError::database("connecting"))?;
+    let mut session =
+        Session::own(&spec.target, &plan, &spec.own_session).map_err(OltpError::database("connecting"))?;
     let mut conditions = Vec::new();
     if let Program::Tpcc(tpcc) = program {
         let delivered = tpcc.sizes.customers - tpcc.sizes.undelivered();

@@ -31,4 +31,4 @@ pub use power::Power;
 pub use profile::{Profile, Stage};
 pub use run::{RunOutcome, execute, execute_program};
 pub use session::Session;
-pub use spec::{Ledger, OltpSpec, Phase, Server, Target};
+pub use spec::{Ledger, OltpSpec, Phase, Server, Target, Tls, TlsMode};

@@ -37,7 +37,7 @@ pub fn load_program(spec: &OltpSpec, program: &Program, date: i64, rows: &Atomic
     let plan = Plan::new(spec, program);
     let dialect = Dialect::of(&spec.target);
     let loading = for_loading(&spec.target);
-    let mut session = Session::open(&loading, &plan).map_err(OltpError::database("connecting"))?;
+    let mut session = Session::own(&loading, &plan, &spec.own_session).map_err(OltpError::database("connecting"))?;
     for table in &plan.catalogue.tables {
         let made = session.plain(&dialect.create(table));
         made.map_err(OltpError::database(format!("making table {}", table.name)))?;
@@ -54,8 +54,9 @@ pub fn load_program(spec: &OltpSpec, program: &Program, date: i64, rows: &Atomic
         rows,
         failed: AtomicBool::new(false),
     };
+    let open = || Session::own(&loading, &plan, &spec.own_session);
     let failures: Vec<Failure> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..loaders).map(|_| scope.spawn(|| crew.work(&loading))).collect();
+        let handles: Vec<_> = (0..loaders).map(|_| scope.spawn(|| crew.work(open()?))).collect();
         handles.into_iter().filter_map(|handle| handle.join().ok().and_then(Result::err)).collect()
     });
     if let Some(failure) = failures.into_iter().next() {
@@ -130,8 +131,7 @@ struct Crew<'a> {
 
 impl Crew<'_> {
     /// Run one loader: take the next part until there is none.
-    fn work(&self, target: &Target) -> Result<(), Failure> {
-        let mut session = Session::open(target, self.plan)?;
+    fn work(&self, mut session: Session) -> Result<(), Failure> {
         if matches!(session, Session::Mysql(_)) {
             session.plain("SET unique_checks = 0, foreign_key_checks = 0")?;
         }
@@ -216,6 +216,7 @@ mod tests {
     fn loaded(failures: Vec<FailureKind>, others_failed: bool) -> (Result<(), Failure>, u64, u64, u32) {
         let of = KeyUpdate { tables: 1, rows: 7, row_size: Size(100), clients: 1, rate: None, think_time: Time(0) };
         let spec = OltpSpec {
+            own_session: Vec::new(),
             target: Target::Sqlite { file: "none".into(), pragmas: Vec::new() },
             program: ProgramSpec::KeyUpdate(of),
             data_seed: 1,

@@ -27,6 +27,10 @@ pub struct OltpSpec {
     /// Ledger of acknowledged commits: each writing transaction leaves a row.
     #[serde(default)]
     pub ledger: Option<Ledger>,
+    /// Statements that begin each session of Tameshi's own (loading, checks): they lift limits that
+    /// a study sets for its clients.
+    #[serde(default)]
+    pub own_session: Vec<String>,
     /// Connections that load the data set.
     #[serde(default = "two")]
     pub loaders: u32,
@@ -119,6 +123,38 @@ pub struct Server {
     pub password: String,
     /// Existing database.
     pub database: String,
+    /// Encryption by TCP; a Unix socket has none.
+    #[serde(default)]
+    pub tls: Tls,
+}
+
+/// Encryption of a connection by TCP.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// Need for encryption, and checks of the server's certificate.
+    #[serde(default)]
+    pub mode: TlsMode,
+    /// PEM file with the certificates of authorities, for the modes that verify.
+    #[serde(default)]
+    pub authorities: Option<PathBuf>,
+}
+
+/// Modes of libpq's `sslmode`, the weakest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TlsMode {
+    /// No encryption.
+    Disable,
+    /// Encryption if the server offers it.
+    #[default]
+    Prefer,
+    /// Encryption, with any certificate.
+    Require,
+    /// Encryption, with a certificate of the authorities.
+    VerifyCa,
+    /// Encryption, with a certificate of the authorities for this host.
+    VerifyFull,
 }
 
 impl std::fmt::Debug for Server {

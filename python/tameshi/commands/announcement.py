@@ -9,9 +9,8 @@ from rich.console import Console
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import ERR, OUT
+from tameshi.core.exit_status import ExitStatus
 from tameshi.workflow.prepare import Prepared
-
-INTERRUPTED = 130
 
 
 def announce(prepared: Prepared, console: Console = OUT) -> None:
@@ -35,6 +34,6 @@ def end(
     if interrupted:
         message = f"Interrupted: {holds}; the same command resumes."
         ERR.print(message, soft_wrap=True)
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(ExitStatus.INTERRUPTED)
     if not complete:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)

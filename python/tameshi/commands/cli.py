@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from tameshi.commands.consoles import ERR, accept_every_sign, outlive_readers
-from tameshi.core.errors import TameshiError
+from tameshi.commands.consoles import accept_every_sign, outlive_readers
 
 COMMANDS = {
     "plan": "Show the matrix of a study, its run time and the bytes that it writes.",
@@ -82,11 +81,12 @@ for _name, _help in COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command line; print an expected error as one message and exit with its status."""
+    """Run the command line; print any error as one message and exit with its status."""
     accept_every_sign()
     outlive_readers()
     try:
         app()
-    except TameshiError as error:
-        ERR.print(str(error), soft_wrap=True)
-        sys.exit(error.exit_status)
+    except Exception as error:
+        from tameshi.commands.failures import told  # a successful command needs no part of it
+
+        sys.exit(told(error))

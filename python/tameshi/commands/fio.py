@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +17,8 @@ from rich.console import Console
 from tameshi import fio, guard
 from tameshi.commands.consoles import ERR
 from tameshi.commands.options import check_word
-from tameshi.core.errors import BadInput, GuardRefusal, RunFailed
+from tameshi.core.errors import BadInput, RunFailed
+from tameshi.core.exit_status import ExitStatus
 from tameshi.core.reasons import distinct, reason
 from tameshi.core.spec_types import World
 from tameshi.report.words.text import Text
@@ -29,8 +28,6 @@ from tameshi.workflow import study_folder
 from tameshi.workflow.execute import Conducted, conduct, remove_targets
 from tameshi.workflow.prepare import prepare
 
-INVALID = 3
-"""Exit status of untrustworthy results."""
 TERSE = 3
 """Supported version of fio's terse output."""
 _OURS = re.compile(rb"fio-|3;fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d+, \d+|$")
@@ -190,7 +187,9 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     if done.complete and not asked.keep:
         remove_targets(prepared.examined.values())
     status = _tell(done, translation, folder, asked, console)
-    return 130 if done.interrupted else status or int(not done.complete)
+    if done.interrupted:
+        return ExitStatus.INTERRUPTED
+    return status or (ExitStatus.DONE if done.complete else ExitStatus.FAILED)
 
 
 def _device(asked: Asked) -> str | None:
@@ -265,9 +264,9 @@ def _tell(
     document["tameshi"] = {"verdict": verdict, "record": str(folder.resolve())}
     text = "".join(_printed(form, document, translation) for form in asked.formats)
     for name, rows in fio.fio_logs(chosen, translation).items():
-        write_output(Path(name), rows)
+        _write(Path(name), rows)
     if asked.output:
-        write_output(asked.output, text)
+        _write(asked.output, text)
     else:
         typer.echo(text, nl=False)
     broken = fio.errors_of(chosen, translation)
@@ -275,7 +274,9 @@ def _tell(
         console.print(f"error: {sentence}", soft_wrap=True)
     for words in Text().reasons(verdict["reasons"]):
         console.print(f"{verdict['level']}: {words}", soft_wrap=True)
-    return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
+    if broken:
+        return ExitStatus.FAILED
+    return ExitStatus.INVALID if verdict["level"] == "invalid" else ExitStatus.DONE
 
 
 def _report(folder: Path, runs: study_folder.StudyRuns) -> dict[str, Any]:
@@ -286,21 +287,6 @@ def _report(folder: Path, runs: study_folder.StudyRuns) -> dict[str, Any]:
     return dict(results["verdict"])
 
 
-def write_output(path: Path, text: str) -> None:
-    """Write results to a path of a job file or option; overwrite only earlier results.
-
-    Raises `GuardRefusal` for a file with other content, and for anything but a regular file.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise GuardRefusal(f"cannot write: {error.strerror}", where=str(path)) from None
-    with open(descriptor, "r+b") as file:
-        status = os.fstat(descriptor)
-        beginning = file.read(200) if stat.S_ISREG(status.st_mode) else b"?"
-        if status.st_size and not _OURS.match(beginning):
-            message = "not overwritten: the file holds something other than results"
-            raise GuardRefusal(message, where=str(path), hint="Choose another name.")
-        file.seek(0)
-        file.truncate()
-        file.write(text.encode())
+def _write(path: Path, text: str) -> None:
+    """Write results to a path of a job file or option; replace only earlier results."""
+    guard.write_output(path, text.encode(), lambda beginning: bool(_OURS.match(beginning)))

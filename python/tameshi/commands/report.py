@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from tameshi import guard
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import VerboseOption
 from tameshi.commands.summary import print_summary
+from tameshi.core.errors import GuardRefusal
+from tameshi.record import store
 from tameshi.report.layouts import FORMS, as_form
-from tameshi.report.study import markdown, terminal
+from tameshi.report.study import markdown, render, terminal
+from tameshi.report.view.inputs import ReportInputs
 from tameshi.workflow import study_folder
+
+STANDARD_OUTPUT = "-"
+WRITTEN = ("html", "md", "json", "terminal")
+_SIGNS = {"html": b'<meta name="generator" content="Tameshi">', "json": b'"schema_version"'}
+"""Beginnings of earlier reports; in other formats, the question or title of the same study."""
 
 app = typer.Typer(add_completion=False)
 
@@ -26,29 +37,79 @@ def report_command(
         typer.Option(
             "--format",
             help=(
-                "Output format: html, md or terminal; tpcc-mysql or sysbench prints each run "
-                "in the layout of that tool."
+                "Output format: html, md, json (results.json) or terminal; tpcc-mysql or sysbench "
+                "prints each run in the layout of that tool."
             ),
         ),
     ] = "html",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            help=(
+                "File for the output, or - for standard output; nothing is written to the folder. "
+                "[default: report.html in the folder; standard output for other formats]"
+            ),
+        ),
+    ] = None,
     lang: LangOption = "en",
     verbose: VerboseOption = False,
 ) -> None:
     """Rebuild results.json and the report from the runs of a study folder."""
     check_language(lang)
-    check_word("--format", form, ["html", "md", "terminal", *FORMS])
-    if form in FORMS:
-        study_folder.read_summary(folder)
-        typer.echo(as_form(form, study_folder.read_runs(folder).runs), nl=False)
-        return
-    if form == "html":
+    check_word("--format", form, [*WRITTEN, *FORMS])
+    if form == "html" and out is None:
+        _rebuild(folder, lang, verbose=verbose)
+    elif form == "terminal" and out is None:
+        OUT.print(terminal(_inputs(folder), lang))
+    else:
+        _deliver(_text(folder, form, lang), form, out or STANDARD_OUTPUT)
+
+
+def _rebuild(folder: Path, lang: str, *, verbose: bool) -> None:
+    try:
         print_summary(study_folder.show(folder, lang), OUT, verbose=verbose)
-        return
+    except GuardRefusal as refusal:
+        refusal.hint = "--out FILE writes the report elsewhere, --out - to standard output."
+        raise
+
+
+def _inputs(folder: Path) -> ReportInputs:
+    """Return what a report shows, without writing to the folder."""
     summary, reproduce = study_folder.read_summary(folder)
     runs = study_folder.read_runs(folder)
-    results = study_folder.write_results(folder, summary, runs)
-    inputs = study_folder.report_inputs(results, runs.runs, reproduce)
-    if form == "md":
-        typer.echo(markdown(inputs, lang), nl=False)
-    else:
-        OUT.print(terminal(inputs, lang))
+    results = study_folder.found_in(folder, summary, runs)
+    return study_folder.report_inputs(results, runs.runs, reproduce)
+
+
+def _text(folder: Path, form: str, lang: str) -> str:
+    """Return the output in a format."""
+    if form in FORMS:
+        study_folder.read_summary(folder)
+        return as_form(form, study_folder.read_runs(folder).runs)
+    inputs = _inputs(folder)
+    formats: dict[str, Callable[[], str]] = {
+        "html": lambda: render(inputs, lang),
+        "md": lambda: markdown(inputs, lang),
+        "json": lambda: store.as_json(inputs.results).decode(),
+        "terminal": lambda: _plain(inputs, lang),
+    }
+    return formats[form]()
+
+
+def _plain(inputs: ReportInputs, lang: str) -> str:
+    """Return the terminal's report as text of 100 columns."""
+    console = Console(width=100, no_color=True)
+    with console.capture() as captured:
+        console.print(terminal(inputs, lang))
+    return captured.get()
+
+
+def _deliver(text: str, form: str, out: str) -> None:
+    """Write the output to standard output or a file; replace only an earlier report."""
+    if out == STANDARD_OUTPUT:
+        typer.echo(text, nl=False)
+        return
+    data = text.encode(errors="replace")
+    known = _SIGNS.get(form, data.partition(b"\n")[0])
+    guard.write_output(Path(out), data, lambda beginning: known in beginning)

@@ -84,7 +84,9 @@ def run_command(
     ] = "auto",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Results folder. [default: tameshi-results/STUDY]"),
+        typer.Option(
+            "--out", help="Results folder. [default: tameshi-results/STUDY or STUDY-quick]"
+        ),
     ] = None,
     jobs: Annotated[
         int, typer.Option("--jobs", min=1, help="Number of simulated runs in parallel.")
@@ -111,7 +113,7 @@ def run_command(
     check_worlds(worlds, bound)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     announce(prepared, ERR if as_data else OUT)
-    folder = out or default_out(study)
+    folder = out or default_out(study, quick=quick)
     if fresh and folder.exists():
         guard.remove_folder(folder)
     _conduct(prepared, folder, lang, jobs, keep=keep, told=_Output(verbose, as_data))
@@ -144,9 +146,9 @@ def _conduct(
     end(interrupted=done.interrupted, complete=done.complete)
 
 
-def default_out(study: StudyFile) -> Path:
-    """Return the default folder of a study's results."""
-    return Path("tameshi-results") / study.name
+def default_out(study: StudyFile, *, quick: bool) -> Path:
+    """Return the default folder of a study's results; a quick run has one of its own."""
+    return Path("tameshi-results") / (f"{study.name}-quick" if quick else study.name)
 
 
 def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import check_word
+from tameshi.core.exit_status import ExitStatus
 from tameshi.run.verify import AFTER, described, verify
 from tameshi.study.bindings import read_bindings
 
@@ -50,4 +51,4 @@ def verify_command(
         if len(bad) > SHOWN_BLOCKS:
             OUT.print(f"  … and {len(bad) - SHOWN_BLOCKS} more")
     if broken:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitStatus.FAILED)

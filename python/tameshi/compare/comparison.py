@@ -13,13 +13,12 @@ from tameshi.compare.rules import CHANGEABLE, EFFECTS, RULES
 from tameshi.compare.sides import Levels, Side
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
+from tameshi.core.exit_status import ExitStatus
 from tameshi.record.store import SealedRun
 
 COMPARISON_VERSION = 1
 """Form of `--format json`; history: 1, the first."""
 WORLDS = ("simulated", "emulated", "measured")
-INCOMPARABLE = 3
-"""Exit status of an impossible comparison."""
 Level = Literal["comparable", "differences", "incomparable"]
 Runs = Mapping[int, tuple[SealedRun, int]]
 
@@ -182,12 +181,13 @@ def exit_status(comparison: Comparison, fail_on: str) -> int:
     not see.
     """
     if comparison.level == "incomparable":
-        return INCOMPARABLE
+        return ExitStatus.INVALID
     if fail_on != "worse":
-        return 0
+        return ExitStatus.DONE
     if any(j.outcome == "worse" and j.firm for j in comparison.judgements):
-        return 1
-    return INCOMPARABLE if any(j.outcome == "not_judged" for j in comparison.judgements) else 0
+        return ExitStatus.FAILED
+    unseen = any(j.outcome == "not_judged" for j in comparison.judgements)
+    return ExitStatus.INVALID if unseen else ExitStatus.DONE
 
 
 def _check(options: Options) -> None:

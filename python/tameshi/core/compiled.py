@@ -204,7 +204,7 @@ def database_target(address: Mapping[str, Any]) -> dict[str, Any]:
     """Return a database's address (`servers.shape.Address.as_json`) as the driver reads it."""
     if address["product"] == "sqlite":
         return {"sqlite": {"file": address["file"], "pragmas": address.get("pragmas", [])}}
-    keys = ("socket", "host", "port", "user", "password", "database")
+    keys = ("socket", "host", "port", "user", "password", "database", "tls")
     return {address["product"]: {key: address[key] for key in keys if key in address}}
 
 

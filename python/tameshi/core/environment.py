@@ -49,7 +49,7 @@ def environment(targets: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS) 
     """Return the contents of `environment.json`; sizes in bytes. Never raises: a missing fact is
     null."""
     return {
-        "tameshi": _tameshi_version(),
+        "tameshi": tameshi_version(),
         "python": platform.python_version(),
         "kernel": platform.release(),
         "machine": {
@@ -242,7 +242,8 @@ def _cpu_model(proc: Path) -> str | None:
     return match[1].strip() if match else None
 
 
-def _tameshi_version() -> str | None:
+def tameshi_version() -> str | None:
+    """Return the version of the installed package; None if it is not installed."""
     try:
         return metadata.version("tameshi")
     except metadata.PackageNotFoundError:

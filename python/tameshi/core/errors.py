@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from tameshi.core.exit_status import ExitStatus
+
 
 class TameshiError(Exception):
     """Failure with place, finding and remedy.
@@ -18,7 +20,7 @@ class TameshiError(Exception):
     `hint` (remedy, a full sentence). All but `message` may be empty.
     """
 
-    exit_status: ClassVar[int] = 1
+    exit_status: ClassVar[int] = ExitStatus.FAILED
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class TameshiError(Exception):
 class BadInput(TameshiError):
     """Unusable input of the user: study, option or path."""
 
-    exit_status: ClassVar[int] = 2
+    exit_status: ClassVar[int] = ExitStatus.REFUSED
 
 
 class StudyError(BadInput):
@@ -106,7 +108,7 @@ def refuse_all(errors: Iterable[BadInput]) -> None:
 class GuardRefusal(TameshiError):
     """Refusal to write to or delete a target that Tameshi did not make."""
 
-    exit_status: ClassVar[int] = 2
+    exit_status: ClassVar[int] = ExitStatus.REFUSED
 
 
 class RunFailed(TameshiError):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tameshi.core.exit_status import ExitStatus
 from tameshi.doctor.facts import Disk, Facts, Target
 from tameshi.doctor.table import CHECKS, LANGUAGES, State
 
@@ -83,7 +84,7 @@ class Diagnosis:
     @property
     def exit_status(self) -> int:
         """Return 0 if the measured world can run, else 1."""
-        return 0 if self.can("measured") else 1
+        return ExitStatus.DONE if self.can("measured") else ExitStatus.FAILED
 
 
 @dataclass(frozen=True)

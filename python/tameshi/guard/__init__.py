@@ -22,7 +22,9 @@ from tameshi.guard.folders import (
     remove_folder,
     write_file,
 )
+from tameshi.guard.handles import size_text, translated
 from tameshi.guard.header import DATA_OFFSET, Header
+from tameshi.guard.outputs import write_output
 from tameshi.guard.plans import TargetPlan, check_target, check_targets, refuse_unused
 from tameshi.guard.reading import ReadableTarget, open_to_read
 from tameshi.guard.space import MEMORY_RESERVE_BYTES, RESERVE_BYTES, Need, require_space
@@ -62,5 +64,8 @@ __all__ = [
     "remove_folder",
     "remove_target",
     "require_space",
+    "size_text",
+    "translated",
     "write_file",
+    "write_output",
 ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tameshi.core.errors import GuardRefusal, RunFailed
+from tameshi.core.system_errors import REFUSED_WRITING, explained
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 """Flags that open a directory but no link to one."""
@@ -164,7 +165,7 @@ def forbidden(path: Path) -> GuardRefusal:
         "Tameshi has no permission to write here",
         where=str(path),
         found="no permission, or a file system mounted read-only",
-        accepted=_ACCEPTED_TARGETS,
+        hint="Choose another place, or change its permissions or mount.",
     )
 
 
@@ -174,8 +175,10 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in REFUSED_WRITING:
             raise forbidden(path) from error
+        if known := explained(error, str(path)):
+            raise known from error
         found = (error.strerror or "").lower()
         if error.errno in _NOT_AS_EXPECTED:
             message = "this does not exist, or is not of the expected kind"

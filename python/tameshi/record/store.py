@@ -120,7 +120,8 @@ def locked_study(folder: Path) -> Iterator[int]:
     Workers inherit the lock's descriptor: the lock lasts until the last of them ends.
     """
     guard.claim_folder(folder)
-    lock = os.open(folder / guard.MARKER, os.O_RDWR)
+    with guard.translated(folder):
+        lock = os.open(folder / guard.MARKER, os.O_RDWR)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -149,7 +150,9 @@ def begin_run(
     for name in ("series", "histograms"):
         (folder / name).mkdir()
     guard.write_file(folder / "spec.json", compiled.to_json(spec).encode())
-    guard.write_file(folder / "environment.json", _json({"identity": run_identity, **environment}))
+    guard.write_file(
+        folder / "environment.json", as_json({"identity": run_identity, **environment})
+    )
 
 
 def seal(folder: Path, failure: str | None = None) -> SealedRun:
@@ -174,7 +177,7 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
     findings += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
     outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *findings])
     outcome["files"] = sealed_files(folder)
-    guard.write_file(folder / OUTCOME, _json({**outcome, "sha256": _hash(outcome)}))
+    guard.write_file(folder / OUTCOME, as_json({**outcome, "sha256": _hash(outcome)}))
     return SealedRun(folder, spec, environment, outcome)
 
 
@@ -290,14 +293,14 @@ def _lost(study: Path, run_identity: str) -> Path:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file atomically."""
-    guard.write_file(path, _json(value))
+    guard.write_file(path, as_json(value))
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(_json(value)).hexdigest()
+    return hashlib.sha256(as_json(value)).hexdigest()
 
 
-def _json(value: Any) -> bytes:
+def as_json(value: Any) -> bytes:
     """Format JSON with outer tables and lists on several lines, deeper ones on one line, which is
     ten times as fast as laying out all levels."""
     return (_laid_out(value, "") + "\n").encode(errors=ESCAPED)

@@ -5,6 +5,7 @@ The thread that opens it has to live until it is closed: a server dies with its 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -20,9 +21,9 @@ from tameshi.run.database_work import loads_of
 from tameshi.servers import cache_state
 from tameshi.servers.datasets import DataSets, Facts
 from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
-from tameshi.servers.placement import Place, Serving, data_of
+from tameshi.servers.placement import Place, Serving, connections_of, data_of, loaders
 from tameshi.servers.private import DataDirectory, PrivateServer
-from tameshi.servers.product import ClientError
+from tameshi.servers.product import Address, ClientError, Product
 
 LOG = "server.log"
 Progress = Callable[[str, Mapping[str, Any]], None]
@@ -68,12 +69,13 @@ class Database:
             self._folder / LOG,
             program=self._serving.program,
             loading=loading,
+            connections=connections_of(self._spec.phases),
         )
 
     @property
     def address(self) -> dict[str, Any]:
         """Return the address for the load."""
-        return self.server.address.as_json()
+        return _for_load(self.server.product, self.server.address)
 
     @property
     def is_kept(self) -> bool:
@@ -124,13 +126,18 @@ class Database:
         """Stop the server cleanly; return why the run is void, if that or the server failed."""
         product = self.server.product
         if not product.embedded and self.server.pid is None:
-            said = " / ".join(self.server.last_words()) or "it said nothing"
-            return f"{product.title} ended during the run. Found: {said}."
+            return f"during the run, {self.server.ended() or f'{product.title} was gone'}"
         self.server.stop()
         return None
 
     def _copied(self, done_bytes: int, size_bytes: int) -> None:
         self._progress("copy", {"done_bytes": done_bytes, "size_bytes": size_bytes})
+
+
+def _for_load(product: Product, address: Address) -> dict[str, Any]:
+    """Return a database's address with what its own sessions and loaders need."""
+    own = {"own_session": list(product.own_session), "loaders": loaders()}
+    return {**address.as_json(), **own}
 
 
 class UsersDatabase:
@@ -145,7 +152,7 @@ class UsersDatabase:
         self._folder = folder
         self.server = server
         secret_in = secret_name(server.product)
-        self.address = server.address.as_json() | {"secret_in": secret_in}
+        self.address = _for_load(server.product, server.address) | {"secret_in": secret_in}
         loads = loads_of(spec, folder, self.address)[1]
         names = (name for load in loads for name in Oltp(load).tables())
         self._tables = list(dict.fromkeys(names))
@@ -163,8 +170,30 @@ class UsersDatabase:
                 hint="Name an empty database, or drop them yourself: "
                 f"DROP TABLE {', '.join(there)}",
             )
+        self._require_rights()
         self._making = True
         yield self.server
+
+    def _require_rights(self) -> None:
+        """Try every right of a run on a table of its own, before the load."""
+        product, address = self.server.product, self.server.address
+        table = f"tameshi_rights_{secrets.token_hex(4)}"
+        statements = product.rehearsal(address, table)
+        try:
+            with self.server.client() as client:
+                client.query(statements[0])
+                try:
+                    for statement in statements[1:]:
+                        client.query(statement)
+                finally:
+                    client.query(statements[0])
+        except ClientError as error:
+            raise RunFailed(
+                "this user lacks a right that a run needs",
+                where=where_it_is(address),
+                found=str(error),
+                accepted=["a user who may create, index, read, change and drop tables there"],
+            ) from None
 
     def restore(self) -> None:
         """Do nothing: the database was loaded for this run."""
@@ -173,9 +202,13 @@ class UsersDatabase:
         """Do nothing: the server is running."""
 
     def verify(self) -> None:
-        """Record that the state of its caches is unknown."""
-        where = where_it_is(self.server.address)
-        append_event(self._folder, 0, "running_server", address=where, tables=self._tables)
+        """Record that the state of its caches is unknown, and how its connections are encrypted."""
+        address = self.server.address
+        with self.server.client() as client:
+            version = self.server.product.encryption(client)
+        tls = {"version": version, "verified": address.tls.verifies} if version else None
+        where = where_it_is(address)
+        append_event(self._folder, 0, "running_server", address=where, tables=self._tables, tls=tls)
 
     def end(self) -> str | None:
         """Do nothing: Tameshi does not stop this server."""

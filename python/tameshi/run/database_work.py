@@ -169,7 +169,8 @@ def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) ->
         "interval": spec.interval,
         "phases": phases,
         "ledger": {"journal": str(ledger)} if ledger else None,
-        "loaders": max(2, os.cpu_count() or 1),
+        "loaders": address.get("loaders", 2),
+        "own_session": address.get("own_session", []),
     }
 
 

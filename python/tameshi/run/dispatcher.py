@@ -31,6 +31,7 @@ from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.private import PrivateServer, full_hint
+from tameshi.servers.product import ClientError
 from tameshi.study import least
 from tameshi.study.file import longest_ns, next_runs
 
@@ -180,6 +181,8 @@ def run_one(session: Session, task: Task) -> None:
         return
     except TameshiError as error:
         failure = str(error)
+    except ClientError as error:
+        failure = f"the database refused a statement of Tameshi's: {error}"
     except OSError as error:
         failure = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     try:
@@ -277,8 +280,8 @@ def _load(session: Session, task: Task, folder: Path, database: Database | Users
             raise RunFailed("stopped while its data set was loaded")
         if failure:
             said = ""
-            if isinstance(server, PrivateServer) and server.pid is None:
-                said = " / ".join(server.last_words())
+            if isinstance(server, PrivateServer):
+                said = server.ended() or ""
             sentence = f"the data set could not be loaded: {failure.rstrip('.')}"
             raise RunFailed(sentence, found=said, hint=full_hint([failure, said]))
         if not holds:

@@ -14,7 +14,15 @@ from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
-from tameshi.servers.placement import Place, Serving, data_of, place_of, serving_of, volume_bytes
+from tameshi.servers.placement import (
+    Place,
+    Serving,
+    connections_of,
+    data_of,
+    place_of,
+    serving_of,
+    volume_bytes,
+)
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import refusals
 
@@ -102,6 +110,7 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
             data_of(run.phases)
             name = run.database.engine
             serving = serving_of(name, (run.engines or {})[name], bindings.server)
+            serving.require_connections(connections_of(run.phases))
             found.setdefault(name, serving)
             if serving.running and run.start is not Start.as_is:
                 raise BadInput(

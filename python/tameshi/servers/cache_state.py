@@ -53,6 +53,7 @@ def enforce(server: PrivateServer, start: Start) -> None:
         server.stop()
         drop_page_cache(server.home.data)
         server.start()
+        drop_page_cache(server.home.data)  # the start read the log, through the cache or not
     elif start is Start.warm:
         if server.product.embedded:
             _read_all(server.home.data)
@@ -112,7 +113,10 @@ def _not_warm(residency: Residency, embedded: bool) -> Iterator[Reason]:
 def drop_page_cache(folder: Path) -> None:
     """Write back and drop the page cache of the files below a folder."""
     for path in _files(folder):
-        fd = os.open(path, os.O_RDONLY)
+        try:
+            fd = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # a running server deletes files of its own
+            continue
         try:
             os.fsync(fd)
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -6,12 +6,14 @@ The environment holds its password, which appears in no study, record, message o
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program, version_in
 from tameshi.servers.product import Address, Client, ClientError, Product
+from tameshi.servers.tls import PARAMETERS, tls_of
 
 _SCHEMES = {
     "mariadb": ("mariadb", "mysql"),
@@ -59,6 +61,23 @@ def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
     return server, Program(product.program, version_in(said), "")
 
 
+def require_room(server: RunningServer, connections: int) -> None:
+    """Raise `BadInput` if the server does not admit this many more connections."""
+    product = server.product
+    try:
+        with server.client(timeout_seconds=10) as client:
+            room = product.room(client)
+    except ClientError:
+        return  # a user without the right to look; the run itself will tell
+    if room is not None and room < connections:
+        raise BadInput(
+            f"{product.title} admits fewer connections than clients and Tameshi need",
+            key=f"engine.{product.name}.dsn",
+            found=f"room for {room}, of {connections} needed",
+            hint="Raise max_connections of the server or of its user, or use fewer clients.",
+        )
+
+
 def where_it_is(address: Address) -> str:
     """Return a server's address for display and for a run's identity, without a password."""
     place = str(address.socket) if address.socket else address.host
@@ -72,7 +91,9 @@ def secret_name(product: Product) -> str:
 
 
 def read_dsn(product: Product, dsn: str) -> Address:
-    """Parse a connection string: `mariadb://user@host:3306/database`, `?socket=/path`.
+    """Parse a connection string: `mariadb://user@host:3306/database?sslmode=require`.
+
+    `?socket=` and `?host=` name a Unix socket, or its folder as libpq does.
 
     Raises `BadInput`, which shows nothing of a string with a password.
     """
@@ -99,15 +120,33 @@ def read_dsn(product: Product, dsn: str) -> Address:
     database = unquote(parts.path.lstrip("/"))
     if parts.scheme not in schemes or not parts.username or not database:
         raise BadInput("invalid connection string", key=key, found=dsn, accepted=example)
-    unknown = sorted(set(further) - {"socket"})
+    given = {name: values[-1] for name, values in further.items()}
+    known = ("socket", "host", "port", *PARAMETERS)
+    unknown = sorted(set(given) - set(known))
     if unknown:
-        raise BadInput("unknown parameter", key=key, found=unknown[0], accepted=["socket"])
-    socket = Path(further["socket"][0]) if "socket" in further else None
+        raise BadInput("unknown parameter", key=key, found=unknown[0], accepted=known)
+    number = given.get("port", "")
+    if number and not number.isdigit():
+        raise BadInput("invalid connection string", key=key, found=dsn, accepted=example)
+    port = int(number) if number else port
+    host = given.get("host") or _host_in(parts.netloc)
+    path = given.get("socket") or (host if host.startswith("/") else "")
+    socket = Path(path) if path else None
+    if socket and socket.is_dir():
+        socket = product.socket_in(socket, port)
     return Address(
         product.name,
         database,
         user=unquote(parts.username),
-        host="" if socket else parts.hostname or "localhost",
+        host="" if socket else host or "localhost",
         port=None if socket else port,
         socket=socket,
+        tls=tls_of(given, key),
     )
+
+
+def _host_in(netloc: str) -> str:
+    """Return the host of `user@host:port`; a percent-encoded path keeps its case."""
+    place = netloc.rpartition("@")[2]
+    bracketed = re.match(r"\[(.*)\]", place)
+    return bracketed[1] if bracketed else unquote(place.partition(":")[0])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import pymysql
 from pymysql.connections import Connection
@@ -91,6 +91,12 @@ class Innodb(Product):
     """Server of the MySQL family."""
 
     account = "mysql"
+    connections_max = 151
+    own_session: ClassVar[tuple[str, ...]] = (
+        "SET SESSION innodb_lock_wait_timeout = 50, lock_wait_timeout = 86400, "
+        "wait_timeout = 28800, net_read_timeout = 600, net_write_timeout = 600, "
+        "sql_select_limit = 18446744073709551615, sql_safe_updates = 0",
+    )
     own_options = _OWN_OPTIONS
     own_pattern = re.compile(r"plugin_.*|wsrep.*|ssl.*|admin_.*|mysqlx.*|early_plugin.*")
     status_table = ""
@@ -159,7 +165,7 @@ class Innodb(Product):
 
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect by the MySQL protocol."""
-        return InnodbClient(address, timeout_seconds, secret)
+        return InnodbClient(address, timeout_seconds, secret, self.own_session)
 
     def tables(self, client: Client, database: str) -> set[str]:
         """Return the tables that the server lists."""
@@ -169,10 +175,25 @@ class Innodb(Product):
         )
         return {str(name) for (name,) in rows}
 
-    def drop_table(self, address: Address, table: str) -> str:
-        """Return the statement; its connections have no current database."""
+    def table_name(self, address: Address, table: str) -> str:
+        """Return it with its database; connections of `enter` have no current one."""
         database = address.database.replace("`", "``")
-        return f"DROP TABLE `{database}`.`{table}`"
+        return f"`{database}`.`{table}`"
+
+    def encryption(self, client: Client) -> str:
+        """Return the session's status variable."""
+        rows = client.query("SHOW SESSION STATUS LIKE 'Ssl_version'")
+        return str(rows[0][1]) if rows else ""
+
+    def room(self, client: Client) -> int | None:
+        """Compare the server's and the account's limits with the connections in use."""
+        ((most, own),) = client.query("SELECT @@max_connections, @@SESSION.max_user_connections")
+        ((used,),) = client.query(
+            f"SELECT VARIABLE_VALUE FROM {self.status_table} "
+            "WHERE VARIABLE_NAME = 'Threads_connected'"
+        )
+        free = int(most) - int(used) + 1  # this connection ends
+        return min(free, int(own)) if int(own) else free
 
     def settle(self, client: Client) -> None:
         """Let the next stop purge and merge everything, so that no start has to."""
@@ -269,17 +290,22 @@ def as_arguments(options: Mapping[str, str]) -> list[str]:
 class InnodbClient:
     """Connection by PyMySQL."""
 
-    def __init__(self, address: Address, timeout_seconds: float, secret: str) -> None:
+    def __init__(
+        self, address: Address, timeout_seconds: float, secret: str, begin: Sequence[str] = ()
+    ) -> None:
         where: dict[str, Any] = (
-            {"unix_socket": str(address.socket)}
+            {"unix_socket": str(address.socket), "ssl_disabled": True}
             if address.socket
             else {"host": address.host, "port": address.port or 3306}
         )
         try:
+            if address.host:
+                encrypted = {"ssl": address.tls.context()}
+                where |= {"ssl_disabled": True} if address.tls.mode == "disable" else encrypted
             self._connection: Connection[Any] = pymysql.connect(
                 **where,
                 user=address.user,
-                password=secret,
+                password=secret.encode(),  # the library encodes a string as Latin-1
                 autocommit=True,
                 connect_timeout=max(1, round(timeout_seconds)),
                 read_timeout=timeout_seconds,
@@ -287,6 +313,8 @@ class InnodbClient:
             )
         except (pymysql.MySQLError, OSError) as error:
             raise ClientError(words_of(error)) from None
+        for statement in begin:
+            self.query(statement)
 
     def query(self, statement: str) -> Rows:
         """Return the rows of a statement."""

@@ -22,6 +22,12 @@ class MariaDB(Innodb):
     remedy = "On Debian: apt-get install mariadb-server"
     # With pages of 16 KiB; 10.11 prints it when it refuses less.
     pool_bytes_min = 6 << 20
+    own_session = (
+        "SET SESSION max_statement_time = 0, idle_transaction_timeout = 0, "
+        "idle_readonly_transaction_timeout = 0, idle_write_transaction_timeout = 0, "
+        "tx_read_only = 0",
+        *Innodb.own_session,
+    )
     commits = ("0", "1", "2", "3")
     status_table = "information_schema.GLOBAL_STATUS"
 

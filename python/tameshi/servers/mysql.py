@@ -22,6 +22,10 @@ class MySQL(Innodb):
         "(--server mysql=mariadb)."
     )
     pool_bytes_min = 5 << 20  # the manual's minimum of innodb_buffer_pool_size
+    own_session = (
+        *Innodb.own_session,
+        "SET SESSION max_execution_time = 0, transaction_read_only = 0",
+    )
     status_table = "performance_schema.global_status"
 
     def redo_log(self, size_bytes: int, version: str) -> dict[str, str]:

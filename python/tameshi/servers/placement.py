@@ -18,7 +18,7 @@ from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Engine, PhaseSpec
 from tameshi.servers.accounts import account_of, require_passage
 from tameshi.servers.catalog import fits, product_named, program_of
-from tameshi.servers.dsn import RunningServer, reached, where_it_is
+from tameshi.servers.dsn import RunningServer, reached, require_room, where_it_is
 from tameshi.servers.installed import Program
 from tameshi.servers.private import DataDirectory, prepare_directory
 from tameshi.servers.product import Product
@@ -60,6 +60,13 @@ class Serving:
             engine = engine.model_copy(update={"version": None})
         running = RunningServer(self.product, engine.dsn) if engine.dsn else None
         return replace(self, engine=engine, running=running)
+
+    def require_connections(self, number: int) -> None:
+        """Raise `BadInput` if the server does not admit this many connections."""
+        if self.running:
+            require_room(self.running, number)
+        else:
+            self.product.admitting(number, self.product.options(self.engine, self.program))
 
     def described(self) -> str:
         """Return an announcement line for the user."""
@@ -184,6 +191,23 @@ def place_of(
         if not one.product.embedded:
             require_passage(account_of(one.product), real)
     return Place(storage, real, size_bytes, tuple(destroy), plan)
+
+
+OWN_CONNECTIONS = 8
+"""Most connections of Tameshi's own at once: sampling, checks and set-up."""
+
+
+def connections_of(phases: Sequence[PhaseSpec]) -> int:
+    """Return the connections of a run: its clients, or its loaders, and Tameshi's own."""
+    programs = [program for phase in phases for program in phase.programs or ()]
+    settings = [next(iter(program.model_dump(mode="json").values())) for program in programs]
+    clients = [int(each.get("clients") or 1) + 1 for each in settings]  # one defers deliveries
+    return max(loaders(), *clients, 0) + OWN_CONNECTIONS
+
+
+def loaders() -> int:
+    """Return the number of connections that load a data set."""
+    return min(max(2, os.cpu_count() or 1), 64)
 
 
 def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:

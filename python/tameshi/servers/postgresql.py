@@ -64,6 +64,14 @@ class PostgreSQL(Product):
     program = "postgres"
     remedy = "On Debian: apt-get install postgresql"
     account = "postgres"
+    connections_max = 100
+    own_session = (
+        "SET statement_timeout = 0",
+        "SELECT set_config(name, boot_val, false) FROM pg_settings WHERE name IN ("
+        "'lock_timeout', 'transaction_timeout', 'idle_session_timeout', "
+        "'idle_in_transaction_session_timeout', 'default_transaction_read_only', "
+        "'default_transaction_isolation')",
+    )
     stop_signal = signal.SIGINT  # a fast shutdown; SIGTERM waits for clients
     pool_bytes_min = 128 << 10
     own_options = frozenset(
@@ -141,6 +149,10 @@ class PostgreSQL(Product):
         pairs = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [program.path, "-D", str(home.data), *pairs]
 
+    def socket_in(self, folder: Path, port: int | None) -> Path:
+        """Return the socket of a port in a folder, as libpq names it."""
+        return folder / f".s.PGSQL.{port or PORT}"
+
     def bury(self, home: Home) -> None:
         """Remove the System V segment by which it detects other users of its files.
 
@@ -165,6 +177,23 @@ class PostgreSQL(Product):
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect to the database itself: its user may lack access to others."""
         return PostgresClient(address, address.database, timeout_seconds, secret)
+
+    def encryption(self, client: Client) -> str:
+        """Return the session's row of pg_stat_ssl."""
+        rows = client.query("SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        return str(rows[0][0] or "") if rows else ""
+
+    def room(self, client: Client) -> int | None:
+        """Compare the limits of server, database and role with the connections in use."""
+        ((server, database, role),) = client.query(
+            "SELECT current_setting('max_connections')::int"
+            " - CASE WHEN rolsuper THEN 0"
+            " ELSE current_setting('superuser_reserved_connections')::int END"
+            " - (SELECT sum(numbackends) FROM pg_stat_database)::int + 1,"
+            " datconnlimit, rolconnlimit FROM pg_roles, pg_database"
+            " WHERE rolname = current_user AND datname = current_database()"
+        )
+        return int(min([server, *(limit for limit in (database, role) if limit >= 0)]))
 
     def tables(self, client: Client, database: str) -> set[str]:
         """Return the tables that an unqualified name could mean."""
@@ -275,12 +304,15 @@ class PostgresClient:
         self, address: Address, database: str, timeout_seconds: float, secret: str
     ) -> None:
         where: dict[str, Any] = (
-            {"unix_sock": str(address.socket)}
+            {"unix_sock": str(address.socket), "ssl_context": False}
             if address.socket
             else {"host": address.host, "port": address.port or PORT}
         )
         self.database = database
         try:
+            if address.host:
+                plain = address.tls.mode == "disable"
+                where |= {"ssl_context": False if plain else address.tls.context()}
             self._connection = Connection(
                 address.user,
                 **where,
@@ -291,6 +323,8 @@ class PostgresClient:
             )
         except (PgError, InterfaceError, OSError) as error:
             raise ClientError(_words_of(error)) from None
+        for statement in PostgreSQL.own_session:
+            self.query(statement)
 
     def query(self, statement: str) -> Rows:
         """Return the rows of a statement."""

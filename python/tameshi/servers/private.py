@@ -18,11 +18,13 @@ import psutil
 
 from tameshi import guard
 from tameshi.core.errors import BadInput, RunFailed
+from tameshi.core.memory_group import MemoryGroup, memory_group
 from tameshi.core.spec_types import Engine
 from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
+from tameshi.servers.endings import cause_of
 from tameshi.servers.installed import Program
-from tameshi.servers.product import Address, Client, ClientError, Home, Product
+from tameshi.servers.product import Address, Client, ClientError, Home, Product, size_of
 
 INITIALISE_SECONDS = 300.0
 START_SECONDS = 300.0
@@ -123,7 +125,8 @@ class PrivateServer:
 
     `log` is a file in a folder of Tameshi's for the server's messages. The thread that starts the
     server has to outlive it: the kernel kills the server when that thread ends, so that no server
-    outlives Tameshi. `loading` selects the product's settings for loading a data set.
+    outlives Tameshi. `loading` selects the product's settings for loading a data set. `connections`
+    of clients and of Tameshi are admitted.
     """
 
     def __init__(
@@ -135,18 +138,22 @@ class PrivateServer:
         *,
         program: Program | None = None,
         loading: bool = False,
+        connections: int = 0,
     ) -> None:
         self.product = product
         self.program = program or program_of(product, engine)
         self.options = product.options(engine, self.program)
         if loading:
             self.options |= product.loading(self.options)
+        self.options = product.admitting(connections, self.options)
+        self._pool_bytes = size_of(engine.buffer_pool) if engine.buffer_pool else 0
         self.home = directory.home
         self.directory = directory
         self._account = account_of(product)
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._said_from = 0
+        self._group: MemoryGroup = memory_group()
         reach = len(os.fsencode(str(self.address.socket or "")))
         if reach > _LONGEST_SOCKET_PATH:
             raise BadInput(
@@ -225,7 +232,7 @@ class PrivateServer:
         try:
             while not self._answers():
                 if process.poll() is not None:
-                    raise self._failure(f"ended during start-up ({_how(process.returncode)})")
+                    raise self._failure(f"ended during start-up ({self._cause(process)})")
                 if time.monotonic() > deadline:
                     raise self._failure(f"was not ready in {patience_seconds:g} s")
                 time.sleep(_POLL_SECONDS)
@@ -247,7 +254,7 @@ class PrivateServer:
         finally:
             self._give_up()
         if status:
-            raise self._failure(f"failed at shutdown ({_how(status)})")
+            raise self._failure(f"failed at shutdown ({self._cause(process)})")
 
     def kill(self) -> None:
         """Send SIGKILL. The kernel keeps its writes: this proves nothing about storage."""
@@ -267,11 +274,23 @@ class PrivateServer:
         """Connect for Tameshi's own use; raise `ClientError`."""
         return self.product.connect(self.address, timeout_seconds)
 
+    def ended(self) -> str | None:
+        """Return the cause of its end and its errors; None while it runs."""
+        if self._process is None or self._process.poll() is None:
+            return None
+        errors = " / ".join(self._errors()[-_KEPT_LINES:])
+        ended = f"{self.product.title} ended ({self._cause(self._process)})"
+        return f"{ended}: {errors}" if errors else ended
+
     def last_words(self) -> list[str]:
         """Return its error messages since the last start; else its last lines."""
-        lines = self._said()
-        telling = [line for line in lines if _TELLING.search(line)]
-        return (telling or lines)[-_KEPT_LINES:]
+        return (self._errors() or self._said())[-_KEPT_LINES:]
+
+    def _errors(self) -> list[str]:
+        return [line for line in self._said() if _TELLING.search(line)]
+
+    def _cause(self, process: subprocess.Popen[bytes]) -> str:
+        return cause_of(process.returncode, self._group, memory_group(), self._pool_bytes)
 
     def _said(self) -> list[str]:
         with suppress(OSError), self._log.open("rb") as file:
@@ -315,6 +334,7 @@ class PrivateServer:
         self._account.own(self.home.run)
         with guard.append_file(self._log) as log:
             self._said_from = log.seek(0, os.SEEK_END)
+            self._group = memory_group()
             try:
                 self._process = subprocess.Popen(
                     self._account.running(command),
@@ -403,7 +423,3 @@ def _wait_gone(process: psutil.Process) -> None:
             if process.status() == psutil.STATUS_ZOMBIE:
                 return
         time.sleep(_POLL_SECONDS)
-
-
-def _how(status: int) -> str:
-    return f"killed by signal {-status}" if status < 0 else f"status {status}"

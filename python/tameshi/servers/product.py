@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from tameshi.core.compiled import size_bytes
 from tameshi.core.errors import BadInput
 from tameshi.servers.installed import Program
+from tameshi.servers.tls import Tls
 
 if TYPE_CHECKING:
     from tameshi.core.spec_types import Doublewrite, Engine, Size
@@ -34,6 +35,7 @@ class Address:
     socket: Path | None = None
     file: Path | None = None
     pragmas: tuple[tuple[str, str], ...] = ()
+    tls: Tls = field(default_factory=Tls)
 
     def as_json(self) -> dict[str, Any]:
         """Return the address for the database driver."""
@@ -46,6 +48,7 @@ class Address:
             "socket": str(self.socket) if self.socket else None,
             "file": str(self.file) if self.file else None,
             "pragmas": [list(pragma) for pragma in self.pragmas],
+            "tls": self.tls.as_json() if self.host else None,
         }
         return {key: value for key, value in facts.items() if value}
 
@@ -128,6 +131,10 @@ class Product(ABC):
     """True if it runs in its client's process: nothing is started, stopped or killed."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
     """Signal for a clean shutdown without waiting for clients."""
+    connections_max: ClassVar[int] = 0
+    """Connections that it admits by default; 0: no limit."""
+    own_session: ClassVar[tuple[str, ...]] = ()
+    """Statements that lift limits of a session which a study may set for its clients."""
     pool_bytes_min: ClassVar[int] = 0
     """Smallest buffer pool with which it starts."""
     own_options: ClassVar[frozenset[str]] = frozenset()
@@ -161,6 +168,10 @@ class Product(ABC):
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect with a time limit on every answer; raise `ClientError`."""
 
+    def socket_in(self, folder: Path, port: int | None) -> Path:
+        """Return the path of the server's socket in a folder; the folder itself if unknown."""
+        return folder
+
     def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect to the database of the user's server; raise `ClientError`."""
         return self.connect(address, timeout_seconds, secret)
@@ -169,9 +180,44 @@ class Product(ABC):
         """Return the tables of the current database of `client`; raise `ClientError`."""
         raise NotImplementedError(self.name)
 
+    def table_name(self, address: Address, table: str) -> str:
+        """Return a table's name as statements of `enter` need it."""
+        return f'"{table}"'
+
     def drop_table(self, address: Address, table: str) -> str:
         """Return the statement that drops a table of a database."""
-        return f'DROP TABLE "{table}"'
+        return f"DROP TABLE IF EXISTS {self.table_name(address, table)}"
+
+    def rehearsal(self, address: Address, table: str) -> list[str]:
+        """Return statements that need every right of a run, on a table that does not exist.
+
+        The first needs the right to drop it, so that nothing can remain.
+        """
+        name = self.table_name(address, table)
+        return [
+            self.drop_table(address, table),
+            f"CREATE TABLE {name} (a INT PRIMARY KEY, b INT)",
+            f"CREATE INDEX {table}_b ON {name} (b)",
+            f"INSERT INTO {name} VALUES (1, 1)",
+            f"UPDATE {name} SET b = 2 WHERE a = 1",
+            f"SELECT b FROM {name}",
+            f"DELETE FROM {name}",
+            self.drop_table(address, table),
+        ]
+
+    def encryption(self, client: Client) -> str:
+        """Return the version of TLS that a connection uses; empty without one.
+
+        Raises `ClientError`.
+        """
+        return ""
+
+    def room(self, client: Client) -> int | None:
+        """Return how many more connections the user's server admits; None if unknown.
+
+        Raises `ClientError`.
+        """
+        return None
 
     def bury(self, home: Home) -> None:
         """Remove a killed server's remains outside its directory; none of it is running."""
@@ -180,6 +226,25 @@ class Product(ABC):
     def loading(self, options: Mapping[str, str]) -> dict[str, str]:
         """Return options that load faster and do not change files; a clean stop follows."""
         return {}
+
+    def admitting(self, connections: int, options: Mapping[str, str]) -> dict[str, str]:
+        """Return the options with a limit of connections that admits this many.
+
+        Raises `BadInput` if the study sets a lower limit.
+        """
+        if not self.connections_max:
+            return dict(options)
+        given = options.get("max_connections", "")
+        if given.isdigit() and int(given) < connections:
+            raise BadInput(
+                "the server admits fewer connections than clients and Tameshi need",
+                key=f"engine.{self.name}.options.max_connections",
+                found=given,
+                accepted=[f"{connections} or more", "no such option: Tameshi raises the limit"],
+            )
+        if given or connections <= self.connections_max:
+            return dict(options)
+        return {**options, "max_connections": str(connections)}
 
     def create(self, client: Client) -> None:
         """Make the database `tameshi` in a new instance."""

@@ -77,6 +77,8 @@ class SQLite(Product):
         pragmas = tuple((name, options[name]) for name in sorted(options, key=_first))
         return Address(self.name, "tameshi", file=home.data / "tameshi.sqlite", pragmas=pragmas)
 
+    own_session = ("PRAGMA busy_timeout = 60000", "PRAGMA query_only = 0")
+
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """Connect by the interpreter's own SQLite, whose version may differ from the load
         driver's."""
@@ -135,6 +137,8 @@ class SqliteClient:
             )
             for name, value in address.pragmas:
                 self._connection.execute(f"PRAGMA {name} = {value}")
+            for statement in SQLite.own_session:
+                self._connection.execute(statement)
         except sqlite3.Error as error:
             raise ClientError(str(error)) from None
 

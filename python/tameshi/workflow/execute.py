@@ -80,18 +80,26 @@ def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
     return prepared.at_rates(rates)
 
 
-def refuse_other(folder: Path, study: StudyFile) -> None:
+def refuse_other(folder: Path, study: StudyFile, *, quick: bool = False) -> None:
     """Raise `BadInput` if a folder holds another study's results, judged by name and text.
 
-    A changed study keeps its folder, and so does a renamed one.
+    A changed study keeps its folder, and so does a renamed one. A quick run replaces no full study.
     """
     if not (folder / study_folder.SUMMARY).exists():
         return
     text = folder / "study.toml"
-    if text.exists() and text.read_bytes() == study.text.encode():
+    same_text = text.exists() and text.read_bytes() == study.text.encode()
+    if same_text and not quick:
         return
     held = study_folder.read_summary(folder)[0]
-    if held.name == study.name:
+    if same_text or held.name == study.name:
+        if quick and not held.quick:
+            raise BadInput(
+                "--quick does not replace the results of a full study",
+                where=str(folder),
+                accepted=["a folder of its own, with --out"],
+                hint="--fresh removes what the folder holds.",
+            )
         return
     raise BadInput(
         f"this folder holds the results of another study than `{study.name}`",
@@ -111,7 +119,7 @@ def conduct(
     """
     current = prepared
     with store.locked_study(folder) as lock:
-        refuse_other(folder, prepared.study)
+        refuse_other(folder, prepared.study, quick=prepared.quick)
         study_folder.read_asked(folder)  # Refuse a damaged one before any run.
         guard.write_file(folder / "study.toml", prepared.study.text.encode())
 

@@ -102,6 +102,13 @@ def write_order(folder: Path, identities: Iterable[str]) -> None:
 
 def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
     """Write results.json atomically."""
+    document = found_in(folder, study, runs)
+    store.write_json(folder / "results.json", document)
+    return document
+
+
+def found_in(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
+    """Return the content of results.json for these runs."""
     document = results(study, runs.runs)
     if runs.damaged:
         document["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
@@ -113,7 +120,6 @@ def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, An
     asked = read_asked(folder)
     if asked is not None:
         document["asked"] = asked
-    store.write_json(folder / "results.json", document)
     return document
 
 

@@ -178,6 +178,29 @@ def test_existing_table_is_neither_overwritten_nor_dropped(
         assert {t.lower() for t in tables(server)} == {"kept", "tameshi_ledger"}
 
 
+def test_user_without_rights_or_connections_is_refused_before_loading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running("mariadb") as server:
+        monkeypatch.setenv(secret_name(server.product), SECRET)
+        before = tables(server)
+        with server.client() as client:
+            client.query("REVOKE ALL ON shop.* FROM ann")
+            client.query("GRANT SELECT, INSERT, CREATE ON shop.* TO ann")
+        done = loaded(tmp_path, "mariadb", dsn_of(server))
+        assert done.returncode == 1
+        (outcome,) = outcomes(tmp_path / "out")
+        said = outcome["reason"]["values"]["text"]
+        assert "lacks a right that a run needs" in said
+        assert "DROP command denied to user 'ann'" in said
+        with server.client() as client:
+            client.query("GRANT UPDATE ON shop.* TO ann WITH MAX_USER_CONNECTIONS 3")
+        done = loaded(tmp_path, "mariadb", dsn_of(server))
+        assert done.returncode == 2
+        assert "room for 3, of 11 needed" in " ".join(done.stderr.split())
+        assert tables(server) == before
+
+
 def test_no_process_shows_the_password() -> None:
     """A worker's command line names the place of the password, not the password."""
     from tameshi.run.database_work import _database

@@ -29,6 +29,7 @@ KEPT_TO = {
     "postgres": "oltp",
     "postgres-protocol": "oltp",
     "rusqlite": "oltp",
+    "rustls": "oltp",
     "tokio-postgres": "oltp",
     "fuser": "emulate",
     "io-uring": "blockio",

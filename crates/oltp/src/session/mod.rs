@@ -5,6 +5,7 @@ mod mysql;
 mod postgresql;
 mod sqlite;
 mod stream;
+mod tls;
 mod wire;
 
 use crate::failure::Failure;
@@ -37,6 +38,16 @@ impl Session {
             Target::Mariadb(server) | Target::Mysql(server) => Self::Mysql(Box::new(mysql::Mysql::open(server, plan)?)),
             Target::Postgresql(server) => Self::Postgresql(Box::new(postgresql::Postgresql::open(server, plan)?)),
         })
+    }
+
+    /// Connect for Tameshi's own statements, without the limits that a study sets for its clients.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub(crate) fn own(target: &Target, plan: &Plan, begin: &[String]) -> Result<Self, Failure> {
+        let mut session = Self::open(target, plan)?;
+        begin.iter().try_for_each(|sql| session.plain(sql))?;
+        Ok(session)
     }
 
     /// True if opening a transaction is a separate statement.

@@ -4,16 +4,16 @@
 use super::super::failure::{Failure, FailureKind};
 use super::super::plan::{Plan, Text};
 use super::super::profile::{self, Stage};
-use super::super::spec::Server;
+use super::super::spec::{Server, Tls, TlsMode};
 use super::binary::{self, Binary, Prepared};
 use super::stream::Stream;
 use super::wire;
 use ::mysql::prelude::{Protocol, Queryable};
-use ::mysql::{Conn, OptsBuilder, QueryResult, Value as Sent};
+use ::mysql::{Conn, OptsBuilder, Params, QueryResult, SslOpts, Value as Sent};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
-use tameshi_workload::program::{Kind, Reply, Statement, Table, Values};
+use tameshi_workload::program::{Kind, Reply, Statement, Table, Value, Values};
 
 /// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -24,10 +24,13 @@ const BULK: usize = 1 << 20;
 /// Connection to MariaDB or MySQL.
 pub struct Mysql {
     connection: Conn,
-    /// Statement execution on the connection's own socket.
-    binary: Binary,
+    /// Statement execution on the connection's own socket; absent with TLS, which only the library
+    /// can speak on it.
+    binary: Option<Binary>,
     texts: Arc<Vec<Text>>,
     prepared: Vec<Option<Prepared>>,
+    /// The same statements, as the library executes them.
+    statements: Vec<Option<::mysql::Statement>>,
     /// True if transactions begin implicitly.
     implicit: bool,
     /// True if the server profiles statements; they are then sent as text, since it profiles no
@@ -54,31 +57,18 @@ fn failure(error: &::mysql::Error) -> Failure {
 
 impl Mysql {
     pub(super) fn open(server: &Server, plan: &Plan) -> Result<Self, Failure> {
-        let opts = OptsBuilder::new()
-            .user(Some(&server.user))
-            .pass(Some(&server.password))
-            .db_name(Some(&server.database))
-            .socket(server.socket.as_ref().map(|socket| socket.to_string_lossy().into_owned()))
-            .ip_or_hostname(Some(&server.host))
-            .tcp_port(server.port.unwrap_or(3306))
-            .tcp_connect_timeout(Some(CONNECT))
-            .prefer_socket(false)
-            .stmt_cache_size(0);
-        let mut connection = Conn::new(opts).map_err(|error| failure(&error))?;
+        let (mut connection, encrypted) = connect(server).map_err(|error| failure(&error))?;
         let implicit = plan.always_in_transaction;
         if implicit {
             connection.query_drop("SET autocommit = 0").map_err(|error| failure(&error))?;
         }
         // A server built without profiling refuses.
         let profiled = plan.profiled && connection.query_drop("SET profiling = 1").is_ok();
-        // SAFETY: the connection keeps its socket open during this call, which duplicates the
-        // descriptor.
-        let socket = unsafe { BorrowedFd::borrow_raw(connection.as_raw_fd()) };
-        let stream = Stream::shared(socket, server.socket.is_some()).map_err(|error| failure(&error.into()))?;
-        let binary = Binary::on(stream);
-        let (texts, prepared) = (Arc::clone(&plan.texts), vec![None; plan.texts.len()]);
+        let binary = if encrypted { None } else { Some(shared(&connection, server)?) };
+        let texts = Arc::clone(&plan.texts);
+        let (prepared, statements) = (vec![None; texts.len()], vec![None; texts.len()]);
         let (as_text, scratch) = (plan.as_text, String::new());
-        Ok(Self { connection, binary, texts, prepared, implicit, profiled, as_text, scratch })
+        Ok(Self { connection, binary, texts, prepared, statements, implicit, profiled, as_text, scratch })
     }
 
     pub(super) fn begins_by_itself(&self) -> bool {
@@ -86,15 +76,23 @@ impl Mysql {
     }
 
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
-        if self.implicit { Ok(()) } else { self.binary.plain("BEGIN") }
+        if self.implicit { Ok(()) } else { self.end("BEGIN") }
     }
 
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
-        self.binary.plain("COMMIT")
+        self.end("COMMIT")
     }
 
     pub(super) fn roll_back(&mut self) -> Result<(), Failure> {
-        self.binary.plain("ROLLBACK")
+        self.end("ROLLBACK")
+    }
+
+    /// Execute a statement that begins or ends a transaction.
+    fn end(&mut self, sql: &str) -> Result<(), Failure> {
+        match &mut self.binary {
+            Some(binary) => binary.plain(sql),
+            None => self.plain(sql),
+        }
     }
 
     pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
@@ -102,7 +100,7 @@ impl Mysql {
     }
 
     pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
-        let Self { connection, binary, prepared, scratch, texts, .. } = self;
+        let Self { connection, binary, prepared, statements, scratch, texts, .. } = self;
         let shape = statement.shape as usize;
         let text = &texts[shape];
         if self.as_text || self.profiled && statement.parameters.is_empty() {
@@ -114,6 +112,10 @@ impl Mysql {
             reply.affected = connection.affected_rows();
             return Ok(());
         }
+        let Some(binary) = binary else {
+            return by_library(connection, &mut statements[shape], text, statement, reply)
+                .map_err(|error| failure(&error));
+        };
         let prepared = match &mut prepared[shape] {
             Some(prepared) => prepared,
             empty => {
@@ -165,6 +167,77 @@ impl Mysql {
         }
         failed.and_then(|()| connection.query_drop("COMMIT")).map_err(|error| failure(&error))
     }
+}
+
+/// Connect; also return whether the connection is encrypted.
+fn connect(server: &Server) -> Result<(Conn, bool), ::mysql::Error> {
+    let options = || {
+        OptsBuilder::new()
+            .user(Some(&server.user))
+            .pass(Some(&server.password))
+            .db_name(Some(&server.database))
+            .socket(server.socket.as_ref().map(|socket| socket.to_string_lossy().into_owned()))
+            .ip_or_hostname(Some(&server.host))
+            .tcp_port(server.port.unwrap_or(3306))
+            .tcp_connect_timeout(Some(CONNECT))
+            .prefer_socket(false)
+            .stmt_cache_size(0)
+    };
+    let mode = server.tls.mode;
+    if server.socket.is_some() || mode == TlsMode::Disable {
+        return Ok((Conn::new(options())?, false));
+    }
+    match Conn::new(options().ssl_opts(encryption(&server.tls))) {
+        Err(error) if mode == TlsMode::Prefer && !matches!(error, ::mysql::Error::MySqlError(_)) => {
+            Ok((Conn::new(options())?, false))
+        }
+        connected => Ok((connected?, true)),
+    }
+}
+
+fn encryption(tls: &Tls) -> SslOpts {
+    let verified = tls.mode >= TlsMode::VerifyCa;
+    SslOpts::default()
+        .with_danger_accept_invalid_certs(!verified)
+        .with_danger_skip_domain_validation(tls.mode < TlsMode::VerifyFull)
+        .with_root_cert_path(tls.authorities.clone().filter(|_| verified))
+}
+
+/// Share the connection's socket.
+fn shared(connection: &Conn, server: &Server) -> Result<Binary, Failure> {
+    // SAFETY: the connection keeps its socket open during this call, which duplicates the
+    // descriptor.
+    let socket = unsafe { BorrowedFd::borrow_raw(connection.as_raw_fd()) };
+    let stream = Stream::shared(socket, server.socket.is_some()).map_err(|error| failure(&error.into()))?;
+    Ok(Binary::on(stream))
+}
+
+/// Execute a prepared statement by the library.
+fn by_library(
+    connection: &mut Conn,
+    prepared: &mut Option<::mysql::Statement>,
+    text: &Text,
+    statement: &Statement,
+    reply: &mut Reply,
+) -> Result<(), ::mysql::Error> {
+    let made = match prepared {
+        Some(made) => made,
+        empty => empty.insert(connection.prep(&text.sql)?),
+    };
+    let values = statement.parameters.iter().zip(&text.parameters).map(|(value, kind)| sent(value, *kind));
+    let result = connection.exec_iter(&*made, Params::Positional(values.collect()))?;
+    take_rows(result, &text.results, reply)?;
+    reply.affected = connection.affected_rows();
+    Ok(())
+}
+
+fn sent(value: Value<'_>, kind: Kind) -> Sent {
+    if value == Value::Null {
+        return Sent::NULL;
+    }
+    let mut text = String::new();
+    wire::write_value(value, kind, &mut text);
+    Sent::Bytes(text.into_bytes())
 }
 
 /// Take all rows of a result.

@@ -7,8 +7,9 @@
 
 use super::super::failure::{Failure, FailureKind};
 use super::super::plan::{Plan, Text};
-use super::super::spec::Server;
+use super::super::spec::{Server, TlsMode};
 use super::stream::{Inbox, Stream};
+use super::tls;
 use super::wire;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -16,7 +17,7 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ use std::sync::Arc;
 use tameshi_workload::program::{Kind, Reply, Statement, Table, Values};
 
 const PORT: u16 = 5432;
+/// Request for TLS before the start-up message, and the server's agreement.
+const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+const TLS_AGREED: u8 = b'S';
 /// Header bytes of a message: its type, and its length without that byte.
 const HEADER: usize = 5;
 /// Bytes of a COPY sent at once.
@@ -32,12 +36,32 @@ const BULK: usize = 256 * 1024;
 /// Connect to the server.
 fn connect(server: &Server) -> io::Result<Stream> {
     let port = server.port.unwrap_or(PORT);
-    let Some(socket) = &server.socket else {
-        let stream = TcpStream::connect((server.host.as_str(), port))?;
-        stream.set_nodelay(true)?;
+    if let Some(socket) = &server.socket {
+        return Ok(Stream::Unix(UnixStream::connect(socket_file(socket, port))?));
+    }
+    let optional = server.tls.mode == TlsMode::Prefer;
+    let mut stream = connect_tcp(&server.host, port)?;
+    if server.tls.mode == TlsMode::Disable {
         return Ok(Stream::Tcp(stream));
-    };
-    Ok(Stream::Unix(UnixStream::connect(socket_file(socket, port))?))
+    }
+    stream.write_all(&TLS_REQUEST)?;
+    let mut answer = [0];
+    stream.read_exact(&mut answer)?;
+    if answer[0] != TLS_AGREED {
+        let refusal = || io::Error::other("the server offers no TLS");
+        return if optional { Ok(Stream::Tcp(stream)) } else { Err(refusal()) };
+    }
+    match tls::secured(stream, &server.host, &server.tls) {
+        Ok(stream) => Ok(Stream::Tls(Box::new(stream))),
+        Err(_) if optional => Ok(Stream::Tcp(connect_tcp(&server.host, port)?)),
+        Err(error) => Err(error),
+    }
+}
+
+fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect((host, port))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// Path of the socket; a folder stands for the socket that the server creates in it.

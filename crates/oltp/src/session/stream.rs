@@ -1,5 +1,6 @@
-//! Socket to a server, by Unix or TCP, and its input buffer.
+//! Socket to a server, by Unix, TCP or TLS, and its input buffer.
 
+use super::tls::TlsStream;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -8,6 +9,7 @@ use std::os::unix::net::UnixStream;
 pub(super) enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<TlsStream>),
 }
 
 impl Stream {
@@ -21,6 +23,7 @@ impl Stream {
         match self {
             Self::Unix(stream) => stream.write_all(bytes),
             Self::Tcp(stream) => stream.write_all(bytes),
+            Self::Tls(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
         }
     }
 
@@ -30,6 +33,7 @@ impl Stream {
             let read = match self {
                 Self::Unix(stream) => await_bytes(stream).and_then(|()| stream.read(bytes)),
                 Self::Tcp(stream) => stream.read(bytes),
+                Self::Tls(stream) => stream.read(bytes),
             };
             match read {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

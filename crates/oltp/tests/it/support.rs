@@ -36,6 +36,7 @@ pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec 
         interval: Time(100_000_000),
         phases: vec![Phase { name: "run".into(), program: None, ramp: Time(time.0 / 4), time }],
         ledger: Some(Ledger { journal: folder.to_path_buf() }),
+        own_session: Vec::new(),
         loaders: 2,
         sizes: Some(SMALL),
     }
