@@ -61,7 +61,7 @@ def picture(report: Path, image: Path) -> None:
         options.add_argument(word)
     driver = webdriver.Chrome(options=options)
     try:
-        driver.get(report.as_uri())
+        driver.get(report.resolve().as_uri())
         time.sleep(3)  # Plots are drawn when they come into view.
         for plot in driver.find_elements(By.CSS_SELECTOR, "figure"):
             driver.execute_script("arguments[0].scrollIntoView()", plot)

@@ -77,12 +77,10 @@ impl Named<'_> {
     fn japanese(&self) -> Checked {
         let axes = self.study.axes.iter().flat_map(|axis| axis.levels.iter().chain([&axis.name]));
         let known: Vec<String> = axes.chain(&self.phases).chain(&self.subjects).cloned().collect();
-        let names = self.study.japanese.iter().flat_map(|japanese| japanese.names.keys());
-        for name in names.filter(|name| !known.contains(name)) {
-            let path = ["japanese", "names", name];
-            return Err(unknown_name(self.source, self.table, &path, "axis, level, phase or stream", name, known));
-        }
-        Ok(())
+        let mut names = self.study.japanese.iter().flat_map(|japanese| japanese.names.keys());
+        let Some(name) = names.find(|name| !known.contains(name)) else { return Ok(()) };
+        let path = ["japanese", "names", name];
+        Err(unknown_name(self.source, self.table, &path, "axis, level, phase or stream", name, known))
     }
 
     fn axis(&self, path: &[&str], axis: &str) -> Checked {
