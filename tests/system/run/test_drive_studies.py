@@ -74,6 +74,7 @@ def smaller(name: str) -> StudyFile:
         document["event"]["dark"]["at"] = "2 ms"
     document["run"]["interval"] = "1 ms"
     document.pop("quick", None)
+    document.pop("answer", None)
     document["published"] = [
         figure
         for figure in document.get("published", [])
