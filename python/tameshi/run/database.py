@@ -124,11 +124,17 @@ class Database:
 
     def end(self) -> str | None:
         """Stop the server cleanly; return why the run is void, if that or the server failed."""
+        gone = self.gone()
+        if gone is None:
+            self.server.stop()
+        return gone
+
+    def gone(self) -> str | None:
+        """Return the end of the server with its cause; None while it runs."""
         product = self.server.product
-        if not product.embedded and self.server.pid is None:
-            return f"during the run, {self.server.ended() or f'{product.title} was gone'}"
-        self.server.stop()
-        return None
+        if product.embedded or self.server.pid is not None:
+            return None
+        return f"during the run, {self.server.ended() or f'{product.title} was gone'}"
 
     def _copied(self, done_bytes: int, size_bytes: int) -> None:
         self._progress("copy", {"done_bytes": done_bytes, "size_bytes": size_bytes})
@@ -212,6 +218,10 @@ class UsersDatabase:
 
     def end(self) -> str | None:
         """Do nothing: Tameshi does not stop this server."""
+        return None
+
+    def gone(self) -> str | None:
+        """Return None: the end of this server is not seen here."""
         return None
 
     def drop(self) -> None:

@@ -254,7 +254,9 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         with _worker(session, folder, {}, message) as worker:
             failure = _converse(session, task, folder, worker, {}, database, crashes)
         failure = failure or worker.failure()
-        return (crashes and crashes.failure) or failure or database.end()
+        # Clients fail with a server that ended: its end is the cause.
+        ended = database.gone() if failure else database.end()
+        return (crashes and crashes.failure) or ended or failure
 
 
 def _load(session: Session, task: Task, folder: Path, database: Database | UsersDatabase) -> None:
