@@ -7,12 +7,12 @@ class.
 from __future__ import annotations
 
 import functools
-import json
 import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from tameshi.core.data import PROFILES
+from tameshi.core.toml_text import inline
 from validation.round2 import ROUND2
 
 FILES = {"devices": ROUND2 / "drives.toml", "hosts": ROUND2 / "hosts.toml"}
@@ -179,14 +179,5 @@ def drop(table: dict[str, Any], key: str) -> None:
 
 
 def toml(table: Mapping[str, Any]) -> str:
-    """A table as TOML with inline tables; strings and numbers are written alike in JSON."""
+    """A table as TOML with inline tables."""
     return "".join(f"{key} = {inline(value)}\n" for key, value in table.items())
-
-
-def inline(value: Any) -> str:
-    """A value as inline TOML."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {inline(of)}" for key, of in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

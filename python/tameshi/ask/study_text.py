@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from tameshi.ask.question import ARRAYS, GIB, Question, Storage, Varied
 from tameshi.ask.space import Space, space_of
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
+from tameshi.core.toml_text import inline
 from tameshi.core.units import format_exact_bytes
 from tameshi.study import least
 from tameshi.study.file import StudyFile, profiles
@@ -165,7 +165,7 @@ def asked_study(
     """Return the study of all storages and these pools; `space` overrides the question's space."""
     scale = scale_of(question)
     axes = ["[axis.storage]"]
-    axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
+    axes += [f"{_key(s.name)} = {{ use.storage = {inline(s.name)} }}" for s in question.storages]
     axes += ["[axis.buffer_pool]"]
     axes += [f"{_key(format_exact_bytes(pool))} = {_pool(question, pool, scale)}" for pool in pools]
     title = f"{question.target_qps:,.0f} statements a second"
@@ -178,7 +178,7 @@ def asked_study(
         f"Which storage and which buffer pool reach {title}{limit} on "
         f"{question.database_bytes / 1e9:g} GB of {question.workload}{instead}?"
     )
-    lines = [f"title = {_text(title)}", f"question = {_text(asks)}", "", *axes, ""]
+    lines = [f"title = {inline(title)}", f"question = {inline(asks)}", "", *axes, ""]
     return _written(question, NAME, lines, folder, space or space_of_question(question))
 
 
@@ -186,10 +186,10 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
     """Return the study of one configuration, with each uncertain input at both bounds."""
     scale = scale_of(question)
     lines = [
-        f"title = {_text(f'{storage} with {format_exact_bytes(pool)}: uncertain inputs')}",
+        f"title = {inline(f'{storage} with {format_exact_bytes(pool)}: uncertain inputs')}",
         'question = "How does the answer depend on uncertain inputs?"',
         "",
-        f"[use]\nstorage = {_text(storage)}",
+        f"[use]\nstorage = {inline(storage)}",
         "[axis.input]",
     ]
     lines += [
@@ -230,7 +230,7 @@ def answer_label(question: Question, name: str, value: float) -> str:
 
 
 def _pool(question: Question, pool: int, scale: int) -> str:
-    return _inline({"engine": {question.engine: {"buffer_pool": f"{pool // scale} B"}}})
+    return inline({"engine": {question.engine: {"buffer_pool": f"{pool // scale} B"}}})
 
 
 def _input(question: Question, storage: str, name: str, value: float) -> str:
@@ -241,7 +241,7 @@ def _input(question: Question, storage: str, name: str, value: float) -> str:
     if space.required > space_of_question(question).required:
         chosen = next(each for each in question.storages if each.name == storage)
         table["storage"] = {storage: {"size": f"{_storage_bytes(chosen, space, scale)} B"}}
-    return _inline(table)
+    return inline(table)
 
 
 def _overlay(question: Question, name: str, value: float, scale: int) -> dict[str, Any]:
@@ -279,10 +279,10 @@ def _written(
         lines += [f"[storage.{_key(storage.name)}]", *_storage(storage, space, scale), ""]
     lines += [f'[host]\nprofile = "{question.host}"', f"[engine.{question.engine}]"]
     if question.version:
-        lines += [f"version = {_text(question.version)}"]
+        lines += [f"version = {inline(question.version)}"]
     lines += ['flush_method = "O_DIRECT"', f"redo_log = {_size(question.redo_bytes // scale)}"]
     lines += [*engine, "", f"[workload.{question.workload}]"]
-    lines += [f"{key} = {_inline(value)}" for key, value in _program(question, scale).items()]
+    lines += [f"{key} = {inline(value)}" for key, value in _program(question, scale).items()]
     lasts, ramp = lasts_of(question, scale), ramp_of(question, scale)
     lines += ["", "[phase.run]", f'workload = ["{question.workload}"]']
     lines += [f'ramp = "{ramp} ns"'] if ramp else []
@@ -316,7 +316,7 @@ def _storage(storage: Storage, space: Space, scale: int) -> Iterator[str]:
     if _scales(stack, scale):
         yield f"scale = {scale}"
     for key, value in _renamed(stack, scale).items():
-        yield f"{key} = {_inline(value)}"
+        yield f"{key} = {inline(value)}"
 
 
 def _scales(stack: Mapping[str, Any], scale: int) -> bool:
@@ -366,7 +366,7 @@ def _scaled_disks(question: Question, scale: int) -> Iterator[tuple[str, str]]:
             "capacity": {**table["capacity"], "value": f"{capacity} B"},
             "cylinders": {**table["cylinders"], "value": table["cylinders"]["value"] // scale},
         }
-        text = f"description = {_text(f'{device} {said}')}\n[device]\nhdd = {_inline(small)}\n"
+        text = f"description = {inline(f'{device} {said}')}\n[device]\nhdd = {inline(small)}\n"
         yield _scaled_name(device, scale), text
 
 
@@ -426,22 +426,8 @@ def watts_of(stack: Mapping[str, Any]) -> float | None:
 
 
 def _key(name: str) -> str:
-    return _text(name)
+    return inline(name)
 
 
 def _size(size: int) -> str:
     return f'"{size} B"'
-
-
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _inline(value: Any) -> str:
-    """Return a value of TOML on one line."""
-    if isinstance(value, Mapping):
-        items = (f"{_text(key)} = {_inline(each)}" for key, each in value.items())
-        return "{ " + ", ".join(items) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

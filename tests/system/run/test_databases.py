@@ -1,9 +1,7 @@
 """Programs on real databases, through the command line, from an empty folder."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -53,15 +51,6 @@ until = { time = "2 s" }
 [run]
 interval = "100 ms"
 """
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """Make a folder that the servers' users may enter."""
-    with TemporaryDirectory(prefix="tameshi-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
 
 
 def measured(path: Path, place: Path, out: Path, *more: str) -> Any:

@@ -14,6 +14,7 @@ from tameshi import guard
 from tameshi.analysis.results import results
 from tameshi.core import compiled
 from tameshi.core.data import STUDIES
+from tameshi.core.toml_text import inline
 from tameshi.record import store
 from tameshi.study.file import StudyFile, plan
 
@@ -92,14 +93,6 @@ def levels_of(expected: dict[str, Any], axis: str) -> list[str]:
 def as_toml(value: dict[str, Any]) -> str:
     """Return a document with each table on one line."""
     return "\n".join(f"{json.dumps(key)} = {inline(each)}" for key, each in value.items())
-
-
-def inline(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(k)} = {inline(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes:

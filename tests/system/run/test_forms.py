@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from command import results, tameshi
@@ -32,15 +30,6 @@ until = { time = "2300 ms" }
 [run]
 interval = "500 ms"
 """
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """Make a folder that the servers' users may enter."""
-    with TemporaryDirectory(prefix="tameshi-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
 
 
 def ran(study, tmp_path: Path, place: Path, product: str, program: str, settings: str) -> Path:

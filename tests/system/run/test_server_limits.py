@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
@@ -40,15 +38,6 @@ until = { time = "TIME" }
 [run]
 interval = "100 ms"
 """
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """Make a folder that the servers' users may enter."""
-    with TemporaryDirectory(prefix="tameshi-test-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
 
 
 def text(mariadb: str = "", postgresql: str = "", clients: int = 2, time: str = "1 s") -> str:
