@@ -19,12 +19,13 @@ from tameshi.report.render.html import as_json, asset, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
 from tameshi.report.sections import asked, doubts, validity
-from tameshi.report.sections.registry import filled
+from tameshi.report.sections.registry import answers_of, filled
 from tameshi.report.sections.timeline import missing
 from tameshi.report.view.figures import Figure
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, at_worst, read_results
 from tameshi.report.view.section import Page
+from tameshi.report.view.streams import named_streams
 from tameshi.report.view.tables import Answer
 from tameshi.report.words.text import Text
 
@@ -66,7 +67,7 @@ def _worded(inputs: ReportInputs, lang: str) -> tuple[View, Text]:
     """Return view and text, with the study's own words if it has some in this language."""
     view = read_results(inputs.results)
     own = view.japanese if lang == "ja" else {}
-    text = Text(lang, own.get("names"))
+    text = Text(lang, named_streams(view, Text(lang, own.get("names"))))
     view = replace(
         view, title=own.get("title") or view.title, question=own.get("question") or view.question
     )
@@ -84,8 +85,8 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
 
 def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
     """Return the answer in at most five lines, and a word of what is left out."""
-    view, text = _worded(inputs, lang)
-    return _answer_lines(asked.answers(view, text), text)
+    page = _page(inputs, lang)
+    return _answer_lines(answers_of(page), page.text)
 
 
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:

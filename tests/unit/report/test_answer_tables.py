@@ -85,7 +85,7 @@ def test_cells_show_value_and_per_cent_of_the_base() -> None:
     assert table.caption == "Statements per second (QPS); disk · small = 100 %"
     assert [column.group for column in table.columns[1:]] == ["disk", "disk", "flash", "flash"]
     values = [[(cell.value, cell.at) for cell in row.cells] for row in table.rows]
-    assert values[1] == [("80.0", "100%"), ("200", "250%"), ("202", "252%"), ("900", "1125%")]
+    assert values[1] == [("80.0", "100 %"), ("200", "250 %"), ("202", "252 %"), ("900", "1125 %")]
 
 
 def test_base_among_the_rows_compares_rows() -> None:
@@ -134,7 +134,7 @@ def test_published_figure_stands_in_its_cell() -> None:
     figure = {"metric": "statement.rate", "unit": "query/s", "derived": None, "phase": None}
     results["published"] = [{**figure, "id": "S", "cell": levels, "published": 125.0}]
     (table,) = tables(read_results(results), Text())
-    assert table.rows[0].cells[0].at == "100% · published 125, ours 0.800 ×"
+    assert table.rows[0].cells[0].at == "100 % · published 125, ours 0.800 ×"
 
 
 def test_figures_within_five_per_cent_are_the_same() -> None:

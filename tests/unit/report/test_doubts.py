@@ -88,7 +88,7 @@ def test_invalid_values_are_crossed_with_a_footnote() -> None:
 
 
 def test_invalid_points_are_crossed_with_the_reason_on_hover() -> None:
-    (figure, *_) = figures(view(END), (), ())
+    (figure, *_) = figures(view(END), ())
     lines = [trace for trace in draw(figure, Text())["data"] if trace.get("customdata")]
     doubtful = next(line for line in lines if isinstance(line["marker"]["symbol"], list))
     crossed = [symbol == "circle-x-open" for symbol in doubtful["marker"]["symbol"]]

@@ -229,7 +229,7 @@ def _cell(view: View, grid: Grid, row: str, column: Levels, text: Text) -> Shown
 
 
 def _ratio(grid: Grid, ratio: Ratio) -> str:
-    return f"{ratio.value:.0%}" if grid.percent else format_value("ratio", ratio.value)
+    return f"{100 * ratio.value:.0f} %" if grid.percent else format_value("ratio", ratio.value)
 
 
 def _published(view: View, grid: Grid, point: Point) -> float | None:
