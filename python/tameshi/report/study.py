@@ -90,11 +90,12 @@ def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
 
 
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
-    """Return the verdict of a study that is not valid, and published figures without match."""
+    """Return a verdict that is not valid, deviations from a method, and unmatched published
+    figures."""
     view, text = _worded(inputs, lang)
     unmatched = validity.unmatched(view, text)
     if view.verdict["level"] == "valid":
-        return unmatched
+        return [*_method(view, text), *unmatched]
     verdict, *reasons = _verdict(view, text)
     return [verdict, *(f"  {reason}" for reason in reasons), *unmatched]
 
@@ -151,14 +152,27 @@ def _verdict(view: View, text: Text) -> list[str]:
 
 
 def _doubts(view: View, text: Text) -> list[str]:
-    """Return which cells are in doubt and why, what concerns the study as a whole, and the missing
-    end."""
+    """Return deviations from a method, which cells are in doubt and why, what concerns the study as
+    a whole, and the missing end."""
     own = {key_of(reason) for cell in view.cells for reason in _reasons(cell)}
     whole = [r for r in view.verdict.get("reasons", []) if key_of(r) not in own]
     missed = missing(view, text)
     without = {MISSED} if missed else set()
     whole = [reason for reason in whole if reason["code"] not in without]
-    return [*doubts.sentences(view, text, without), *text.reasons(whole), *missed]
+    return [
+        *_method(view, text),
+        *doubts.sentences(view, text, without),
+        *text.reasons(whole),
+        *missed,
+    ]
+
+
+def _method(view: View, text: Text) -> list[str]:
+    """Return whether the study deviates from the published method that it follows."""
+    if view.method is None or view.method["compliant"]:
+        return []
+    name, count = view.method["name"], len(view.method["deviations"])
+    return [text("doubt.method", name=name, count=count)]
 
 
 def _reasons(cell: Mapping[str, Any]) -> Sequence[Reason]:

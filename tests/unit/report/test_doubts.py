@@ -14,6 +14,7 @@ from tameshi.report.study import markdown, render
 from tameshi.report.view.figures import figures
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, read_results
+from tameshi.report.words.reason_words import CAUSES, REASONS
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
 
@@ -58,14 +59,33 @@ END = {("sequential", depth): ("invalid", FULL) for depth in ("64", "256")}
 
 def test_invalid_end_of_an_axis_is_a_range() -> None:
     assert sentences(view(END), Text()) == [
-        "2 of 8 cells can't be trusted: sequential, from depth 64 on "
-        "(the processors were the limit, not the disk: small)."
+        "2 of 8 cells can't be trusted: sequential beyond depth 8, where the processors were full."
+    ]
+    assert sentences(view(END), Text("ja")) == [
+        "8セル中2セルは信頼できない：sequential 深度 8超（プロセッサが飽和）。"
     ]
 
 
 def test_warnings_have_a_sentence_of_their_own() -> None:
     said = sentences(view({**END, ("random", "8"): ("warning", DRIFT)}), Text())
-    assert said[1] == "Warnings for 1 of 8 cells: random, depth 8 (nothing completed: small)."
+    assert said[1] == "Warnings for 1 of 8 cells: random at depth 8, where nothing completed."
+
+
+def test_reasons_of_several_streams_are_one_cause() -> None:
+    other = {("sequential", "256"): ("invalid", reason("processors", "large"))}
+    assert sentences(view({**END, **other}), Text()) == sentences(view(END), Text())
+
+
+def test_cause_without_a_clause_has_the_whole_reason() -> None:
+    odd = {("random", "1"): ("warning", reason("pool_raised", asked="1 MiB"))}
+    (said,) = sentences(view(odd), Text())
+    place, _, cause = said.partition(": ")[2].partition(", ")
+    assert (place, cause) == ("random at depth 1", f"{Text().reason(odd['random', '1'][1])}.")
+
+
+def test_every_clause_is_of_a_reason_in_both_languages() -> None:
+    assert CAUSES.keys() <= REASONS.keys()
+    assert all(english and japanese for english, japanese in CAUSES.values())
 
 
 def test_all_cells_in_doubt_need_no_place() -> None:

@@ -58,7 +58,7 @@ def test_single_run_is_noted_once_per_sentence() -> None:
     for line in terminal_summary(ReportInputs(data)):
         assert line.count("(one run each, no interval)") == 1
     table = overview(read_results(data), TEXT)
-    assert table.note == "one run, no interval"
+    assert table.note == ""
 
 
 def test_figures_that_depend_on_the_drives_size_are_marked() -> None:

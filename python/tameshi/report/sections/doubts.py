@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.core.reasons import Reason, key_of
+from tameshi.core.reasons import Reason, distinct
 from tameshi.report.view.points import Axis, View, freeze, number
 from tameshi.report.view.tables import level_name
 from tameshi.report.words.text import Text
@@ -18,10 +18,14 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Group:
-    """Cells of one phase in one world with the same reasons."""
+    """Cells of one phase in one world with the same causes.
+
+    `causes`: clauses by the codes of the reasons; `reasons` holds each reason whole.
+    """
 
     world: str
     phase: str
+    causes: tuple[str, ...]
     reasons: tuple[Reason, ...]
     cells: tuple[Cell, ...]
 
@@ -33,7 +37,7 @@ def sentences(view: View, text: Text, without: Collection[str] = ()) -> list[str
     """
     said = []
     for level in ("invalid", "warning"):
-        groups = _groups(view, level, without)
+        groups = _groups(view, level, without, text)
         if groups:
             items = [_item(view, group, text) for group in groups[:MOST]]
             more = sum(len(group.cells) for group in groups[MOST:])
@@ -45,29 +49,34 @@ def sentences(view: View, text: Text, without: Collection[str] = ()) -> list[str
     return said
 
 
-def _groups(view: View, level: str, without: Collection[str]) -> list[Group]:
-    """Return the cells at this level by world, phase and reasons, the largest group first."""
+def _groups(view: View, level: str, without: Collection[str], text: Text) -> list[Group]:
+    """Return the cells at this level by world, phase and causes, the largest group first."""
     found: dict[Any, list[Cell]] = {}
-    reasons: dict[Any, tuple[Reason, ...]] = {}
+    reasons: dict[Any, list[Reason]] = {}
     for cell in view.cells:
         verdict = cell.get("verdict") or {}
         if verdict.get("level", "valid") == level:
             own = verdict.get("reasons", ())
-            causes = tuple(reason for reason in own if reason["code"] not in without)
-            if own and not causes:
+            kept = [reason for reason in own if reason["code"] not in without]
+            if own and not kept:
                 continue
-            key = (cell["world"], cell["phase"], tuple(map(key_of, causes)))
+            causes = tuple(dict.fromkeys(map(text.cause, kept)))
+            key = (cell["world"], cell["phase"], causes)
             found.setdefault(key, []).append(cell)
-            reasons[key] = causes
-    groups = [Group(key[0], key[1], reasons[key], tuple(cells)) for key, cells in found.items()]
+            reasons.setdefault(key, []).extend(kept)
+    groups = [
+        Group(world, phase, causes, tuple(reasons[world, phase, causes]), tuple(cells))
+        for (world, phase, causes), cells in found.items()
+    ]
     return sorted(groups, key=lambda group: -len(group.cells))
 
 
 def _item(view: View, group: Group, text: Text) -> str:
-    """Return a group: its place, and its reasons."""
-    reasons = text("list.short").join(text.reasons(group.reasons))
+    """Return a group: its place with its causes, or without a place its reasons."""
     place = _place(view, group, text)
-    return text("doubt.item", place=place, reasons=reasons) if place else reasons
+    if not place:
+        return text("list.short").join(text.reasons(distinct(group.reasons)))
+    return text("doubt.item", place=place, causes=text("list.and").join(group.causes))
 
 
 def _place(view: View, group: Group, text: Text) -> str:
@@ -75,10 +84,15 @@ def _place(view: View, group: Group, text: Text) -> str:
     alike = [c for c in view.cells if (c["world"], c["phase"]) == (group.world, group.phase)]
     words = [text.world(group.world)] if len(view.worlds) > 1 else []
     words += [text.name(group.phase)] if len(view.phases) > 1 else []
-    if len(group.cells) < len(alike):
-        axes = [axis for axis in view.axes if _told(axis, group.cells, alike)]
-        words += [part for axis in axes if (part := _levels(axis, group.cells, alike, text))]
-    return text("list.short").join(words)
+    if len(group.cells) == len(alike):
+        return text("list.short").join(words)
+    axes = [axis for axis in view.axes if _told(axis, group.cells, alike)]
+    named, numbers = (
+        [_levels(axis, group.cells, alike, text) for axis in axes if axis.numeric == numeric]
+        for numeric in (False, True)
+    )
+    head = text("list.short").join([*words, *named])
+    return text("doubt.place", head=head, numbers=text("list.short").join(numbers)).strip()
 
 
 def _told(axis: Axis, cells: Iterable[Cell], alike: Iterable[Cell]) -> bool:
@@ -97,7 +111,9 @@ def _levels(axis: Axis, cells: Sequence[Cell], alike: Sequence[Cell], text: Text
     """Return the labels of one axis: a range at the end of an axis of numbers, or a list."""
     here, there = _labels(axis, cells), _labels(axis, alike)
     if axis.numeric and len(here) > 1 and here == there[-len(here) :]:
-        return text("doubt.from", level=level_name(text, axis.name, here[0]))
+        last = there[-len(here) - 1]
+        return text("doubt.beyond", level=level_name(text, axis.name, last))
     if len(here) > MOST:
         return text("doubt.levels", count=len(here), axis=text.name(axis.name))
-    return text("list.or").join(level_name(text, axis.name, label) for label in here)
+    words = text("list.or").join(level_name(text, axis.name, label) for label in here)
+    return text("doubt.at", levels=words) if axis.numeric else words

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tameshi.report.sections import model_error
+from tameshi.report.sections import answer_plot, model_error
 from tameshi.report.view.figures import Figure, figures
 from tameshi.report.view.section import Page
 from tameshi.report.view.time_figures import RATE, SECONDS, hits_and_rates, over_time
 
 
 def chief(page: Page) -> Sequence[Figure]:
-    """Return the plot of the first screen: of a database over minutes its rate, else the first."""
+    """Return the plot of the first screen.
+
+    Of a database over minutes its rate; of a study with a table as its answer that table; else the
+    first plot.
+    """
     if page.view.asked is not None:
         return []
     drawn = _all(page)
-    return [figure for figure in drawn if _is_rate_over_minutes(figure)][:1] or drawn[:1]
+    over_minutes = [figure for figure in drawn if _is_rate_over_minutes(figure)]
+    return (over_minutes or answer_plot.figures(page.view, page.text) or drawn)[:1]
 
 
 def others(page: Page) -> list[Figure]:

@@ -34,7 +34,7 @@ from tameshi.report.view.points import Series as SeriesKey
 from tameshi.report.words.text import Phrase
 
 # Ratio of values beyond which points on a logarithmic axis replace bars.
-_BAR_RANGE = 20.0
+BAR_RANGE = 20.0
 LOG_RANGE = 8.0
 Bounds = tuple[float, float] | None
 PhaseSeries = tuple[str, SeriesKey]
@@ -147,7 +147,8 @@ def figures(
     return plots + percentile_lines(view, plain, percentiles)
 
 
-def _sweep_scale(axis: Axis) -> Scale:
+def sweep_scale(axis: Axis) -> Scale:
+    """Return a scale with the axis's levels as ticks."""
     values = [(number(level) or 0.0, level) for level in axis.levels]
     lowest, highest = min(v for v, _ in values), max(v for v, _ in values)
     log = lowest > 0 and highest / lowest >= LOG_RANGE
@@ -275,7 +276,7 @@ def _sweep_figure(
 ) -> Figure | None:
     if not panels:
         return None
-    x = _sweep_scale(axis)
+    x = sweep_scale(axis)
     # Throughput and latency span decades if the load does.
     y = Scale(Phrase(f"axis.{kind}"), kind, log=x.log and _positive(panels))
     hint = f"hint.{kind}" if y.log and kind == "latency" else "hint.sweep"
@@ -451,7 +452,7 @@ def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
     places = list(dict.fromkeys((p.phase, p.key) for p in points))
     kind = kind_of(points[0].measure)
     ends = [end for p in points for end in (p.value, *(p.model or ()))]
-    log = max(ends) > _BAR_RANGE * min(ends) > 0
+    log = max(ends) > BAR_RANGE * min(ends) > 0
     series = []
     for style, world in enumerate(view.worlds):
         mine = {(p.phase, p.key): p for p in points if p.world == world}

@@ -706,6 +706,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "list.separator": ("; ", "、"),
     "list.end": (".", "。"),
     "list.short": (", ", "、"),
+    "doubt.method": (
+        "Not compliant with {name}; deviations: {count}",
+        "{name}に非準拠（逸脱{count}件）",
+    ),
     "doubt.invalid": (
         "{bad} of {all} cells can't be trusted: {items}.",
         "{all}セル中{bad}セルは信頼できない：{items}。",
@@ -716,11 +720,14 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "doubt.all_invalid": ("No cell can be trusted: {items}.", "どのセルも信頼できない：{items}。"),
     "doubt.all_warning": ("Warnings for every cell: {items}.", "全セルが要注意：{items}。"),
-    "doubt.item": ("{place} ({reasons})", "{place}（{reasons}）"),
+    "doubt.item": ("{place}, {causes}", "{place}（{causes}）"),
+    "doubt.place": ("{head} {numbers}", "{head} {numbers}"),
+    "doubt.at": ("at {levels}", "{levels}"),
     "doubt.more": ("{count} more", "ほか{count}セル"),
-    "doubt.from": ("from {level} on", "{level}以上"),
+    "doubt.beyond": ("beyond {level}", "{level}超"),
     "doubt.levels": ("{count} levels of {axis}", "{axis}の{count}水準"),
     "list.or": (" or ", "・"),
+    "list.and": (" and ", "、"),
     "note.crossed": ("{sign} invalid: {reasons}.", "{sign} 無効：{reasons}。"),
     "table.answer_at": ("{metric}, {place}", "{place}の{metric}"),
     "table.answer_percent": ("{metric}; {base} = 100 %", "{metric}（{base}を100 %とする）"),
@@ -737,6 +744,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "table.same": ("{name}: the same within 5 %", "{name}は5 %以内で同じ"),
     "table.end": ("{value} at {row}", "{row}で{value}"),
+    "table.column_ends": ("{name}: {ends}", "{name}：{ends}"),
     "table.ends": ("{best}, {worst}", "{best}、{worst}"),
     "table.span": ("{first} to {last}", "{first}～{last}"),
     "table.always_more": (
@@ -1004,6 +1012,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name}：p99、{second} ÷ {first}",
     ),
     # plots
+    "figure.answer": ("{metric}", "{metric}"),
     "figure.rate": ("{phase}: operations per second", "{phase}：毎秒の操作数"),
     "figure.latency": ("{phase}: latency", "{phase}：レイテンシ"),
     "figure.percentiles": ("{phase}: latency distribution", "{phase}：レイテンシの分布"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from tameshi.core.reasons import Reason, key_of
 from tameshi.core.units import format_interval, format_tick, format_value
-from tameshi.report.words.reason_words import METHODS, REASONS
+from tameshi.report.words.reason_words import CAUSES, METHODS, REASONS
 from tameshi.report.words.strings import LANGUAGES, TEXT
 
 DAYS = 365.25
@@ -99,6 +99,11 @@ class Text:
         fields = {key: self._value(key, value) for key, value in cause["values"].items()}
         words = REASONS[cause["code"]][self._column]
         return words.format(subject=self.name(cause["subject"]), **fields)
+
+    def cause(self, cause: Reason) -> str:
+        """Return a reason as a clause about cells; without one, the reason in words."""
+        words = CAUSES.get(cause["code"])
+        return words[self._column] if words else self.reason(cause)
 
     def reasons(self, causes: Iterable[Reason]) -> list[str]:
         """Return reasons in words; one with several subjects appears once."""
