@@ -10,7 +10,7 @@ from tameshi.core.reasons import reason
 from tameshi.report.render.draw import draw
 from tameshi.report.sections.doubts import sentences
 from tameshi.report.sections.matrices import matrices
-from tameshi.report.study import markdown, render
+from tameshi.report.study import markdown, render, terminal_summary
 from tameshi.report.view.figures import figures
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, read_results
@@ -66,9 +66,31 @@ def test_invalid_end_of_an_axis_is_a_range() -> None:
     ]
 
 
-def test_warnings_have_a_sentence_of_their_own() -> None:
-    said = sentences(view({**END, ("random", "8"): ("warning", DRIFT)}), Text())
-    assert said[1] == "Warnings for 1 of 8 cells: random at depth 8, where nothing completed."
+def test_warnings_are_counted_next_to_invalid_cells() -> None:
+    warned = {("random", "8"): ("warning", DRIFT)}
+    (said,) = sentences(view({**END, **warned}), Text())
+    assert said.endswith("where the processors were full. 1 more have warnings.")
+    assert sentences(view(warned), Text()) == [
+        "Warnings for 1 of 8 cells: random at depth 8, where nothing completed."
+    ]
+
+
+def test_places_with_one_cause_share_it() -> None:
+    results = study(END)
+    other = [{**cell, "phase": "again"} for cell in study(END)["cells"]]
+    results["cells"] += other
+    (said,) = sentences(read_results(results), Text())
+    assert said == (
+        "4 of 16 cells can't be trusted: sweep, sequential beyond depth 8, and again, sequential "
+        "beyond depth 8, where the processors were full."
+    )
+
+
+def test_answer_marks_a_figure_of_invalid_cells() -> None:
+    every = {("sequential", depth): ("invalid", FULL) for depth in DEPTHS}
+    (line, *_) = terminal_summary(ReportInputs(study(every)))
+    assert "sequential ✕ 25.6 k, each at depth 256" in line
+    assert "random reaches 25.6 k" in line.lower()
 
 
 def test_reasons_of_several_streams_are_one_cause() -> None:

@@ -200,16 +200,12 @@ def _sentence(
     items: Callable[[bool], Iterable[str]],
     **more: str,
 ) -> str:
-    """Return joined items; if no point has an interval, the sentence says so once."""
+    """Return joined items; `items` takes whether no point has an interval."""
     if not points:
         return ""
     bare = all(p.low is None for p in points)
     sentence = text(key, items=text("list.separator").join(items(bare)), **more)
-    sentence = sentence[:1].upper() + sentence[1:]
-    if not bare:
-        return sentence
-    one = all(p.runs == 1 for p in points)
-    return f"{sentence} {text('note.all_one_run' if one else 'note.all_no_interval')}"
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
@@ -217,12 +213,12 @@ def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields:
     value_shown = shown(text, point)
     aside = text.aside(value_shown, bare=bare)
     key = f"{key}_first" if first else key
-    return text(f"item.{key}", value=value_shown.value, aside=aside, **fields)
+    return text(f"item.{key}", value=value_shown.marked, aside=aside, **fields)
 
 
 def _value(text: Text, point: Point, bare: bool = False) -> str:
     value_shown = shown(text, point)
-    return value_shown.value + text.aside(value_shown, bare=bare)
+    return value_shown.marked + text.aside(value_shown, bare=bare)
 
 
 def _sweep_answers(

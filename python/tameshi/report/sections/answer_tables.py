@@ -164,7 +164,7 @@ def _end(grid: Grid, cell: Cell, text: Text, column: str = "") -> str:
 def _plain(point: Point, text: Text) -> str:
     """Return a point with its interval and its model error, as sentences print it."""
     value = shown(text, point)
-    return value.value + text.aside(value)
+    return value.marked + text.aside(value)
 
 
 _ORDERS = {-1: "less", 0: "same", 1: "more"}

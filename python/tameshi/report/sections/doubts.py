@@ -18,41 +18,49 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Group:
-    """Cells of one phase in one world with the same causes.
+    """Cells of one phase in one world with the same first cause.
 
-    `causes`: clauses by the codes of the reasons; `reasons` holds each reason whole.
+    `cause`: the first reason as a clause; `reasons` holds every reason.
     """
 
     world: str
     phase: str
-    causes: tuple[str, ...]
+    cause: str
     reasons: tuple[Reason, ...]
     cells: tuple[Cell, ...]
 
 
 def sentences(view: View, text: Text, without: Collection[str] = ()) -> list[str]:
-    """Return a sentence on invalid cells and one on cells with a warning, if there are some.
+    """Return a sentence on invalid cells, or else on cells with a warning.
 
     `without`: codes of reasons that are told elsewhere.
     """
-    said = []
-    for level in ("invalid", "warning"):
-        groups = _groups(view, level, without, text)
-        if groups:
-            items = [_item(view, group, text) for group in groups[:MOST]]
-            more = sum(len(group.cells) for group in groups[MOST:])
-            items += [text("doubt.more", count=more)] if more else []
-            count = sum(len(group.cells) for group in groups)
-            joined = text("list.separator").join(items)
-            key = level if count < len(view.cells) else f"all_{level}"
-            said.append(text(f"doubt.{key}", bad=count, all=len(view.cells), items=joined))
-    return said
+    by_level = {level: _groups(view, level, without, text) for level in ("invalid", "warning")}
+    level = next((level for level, groups in by_level.items() if groups), None)
+    if level is None:
+        return []
+    causes: dict[str, list[Group]] = {}
+    for group in by_level[level]:
+        causes.setdefault(group.cause, []).append(group)
+    told = list(causes.values())
+    items = [_item(view, groups, text) for groups in told[:MOST]]
+    more = sum(_count(groups) for groups in told[MOST:])
+    items += [text("doubt.more", count=more)] if more else []
+    count, joined = _count(by_level[level]), text("list.separator").join(items)
+    key = level if count < len(view.cells) else f"all_{level}"
+    said = text(f"doubt.{key}", bad=count, all=len(view.cells), items=joined)
+    warned = _count(by_level["warning"]) if level == "invalid" else 0
+    return [said + text("doubt.and_warnings", count=warned)] if warned else [said]
+
+
+def _count(groups: Iterable[Group]) -> int:
+    return sum(len(group.cells) for group in groups)
 
 
 def _groups(view: View, level: str, without: Collection[str], text: Text) -> list[Group]:
-    """Return the cells at this level by world, phase and causes, the largest group first."""
-    found: dict[Any, list[Cell]] = {}
-    reasons: dict[Any, list[Reason]] = {}
+    """Return the cells at this level by world, phase and first cause, the largest group first."""
+    found: dict[tuple[str, str, str], list[Cell]] = {}
+    reasons: dict[tuple[str, str, str], list[Reason]] = {}
     for cell in view.cells:
         verdict = cell.get("verdict") or {}
         if verdict.get("level", "valid") == level:
@@ -60,23 +68,23 @@ def _groups(view: View, level: str, without: Collection[str], text: Text) -> lis
             kept = [reason for reason in own if reason["code"] not in without]
             if own and not kept:
                 continue
-            causes = tuple(dict.fromkeys(map(text.cause, kept)))
-            key = (cell["world"], cell["phase"], causes)
+            key = (cell["world"], cell["phase"], text.cause(kept[0]) if kept else "")
             found.setdefault(key, []).append(cell)
             reasons.setdefault(key, []).extend(kept)
-    groups = [
-        Group(world, phase, causes, tuple(reasons[world, phase, causes]), tuple(cells))
-        for (world, phase, causes), cells in found.items()
-    ]
+    groups = [Group(*place, tuple(reasons[place]), tuple(cells)) for place, cells in found.items()]
     return sorted(groups, key=lambda group: -len(group.cells))
 
 
-def _item(view: View, group: Group, text: Text) -> str:
-    """Return a group: its place with its causes, or without a place its reasons."""
-    place = _place(view, group, text)
-    if not place:
-        return text("list.short").join(text.reasons(distinct(group.reasons)))
-    return text("doubt.item", place=place, causes=text("list.and").join(group.causes))
+def _item(view: View, groups: Sequence[Group], text: Text) -> str:
+    """Return the places of groups with their common cause, or without a place their reasons."""
+    places = [place for group in groups if (place := _place(view, group, text))]
+    if not places:
+        reasons = distinct(reason for group in groups for reason in group.reasons)
+        return text("list.short").join(text.reasons(reasons))
+    place = text("list.also").join(places[:MOST])
+    more = _count(groups[MOST:])
+    place = text("list.also").join([place, text("doubt.more", count=more)]) if more else place
+    return text("doubt.item", place=place, cause=groups[0].cause) if groups[0].cause else place
 
 
 def _place(view: View, group: Group, text: Text) -> str:

@@ -53,10 +53,14 @@ class Shown:
         """Model bounds as tables print them."""
         return f"[{self.model}]{BEYOND if self.beyond else ''}" if self.model else ""
 
+    @property
+    def marked(self) -> str:
+        """Value with the sign of an invalid cell."""
+        return f"{CROSS} {self.value}" if self.crossed else self.value
+
     def __str__(self) -> str:
         aside = self.interval or self.note
-        value = f"{CROSS} {self.value}" if self.crossed else self.value
-        words = f"{value} ({aside})" if aside else f"{value}{self.mark}"
+        words = f"{self.marked} ({aside})" if aside else f"{self.marked}{self.mark}"
         return " ".join(part for part in (words, self.bounds, self.at) if part)
 
 
