@@ -12,6 +12,7 @@ from tameshi.report.view.tables import Answer, Clause
 from tameshi.report.view.time_figures import HITS, RATE
 from tameshi.report.words.text import Text
 
+MINUTE_S = 60.0
 SHORTEST_S = 300.0
 """Shortest run with a word about its warm-up."""
 FEWEST = 12
@@ -26,14 +27,15 @@ MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class WarmUp:
-    """Time in seconds until a cell's quantity stays near its steady value; None if it never does.
-
-    `grew`: it began away from that value.
-    """
+    """Time in seconds until a cell's quantity stays near its steady value; None: it never does."""
 
     name: Name
     after_s: float | None
-    grew: bool
+
+    @property
+    def is_long(self) -> bool:
+        """True if the warm-up takes minutes."""
+        return self.after_s is None or self.after_s > MINUTE_S
 
 
 def answers(view: View, series: Sequence[Mapping[str, Any]], text: Text) -> list[Answer]:
@@ -45,7 +47,7 @@ def answers(view: View, series: Sequence[Mapping[str, Any]], text: Text) -> list
         phase = str(entry["name"]).removesuffix(f", {HITS}")
         names = _names(view, str(entry["world"]), phase)
         hits = [*_warm_ups(entry, HITS, names)]
-        if not any(each.grew for each in hits):
+        if not any(each.is_long for each in hits):
             continue
         rates = next((other for other in series if _is_beside(other, entry, phase)), None)
         said = [_sentence("hits", hits, text)]
@@ -102,7 +104,7 @@ def _warm_up(
     near = [abs(value - steady) <= within for value in smooth]
     first = next((i for i in range(len(near), 0, -1) if not near[i - 1]), 0)
     done = first < len(near) and times_s[first] <= LATEST * times_s[-1]
-    return WarmUp(name, times_s[first] if done else None, first > 0)
+    return WarmUp(name, times_s[first] if done else None)
 
 
 def _smoothed(values: Sequence[float]) -> list[float]:
@@ -136,4 +138,4 @@ def _sentence(quantity: str, cells: Sequence[WarmUp], text: Text) -> str:
 
 
 def _minutes(time_s: float, text: Text) -> str:
-    return text("warm_up.minutes", minutes=f"{time_s / 60:.0f}")
+    return text("warm_up.minutes", minutes=f"{max(time_s / MINUTE_S, 1):.0f}")

@@ -182,7 +182,7 @@ def hits_and_rates(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figu
             Scale(Phrase("axis.hit_ratio"), "share", ticks=_shares(each)),
             Scale(Phrase("axis.statements"), "rate"),
             tuple(each),
-            min(len(each), 2),
+            len(each) if len(each) <= 3 else 2,
         )
         for phase, each in panels.items()
     ]
