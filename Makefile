@@ -24,10 +24,11 @@ RUST := --workspace --locked --quiet --lib --bins --tests
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
 
-demo: setup ## a first study, measured and simulated, with its report
+demo: setup ## a database on two simulated drives, then the disk at hand, measured; each with its report
 	@mkdir -p build
+	$(BIN)/tameshi run drive-or-memory --out build/drive-or-memory-results --fresh
 	@sync # Else the build's output would be written beside the measurement.
-	$(BIN)/tameshi run first-look --world measured --world simulated \
+	$(BIN)/tameshi run first-look --world measured \
 	    --on disk=build/first-look --out build/first-look-results --fresh
 
 check: lint test-build ## on each save: formats, lints, types, unit tests (2 min)

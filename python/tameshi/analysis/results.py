@@ -40,6 +40,7 @@ from tameshi.analysis.stats.intervals import digits
 from tameshi.analysis.stats.offered_load import bounded, is_offered, offered
 from tameshi.analysis.stats.power import power
 from tameshi.analysis.stats.stationarity import Flag, flags
+from tameshi.analysis.streams import streams
 from tameshi.core import compiled
 from tameshi.core.reasons import verdict, worst
 from tameshi.core.spec_types import PhaseSpec, Summary, World
@@ -93,6 +94,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
             **({"japanese": study.japanese.model_dump(mode="json")} if study.japanese else {}),
         },
         "axes": axes,
+        "streams": streams(run.spec for run in runs),
         "cells": cells,
         "ratios": list(ratios_between(axes, cells)),
         "published": published(study, cells),

@@ -27,12 +27,18 @@ from tameshi.commands.study_options import (
 from tameshi.commands.summary import print_summary
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
+from tameshi.core.exit_status import ExitStatus
+from tameshi.core.reasons import LEVELS
 from tameshi.core.spec_types import World
 from tameshi.study.bindings import Bindings, read_bindings
 from tameshi.study.file import StudyFile, read_study
 from tameshi.workflow.prepare import Prepared, prepare
 
 app = typer.Typer(add_completion=False)
+
+NEVER = "never"
+FAILING = [NEVER, "invalid", "warning"]
+"""Choices of `--fail-on`."""
 
 DestroyOption = Annotated[
     list[str] | None,
@@ -41,6 +47,24 @@ DestroyOption = Annotated[
         help=(
             "Real path of a file, or serial number, WWN or by-id link of a disk, whose "
             "content may be destroyed (repeatable)."
+        ),
+    ),
+]
+
+EventOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--event",
+        help="NAME=COMMAND (repeatable): command that causes an event in a measured run.",
+    ),
+]
+
+FailOnOption = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        help=(
+            "never; or invalid or warning: exit with status 3 if the verdict is that bad or worse."
         ),
     ),
 ]
@@ -61,13 +85,7 @@ def run_command(
         list[str] | None,
         typer.Option("--server", help="NAME=PRODUCT (repeatable): server product for an engine."),
     ] = None,
-    event: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--event",
-            help="NAME=COMMAND (repeatable): command that causes an event in a measured run.",
-        ),
-    ] = None,
+    event: EventOption = None,
     bindings: Annotated[
         Path | None,
         typer.Option("--bindings", help="TOML file with [storage], [server] and [event] bindings."),
@@ -102,6 +120,7 @@ def run_command(
     as_data: Annotated[
         bool, typer.Option("--json", help="Print results.json; all else goes to standard error.")
     ] = False,
+    fail_on: FailOnOption = NEVER,
 ) -> None:
     """Run or resume a study, and write its results and report."""
     study = read_study(study_path)
@@ -110,21 +129,23 @@ def run_command(
     bound = replace(bound, destroy=tuple(destroy or ()), backend=backend)
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_language(lang)
+    check_word("--fail-on", fail_on, FAILING)
     check_worlds(worlds, bound)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     announce(prepared, ERR if as_data else OUT)
     folder = out or default_out(study, quick=quick)
     if fresh and folder.exists():
         guard.remove_folder(folder)
-    _conduct(prepared, folder, lang, jobs, keep=keep, told=_Output(verbose, as_data))
+    _conduct(prepared, folder, lang, jobs, keep=keep, told=_Output(verbose, as_data, fail_on))
 
 
 @dataclass(frozen=True)
 class _Output:
-    """Form of the results on standard output."""
+    """Form of the results on standard output, and the verdict that fails the command."""
 
     verbose: bool
     as_data: bool
+    fail_on: str
 
 
 def _conduct(
@@ -144,6 +165,9 @@ def _conduct(
     if told.as_data:
         typer.echo(json.dumps(done.results, ensure_ascii=False, indent=2))
     end(interrupted=done.interrupted, complete=done.complete)
+    level = done.results["verdict"]["level"]
+    if told.fail_on != NEVER and LEVELS.index(level) >= LEVELS.index(told.fail_on):
+        raise typer.Exit(ExitStatus.INVALID)
 
 
 def default_out(study: StudyFile, *, quick: bool) -> Path:

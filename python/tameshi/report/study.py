@@ -19,12 +19,13 @@ from tameshi.report.render.html import as_json, asset, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
 from tameshi.report.sections import asked, doubts, validity
-from tameshi.report.sections.registry import filled
+from tameshi.report.sections.registry import answers_of, filled
 from tameshi.report.sections.timeline import missing
 from tameshi.report.view.figures import Figure
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, at_worst, read_results
 from tameshi.report.view.section import Page
+from tameshi.report.view.streams import named_streams
 from tameshi.report.view.tables import Answer
 from tameshi.report.words.text import Text
 
@@ -66,7 +67,7 @@ def _worded(inputs: ReportInputs, lang: str) -> tuple[View, Text]:
     """Return view and text, with the study's own words if it has some in this language."""
     view = read_results(inputs.results)
     own = view.japanese if lang == "ja" else {}
-    text = Text(lang, own.get("names"))
+    text = Text(lang, named_streams(view, Text(lang, own.get("names"))))
     view = replace(
         view, title=own.get("title") or view.title, question=own.get("question") or view.question
     )
@@ -84,16 +85,17 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
 
 def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
     """Return the answer in at most five lines, and a word of what is left out."""
-    view, text = _worded(inputs, lang)
-    return _answer_lines(asked.answers(view, text), text)
+    page = _page(inputs, lang)
+    return _answer_lines(answers_of(page), page.text)
 
 
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
-    """Return the verdict of a study that is not valid, and published figures without match."""
+    """Return a verdict that is not valid, deviations from a method, and unmatched published
+    figures."""
     view, text = _worded(inputs, lang)
     unmatched = validity.unmatched(view, text)
     if view.verdict["level"] == "valid":
-        return unmatched
+        return [*_method(view, text), *unmatched]
     verdict, *reasons = _verdict(view, text)
     return [verdict, *(f"  {reason}" for reason in reasons), *unmatched]
 
@@ -150,14 +152,27 @@ def _verdict(view: View, text: Text) -> list[str]:
 
 
 def _doubts(view: View, text: Text) -> list[str]:
-    """Return which cells are in doubt and why, what concerns the study as a whole, and the missing
-    end."""
+    """Return deviations from a method, which cells are in doubt and why, what concerns the study as
+    a whole, and the missing end."""
     own = {key_of(reason) for cell in view.cells for reason in _reasons(cell)}
     whole = [r for r in view.verdict.get("reasons", []) if key_of(r) not in own]
     missed = missing(view, text)
     without = {MISSED} if missed else set()
     whole = [reason for reason in whole if reason["code"] not in without]
-    return [*doubts.sentences(view, text, without), *text.reasons(whole), *missed]
+    return [
+        *_method(view, text),
+        *doubts.sentences(view, text, without),
+        *text.reasons(whole),
+        *missed,
+    ]
+
+
+def _method(view: View, text: Text) -> list[str]:
+    """Return whether the study deviates from the published method that it follows."""
+    if view.method is None or view.method["compliant"]:
+        return []
+    name, count = view.method["name"], len(view.method["deviations"])
+    return [text("doubt.method", name=name, count=count)]
 
 
 def _reasons(cell: Mapping[str, Any]) -> Sequence[Reason]:

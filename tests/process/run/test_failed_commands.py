@@ -1,6 +1,7 @@
 """Failures of commands: one message with a remedy, and an exit status of the documented table."""
 
 import errno
+import json
 import os
 import re
 import subprocess
@@ -52,6 +53,35 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tree_of(folder: Path) -> dict[str, int]:
     """Return each path below a folder with the time of its last change."""
     return {str(path): path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))}
+
+
+UNWRITTEN = STUDY.replace('"sas-15k-146gb"', '"sata-ssd-480gb"\nwritten = "never"').replace(
+    '"0 %"', '"100 %"'
+)
+NULL = ("--world", "measured", "--backend", "null")
+LEVELS = {"valid": (STUDY, ()), "warning": (UNWRITTEN, ()), "invalid": (STUDY, NULL)}
+"""Study and options by the level of the verdict that they give."""
+FAILING = {"never": (), "invalid": ("invalid",), "warning": ("warning", "invalid")}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_fail_on_exits_with_3_from_that_verdict_on(level, tmp_path):
+    study, options = LEVELS[level]
+    (tmp_path / "s.toml").write_text(study)
+    on = ["--on", f"disk={tmp_path / 'disk'}"] if options else []
+    line = ["run", tmp_path / "s.toml", *options, *on, "--out", tmp_path / "out", "--fail-on"]
+    for fail_on, failing in FAILING.items():
+        done = tameshi(*line, fail_on)
+        found = json.loads((tmp_path / "out" / "results.json").read_text())
+        assert found["verdict"]["level"] == level
+        assert done.returncode == (ExitStatus.INVALID if level in failing else 0), done.stderr
+
+
+def test_fail_on_takes_no_other_level(tmp_path):
+    (tmp_path / "s.toml").write_text(STUDY)
+    done = tameshi("run", tmp_path / "s.toml", "--fail-on", "rain")
+    assert done.returncode == ExitStatus.REFUSED
+    assert "invalid or warning" in done.stderr
 
 
 def test_unexpected_error_leaves_a_file_to_report(made, tmp_path, monkeypatch):

@@ -50,5 +50,5 @@ def test_the_report_of_the_demo_study_draws_every_plot(tmp_path, demo, lang):
     page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert re.search(r"<html[^>]*data-ready=\"yes\"", page), "the page's script came to its end"
     assert page.count('class="main-svg"') >= 8
-    assert "What does the disk under your feet do" in page
+    assert "What does this disk do at 1 to 256 requests" in page
     assert f'lang="{lang}"' in page

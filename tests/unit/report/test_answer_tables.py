@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from tameshi.core.reasons import reason
+from tameshi.report.sections.answer_plot import figures
 from tameshi.report.sections.answer_tables import answers, tables
-from tameshi.report.study import markdown, terminal_summary
+from tameshi.report.study import markdown, render, terminal_doubts, terminal_summary
 from tameshi.report.view.grids import compared, crossing, grids
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results
@@ -85,7 +87,7 @@ def test_cells_show_value_and_per_cent_of_the_base() -> None:
     assert table.caption == "Statements per second (QPS); disk · small = 100 %"
     assert [column.group for column in table.columns[1:]] == ["disk", "disk", "flash", "flash"]
     values = [[(cell.value, cell.at) for cell in row.cells] for row in table.rows]
-    assert values[1] == [("80.0", "100%"), ("200", "250%"), ("202", "252%"), ("900", "1125%")]
+    assert values[1] == [("80.0", "100 %"), ("200", "250 %"), ("202", "252 %"), ("900", "1125 %")]
 
 
 def test_base_among_the_rows_compares_rows() -> None:
@@ -134,7 +136,7 @@ def test_published_figure_stands_in_its_cell() -> None:
     figure = {"metric": "statement.rate", "unit": "query/s", "derived": None, "phase": None}
     results["published"] = [{**figure, "id": "S", "cell": levels, "published": 125.0}]
     (table,) = tables(read_results(results), Text())
-    assert table.rows[0].cells[0].at == "100% · published 125, ours 0.800 ×"
+    assert table.rows[0].cells[0].at == "100 % · published 125, ours 0.800 ×"
 
 
 def test_figures_within_five_per_cent_are_the_same() -> None:
@@ -182,3 +184,61 @@ def test_words_of_the_study_replace_names_in_japanese(lang: str) -> None:
     page = markdown(ReportInputs(house(crossed(), japanese=japanese)), lang)
     assert ("# 質問？" in page) == (lang == "ja")
     assert ("ディスク · 大は2.00 ×" in page) == (lang == "ja")
+
+
+def test_lone_column_lists_its_few_rows() -> None:
+    results = house({"table": [{"rows": "size", "at": {"storage": "disk", "pool": "small"}}]})
+    assert sentence(results) == "100 at size 80; 80.0 at size 160; 50.0 at size 240."
+
+
+def test_many_columns_have_their_common_extremes() -> None:
+    results = house({"table": [{"rows": "size", "columns": ["storage", "pool"]}]})
+    assert sentence(results) == (
+        "1.00 k at size 80, flash · large, 50.0 at size 240, disk · small."
+    )
+
+
+def test_plot_of_the_answer_has_a_line_per_column() -> None:
+    (figure,) = figures(read_results(house(crossed())), Text())
+    (panel,) = figure.panels
+    assert (figure.kind, figure.id) == ("line", "answer-plot")
+    assert {line.name: line.y for line in panel.series} == RATES
+    assert all(line.x == (80.0, 160.0, 240.0) for line in panel.series)
+
+
+def test_plot_of_the_answer_has_named_rows_as_categories() -> None:
+    (figure,) = figures(
+        read_results(house({"table": [{"rows": "storage", "columns": ["pool"]}]})), Text()
+    )
+    assert figure.kind == "bar"
+    assert figure.x.categories == (("disk",), ("flash",))
+    small, large = figure.panels[0].series
+    assert (small.y, large.y) == ((100, 250), (300, 1000))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"rows": "size", "at": {"storage": "disk", "pool": "small", "size": "80"}},
+        {"rows": "storage", "columns": ["wide"]},
+    ],
+)
+def test_one_cell_or_no_axis_has_no_plot_of_the_answer(table) -> None:
+    results = house({"table": [table]})
+    results["cells"] = results["cells"][:1]
+    assert figures(read_results(results), Text()) == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_deviation_from_a_method_is_on_the_first_screen(lang: str) -> None:
+    deviations = [reason("shortened"), reason("modelled")]
+    method = {"name": "PTS 2.0.2", "compliant": False, "deviations": deviations}
+    results = house(crossed()) | {"method": method}
+    said = {
+        "en": "Not compliant with PTS 2.0.2; deviations: 2",
+        "ja": "PTS 2.0.2に非準拠（逸脱2件）",
+    }[lang]
+    assert said in render(ReportInputs(results), lang).partition("</header>")[0]
+    assert terminal_doubts(ReportInputs(results), lang) == [said]
+    results["method"] = method | {"compliant": True, "deviations": []}
+    assert terminal_doubts(ReportInputs(results), lang) == []

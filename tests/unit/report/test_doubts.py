@@ -10,10 +10,11 @@ from tameshi.core.reasons import reason
 from tameshi.report.render.draw import draw
 from tameshi.report.sections.doubts import sentences
 from tameshi.report.sections.matrices import matrices
-from tameshi.report.study import markdown, render
+from tameshi.report.study import markdown, render, terminal_summary
 from tameshi.report.view.figures import figures
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, read_results
+from tameshi.report.words.reason_words import CAUSES, REASONS
 from tameshi.report.words.strings import LANGUAGES
 from tameshi.report.words.text import Text
 
@@ -58,14 +59,55 @@ END = {("sequential", depth): ("invalid", FULL) for depth in ("64", "256")}
 
 def test_invalid_end_of_an_axis_is_a_range() -> None:
     assert sentences(view(END), Text()) == [
-        "2 of 8 cells can't be trusted: sequential, from depth 64 on "
-        "(the processors were the limit, not the disk: small)."
+        "2 of 8 cells can't be trusted: sequential beyond depth 8, where the processors were full."
+    ]
+    assert sentences(view(END), Text("ja")) == [
+        "8セル中2セルは信頼できない：sequential 深度 8超（プロセッサが飽和）。"
     ]
 
 
-def test_warnings_have_a_sentence_of_their_own() -> None:
-    said = sentences(view({**END, ("random", "8"): ("warning", DRIFT)}), Text())
-    assert said[1] == "Warnings for 1 of 8 cells: random, depth 8 (nothing completed: small)."
+def test_warnings_are_counted_next_to_invalid_cells() -> None:
+    warned = {("random", "8"): ("warning", DRIFT)}
+    (said,) = sentences(view({**END, **warned}), Text())
+    assert said.endswith("where the processors were full. 1 more have warnings.")
+    assert sentences(view(warned), Text()) == [
+        "Warnings for 1 of 8 cells: random at depth 8, where nothing completed."
+    ]
+
+
+def test_places_with_one_cause_share_it() -> None:
+    results = study(END)
+    other = [{**cell, "phase": "again"} for cell in study(END)["cells"]]
+    results["cells"] += other
+    (said,) = sentences(read_results(results), Text())
+    assert said == (
+        "4 of 16 cells can't be trusted: sweep, sequential beyond depth 8, and again, sequential "
+        "beyond depth 8, where the processors were full."
+    )
+
+
+def test_answer_marks_a_figure_of_invalid_cells() -> None:
+    every = {("sequential", depth): ("invalid", FULL) for depth in DEPTHS}
+    (line, *_) = terminal_summary(ReportInputs(study(every)))
+    assert "sequential ✕ 25.6 k, each at depth 256" in line
+    assert "random reaches 25.6 k" in line.lower()
+
+
+def test_reasons_of_several_streams_are_one_cause() -> None:
+    other = {("sequential", "256"): ("invalid", reason("processors", "large"))}
+    assert sentences(view({**END, **other}), Text()) == sentences(view(END), Text())
+
+
+def test_cause_without_a_clause_has_the_whole_reason() -> None:
+    odd = {("random", "1"): ("warning", reason("pool_raised", asked="1 MiB"))}
+    (said,) = sentences(view(odd), Text())
+    place, _, cause = said.partition(": ")[2].partition(", ")
+    assert (place, cause) == ("random at depth 1", f"{Text().reason(odd['random', '1'][1])}.")
+
+
+def test_every_clause_is_of_a_reason_in_both_languages() -> None:
+    assert CAUSES.keys() <= REASONS.keys()
+    assert all(english and japanese for english, japanese in CAUSES.values())
 
 
 def test_all_cells_in_doubt_need_no_place() -> None:
@@ -88,7 +130,7 @@ def test_invalid_values_are_crossed_with_a_footnote() -> None:
 
 
 def test_invalid_points_are_crossed_with_the_reason_on_hover() -> None:
-    (figure, *_) = figures(view(END), (), ())
+    (figure, *_) = figures(view(END), ())
     lines = [trace for trace in draw(figure, Text())["data"] if trace.get("customdata")]
     doubtful = next(line for line in lines if isinstance(line["marker"]["symbol"], list))
     crossed = [symbol == "circle-x-open" for symbol in doubtful["marker"]["symbol"]]

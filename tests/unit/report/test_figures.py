@@ -20,13 +20,15 @@ from tameshi.report.render.draw import (
 )
 from tameshi.report.view.figures import Figure, Scale, Series, figures
 from tameshi.report.view.points import read_results
+from tameshi.report.view.time_figures import over_time
 from tameshi.report.words.text import Phrase, Text
 
 
 def all_figures() -> dict[str, Figure]:
     inputs = first_look.inputs()
     view = read_results(inputs.results)
-    return {f.id: f for f in figures(view, inputs.percentiles, inputs.series)}
+    drawn = [*figures(view, inputs.percentiles), *over_time(view, inputs.series)]
+    return {f.id: f for f in drawn}
 
 
 def test_study_has_its_figures_in_order() -> None:
@@ -248,7 +250,7 @@ def test_plot_over_time_names_its_cell_of_several() -> None:
         "levels": (),
         "cell": {"pattern": "random_read", "depth": "16"},
     }
-    (figure,) = [f for f in figures(view, series=[entry]) if f.id == "series-0"]
+    (figure,) = [f for f in over_time(view, [entry]) if f.id == "series-0"]
     assert figure.panels[0].name == ("measured", "random_read", "depth", "16")
     assert figure.hint == Phrase("hint.series_cell", {"all": "36"})
 

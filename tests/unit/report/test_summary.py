@@ -53,12 +53,12 @@ def test_five_lines_answer_the_study() -> None:
     assert lines[4].endswith("2.40 × (2.22–2.59).")
 
 
-def test_single_run_is_noted_once_per_sentence() -> None:
-    data = first_look.without_intervals(first_look.results(("simulated",)))
-    for line in terminal_summary(ReportInputs(data)):
-        assert line.count("(one run each, no interval)") == 1
-    table = overview(read_results(data), TEXT)
-    assert table.note == "one run, no interval"
+def test_missing_intervals_are_told_once_by_the_key_figures() -> None:
+    inputs = ReportInputs(first_look.without_intervals(first_look.results(("simulated",))))
+    assert not any("interval" in line for line in terminal_summary(inputs))
+    table = overview(read_results(inputs.results), TEXT)
+    assert table.note == ""
+    assert table.caption == "Key figures, without intervals: single runs, or too little data"
 
 
 def test_figures_that_depend_on_the_drives_size_are_marked() -> None:

@@ -83,7 +83,7 @@ def test_every_key_is_used() -> None:
     table = sources.index("TEXT: dict")
     sources = sources[:table] + sources[sources.index("\n}\n", table) :]
     # Keys composed from names of the data: `measure.` + measure, in Python or in the template.
-    composed = re.findall(r"""f["']([a-z]+\.(?:[a-z]+_)?)\{|"([a-z]+\.)" ~""", sources)
+    composed = re.findall(r"""f["']([a-z_]+\.(?:[a-z]+_)?)\{|"([a-z]+\.)" ~""", sources)
     prefixes = tuple({prefix for pair in composed for prefix in pair if prefix})
     unused = [k for k in TEXT if f'"{k}"' not in sources and f"'{k}'" not in sources]
     assert [key for key in unused if not key.startswith(prefixes)] == []

@@ -253,7 +253,7 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
     else:
         ticks = binary_ticks(high) if scale.kind == "bytes" else linear_ticks(high)
         axis["range"] = [0, high * 1.08 or 1]
-    if figure.kind == "dot" and scale.kind == "share" and high > low:
+    if figure.kind in ("dot", "step") and scale.kind == "share" and high > low:
         # Shares close to 1 would all lie at the edge.
         edge = 0.08 * (high - low)
         ticks = [tick for tick in linear_ticks(high, low) if tick >= low - edge]
@@ -402,7 +402,7 @@ def _line_trace(
         **common,
         x=series.x,
         y=series.y,
-        mode="lines" if smooth else "lines+markers",
+        mode=_mode(figure, smooth),
         marker=marker,
         line={
             "color": colour,
@@ -412,6 +412,12 @@ def _line_trace(
         },
         error_y=None if smooth else _whiskers(series, colour),
     )
+
+
+def _mode(figure: Figure, smooth: bool) -> str:
+    if figure.kind == "scatter":
+        return "markers"
+    return "lines" if smooth else "lines+markers"
 
 
 def _smooth(figure: Figure, series: Series) -> bool:

@@ -40,6 +40,7 @@ from tameshi.report.view.points import (
     family_of,
     level_on,
     lowest_level,
+    only_stream,
 )
 from tameshi.report.view.tables import (
     Answer,
@@ -199,16 +200,12 @@ def _sentence(
     items: Callable[[bool], Iterable[str]],
     **more: str,
 ) -> str:
-    """Return joined items; if no point has an interval, the sentence says so once."""
+    """Return joined items; `items` takes whether no point has an interval."""
     if not points:
         return ""
     bare = all(p.low is None for p in points)
     sentence = text(key, items=text("list.separator").join(items(bare)), **more)
-    sentence = sentence[:1].upper() + sentence[1:]
-    if not bare:
-        return sentence
-    one = all(p.runs == 1 for p in points)
-    return f"{sentence} {text('note.all_one_run' if one else 'note.all_no_interval')}"
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
@@ -216,12 +213,12 @@ def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields:
     value_shown = shown(text, point)
     aside = text.aside(value_shown, bare=bare)
     key = f"{key}_first" if first else key
-    return text(f"item.{key}", value=value_shown.value, aside=aside, **fields)
+    return text(f"item.{key}", value=value_shown.marked, aside=aside, **fields)
 
 
 def _value(text: Text, point: Point, bare: bool = False) -> str:
     value_shown = shown(text, point)
-    return value_shown.value + text.aside(value_shown, bare=bare)
+    return value_shown.marked + text.aside(value_shown, bare=bare)
 
 
 def _sweep_answers(
@@ -233,6 +230,7 @@ def _sweep_answers(
     tails = {f.name: f.by_world for f in key_figures if f.kind == "floor" and f.measure == P99}
 
     def answer(topic: str, say: Callable[[str], str]) -> Answer:
+        topic = _of_stream(text, topic, key_figures)
         if several:
             topic = text("answer.in_phase", topic=topic, phase=text.name(key_figures[0].phase))
         return Answer(topic, _clauses(view, text, say))
@@ -245,6 +243,13 @@ def _sweep_answers(
         topic = text("answer.floor", axis=text.name(axis.name), level=lowest_level(axis))
         lines.append(answer(topic, functools.partial(_say_floors, text, floors, tails)))
     return lines
+
+
+def _of_stream(text: Text, words: str, key_figures: Iterable[KeyFigure]) -> str:
+    """Return the words with the only stream that the figures are of, unless they name it."""
+    stream = only_stream(p for f in key_figures for p in f.by_world.values())
+    named = any(stream in f.name for f in key_figures)
+    return text.names((words, stream)) if stream and not named else words
 
 
 def _extremes(key_figures: list[KeyFigure], world: str) -> list[KeyFigure]:
@@ -366,7 +371,8 @@ def _plain_answer(
         points = [f.by_world[world] for f in here]
         return _sentence(text, f"sentence.{topic}", points, items)
 
-    return [Answer(text(f"answer.{topic}"), _clauses(view, text, say))] if chosen else []
+    label = _of_stream(text, text(f"answer.{topic}"), chosen)
+    return [Answer(label, _clauses(view, text, say))] if chosen else []
 
 
 def _commit_answer(view: View, text: Text, key_figures: list[KeyFigure]) -> list[Answer]:
@@ -454,7 +460,11 @@ def overview(view: View, text: Text) -> Table:
         axis = view.sweep_axis(phase)
         key_figures = sweep_figures(view, phase, axis) if axis else plain_figures(view, phase)
         key_figures = sustainable_load.within_limit(view, key_figures)
-        rows += [_figure_row(view, text, key_figure, axis, two) for key_figure in key_figures]
+        group = _of_stream(text, text.name(phase), key_figures)
+        rows += [
+            replace(_figure_row(view, text, key_figure, axis, two), group=group)
+            for key_figure in key_figures
+        ]
         rows += [_interference_row(view, text, pair, two) for pair in pairs if pair.second == phase]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
     if two:
@@ -487,9 +497,7 @@ def _figure_row(view: View, text: Text, key_figure: KeyFigure, axis: Axis | None
         cells.append(
             _shown_ratio(view, text, top, bottom) if top and bottom else value_cell(text, None)
         )
-    return Row(
-        text(f"row.{key_figure.kind}", **fields), tuple(cells), group=text.name(key_figure.phase)
-    )
+    return Row(text(f"row.{key_figure.kind}", **fields), tuple(cells))
 
 
 def _interference_row(view: View, text: Text, pair: PhasePair, two: bool) -> Row:

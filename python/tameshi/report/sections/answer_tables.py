@@ -26,13 +26,15 @@ from tameshi.report.words.text import Shown, Text
 
 MOST_COLUMNS = 6
 """Columns that a sentence compares; of more the extremes."""
+MOST_ROWS, MOST_ENDS = 8, 3
+"""Rows of a lone column that a sentence lists, and columns that it has the extremes of."""
 
 
 def answers(view: View, text: Text) -> list[Answer]:
     """Return a line for each table, with a clause for each world."""
     lines: dict[str, dict[str, list[str]]] = {}
     for grid in grids(view):
-        by_world = lines.setdefault(_topic(grid, text), {})
+        by_world = lines.setdefault(topic(grid, text), {})
         by_world.setdefault(grid.world, []).append(_sentence(view, grid, text))
     return [
         Answer(
@@ -60,11 +62,13 @@ def _label(grid: Grid, text: Text) -> str:
     return label or text.measure(grid.metric.partition(".")[2])
 
 
-def _topic(grid: Grid, text: Text) -> str:
+def topic(grid: Grid, text: Text) -> str:
+    """Return the metric in words, with its phase and the levels that all cells share."""
     label = _label(grid, text)
     label = label[:1].upper() + label[1:]
     phase, at = grid.definition["phase"], tuple(grid.definition["at"].items())
-    places = [text.name(phase)] if phase else []
+    # A phase named after its metric needs no second mention.
+    places = [text.name(phase)] if phase and text.name(phase) != _label(grid, text) else []
     places += [_levels(at, text)] if at else []
     return text("table.answer_at", metric=label, place=" · ".join(places)) if places else label
 
@@ -119,36 +123,48 @@ def _compared(view: View, part: Compared, text: Text) -> str:
 
 
 def _ends(grid: Grid, text: Text) -> str:
-    """Return each column's least and greatest value with their rows; of many columns the best."""
-    items = []
-    for column in grid.columns:
-        here = [
-            (row, grid.points[row, column])
-            for row in grid.rows.levels
-            if (row, column) in grid.points
-        ]
-        ranked = sorted(here, key=lambda pair: pair[1].value)
-        name = _levels(column, text)
-        ends = [ranked[-1], ranked[0]] if len(ranked) > 1 else ranked
-        said = [
-            text(
-                "table.end",
-                value=_plain(point, text),
-                row=level_name(text, grid.rows.name, row),
-            )
-            for row, point in ends
-        ]
-        joined = text("table.ends", best=said[0], worst=said[-1]) if len(said) > 1 else said[0]
-        items.append(f"{name}: {joined}" if name else joined)
-    kept = items if len(items) <= MOST_COLUMNS else [items[0], items[-1]]
-    sentence = text("list.separator").join(kept)
+    """Return each column's least and greatest value with their rows.
+
+    A lone column has all of a few rows. Many columns have their common extremes.
+    """
+    ranked = sorted(grid.points.items(), key=lambda item: -item[1].value)
+    if len(grid.columns) == 1:
+        rows = [cell for row in grid.rows.levels for cell in ranked if cell[0][0] == row]
+        kept = rows if len(rows) <= MOST_ROWS else [ranked[0], ranked[-1]]
+        sentence = text("list.separator").join(_end(grid, cell, text) for cell in kept)
+    elif len(grid.columns) > MOST_ENDS:
+        best, worst = (
+            _end(grid, (at, point), text, _levels(at[1], text))
+            for at, point in (ranked[0], ranked[-1])
+        )
+        sentence = text("table.ends", best=best, worst=worst)
+    else:
+        of_columns = [[cell for cell in ranked if cell[0][1] == column] for column in grid.columns]
+        sentence = text("list.separator").join(_column_ends(grid, own, text) for own in of_columns)
     return sentence[:1].upper() + sentence[1:] + text("list.end")
+
+
+Cell = tuple[tuple[str, Levels], Point]
+
+
+def _column_ends(grid: Grid, ranked: Sequence[Cell], text: Text) -> str:
+    """Return a column's greatest and least value, or its only one."""
+    best, worst = (_end(grid, cell, text) for cell in (ranked[0], ranked[-1]))
+    ends = text("table.ends", best=best, worst=worst) if len(ranked) > 1 else best
+    return text("table.column_ends", name=_levels(ranked[0][0][1], text), ends=ends)
+
+
+def _end(grid: Grid, cell: Cell, text: Text, column: str = "") -> str:
+    """Return a value and its row, with its column if there are several."""
+    (row, _), point = cell
+    place = text("list.short").join(filter(None, [level_name(text, grid.rows.name, row), column]))
+    return text("table.end", value=_plain(point, text), row=place)
 
 
 def _plain(point: Point, text: Text) -> str:
     """Return a point with its interval and its model error, as sentences print it."""
     value = shown(text, point)
-    return value.value + text.aside(value)
+    return value.marked + text.aside(value)
 
 
 _ORDERS = {-1: "less", 0: "same", 1: "more"}
@@ -203,7 +219,7 @@ def _head(column: Levels, text: Text) -> Column:
 
 def _caption(view: View, grid: Grid, text: Text) -> str:
     world = f" · {text.world(grid.world)}" if len(view.worlds) > 1 else ""
-    metric, base = _topic(grid, text) + world, grid.definition["base"]
+    metric, base = topic(grid, text) + world, grid.definition["base"]
     if base:
         key = "table.answer_percent" if grid.percent else "table.answer_ratio"
         metric = text(key, metric=metric, base=_levels(tuple(base.items()), text))
@@ -229,7 +245,7 @@ def _cell(view: View, grid: Grid, row: str, column: Levels, text: Text) -> Shown
 
 
 def _ratio(grid: Grid, ratio: Ratio) -> str:
-    return f"{ratio.value:.0%}" if grid.percent else format_value("ratio", ratio.value)
+    return f"{100 * ratio.value:.0f} %" if grid.percent else format_value("ratio", ratio.value)
 
 
 def _published(view: View, grid: Grid, point: Point) -> float | None:

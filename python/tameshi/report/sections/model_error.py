@@ -9,9 +9,18 @@ from typing import Any
 
 from tameshi.analysis.stats import programs
 from tameshi.analysis.stats.estimates import of_phase
-from tameshi.report.view.figures import MODELS, Figure, Panel, Scale, of_points
-from tameshi.report.view.points import Levels, Point, View, freeze, is_kind, kind_of
+from tameshi.report.view.figures import Figure, Panel, Scale, of_points
+from tameshi.report.view.points import (
+    Levels,
+    Point,
+    View,
+    freeze,
+    is_kind,
+    kind_of,
+    level_words,
+)
 from tameshi.report.view.tables import Table
+from tameshi.report.view.time_figures import MODELS
 from tameshi.report.words.text import BEYOND, Phrase, Text
 
 WORLD = "simulated"
@@ -28,7 +37,9 @@ OVER_TIME = METRICS | STATES
 TAIL = "latency.p99"
 COLUMNS = 3
 MOST_LINES = 4
-"""Bands per plot; with more of them the plot is split."""
+"""Lines per plot; with more of them the plot is split."""
+MOST_BANDS = 2
+"""Bands per plot; more of them would hide the lines, and tables have the model error."""
 _LOG_RANGE = 8.0
 
 Place = tuple[str, Levels]
@@ -125,12 +136,19 @@ def _banded(view: View, entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
         for cell in view.cells
         if cell["world"] == entry["world"] and cell["phase"] == phase
     }
+    banded = len(entry["values"]) <= MOST_BANDS
     models = {
         name: [_bounds(value, estimate, share=quantity == "hit_ratio") for value in values]
         for name, values in entry["values"].items()
-        if (estimate := _estimate(cells.get(name), OVER_TIME[quantity]))
+        if banded and (estimate := _estimate(cells.get(name), OVER_TIME[quantity]))
     }
-    yield from _parts({**entry, MODELS: models}, cells)
+    yield from _parts({**entry, MODELS: models}, cells, _rows_of_answer(view))
+
+
+def _rows_of_answer(view: View) -> str:
+    """Return the axis along the rows of the study's answer: each of its levels has a plot."""
+    table = next(iter(view.answer.get("table") or ()), None)
+    return str(table["rows"]) if table and table.get("columns") else ""
 
 
 def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -151,15 +169,17 @@ def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any
 
 
 def _parts(
-    entry: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]
+    entry: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]], first: str
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield parts of the lines, split by as few first levels as possible."""
+    """Yield parts of the lines, split by the axis `first` and then by as few levels as possible."""
     levels = {
-        name: tuple(level for _, level in freeze(cells[name]["levels"])) if name in cells else ()
+        name: tuple(sorted(freeze(cells[name]["levels"]), key=lambda pair: pair[0] != first))
+        if name in cells
+        else ()
         for name in entry["values"]
     }
     for depth in range(max(map(len, levels.values()), default=0) + 1):
-        groups: dict[tuple[str, ...], list[str]] = {}
+        groups: dict[Levels, list[str]] = {}
         for name, names_levels in levels.items():
             groups.setdefault(names_levels[:depth], []).append(name)
         if max(map(len, groups.values()), default=0) <= MOST_LINES:
@@ -176,14 +196,14 @@ def _parts(
             for key in ("values", "low", "high", MODELS)
             if key in entry
         }
-        names_left = {name: levels[name][depth:] or (name,) for name in names}
+        names_left = {name: level_words(levels[name][depth:]) or (name,) for name in names}
         numbers = {name: styles.setdefault(names_left[name], len(styles)) for name in names}
         yield {
             **entry,
             **kept,
             "names": names_left,
             "styles": numbers,
-            "levels": names_levels,
+            "levels": level_words(names_levels),
             "part": part,
         }
 

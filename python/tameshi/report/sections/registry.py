@@ -16,20 +16,30 @@ from tameshi.report.sections import (
     latency_breakdown,
     matrices,
     model_error,
+    plots,
     power,
     slowest,
     sustainable_load,
     timeline,
     validity,
+    warm_up,
 )
-from tameshi.report.view.figures import Figure, figures
+from tameshi.report.view.figures import Figure
 from tameshi.report.view.section import Page, Section
 from tameshi.report.view.tables import Answer, Table
+
+
+def answers_of(page: Page) -> list[Answer]:
+    """Return the lines of the answer."""
+    own = asked.answers(page.view, page.text)
+    return [*own, *warm_up.answers(page.view, page.inputs.series, page.text)]
+
 
 SECTIONS = (
     Section(
         "answer",
-        answers=lambda page: asked.answers(page.view, page.text),
+        answers=answers_of,
+        figures=lambda page: plots.chief(page),
         tables=lambda page: [
             *answer_tables.tables(page.view, page.text),
             comparison_table.table(page.view, page.text),
@@ -52,9 +62,7 @@ SECTIONS = (
     Section("timeline", tables=lambda page: timeline.tables(page.view, page.text)),
     Section(
         "plots",
-        figures=lambda page: figures(
-            page.view, page.inputs.percentiles, model_error.banded(page.view, page.inputs.series)
-        ),
+        figures=lambda page: plots.others(page),
     ),
     Section(
         "why",

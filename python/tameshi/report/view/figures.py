@@ -23,6 +23,7 @@ from tameshi.report.view.points import (
     level_words,
     moves_large_blocks,
     number,
+    only_stream,
     series_names,
     series_of,
     unique,
@@ -33,8 +34,8 @@ from tameshi.report.view.points import Series as SeriesKey
 from tameshi.report.words.text import Phrase
 
 # Ratio of values beyond which points on a logarithmic axis replace bars.
-_BAR_RANGE = 20.0
-_LOG_RANGE = 8.0
+BAR_RANGE = 20.0
+LOG_RANGE = 8.0
 Bounds = tuple[float, float] | None
 PhaseSeries = tuple[str, SeriesKey]
 MOST_LINES = 8
@@ -43,8 +44,6 @@ MOST_PANELS = 24
 """Panels of distributions in one figure; the hint states omitted cells."""
 MOST_ROWS = 120
 """Rows of a plot; with more of them the tables suffice."""
-MODELS = "models"
-"""Key of lines over time: model error by name and time."""
 # Name that the planner gives to a search's axis of rates.
 _RATE_AXIS = "rate"
 
@@ -101,8 +100,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Plots in a grid, on one scale if `common`; `kind`: `line`, `step`, `bar`, `stack`, `dot`, or
-    `range`, bars from `low` to `high`."""
+    """Plots in a grid, on one scale if `common`; `kind`: `line`, `step`, `scatter`, `bar`, `stack`,
+    `dot`, or `range`, bars from `low` to `high`."""
 
     id: str
     title: Phrase
@@ -136,9 +135,8 @@ class Figure:
 def figures(
     view: View,
     percentiles: Sequence[Mapping[str, Any]] = (),
-    series: Sequence[Mapping[str, Any]] = (),
 ) -> list[Figure]:
-    """Return all figures of a study in order."""
+    """Return the figures of a study's cells in order; those over time are in `time_figures`."""
     swept = [(phase, axis) for phase in view.phases if (axis := view.sweep_axis(phase))]
     plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
     plots: list[Figure] = []
@@ -146,14 +144,14 @@ def figures(
         plots += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
         plots += percentile_grid(view, phase, axis, percentiles)
     plots += bars(view, plain)
-    plots += percentile_lines(view, plain, percentiles)
-    return plots + over_time(view, series)
+    return plots + percentile_lines(view, plain, percentiles)
 
 
-def _sweep_scale(axis: Axis) -> Scale:
+def sweep_scale(axis: Axis) -> Scale:
+    """Return a scale with the axis's levels as ticks."""
     values = [(number(level) or 0.0, level) for level in axis.levels]
     lowest, highest = min(v for v, _ in values), max(v for v, _ in values)
-    log = lowest > 0 and highest / lowest >= _LOG_RANGE
+    log = lowest > 0 and highest / lowest >= LOG_RANGE
     return Scale(Phrase("axis.name", {"name": axis.name}), "number", log, tuple(values))
 
 
@@ -250,7 +248,7 @@ def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey
 def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
     """Return operations per second over a numeric axis."""
     panels = _sweep_panels(view, phase, axis, ("rate",))
-    return _sweep_figure(f"rate-{phase}", "rate", phase, axis, panels)
+    return _sweep_figure(view, f"rate-{phase}", "rate", phase, axis, panels)
 
 
 def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
@@ -270,19 +268,20 @@ def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
             replace(p, marks=_marks(view, p.name[0]), bounds=_bounds(view, p.name[0]))
             for p in panels
         )
-    return _sweep_figure(f"latency-{phase}", "latency", phase, axis, panels)
+    return _sweep_figure(view, f"latency-{phase}", "latency", phase, axis, panels)
 
 
 def _sweep_figure(
-    figure_id: str, kind: str, phase: str, axis: Axis, panels: tuple[Panel, ...]
+    view: View, figure_id: str, kind: str, phase: str, axis: Axis, panels: tuple[Panel, ...]
 ) -> Figure | None:
     if not panels:
         return None
-    x = _sweep_scale(axis)
+    x = sweep_scale(axis)
     # Throughput and latency span decades if the load does.
     y = Scale(Phrase(f"axis.{kind}"), kind, log=x.log and _positive(panels))
     hint = f"hint.{kind}" if y.log and kind == "latency" else "hint.sweep"
     title = Phrase(f"figure.{kind}", {"phase": phase})
+    stream = only_stream(view.in_phase(phase))
     return Figure(
         figure_id,
         title,
@@ -292,6 +291,7 @@ def _sweep_figure(
         y,
         panels,
         min(len(panels), max(len({panel.name[0] for panel in panels}), 2)),
+        notes=(Phrase("hint.stream", {"stream": stream}),) if stream else (),
         whiskers="hint.whiskers",
     )
 
@@ -426,134 +426,6 @@ def _percentile_figure(
     ]
 
 
-def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
-    """Return time series: runs of one name and unit share a figure, with a panel per world."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    order = {world: place for place, world in enumerate(view.worlds)}
-
-    def place(entry: Mapping[str, Any]) -> tuple[int, int]:
-        return int(entry.get("part", 0)), order.get(entry["world"], len(order))
-
-    for entry in sorted(series, key=place):
-        group = (str(entry["name"]), str(entry["unit_key"]), str(entry.get("over", "time")))
-        groups.setdefault(group, []).append(entry)
-    return [
-        Figure(
-            f"series-{i}",
-            _time_title(name, entries[0]),
-            _time_hint(view, entries),
-            "step",
-            Scale(Phrase(f"axis.{over}"), "number"),
-            _time_scale(unit),
-            tuple(_time_panel(view, entry) for entry in entries),
-            _time_columns(view, entries),
-            common=False,
-        )
-        for i, ((name, unit, over), entries) in enumerate(groups.items())
-    ]
-
-
-def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of columns: worlds, or the parts of a split world."""
-    parts = len(view.worlds) == 1 and any(entry.get("part") for entry in entries)
-    return 2 if parts else min(len(entries), max(len(view.worlds), 1))
-
-
-def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
-    """Return the hint: the first run or all repetitions, and the band's meaning."""
-    runs = [entry["runs"] for entry in entries if "runs" in entry]
-    if not runs:
-        cells = max(len(_alike(view, entry)) for entry in entries)
-        one = cells > 1 and all(_one_of_cells(view, entry) for entry in entries)
-        return Phrase("hint.series_cell", {"all": str(cells)}) if one else Phrase("hint.series")
-    several = max(runs) > 1
-    return Phrase("hint.series_runs", {"runs": str(max(runs))}) if several else Phrase("hint.cells")
-
-
-def _alike(view: View, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the cells of an entry's world and phase."""
-    about = (entry["world"], entry["name"])
-    return [cell for cell in view.cells if (cell["world"], cell["phase"]) == about]
-
-
-def _one_of_cells(view: View, entry: Mapping[str, Any]) -> Name:
-    """Return the cell of an entry without levels, if there are others."""
-    if entry.get("levels") or len(_alike(view, entry)) < 2:
-        return ()
-    return level_words(freeze(entry.get("cell", {})))
-
-
-def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
-    """Return one run's lines with event marks."""
-    marks = tuple(
-        (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
-    )
-    lines = _time_lines(entry)
-    name = (entry["world"], *entry.get("levels", ()), *_one_of_cells(view, entry))
-    return Panel(name, lines, marks, y=_wide_scale(entry, lines))
-
-
-def _wide_scale(entry: Mapping[str, Any], lines: Sequence[Series]) -> Scale | None:
-    """Return a logarithmic scale if a wide model error would flatten the lines."""
-    ends = [end for line in lines for model in line.models if model for end in model]
-    scale = _time_scale(str(entry["unit_key"]))
-    wide = bool(ends) and scale.kind != "share" and max(ends) > _LOG_RANGE * min(ends) > 0
-    lowest = min((y for line in lines for y in line.y), default=0.0)
-    return replace(scale, log=True) if wide and lowest > 0 else None
-
-
-def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
-    if "quantity" in entry:
-        phase = name.removesuffix(f", {entry['quantity']}")
-        return Phrase(f"figure.over_time_{entry['quantity']}", {"phase": phase})
-    if "over" in entry:
-        return Phrase(f"figure.over_{entry['over']}", {"name": name})
-    return Phrase("figure.series", {"name": name})
-
-
-def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
-    """Return steps, each from the previous interval's end; the first from zero."""
-    ends = [float(t) for t in entry["t_s"]]
-    # A commit is a write and its sync, so their lines would coincide.
-    committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
-    kept = [n for n in entry["values"] if n.removesuffix(" write") not in committing]
-    lines: list[Series] = []
-    for name in kept:
-        places = [i for i, value in enumerate(entry["values"][name]) if value is not None]
-        if places:
-            style = entry.get("styles", {}).get(name, len(lines))
-            lines.append(_steps(entry, name, ends, places, style))
-    return tuple(lines)
-
-
-def _steps(
-    entry: Mapping[str, Any], name: str, ends: Sequence[float], places: Sequence[int], style: int
-) -> Series:
-    """Return times, values, bounds over runs, and model bounds."""
-
-    def column_of(key: str, wanted: bool) -> tuple[Any, ...]:
-        column = entry.get(key, {}).get(name) if wanted else None
-        values = [column[i] for i in places] if column else []
-        return (*values[:1], *values)
-
-    several = entry.get("runs", 1) > 1
-    words = entry["names"][name] if "names" in entry else tuple(name.split())
-    bounds = column_of("low", several), column_of("high", several)
-    times = (0.0, *(ends[i] for i in places))
-    return Series(
-        words, times, column_of("values", True), *bounds, style, models=column_of(MODELS, True)
-    )
-
-
-def _time_scale(unit: str) -> Scale:
-    if unit == "share":
-        return Scale(Phrase("axis.hit_ratio"), "share")
-    if unit == "bytes":
-        return Scale(Phrase("axis.bytes"), unit)
-    kind = "latency" if unit.startswith("latency") else kind_of(unit)
-    return Scale(Phrase(f"axis.{kind}"), kind)
-
-
 def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     """Return plain phases: rates, bandwidth of large transfers, and tail latency."""
     points = without_parts(p for phase in phases for p in view.in_phase(phase))
@@ -580,7 +452,7 @@ def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
     places = list(dict.fromkeys((p.phase, p.key) for p in points))
     kind = kind_of(points[0].measure)
     ends = [end for p in points for end in (p.value, *(p.model or ()))]
-    log = max(ends) > _BAR_RANGE * min(ends) > 0
+    log = max(ends) > BAR_RANGE * min(ends) > 0
     series = []
     for style, world in enumerate(view.worlds):
         mine = {(p.phase, p.key): p for p in points if p.world == world}

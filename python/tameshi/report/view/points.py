@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,8 @@ class Point:
     outside_model: bool
     sound: bool
     """True if its cell's verdict is not invalid."""
+    named: bool = False
+    """True if its stream is named by what it does."""
     faults: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     """Reasons of an invalid cell."""
     by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
@@ -105,6 +107,8 @@ class View:
     """The study's choice of comparisons and measures for the answer."""
     japanese: dict[str, Any] = field(default_factory=dict)
     """The study's own words in Japanese."""
+    streams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Streams that are named by what they do, with what is known of it."""
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
@@ -193,6 +197,8 @@ def read_results(results: dict[str, Any]) -> View:
     study = results.get("study", {})
     cells = tuple(results.get("cells", []))
     points = tuple(point for cell in cells for point in _points_of(cell))
+    streams = _named(results, cells)
+    points = tuple(replace(point, named=point.subject in streams) for point in points)
     worlds = unique(cell["world"] for cell in cells)
     known = {world: i for i, world in enumerate(WORLD_ORDER)}
     return View(
@@ -223,7 +229,22 @@ def read_results(results: dict[str, Any]) -> View:
         unchecked=int(results.get("unchecked", 0)),
         answer=study.get("answer") or {},
         japanese=study.get("japanese") or {},
+        streams=streams,
     )
+
+
+def _named(results: dict[str, Any], cells: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the streams whose names stand for nothing else, so that a description can replace
+    them."""
+    taken = {label for axis in results.get("axes", ()) for label in (axis["name"], *axis["levels"])}
+    taken |= {cell["phase"] for cell in cells}
+    facts = results.get("streams") or {}
+    told = ("pattern", "read_share", "block_bytes")
+    return {
+        name: each
+        for name, each in facts.items()
+        if name not in taken and any(each[key] is not None for key in told)
+    }
 
 
 def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
@@ -336,7 +357,8 @@ def level_words(levels: Levels) -> Name:
 
 def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Name]:
     """Return the shortest unique names of a phase's series: levels, stream, operation."""
-    keys = list(series_of(points, axis))
+    by_series = series_of(points, axis)
+    keys = list(by_series)
     subjects = len({subject for _, subject, _ in keys}) > 1
     operations = Counter(key[:2] for key in keys)
     names: dict[Series, Name] = {}
@@ -344,10 +366,20 @@ def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Nam
         name = level_words(levels)
         if subjects:
             name += (subject,)
+        alone = not name and any(p.named for p in by_series[levels, subject, operation])
+        if alone:
+            name = (subject,)
         if operations[levels, subject] > 1 or not name:
             name += (operation,)
         names[levels, subject, operation] = name
     return names
+
+
+def only_stream(points: Iterable[Point]) -> str:
+    """Return the only stream, if it is named by what it does; else an empty string."""
+    subjects = {(p.subject, p.named) for p in points}
+    ((subject, named),) = subjects if len(subjects) == 1 else {("", False)}
+    return subject if named else ""
 
 
 def without_parts(points: Iterable[Point]) -> list[Point]:

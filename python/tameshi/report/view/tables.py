@@ -98,6 +98,8 @@ def estimates_table(
 ) -> Table:
     """Return a table of estimates; reasons of invalid ones follow in its note."""
     marked, note = with_marks(rows)
+    if note in (text("note.one_run"), text("note.no_interval")):
+        note = ""  # No value has an interval, as the caveats say.
     faults = dict.fromkeys(cell.fault for row in rows for cell in row.cells if cell.fault)
     notes = [note, *(text("note.crossed", sign=CROSS, reasons=fault) for fault in faults)]
     joined = " ".join(filter(None, notes))

@@ -419,6 +419,46 @@ REASONS = {
 }
 """By code: English and Japanese, with the reason's subject and values in braces."""
 
+CAUSES = {
+    "generator": ("where the load generator was the limit", "負荷生成器が律速"),
+    "processors": ("where the processors were full", "プロセッサが飽和"),
+    "others": (
+        "where other programs kept the processors busy",
+        "他のプログラムがプロセッサを占有",
+    ),
+    "close": ("where the processors were nearly full", "プロセッサがほぼ飽和"),
+    "own_latency": (
+        "where latencies include the load generator's own delay",
+        "レイテンシに負荷生成器の遅延を含む",
+    ),
+    "own_part": (
+        "where latencies include some of the load generator's own delay",
+        "レイテンシの一部は負荷生成器の遅延",
+    ),
+    "client": ("where the client was the limit", "クライアントが律速"),
+    "memory": ("where memory answered, not the disk", "ディスクではなくメモリが応答"),
+    "shared": ("where another program used the disk", "他のプログラムがディスクを使用"),
+    "unseen": ("where the limit is unknown for lack of disk statistics", "律速要因は不明"),
+    "null_backend": ("which performed no I/O (--backend null)", "I/Oなし（--backend null）"),
+    "unserved": ("where some arrivals were not served", "処理されない到着あり"),
+    "growing": ("where load arrived faster than it was served", "到着が処理能力を超過"),
+    "waited": ("where requests waited for a free slot", "要求が空きスロットを待った"),
+    "failed": ("where commands failed", "失敗したコマンドあり"),
+    "nothing": ("where nothing completed", "完了した操作なし"),
+    "unsettled": ("which reached no steady state", "定常状態に到達せず"),
+    "unsettled_early": ("which ended before steady state could be judged", "定常状態は未判定"),
+    "drift_within": ("which drifted within a run", "実行内でドリフト"),
+    "transient": ("whose start differs from the rest", "開始直後がその後と異なる"),
+    "drift_over": ("which drifted over the repetitions", "繰り返しを通じてドリフト"),
+    "outlier": ("with an outlier among the runs", "外れ値の実行あり"),
+    "spread": ("whose runs differ widely", "実行間のばらつきが大きい"),
+    "absent": ("which some runs lack", "一部の実行に現れない"),
+    "unwritten": ("whose reads hit never-written flash", "未書き込みのフラッシュを読み出し"),
+    "behind": ("where the replica fell behind", "複製の遅れが増大"),
+    "worn_out": ("where cells are worn out", "セルの摩耗が限度を超過"),
+}
+"""Reasons of doubtful cells by code, as clauses after the cells: English and Japanese."""
+
 METHODS = {
     "t_runs_log": (
         "Student's t over runs, on logarithms",

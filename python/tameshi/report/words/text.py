@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.core.reasons import Reason, key_of
-from tameshi.core.units import format_interval, format_value
-from tameshi.report.words.reason_words import METHODS, REASONS
+from tameshi.core.units import format_interval, format_tick, format_value
+from tameshi.report.words.reason_words import CAUSES, METHODS, REASONS
 from tameshi.report.words.strings import LANGUAGES, TEXT
 
 DAYS = 365.25
@@ -53,10 +53,14 @@ class Shown:
         """Model bounds as tables print them."""
         return f"[{self.model}]{BEYOND if self.beyond else ''}" if self.model else ""
 
+    @property
+    def marked(self) -> str:
+        """Value with the sign of an invalid cell."""
+        return f"{CROSS} {self.value}" if self.crossed else self.value
+
     def __str__(self) -> str:
         aside = self.interval or self.note
-        value = f"{CROSS} {self.value}" if self.crossed else self.value
-        words = f"{value} ({aside})" if aside else f"{value}{self.mark}"
+        words = f"{self.marked} ({aside})" if aside else f"{self.marked}{self.mark}"
         return " ".join(part for part in (words, self.bounds, self.at) if part)
 
 
@@ -68,7 +72,7 @@ class Text:
             raise ValueError(f"language {lang!r}: one of {', '.join(LANGUAGES)}")
         self.lang = lang
         self._column = LANGUAGES.index(lang)
-        self._own = own or {}
+        self.own = own or {}
 
     def __call__(self, key: str, **fields: object) -> str:
         """Return the text of a key with its fields filled in."""
@@ -78,11 +82,32 @@ class Text:
         """Return a phrase with its names translated."""
         return self(phrase.key, **{k: self.name(v) for k, v in phrase.fields.items()})
 
+    def stream(self, facts: Mapping[str, Any]) -> str:
+        """Return what a stream does: `4 KiB random read`."""
+        size, share = facts["block_bytes"], facts["read_share"]
+        words = [format_tick("bytes", size)] if size else []
+        if facts["commits"]:
+            return " ".join([*words, self.name("commit")])
+        pattern, whole = facts["pattern"], {1.0: "read", 0.0: "write"}.get(share)
+        if whole:
+            words.append(self.name(f"{pattern}_{whole}" if pattern else whole))
+        elif pattern:
+            words.append(self(f"stream.{pattern}"))
+        stream = " ".join(words)
+        if whole or share is None:
+            return stream
+        return self("stream.mixed", stream=stream, share=f"{100 * share:.0f} %")
+
     def reason(self, cause: Reason) -> str:
         """Return a reason in words, with known names translated."""
         fields = {key: self._value(key, value) for key, value in cause["values"].items()}
         words = REASONS[cause["code"]][self._column]
         return words.format(subject=self.name(cause["subject"]), **fields)
+
+    def cause(self, cause: Reason) -> str:
+        """Return a reason as a clause about cells; without one, the reason in words."""
+        words = CAUSES.get(cause["code"])
+        return words[self._column] if words else self.reason(cause)
 
     def reasons(self, causes: Iterable[Reason]) -> list[str]:
         """Return reasons in words; one with several subjects appears once."""
@@ -142,8 +167,8 @@ class Text:
 
     def name(self, identifier: str) -> str:
         """Return a study's identifier in words."""
-        if identifier in self._own:
-            return self._own[identifier]
+        if identifier in self.own:
+            return self.own[identifier]
         key = f"name.{identifier}"
         return TEXT[key][self._column] if key in TEXT else identifier.replace("_", " ")
 

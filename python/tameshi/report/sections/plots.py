@@ -1,0 +1,43 @@
+"""Plots of a study: the one next to its answer, and all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tameshi.report.sections import answer_plot, model_error
+from tameshi.report.view.figures import Figure, figures
+from tameshi.report.view.section import Page
+from tameshi.report.view.time_figures import RATE, SECONDS, hits_and_rates, over_time
+
+
+def chief(page: Page) -> Sequence[Figure]:
+    """Return the plot of the first screen.
+
+    Of a database over minutes its rate; of a study with a table as its answer that table; else the
+    first plot.
+    """
+    if page.view.asked is not None:
+        return []
+    drawn = _all(page)
+    over_minutes = [figure for figure in drawn if _is_rate_over_minutes(figure)]
+    return (over_minutes or answer_plot.figures(page.view, page.text) or drawn)[:1]
+
+
+def others(page: Page) -> list[Figure]:
+    """Return every other plot."""
+    shown = {figure.id for figure in chief(page)}
+    return [figure for figure in _all(page) if figure.id not in shown]
+
+
+def _all(page: Page) -> list[Figure]:
+    """Return the plots of cells and those over time, which come first if a run takes minutes."""
+    series = model_error.banded(page.view, page.inputs.series)
+    of_cells = figures(page.view, page.inputs.percentiles)
+    times = [*over_time(page.view, series), *hits_and_rates(page.view, series)]
+    first = any(map(_is_rate_over_minutes, times))
+    return [*times, *of_cells] if first else [*of_cells, *times]
+
+
+def _is_rate_over_minutes(figure: Figure) -> bool:
+    is_rate = figure.title.key == f"figure.over_time_{RATE}"
+    return is_rate and figure.x.label.key != f"axis.{SECONDS}"
