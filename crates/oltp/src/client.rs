@@ -17,9 +17,9 @@ use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_record::interval::Clock as Boundaries;
 use tameshi_record::{IntervalStats, Part};
-use tameshi_workload::Schedule;
 use tameshi_workload::program::tpcc::{DELIVERY, QueuedDelivery, Tally};
 use tameshi_workload::program::{Client, Outcome, Reply, Statement, Step};
+use tameshi_workload::{Occupancy, Queue};
 
 /// Most attempts of a transaction that the database rolls back, before the client gives it up.
 pub const MOST_TRIES: u32 = 100;
@@ -54,6 +54,11 @@ pub(crate) struct Counts {
     /// Arrivals that were never begun; their kinds were not drawn.
     pub(crate) unserved: u64,
     pub(crate) cpu_ns: u64,
+    /// Transactions begun and not ended, integrated over time.
+    pub(crate) in_flight_ns: i64,
+    /// Transactions that have arrived and not begun, integrated over time. A client that queues a
+    /// delivery adds it, the background client subtracts it.
+    pub(crate) waiting_ns: i64,
     /// Outcomes by kind of transaction.
     pub(crate) kinds: Vec<OutcomeCounts>,
 }
@@ -72,6 +77,8 @@ impl Counts {
         self.reconnects += other.reconnects;
         self.unserved += other.unserved;
         self.cpu_ns += other.cpu_ns;
+        self.in_flight_ns += other.in_flight_ns;
+        self.waiting_ns += other.waiting_ns;
         self.kinds.resize(other.kinds.len(), OutcomeCounts::default());
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             mine.retries += theirs.retries;
@@ -122,7 +129,7 @@ pub(crate) struct Task {
     /// Run number in the ledger, and this client's journal.
     pub(crate) ledger: Option<(i64, Journal)>,
     pub(crate) session: Option<Session>,
-    pub(crate) schedule: Option<Schedule>,
+    pub(crate) queue: Option<Queue>,
     pub(crate) clock: Clock,
     pub(crate) boundaries: Boundaries,
     pub(crate) phase: u32,
@@ -159,6 +166,9 @@ pub(crate) struct Worker {
     /// Last number given to a transaction.
     ledger_number: u64,
     opened: Nanos,
+    in_flight: Occupancy,
+    /// Queued deliveries.
+    queued: Occupancy,
     ending: Ending,
 }
 
@@ -178,6 +188,8 @@ impl Worker {
             ledger_reply: Reply::default(),
             ledger_number: 0,
             opened: 0,
+            in_flight: Occupancy::from(task.begin),
+            queued: Occupancy::from(task.begin),
             ending: Ending { client: task.number, ..Ending::default() },
             task,
         }
@@ -199,7 +211,7 @@ impl Worker {
         // A long last transaction ends intervals after the phase's end, in which nothing arrives.
         let end = due.max(self.interval_begin + 1);
         self.rotate(end);
-        self.counts.unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(due));
+        self.counts.unserved = self.task.queue.as_ref().map_or(0, |queue| queue.unserved_before(due));
         if let Some(queued) = queued {
             self.stats[DELIVERY].unserved = queued;
         }
@@ -246,15 +258,10 @@ impl Worker {
             if self.has_ended(now) {
                 return;
             }
-            let intended = match &mut self.task.schedule {
-                None => None,
-                Some(schedule) if schedule.next() >= self.task.end => return self.wait_until(self.task.end),
-                Some(schedule) => {
-                    let at = schedule.next();
-                    schedule.advance();
-                    Some(at)
-                }
-            };
+            let intended = self.task.queue.as_ref().map(Queue::next);
+            if intended.is_some_and(|at| at >= self.task.end) {
+                return self.wait_until(self.task.end);
+            }
             if let Some(at) = intended {
                 self.wait_until(at);
             }
@@ -266,7 +273,11 @@ impl Worker {
             if self.has_ended(start) && intended.is_none() {
                 return;
             }
-            if !self.queued(intended.unwrap_or(start)) {
+            self.rotate(start);
+            if let Some(queue) = &mut self.task.queue {
+                queue.start(start);
+            }
+            if !self.queued(intended.unwrap_or(start), start) {
                 if let Some(at) = intended {
                     self.started(transaction.kind, at, now, start);
                 }
@@ -286,15 +297,16 @@ impl Worker {
         stats.started(slip, start.saturating_sub(at.max(free)));
     }
 
-    /// Queue a delivery for the background client if deliveries are deferred; the terminal is then
-    /// done with it.
-    fn queued(&mut self, since: Nanos) -> bool {
+    /// Queue a delivery that arrived at `since` for the background client if deliveries are deferred;
+    /// the terminal is then done with it.
+    fn queued(&mut self, since: Nanos, now: Nanos) -> bool {
         let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.deferred_sender) else {
             return false;
         };
         let Some(delivery) = terminal.queued() else { return false };
         // The receiver is gone only if its thread has died; then the run fails.
         let _ = background.send((delivery, since));
+        self.queued.change(1, now);
         true
     }
 
@@ -313,6 +325,8 @@ impl Worker {
             match deliveries.recv_timeout(Duration::from_nanos(waits)) {
                 Ok((delivery, since)) => {
                     let start = clock.now();
+                    self.rotate(start);
+                    self.queued.change(-1, start);
                     if let Client::Tpcc(terminal) = &mut self.task.client {
                         terminal.begin_delivery(delivery, clock.date(start));
                     }
@@ -325,18 +339,28 @@ impl Worker {
         }
     }
 
-    /// Run one transaction to its end, through retries and failures.
+    /// Run one transaction to its end, and count the time that it is in flight.
     fn transaction(&mut self, kind: usize, intended: Nanos, start: Nanos) {
+        self.in_flight.change(1, start);
+        let ended = self.run_to_end(kind, intended, start);
+        let end = ended.unwrap_or_else(|| self.task.clock.now());
+        self.in_flight.change(-1, end);
+    }
+
+    /// Run one transaction to its end, through retries and failures. Return the time of its
+    /// completion, if it completes.
+    fn run_to_end(&mut self, kind: usize, intended: Nanos, start: Nanos) -> Option<Nanos> {
         let mut tries = 0;
         loop {
             if self.task.session.is_none() && !self.reconnect() {
-                return;
+                return None;
             }
             let FailedTry { failure, committing } = match self.attempt() {
                 Ok(outcome) => {
                     self.reconnect_if_due();
-                    self.completed(kind, intended, start, outcome);
-                    return self.profile(kind);
+                    let end = self.completed(kind, intended, start, outcome);
+                    self.profile(kind);
+                    return Some(end);
                 }
                 Err(failed) => failed,
             };
@@ -355,18 +379,18 @@ impl Worker {
                     if committing {
                         // It may have been committed; a retry could commit it twice.
                         self.counts.kinds[kind].ambiguous += 1;
-                        return;
+                        return None;
                     }
                     self.task.client.again();
                 }
                 FailureKind::Retry | FailureKind::Final => {
                     self.counts.kinds[kind].failed += 1;
                     self.roll_back();
-                    return;
+                    return None;
                 }
             }
             if self.has_ended(self.task.clock.now()) {
-                return;
+                return None;
             }
         }
     }
@@ -522,7 +546,8 @@ impl Worker {
         committed.map_err(|failure| FailedTry { failure, committing: true })
     }
 
-    fn completed(&mut self, kind: usize, intended: Nanos, start: Nanos, outcome: Outcome) {
+    /// Count a completed transaction. Return the time of its end.
+    fn completed(&mut self, kind: usize, intended: Nanos, start: Nanos, outcome: Outcome) -> Nanos {
         let now = self.task.clock.now();
         self.rotate(now);
         let stats = &mut self.stats[kind];
@@ -535,6 +560,7 @@ impl Worker {
             self.ending.steady_ns += now.saturating_sub(intended);
         }
         self.task.outages.completed(now, self.opened);
+        now
     }
 
     /// Send every interval that has ended by `now`.
@@ -553,6 +579,9 @@ impl Worker {
         let cpu = self.task.clock.cpu();
         self.counts.cpu_ns = cpu.saturating_sub(self.cpu);
         self.cpu = cpu;
+        self.counts.in_flight_ns = self.in_flight.take(end);
+        let waited = self.task.queue.as_mut().map_or(0, |queue| queue.take_waited(end));
+        self.counts.waiting_ns = waited as i64 + self.queued.take(end);
         if let Some((_, journal)) = &mut self.task.ledger
             && let Err(problem) = journal.write()
         {

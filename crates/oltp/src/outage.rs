@@ -29,8 +29,10 @@ impl Outages {
     /// Note that a connection made at `opened` broke at `now`, or that none could be made.
     pub(crate) fn lost(&self, now: Nanos, opened: Nanos) {
         let mut found = self.open();
-        // A connection older than the last recovery was lost in the outage before it.
-        let known = found.last().is_some_and(|last| last.success.is_none_or(|success| opened <= success));
+        // A connection older than the last outage, and one that broke before its end, belong to it.
+        // All clients may reconnect before the first success: those connections can break anew.
+        let belongs = |last: &Gap| opened < last.error || last.success.is_none_or(|success| now <= success);
+        let known = found.last().is_some_and(belongs);
         if !known {
             found.push(Gap { error: now, success: None });
             self.down.store(true, Ordering::Relaxed);
@@ -84,6 +86,21 @@ mod tests {
         assert!((outage.rate_before - 100.0).abs() < 1.0 && (outage.unserved - 500.0).abs() < 5.0, "{outage:?}");
         let recovered = outage.recovered_ns.expect("it came back") as f64 / 1e9;
         assert!((29.0..=30.1).contains(&recovered), "{recovered}");
+    }
+
+    #[test]
+    fn connections_made_before_first_success_break_anew() {
+        let outages = Outages::new(0, 60 * SECOND);
+        outages.lost(20 * SECOND, 0);
+        // Both clients are connected again before either has completed anything.
+        let opened = [22 * SECOND, 22 * SECOND + 1];
+        outages.completed(23 * SECOND, opened[0]);
+        outages.lost(23 * SECOND, opened[1]);
+        opened.into_iter().for_each(|opened| outages.lost(40 * SECOND, opened));
+        outages.completed(45 * SECOND, 44 * SECOND);
+        let spans = outages.of_phase(60 * SECOND).into_iter();
+        let spans: Vec<_> = spans.map(|outage| (outage.first_error_ns, outage.first_success_ns)).collect();
+        assert_eq!(spans, [(20 * SECOND, Some(23 * SECOND)), (40 * SECOND, Some(45 * SECOND))]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tameshi_record::interval::Clock as Boundaries;
 use tameshi_record::{EndedBy, RunStatus, Writer};
 use tameshi_workload::program::tpcc::{Tally, audit};
 use tameshi_workload::program::{Program, ProgramSpec, Shared};
-use tameshi_workload::{Arrivals, Schedule};
+use tameshi_workload::{Arrivals, Queue, Schedule};
 
 /// Time from the start of the threads to the phase's start: long enough to wake all threads.
 const LEAD: Nanos = 2_000_000;
@@ -158,7 +158,10 @@ impl Run<'_> {
                 number,
                 ledger: self.journal(index, number)?,
                 session: Some(session),
-                schedule: (!delivers).then(|| Schedule::new(&arrivals, None, number, clients, begin, random)).flatten(),
+                queue: (!delivers)
+                    .then(|| Schedule::new(&arrivals, None, number, clients, begin, random))
+                    .flatten()
+                    .map(|schedule| Queue::new(schedule, begin)),
                 clock: self.clock,
                 boundaries: Boundaries::new(begin, phase.ramp.0, self.spec.interval.0.max(1)),
                 phase: index as u32,
@@ -238,6 +241,8 @@ impl Run<'_> {
             ("load.reconnects", counts.reconnects),
             ("load.unserved", counts.unserved),
             ("load.cpu_ns", counts.cpu_ns),
+            ("load.in_flight_ns", counts.in_flight_ns.max(0) as u64),
+            ("load.waiting_ns", counts.waiting_ns.max(0) as u64),
         ];
         self.writer.counters((begin, end), self.program_spec.word(), &rows)?;
         for (kind, failures) in self.kinds.iter().zip(&counts.kinds) {

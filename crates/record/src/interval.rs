@@ -151,6 +151,10 @@ pub struct IntervalStats {
     pub generator_cpu_ns: u64,
     /// Sum over completed operations of the time since submission, not since the intended start.
     pub service_ns_sum: u64,
+    /// Requests in flight, integrated over the interval.
+    pub in_flight_ns: u64,
+    /// Open-loop requests that arrived and did not start, integrated over the interval.
+    pub waiting_ns: u64,
     /// Time of completed operations by part, see [`PART_WORDS`]. If a world reports it, the parts
     /// add up exactly to the latencies of reads, writes, syncs and trims.
     pub parts_ns: [u64; PART_COUNT],
@@ -180,6 +184,8 @@ impl IntervalStats {
             failed: 0,
             generator_cpu_ns: 0,
             service_ns_sum: 0,
+            in_flight_ns: 0,
+            waiting_ns: 0,
             parts_ns: [0; PART_COUNT],
             slip: Lateness::default(),
             lag: Lateness::default(),
@@ -193,7 +199,7 @@ impl IntervalStats {
         (self.phase, self.part, self.begin, self.end) = (phase, part, begin, begin);
         (self.late, self.unserved, self.generator_cpu_ns, self.service_ns_sum) = (0, 0, 0, 0);
         self.parts_ns = [0; PART_COUNT];
-        self.failed = 0;
+        (self.failed, self.in_flight_ns, self.waiting_ns) = (0, 0, 0);
         self.operations.iter_mut().for_each(OpStats::clear);
         self.slip.clear();
         self.lag.clear();
@@ -243,6 +249,8 @@ impl IntervalStats {
         self.failed += other.failed;
         self.generator_cpu_ns += other.generator_cpu_ns;
         self.service_ns_sum += other.service_ns_sum;
+        self.in_flight_ns = self.in_flight_ns.saturating_add(other.in_flight_ns);
+        self.waiting_ns = self.waiting_ns.saturating_add(other.waiting_ns);
         for (mine, theirs) in self.parts_ns.iter_mut().zip(&other.parts_ns) {
             *mine += theirs;
         }

@@ -365,8 +365,14 @@ impl Writer {
         if stats.generator_cpu_ns > 0 {
             row("load", ".cpu_ns", stats.generator_cpu_ns);
         }
-        if stats.service_ns_sum > 0 {
-            row("load", ".service_ns_sum", stats.service_ns_sum);
+        for (name, value) in [
+            (".service_ns_sum", stats.service_ns_sum),
+            (".in_flight_ns", stats.in_flight_ns),
+            (".waiting_ns", stats.waiting_ns),
+        ] {
+            if value > 0 {
+                row("load", name, value);
+            }
         }
         for (word, &ns) in PART_WORDS.iter().zip(&stats.parts_ns).filter(|(_, ns)| **ns > 0) {
             row("time.", &format!("{word}_ns_sum"), ns);

@@ -143,8 +143,13 @@ pub(crate) fn of_study(study: &Study, world: World, has_programs: bool, bound_ev
     if study.host.as_ref().is_some_and(|host| host.memory.is_some()) && (world != World::Simulated || !has_programs) {
         refuse("host_memory", &["host", "memory"], "only a simulated database uses the host's memory");
     }
-    if study.uses.log.is_some() {
-        refuse("separate_log", &["use", "log"], "no world keeps a redo log on a storage of its own yet");
+    let uses = &study.uses;
+    for (key, role) in [("log", &uses.log), ("binlog", &uses.binlog), ("temp", &uses.temp)] {
+        if role.is_some() && !has_programs {
+            let message =
+                "these are files of a database, and no phase runs a program; add such a program, or leave it out";
+            refuse("role_without_database", &["use", key], message);
+        }
     }
     if study.uses.standby.is_some() {
         refuse("standby", &["use", "standby"], "no world keeps a standby on a storage of its own yet");

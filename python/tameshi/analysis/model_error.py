@@ -181,11 +181,17 @@ def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
     model = database.model.model_dump(mode="json", by_alias=True)["innodb"]
     pool = engine.buffer_pool.root if engine.buffer_pool else model["pool"]["size"]["value"]
     manner = f"{word} {program['manner']}" if program.get("manner") else word
-    node = spec.storage[database.storage].model
+
+    def drive(storage: str) -> str:
+        node = spec.storage[storage].model
+        return drive_of(node.model_dump(mode="json", by_alias=True) if node else None)
+
+    # No validated figure has its log on a storage of its own.
+    log = f", log on {drive(database.log)}" if database.log else ""
     return Facts(
         database.profile or database.engine,
         manner,
-        drive_of(node.model_dump(mode="json", by_alias=True) if node else None),
+        drive(database.storage) + log,
         int(program.get("clients") or 1),
         data_bytes(word, program),
         max(compiled.size_bytes(pool), least.POOL),

@@ -133,6 +133,17 @@ class Frames:
             self.by_stream[word] = merged
 
 
+def span_of(frame: Any, subject: str, part: Stretch) -> Stretch:
+    """Return the time of the sampler's rows of a subject that lie entirely in a stretch."""
+    rows = frame.filter(pl.col("subject") == subject).select("t_ns", "dt_ns").unique()
+    spans = []
+    for begin, end in part.spans:
+        inside = [(t - dt, t) for t, dt in rows.iter_rows() if t - dt >= begin and t <= end]
+        if inside:
+            spans.append((min(inside)[0], max(t for _, t in inside)))
+    return Stretch(f"{part.name}/{subject}", spans, steady=False)
+
+
 def program_words(phases: Iterable[PhaseSpec]) -> list[str]:
     """Return the programs that phases run, each once."""
     programs = (program for phase in phases for program in phase.programs or ())

@@ -3589,6 +3589,17 @@ class DatabaseSpec(BaseModel):
     )
     engine: Annotated[str, Field(description='Its engine, a key of `engines`.')]
     storage: Annotated[str, Field(description='Name of the storage under its data.')]
+    log: Annotated[
+        str | None, Field(description="Name of the redo log's storage, if it has one of its own.")
+    ] = None
+    binlog: Annotated[
+        str | None,
+        Field(description="Name of the binary log's storage, if the server writes one there."),
+    ] = None
+    temp: Annotated[
+        str | None,
+        Field(description='Name of the storage of temporary files, if they have one of their own.'),
+    ] = None
     seed: Annotated[
         int, Field(description='Seed of its data set, the same for all repetitions.', ge=0)
     ]

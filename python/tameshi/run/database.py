@@ -8,7 +8,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tameshi.core.compiled import Oltp
@@ -19,11 +21,18 @@ from tameshi.guard import Volume
 from tameshi.record.events import append_event
 from tameshi.run.database_work import loads_of
 from tameshi.servers import cache_state
-from tameshi.servers.datasets import DataSets, Facts
+from tameshi.servers.datasets import Aside, DataSets, Facts
 from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
-from tameshi.servers.placement import Place, Serving, connections_of, data_of, loaders
+from tameshi.servers.placement import (
+    ROLES,
+    Place,
+    Serving,
+    connections_of,
+    data_of,
+    loaders,
+)
 from tameshi.servers.private import DataDirectory, PrivateServer
-from tameshi.servers.product import Address, ClientError, Product
+from tameshi.servers.product import Address, ClientError, Home, Product
 
 LOG = "server.log"
 Progress = Callable[[str, Mapping[str, Any]], None]
@@ -42,8 +51,11 @@ class Database:
         directory: DataDirectory,
         progress: Progress,
         volume: Volume | None = None,
+        own: Mapping[str, DataDirectory] = MappingProxyType({}),
     ) -> None:
         assert spec.database
+        self._own = own
+        """Directories of files on a storage of their own, by role."""
         self.volume = volume
         """File system of the database, if its power is cut."""
         self._spec = spec
@@ -70,7 +82,13 @@ class Database:
             program=self._serving.program,
             loading=loading,
             connections=connections_of(self._spec.phases),
+            home=None if loading else self._home(),
         )
+
+    def _home(self) -> Home:
+        folders = {role: each.home.folder / role for role, each in self._own.items()}
+        log, binlog, temp = (folders.get(role) for role in ROLES)
+        return replace(self._directory.home, log=log, binlog=binlog, temp=temp)
 
     @property
     def address(self) -> dict[str, Any]:
@@ -103,13 +121,26 @@ class Database:
 
     def restore(self) -> None:
         """Restore the kept files."""
-        self._directory.empty()
-        self._sets.restore(self.facts, self.server.home.data, self._copied)
+        self.empty()
+        for role, directory in self._own.items():
+            directory.own_folder(role)
+        product, home = self.server.product, self.server.home
+        aside = Aside(home.log, product.log_files, product.log_linked) if home.log else None
+        self._sets.restore(self.facts, home.data, self._copied, aside)
+
+    def empty(self) -> None:
+        """Delete all its files."""
+        for directory in dict.fromkeys([self._directory, *self._own.values()]):
+            directory.empty()
 
     def start(self) -> None:
         """Start the server in the state that the run asks for."""
         self._progress("start", {"state": self._spec.start.value})
         self.server.start()
+        if statements := self.server.product.placements(self.server.home):
+            with self.server.client() as client:
+                for statement in statements:
+                    client.query(statement)
         cache_state.enforce(self.server, self._spec.start)
 
     def verify(self) -> None:
@@ -271,10 +302,12 @@ def opened(
     progress: Progress,
     *,
     on_volume: bool = False,
+    own: Mapping[str, Place] = MappingProxyType({}),
 ) -> Iterator[Database]:
-    """Open the database of a run, with its directory claimed, and remove it afterwards.
+    """Open the database of a run, with its directories claimed, and remove it afterwards.
 
-    `on_volume`: use a file system of its own, whose power can be cut.
+    `on_volume`: use a file system of its own, whose power can be cut. `own`: places of files on a
+    storage of their own, by role.
     """
     with ExitStack() as stack:
         volume = None
@@ -284,11 +317,19 @@ def opened(
         else:
             directory = place.claim(serving.product)
         stack.enter_context(directory)
-        database = Database(spec, folder, place, serving, directory, progress, volume)
+        claimed = {place.storage: directory}
+        for each in own.values():
+            if each.storage not in claimed:
+                claimed[each.storage] = stack.enter_context(each.claim(serving.product))
+        own_directories = {role: claimed[each.storage] for role, each in own.items()}
+        database = Database(
+            *(spec, folder, place, serving, directory, progress, volume), own=own_directories
+        )
         try:
             yield database
         finally:
             database.server.kill()
-            if directory.home.folder.exists():  # a failed creation already removed it
-                with suppress(OSError):
-                    directory.empty()
+            for left in claimed.values():
+                if left.home.folder.exists():  # a failed creation already removed it
+                    with suppress(OSError):
+                        left.empty()

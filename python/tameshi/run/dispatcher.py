@@ -30,6 +30,7 @@ from tameshi.run.preflight import Examined
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
+from tameshi.servers.placement import roles_of
 from tameshi.servers.private import PrivateServer, full_hint
 from tameshi.servers.product import ClientError
 from tameshi.study import least
@@ -234,7 +235,11 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         else:
             place = task.examined.databases[task.spec.database.storage]
             on_volume = any(crash.how == "power_cut" for crash in planned)
-            made = opened(task.spec, folder, place, serving, progress, on_volume=on_volume)
+            roles = roles_of(task.spec.database).items()
+            own = {role: task.examined.databases[name] for role, name in roles}
+            made = opened(
+                *(task.spec, folder, place, serving, progress), on_volume=on_volume, own=own
+            )
             database = stack.enter_context(made)
         if not database.is_kept:
             _load(session, task, folder, database)

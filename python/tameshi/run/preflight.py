@@ -15,11 +15,14 @@ from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
 from tameshi.servers.placement import (
+    ROLES,
     Place,
     Serving,
     connections_of,
     data_of,
     place_of,
+    refuse_roles,
+    roles_of,
     serving_of,
     volume_bytes,
 )
@@ -110,6 +113,7 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
             data_of(run.phases)
             name = run.database.engine
             serving = serving_of(name, (run.engines or {})[name], bindings.server)
+            refuse_roles(serving, run.database)
             serving.require_connections(connections_of(run.phases))
             found.setdefault(name, serving)
             if serving.running and run.start is not Start.as_is:
@@ -153,6 +157,14 @@ def _check_crashes(
                     found=event.power_cut.storage,
                     accepted=[run.database.storage],
                 )
+            if apart := [role for role in ROLES if roles_of(run.database).get(role)]:
+                raise BadInput(
+                    "power is cut under one storage, and the database has files on others",
+                    key=f"event.{name}.power_cut",
+                    found=", ".join(f"use.{role}" for role in apart),
+                    hint="Keep all files on one storage, simulate it, or bind a command: "
+                    f"--event {name}=COMMAND",
+                )
             guard.check_volume(place.volume, volume_bytes(place.size_bytes))
 
 
@@ -174,9 +186,9 @@ def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> d
     needed: dict[str, int] = {}
     for run in plan.runs:
         if run.database and not _dsn_of(run):
-            name = run.database.storage
-            size_bytes = compiled.size_bytes(run.storage[name].size)
-            needed[name] = max(needed.get(name, 0), size_bytes)
+            for name in (run.database.storage, *roles_of(run.database).values()):
+                size_bytes = compiled.size_bytes(run.storage[name].size)
+                needed[name] = max(needed.get(name, 0), size_bytes)
     _refuse_unbound(plan, bindings, _elsewhere(plan))
     serving = [one for one in servers.values() if not one.running]
     return {

@@ -51,9 +51,9 @@ def enforce(server: PrivateServer, start: Start) -> None:
     """Put a running server, or an embedded database, into this state; it runs on return."""
     if start is Start.cold:
         server.stop()
-        drop_page_cache(server.home.data)
+        _drop_all(server)
         server.start()
-        drop_page_cache(server.home.data)  # the start read the log, through the cache or not
+        _drop_all(server)  # the start read the log, through the cache or not
     elif start is Start.warm:
         if server.product.embedded:
             _read_all(server.home.data)
@@ -108,6 +108,11 @@ def _not_warm(residency: Residency, embedded: bool) -> Iterator[Reason]:
         have, possible, code = residency.pool_bytes, residency.useful_bytes, "pool_not_warm"
     if have < possible * WARM_SHARE:
         yield reason(code, found_bytes=have, whole_bytes=possible)
+
+
+def _drop_all(server: PrivateServer) -> None:
+    for folder in server.home.folders:
+        drop_page_cache(folder)
 
 
 def drop_page_cache(folder: Path) -> None:

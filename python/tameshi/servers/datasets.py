@@ -17,6 +17,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,22 @@ class Facts:
         }
 
 
+@dataclass(frozen=True)
+class Aside:
+    """Files and folders at the top of a data directory that belong into another `folder`.
+
+    `linked`: links in the data directory lead to them.
+    """
+
+    folder: Path
+    patterns: tuple[str, ...]
+    linked: bool
+
+    def has(self, name: str) -> bool:
+        """Return whether the file or folder belongs there."""
+        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+
 class DataSets:
     """Data sets kept in a folder of Tameshi's, preferably on the file system of the data directory.
 
@@ -116,8 +133,15 @@ class DataSets:
         guard.write_file(place / _MANIFEST, json.dumps(manifest, indent=1).encode())
         return manifest
 
-    def restore(self, facts: Facts, data: Path, progress: Progress | None = None) -> None:
-        """Restore the data set to `data`, an empty folder of a data directory of Tameshi's.
+    def restore(
+        self,
+        facts: Facts,
+        data: Path,
+        progress: Progress | None = None,
+        aside: Aside | None = None,
+    ) -> None:
+        """Restore the data set to `data`, an empty folder of a data directory of Tameshi's, and the
+        files of `aside` to another one.
 
         Syncs the copy, so that no run pays for its write-back. Raises `RunFailed` for a damaged
         data set, `GuardRefusal` for lack of space.
@@ -126,16 +150,19 @@ class DataSets:
         manifest = self.find(facts)
         if manifest is None:
             raise RunFailed("no such data set", where=str(place))
-        if not (data.parent / guard.MARKER).exists() or any(data.iterdir()):
-            raise GuardRefusal(
-                "a data set is restored only into an empty data directory of Tameshi's",
-                where=str(data),
-                found=f"{len(list(data.iterdir()))} entries",
-            )
+        for folder in (data, *([aside.folder] if aside else [])):
+            if not (folder.parent / guard.MARKER).exists() or any(folder.iterdir()):
+                raise GuardRefusal(
+                    "a data set is restored only into an empty data directory of Tameshi's",
+                    where=str(folder),
+                    found=f"{len(list(folder.iterdir()))} entries",
+                )
         _require_same(manifest["files"], _listed(place / _FILES), place)
         guard.require_space([guard.Need(data, data, manifest["size_bytes"])])
-        _copy(place / _FILES, data, manifest["size_bytes"], progress)
+        _copy(place / _FILES, data, manifest["size_bytes"], progress, aside)
         _sync(data)
+        if aside:
+            _sync(aside.folder)
 
     def kept(self) -> Iterator[dict[str, Any]]:
         """Return the manifests of all complete data sets."""
@@ -181,16 +208,32 @@ def _require_same(wanted: Mapping[str, int], actual: Mapping[str, int], place: P
         )
 
 
-def _copy(source: Path, target: Path, size_bytes: int, progress: Progress | None) -> bool:
+def _copy(
+    source: Path,
+    target: Path,
+    size_bytes: int,
+    progress: Progress | None,
+    aside: Aside | None = None,
+) -> bool:
     """Copy a folder with owners and modes; return whether all files share their blocks."""
+
+    def copy_of(path: Path) -> Path:
+        inside = path.relative_to(source)
+        is_aside = aside and inside.parts and aside.has(inside.parts[0])
+        return (aside.folder if aside and is_aside else target) / inside
+
+    if aside and aside.linked:
+        for path in source.iterdir():
+            if aside.has(path.name):
+                (target / path.name).symlink_to(aside.folder / path.name)
     done = 0
     shared = True
     for here, _, names in os.walk(source):
-        inside = target / Path(here).relative_to(source)
+        inside = copy_of(Path(here))
         inside.mkdir(exist_ok=True)
         _take_after(Path(here), inside)
         for name in names:
-            copied = inside / name
+            copied = copy_of(Path(here, name))
             shared &= _copy_file(Path(here, name), copied)
             _take_after(Path(here, name), copied)
             done += copied.stat().st_size

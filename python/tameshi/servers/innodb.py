@@ -75,6 +75,7 @@ _OWN_OPTIONS = frozenset(
     basedir bind_address chroot datadir extra_port init_connect init_file init_slave
     log_error pid_file port skip_grant_tables skip_networking socket tmpdir user
     innodb_buffer_pool_dump_at_shutdown innodb_buffer_pool_load_at_startup
+    innodb_log_group_home_dir
     """.split()  # noqa: SIM905
 )
 _SHAPING = re.compile(
@@ -91,6 +92,8 @@ class Innodb(Product):
     """Server of the MySQL family."""
 
     account = "mysql"
+    roles = ("log", "binlog", "temp")
+    log_files = ("ib_logfile*", "#innodb_redo")
     connections_max = 151
     own_session: ClassVar[tuple[str, ...]] = (
         "SET SESSION innodb_lock_wait_timeout = 50, lock_wait_timeout = 86400, "
@@ -151,11 +154,13 @@ class Innodb(Product):
             f"--datadir={home.data}",
             f"--socket={self.address(home, options).socket}",
             f"--pid-file={home.run / 'pid'}",
-            f"--tmpdir={home.run}",
+            f"--tmpdir={home.temp or home.run}",
             *network,
             "--innodb-buffer-pool-dump-at-shutdown=OFF",
             "--innodb-buffer-pool-load-at-startup=OFF",
             *as_arguments(options),
+            *([f"--innodb-log-group-home-dir={home.log}"] if home.log else []),
+            *([f"--log-bin={home.binlog / 'binlog'}", "--server-id=1"] if home.binlog else []),
         ]
 
     def address(self, home: Home, options: Mapping[str, str]) -> Address:

@@ -15,7 +15,7 @@ from typing import Any
 
 from tameshi import guard
 from tameshi.core.errors import BadInput
-from tameshi.core.spec_types import Engine, PhaseSpec
+from tameshi.core.spec_types import DatabaseSpec, Engine, PhaseSpec
 from tameshi.servers.accounts import account_of, require_passage
 from tameshi.servers.catalog import fits, product_named, program_of
 from tameshi.servers.dsn import RunningServer, reached, require_room, where_it_is
@@ -191,6 +191,35 @@ def place_of(
         if not one.product.embedded:
             require_passage(account_of(one.product), real)
     return Place(storage, real, size_bytes, tuple(destroy), plan)
+
+
+ROLES = ("log", "binlog", "temp")
+"""Files of a database that may have a storage of their own."""
+
+
+def roles_of(database: DatabaseSpec) -> dict[str, str]:
+    """Return the storage of each kind of files that has one of its own."""
+    named = {role: getattr(database, role) for role in ROLES}
+    return {role: storage for role, storage in named.items() if storage}
+
+
+def refuse_roles(serving: Serving, database: DatabaseSpec) -> None:
+    """Raise `BadInput` for files that the server does not keep on a storage of their own."""
+    for role, storage in roles_of(database).items():
+        if serving.running:
+            raise BadInput(
+                "Tameshi does not configure a running server: its files are where you put them",
+                key=f"use.{role}",
+                found=storage,
+                hint="Remove the key, or the dsn to start a private instance.",
+            )
+        if role not in serving.product.roles:
+            raise BadInput(
+                f"{serving.product.title} keeps no such files on a storage of their own",
+                key=f"use.{role}",
+                found=storage,
+                accepted=[f"use.{each}" for each in serving.product.roles] or ["no such key"],
+            )
 
 
 OWN_CONNECTIONS = 8

@@ -38,6 +38,8 @@ PORT = 5432
 """Part of the socket's name; no server listens there unless a port is requested."""
 BLOCK_BYTES = 8192
 _WARM_SECONDS = 3600.0
+_TEMP = "tameshi_temp"
+"""Tablespace of temporary files on a storage of their own."""
 _COMMITS = ("on", "off", "local", "remote_write", "remote_apply")
 _SHAPED_AT_INITIALISE = {"data_checksums", "wal_segment_size"}
 
@@ -64,6 +66,9 @@ class PostgreSQL(Product):
     program = "postgres"
     remedy = "On Debian: apt-get install postgresql"
     account = "postgres"
+    roles = ("log", "temp")
+    log_files = ("pg_wal",)
+    log_linked = True
     connections_max = 100
     own_session = (
         "SET statement_timeout = 0",
@@ -146,8 +151,14 @@ class PostgreSQL(Product):
             "dynamic_shared_memory_type": "mmap",
         }
         settings |= {n: v for n, v in options.items() if n not in _SHAPED_AT_INITIALISE}
+        if home.temp:
+            settings["temp_tablespaces"] = _TEMP
         pairs = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [program.path, "-D", str(home.data), *pairs]
+
+    def placements(self, home: Home) -> list[str]:
+        """Return the tablespace of temporary tables and files."""
+        return [f"CREATE TABLESPACE {_TEMP} LOCATION '{home.temp}'"] if home.temp else []
 
     def socket_in(self, folder: Path, port: int | None) -> Path:
         """Return the socket of a port in a folder, as libpq names it."""

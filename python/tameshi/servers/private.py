@@ -94,6 +94,15 @@ class DataDirectory:
         for folder in (self.home.data, self.home.run):
             self._account.own(folder)
 
+    def own_folder(self, role: str) -> Path:
+        """Return the folder of files that have one of their own, such as `log`; make it if
+        needed."""
+        folder = self.home.folder / role
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        self._account.own(folder)
+        return folder
+
     def is_empty(self) -> bool:
         """Return whether it holds no database."""
         return not any(self.home.data.iterdir())
@@ -126,7 +135,7 @@ class PrivateServer:
     `log` is a file in a folder of Tameshi's for the server's messages. The thread that starts the
     server has to outlive it: the kernel kills the server when that thread ends, so that no server
     outlives Tameshi. `loading` selects the product's settings for loading a data set. `connections`
-    of clients and of Tameshi are admitted.
+    of clients and of Tameshi are admitted. `home` is the directory's, if it is not given.
     """
 
     def __init__(
@@ -139,6 +148,7 @@ class PrivateServer:
         program: Program | None = None,
         loading: bool = False,
         connections: int = 0,
+        home: Home | None = None,
     ) -> None:
         self.product = product
         self.program = program or program_of(product, engine)
@@ -147,7 +157,7 @@ class PrivateServer:
             self.options |= product.loading(self.options)
         self.options = product.admitting(connections, self.options)
         self._pool_bytes = size_of(engine.buffer_pool) if engine.buffer_pool else 0
-        self.home = directory.home
+        self.home = home or directory.home
         self.directory = directory
         self._account = account_of(product)
         self._log = log

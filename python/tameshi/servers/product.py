@@ -78,17 +78,26 @@ class ClientError(Exception):
 class Home:
     """Place of an instance: data, folder of its socket, and TCP port, if any.
 
-    `folder` is the data directory of Tameshi's, `data` the server's own subfolder.
+    `folder` is the data directory of Tameshi's, `data` the server's own subfolder. `log`, `binlog`
+    and `temp` are folders of their own for these files; None: where the server has them by itself.
     """
 
     folder: Path
     data: Path
     port: int | None = None
+    log: Path | None = None
+    binlog: Path | None = None
+    temp: Path | None = None
 
     @property
     def run(self) -> Path:
         """Return the folder of its socket."""
         return self.folder / "run"
+
+    @property
+    def folders(self) -> list[Path]:
+        """Return all folders with files of the database."""
+        return [self.data, *(each for each in (self.log, self.binlog, self.temp) if each)]
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,12 @@ class Product(ABC):
     """Its user if Tameshi runs as root."""
     embedded: ClassVar[bool] = False
     """True if it runs in its client's process: nothing is started, stopped or killed."""
+    roles: ClassVar[tuple[str, ...]] = ()
+    """Files that it can keep in a folder of their own: `log`, `binlog`, `temp`."""
+    log_files: ClassVar[tuple[str, ...]] = ()
+    """Patterns of the log's files and folders at the top of the data directory."""
+    log_linked: ClassVar[bool] = False
+    """True if links in the data directory lead to the log; else an option of the command does."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
     """Signal for a clean shutdown without waiting for clients."""
     connections_max: ClassVar[int] = 0
@@ -222,6 +237,10 @@ class Product(ABC):
     def bury(self, home: Home) -> None:
         """Remove a killed server's remains outside its directory; none of it is running."""
         return
+
+    def placements(self, home: Home) -> list[str]:
+        """Return statements by which a started server uses the folders of `home`."""
+        return []
 
     def loading(self, options: Mapping[str, str]) -> dict[str, str]:
         """Return options that load faster and do not change files; a clean stop follows."""

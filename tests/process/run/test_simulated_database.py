@@ -248,3 +248,46 @@ def test_drive_failure_and_rebuild_during_tpcc_are_reported(study, tmp_path):
     assert any(stretch["rebuilds"] for stretch in cell["timeline"])
     shown = (out / "report.html").read_text()
     assert "member 1 of disk" in shown and "TPC-C" in shown
+
+
+OVERLOAD = """
+title = "More transactions than the disk commits"
+question = "Is the queue told, and the rate that is served?"
+[storage.disk]
+device = "sata-7k2-1tb"
+[engine.mysql]
+version = "5.7"
+buffer_pool = "64 MiB"
+flush_method = "O_DIRECT"
+redo_log = "64 MiB"
+[workload.key_update]
+tables = 1
+rows = 20000
+row_size = "200 B"
+clients = 4
+rate = "2000 /s"
+[phase.run]
+workload = ["key_update"]
+until.time = "10 s"
+"""
+
+
+def test_queue_of_an_overload_is_counted(study, tmp_path):
+    """Case p3-overload: queue = arrived - completed - in service, and 4 clients are busy."""
+    out = tmp_path / "out"
+    done = tameshi("run", study(OVERLOAD), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    output = tameshi("report", out, "--format", "sysbench").stdout
+    waiting, working = (
+        [int(n) for n in re.findall(rf"{what}: (\d+)", output)]
+        for what in ("queue length", "concurrency")
+    )
+    rates = [float(n) for n in re.findall(r" tps: ([0-9.]+)", output)]
+    assert len(waiting) == len(rates) == 10
+    assert working == [4] * 10
+    completed = 0.0
+    for second, rate in enumerate(rates):
+        # Means over a second: what has come by its middle, less what was served by then.
+        expected = 2000 * (second + 0.5) - completed - rate / 2 - 4
+        assert abs(waiting[second] - expected) < 0.1 * expected, (second, waiting, rates)
+        completed += rate

@@ -116,3 +116,17 @@ def test_impossible_crash_is_refused_and_creates_nothing(tmp_path: Path, place: 
     assert done.returncode == 2
     assert "there is no server to kill" in " ".join(done.stderr.split())
     assert not (tmp_path / "out").exists() and list(place.iterdir()) == []
+
+
+@pytest.mark.timeout(300)
+def test_each_of_two_outages_is_reported(tmp_path: Path, place: Path) -> None:
+    """Case v-two-outages: all clients reconnect before the first success after the first one."""
+    again = 'kill = { down = "500 ms" }\n[event.again]\nphase = "run"\nat = "5 s"\nkill = {}'
+    done = crashed(tmp_path, place, "mariadb", again)
+    out = tmp_path / "out"
+    assert done.returncode == 0, (done.stderr, outcomes(out))
+    first, second = [event["outage"] for event in told(out, "outage")]
+    assert first["first_success_ns"] < 5_000_000_000 <= second["first_error_ns"]
+    assert second["first_success_ns"] > second["first_error_ns"] and second["unserved"] > 0
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "crash" in report and "again" in report

@@ -342,12 +342,34 @@ def test_database_on_no_disk_is_invalid() -> None:
     assert program_codes(1000, 0, None) == []
 
 
+def over(seconds: int, data: WindowData) -> WindowData:
+    """Return the same counts in intervals of a second."""
+    spread = {name: [sum(v) / seconds] * seconds for name, v in data.counters.items()}
+    times = {"length_ns": seconds * SECOND, "lengths_ns": [SECOND] * seconds}
+    return replace(data, counters=spread, **times)
+
+
 def test_counts_of_client_and_server_must_match() -> None:
-    data = clients(statement_count=1000.0, statement_ended=200.0)
+    data = over(10, clients(statement_count=10_000.0, statement_ended=2000.0))
     assert client_codes(data, QUIET, server_statements=1080.0) == []
     assert client_codes(data, QUIET, server_statements=1200.0) == ["counts"]
     assert client_codes(data, QUIET, server_transactions=205.0) == []
     assert client_codes(data, QUIET, server_transactions=150.0) == ["transactions"]
+
+
+def test_short_windows_raise_no_warning_about_counts() -> None:
+    few = over(3, clients(statement_count=3000.0))
+    assert client_codes(few, QUIET, server_statements=1300.0) == []
+    assert client_codes(few, QUIET, server_statements=1400.0) == ["counts"]
+    # The load doubles in a second without a row of the server.
+    counters = {"statement.count": [1000.0, 1000.0, 2000.0]}
+    whole = WindowData(3 * SECOND, [SECOND] * 3, counters, {}, 0)
+    counters = {"statement.count": [1000.0, 1000.0]}
+    compared = WindowData(2 * SECOND, [SECOND] * 2, counters, {}, 0)
+    found = validity.client_findings("oltp", 2, whole, QUIET, 1000.0, compared=compared)
+    assert found == []
+    nothing = WindowData(0, [], {}, {}, 0)
+    assert validity.client_findings("oltp", 2, whole, QUIET, 1000.0, compared=nothing) == []
 
 
 def test_postgresql_transactions_compare_over_long_windows_only() -> None:

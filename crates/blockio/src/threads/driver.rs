@@ -236,7 +236,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             now = self.clock.now();
             let boundary = self.recorder.boundary();
             if now >= boundary {
-                self.recorder.rotate(now.min(end - 1), self.used());
+                let used = self.used();
+                self.recorder.rotate(now.min(end - 1), used, &mut self.job);
             }
             if now < end {
                 self.record_completions(now)?;
@@ -547,8 +548,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         if by == EndedBy::Amount {
             self.context.linked_ends.iter().for_each(|end_signal| end_signal.set(by));
         }
-        let unserved = self.job.unserved_before(at);
-        self.recorder.close(at, unserved, self.used());
+        let used = self.used();
+        self.recorder.close(at, used, &mut self.job);
         Ending { at, by }
     }
 

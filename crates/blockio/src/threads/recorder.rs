@@ -6,7 +6,7 @@ use tameshi_base::Nanos;
 use tameshi_record::ledger::{SUBMITTED_KINDS, batch_class, depth_class};
 use tameshi_record::operation::OPERATION_COUNT;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Part, Slow, ThreadUsage};
-use tameshi_workload::{Arrivals, Completion, Issue, OPERATIONS, Operation, StreamSpec};
+use tameshi_workload::{Arrivals, Completion, Issue, Job, OPERATIONS, Operation, QueueTime, StreamSpec};
 
 /// Lateness threshold: an open-loop request issued later than this after its intended start counts
 /// as late.
@@ -156,10 +156,10 @@ impl Recorder {
     }
 
     /// Send every interval that has ended by `now`; `used` is the usage so far.
-    pub(crate) fn rotate(&mut self, now: Nanos, used: Used) {
+    pub(crate) fn rotate(&mut self, now: Nanos, used: Used, job: &mut Job) {
         while now >= self.boundary {
             let (boundary, stream) = (self.boundary, self.stats.stream);
-            self.send(boundary, used);
+            self.send(boundary, used, job);
             self.stats.stream = stream;
             self.stats.restart(self.phase, self.boundaries.part(boundary), boundary);
             self.boundary = self.boundaries.boundary_after(boundary);
@@ -167,23 +167,26 @@ impl Recorder {
     }
 
     /// Send the last interval at the job's end.
-    pub(crate) fn close(&mut self, end: Nanos, unserved: u64, used: Used) {
+    pub(crate) fn close(&mut self, end: Nanos, used: Used, job: &mut Job) {
         while end > self.boundary {
-            self.rotate(self.boundary, used);
+            self.rotate(self.boundary, used, job);
         }
+        let unserved = job.unserved_before(end);
         self.stats.unserved = unserved;
         let empty = end <= self.stats.begin && unserved == 0 && self.stats.operations.iter().all(|op| op.count == 0);
         if !empty {
-            self.send(end, used);
+            self.send(end, used, job);
         }
     }
 
-    fn send(&mut self, end: Nanos, used: Used) {
+    fn send(&mut self, end: Nanos, used: Used, job: &mut Job) {
         self.spares.extend(self.returned.try_iter());
         let fresh = || Box::new(IntervalStats::new(self.phase, self.stats.stream, Part::Ramp, end));
         let spare = self.spares.pop().unwrap_or_else(fresh);
         let mut stats = std::mem::replace(&mut self.stats, spare);
         stats.end = end;
+        let QueueTime { in_flight_ns, waiting_ns } = job.take_queue_time(end);
+        (stats.in_flight_ns, stats.waiting_ns) = (in_flight_ns, waiting_ns);
         stats.generator_cpu_ns = used.cpu.saturating_sub(self.used.cpu);
         stats.ledger.usage = used.thread.since(&self.used.thread);
         self.used = used;

@@ -372,6 +372,10 @@ fn slow_device_delays_starts_while_the_generator_waits() {
     assert!(sum(&run, |stats| stats.slip.spent.ns_sum) / started > 400 * MS, "half a second on average");
     assert_eq!(sum(&run, |stats| stats.lag.spent.ns_sum), 0, "each starts as soon as the slot is free");
     assert_eq!(sum(&run, |stats| stats.reap.ns_sum), 0, "submitting takes no time here");
+    assert_eq!(sum(&run, |stats| stats.in_flight_ns), SECOND, "one request all the time");
+    // One a millisecond arrives, one in ten starts.
+    let mean = sum(&run, |stats| stats.waiting_ns) as f64 / SECOND as f64;
+    assert!((mean - 449.5).abs() < 1.0, "{mean}");
 }
 
 #[test]

@@ -326,6 +326,12 @@ fn start_delay_and_work_time_are_recorded() {
     assert!(sum("open", "load.lag_ns_sum") <= sum("open", "load.slip_ns_sum"));
     assert!(sum("open", "load.slip_ns_sum") <= sum("open", "read.latency_sum"));
     assert_eq!(sum("closed", "load.started"), 0);
+    assert_eq!(sum("closed", "load.waiting_ns"), 0);
+    for subject in ["open", "closed"] {
+        // What was begun before the end is counted up to the end, by the times that latencies have.
+        let (counted, completed) = (sum(subject, "load.in_flight_ns"), sum(subject, "load.service_ns_sum"));
+        assert!(counted >= completed && counted < completed + 200_000_000, "{counted} {completed}");
+    }
     for subject in ["open", "closed"] {
         assert!(sum(subject, "load.reaps") > 0 && sum(subject, "load.reap_ns_sum") < 200_000_000);
     }

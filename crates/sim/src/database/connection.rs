@@ -9,7 +9,7 @@ use super::store::Store;
 use super::tpcc::Undo;
 use super::undo_log::UndoSlot;
 use tameshi_base::Nanos;
-use tameshi_workload::Schedule;
+use tameshi_workload::Queue;
 use tameshi_workload::program::{Client, Reply, Statement, Transaction};
 
 /// Stage of a connection.
@@ -146,7 +146,7 @@ pub(super) struct Connection {
     pub(super) transaction: Transaction,
     pub(super) began: Nanos,
     /// Arrivals in open loop.
-    pub(super) schedule: Option<Schedule>,
+    pub(super) queue: Option<Queue>,
     /// Arrival of the transaction under way.
     pub(super) arrived: Option<Nanos>,
     pub(super) changes: Changes,
@@ -166,7 +166,7 @@ impl Connection {
             since: now,
             transaction: Transaction::default(),
             began: now,
-            schedule: None,
+            queue: None,
             arrived: None,
             changes: Changes { wrote: false, lsn: 0, undo: Vec::new(), undo_slot: UndoSlot::NONE, visits: Vec::new() },
             burst: Burst::default(),

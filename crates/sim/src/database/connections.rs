@@ -16,7 +16,7 @@ use tameshi_record::{RecordError, Writer};
 use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::program::tpcc::{DELIVERY, QueuedDelivery};
 use tameshi_workload::program::{Client, ProgramSpec, Transaction};
-use tameshi_workload::{Arrivals, Schedule};
+use tameshi_workload::{Arrivals, Occupancy, Queue, QueueTime, Schedule};
 
 /// Virtual dates: 2020-01-01, in seconds since 1970.
 pub(super) const EPOCH: i64 = 1_577_836_800;
@@ -53,6 +53,9 @@ pub(super) struct Connections {
     has_deliverer: bool,
     /// Queued deliveries, and their arrivals.
     deliveries: VecDeque<(QueuedDelivery, Nanos)>,
+    /// Number of queued deliveries, and of transactions begun and not ended.
+    waiting: Occupancy,
+    in_flight: Occupancy,
     pub(super) ended: Vec<Ended>,
     /// Counts of the interval.
     pub(super) counts: [u64; CLIENT_COUNTS],
@@ -82,6 +85,7 @@ impl Connections {
         self.list.clear();
         self.list.extend((0..count).map(|number| Connection::new(thinking(number), now)));
         self.deliveries.clear();
+        (self.waiting, self.in_flight) = (Occupancy::from(now), Occupancy::from(now));
         (self.ramp_end, self.done) = (now + phase.ramp.0, vec![(0, 0); count as usize]);
         (self.is_closing, self.active) = (false, count as usize);
         let Some(rate) = spec.rate() else { return };
@@ -89,7 +93,8 @@ impl Connections {
             // The arrivals of a real server's client.
             let name = format!("{}/{}/arrivals/{number}", phase.name, spec.word());
             let random = Random::named(seeds.run, &name);
-            connection.schedule = Schedule::new(&Arrivals::Poisson { rate }, None, number, clients, now, random);
+            let schedule = Schedule::new(&Arrivals::Poisson { rate }, None, number, clients, now, random);
+            connection.queue = schedule.map(|schedule| Queue::new(schedule, now));
         }
     }
 
@@ -192,9 +197,8 @@ impl Connections {
             return self.deliver(number, store, statements);
         }
         let connection = self.get(number);
-        if let Some(schedule) = &mut connection.schedule {
-            let at = schedule.next();
-            schedule.advance();
+        if let Some(queue) = &connection.queue {
+            let at = queue.next();
             connection.arrived = Some(at);
             if at > store.port.now {
                 connection.enter(Stage::Idle, WaitReason::Thinking, store);
@@ -221,15 +225,21 @@ impl Connections {
     /// Start a connection's transaction; queue it, if it is a delivery of a terminal.
     pub(super) fn start(&mut self, number: u32, store: &mut Store, statements: &Statements) {
         let now = store.port.now;
-        self.get(number).began = now;
+        let connection = self.get(number);
+        connection.began = now;
+        if let Some(queue) = &mut connection.queue {
+            queue.start(now);
+        }
         if let Some(delivery) = self.delivery_of(number) {
             let arrived = self.get(number).arrived.unwrap_or(now);
             self.deliveries.push_back((delivery, arrived));
+            self.waiting.change(1, now);
             if let Some(deliverer) = self.deliverer().filter(|&of| self.stage(of) == Stage::Idle) {
                 self.deliver(deliverer, store, statements);
             }
             return self.end_transaction(number, store, statements);
         }
+        self.in_flight.change(1, now);
         if self.admission == Admission::Closing {
             return self.get(number).enter(Stage::Refused, WaitReason::Outage, store);
         }
@@ -253,6 +263,7 @@ impl Connections {
         let Some((delivery, arrived)) = self.deliveries.pop_front() else {
             return self.get(deliverer).enter(Stage::Idle, WaitReason::Thinking, store);
         };
+        self.waiting.change(-1, store.port.now);
         let connection = self.get(deliverer);
         if let Client::Tpcc(terminal) = &mut connection.client {
             terminal.begin_delivery(delivery, date(store.port.now));
@@ -265,6 +276,7 @@ impl Connections {
     /// Report a transaction that the server has ended, and go on to the next one.
     pub(super) fn finish(&mut self, number: u32, store: &mut Store, statements: &Statements) {
         let (now, connection) = (store.port.now, &self.list[number as usize]);
+        self.in_flight.change(-1, now);
         let (kind, took) = (connection.transaction.kind, now - connection.began);
         let late = connection.arrived.map(|at| connection.began - at);
         self.ended.push(Ended { kind, latency: took + late.unwrap_or(0), late });
@@ -297,6 +309,7 @@ impl Connections {
                 connection.changes.undo.clear();
                 connection.abandon();
                 self.count(ClientCount::Ambiguous);
+                self.in_flight.change(-1, store.port.now);
                 if let Some(durability) = &mut store.log.durability {
                     durability.ledger.ambiguous += 1;
                 }
@@ -340,9 +353,18 @@ impl Connections {
         active.map(|connection| connection.began).min().unwrap_or(now)
     }
 
+    /// Take the integrals of transactions that wait, and of those under way, in the interval that
+    /// ends at `end`.
+    pub(super) fn take_queue_time(&mut self, end: Nanos) -> QueueTime {
+        let queues = self.list.iter_mut().filter_map(|connection| connection.queue.as_mut());
+        let arrived: u64 = queues.map(|queue| queue.take_waited(end)).sum();
+        let waiting_ns = arrived + self.waiting.take(end).max(0) as u64;
+        QueueTime { in_flight_ns: self.in_flight.take(end).max(0) as u64, waiting_ns }
+    }
+
     /// Return whether no connection pauses or waits for arrivals between transactions.
     pub(super) fn is_unpaced(&self) -> bool {
-        let unpaced = |connection: &Connection| connection.pause() == 0 && connection.schedule.is_none();
+        let unpaced = |connection: &Connection| connection.pause() == 0 && connection.queue.is_none();
         !self.has_deliverer && self.list.iter().all(unpaced)
     }
 
@@ -354,8 +376,8 @@ impl Connections {
         (word, statements): (&str, &Statements),
         writer: &mut Writer,
     ) -> Result<(), RecordError> {
-        let schedules = self.list.iter().filter_map(|connection| connection.schedule.as_ref());
-        let arrived: u64 = schedules.map(|schedule| schedule.unserved_before(end)).sum();
+        let queues = self.list.iter().filter_map(|connection| connection.queue.as_ref());
+        let arrived: u64 = queues.map(|queue| queue.unserved_before(end)).sum();
         let queued = self.deliveries.len() as u64;
         if arrived > 0 {
             writer.counters((begin, end), word, &[("load.unserved", arrived)])?;

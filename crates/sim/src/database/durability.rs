@@ -97,7 +97,7 @@ impl Durability {
     /// End of the log that survives a fault.
     pub(super) fn survives(&self, fault: &ServerFault, durable: u64) -> u64 {
         let durable = self.durable(durable);
-        let Loss { lost_bytes, flush_ns, hold_up_ns, .. } = fault.loss;
+        let Loss { lost_bytes, flush_ns, hold_up_ns, .. } = *fault.loss_of_log();
         // A drive with a capacitor reports a write durable once it has it. What its capacitor
         // doesn't save was synced, too.
         let broken_promise = flush_ns > hold_up_ns;

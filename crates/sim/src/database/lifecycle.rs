@@ -20,7 +20,6 @@ use super::recovery::Recovery;
 use super::reload;
 use super::shutdown::Shutdown;
 use crate::device::DeviceCompletion;
-use crate::device::loss::Loss;
 use serde_json::{Value, json};
 use tameshi_base::{CommandKind, Nanos, Reason};
 use tameshi_record::outage::Outage;
@@ -53,7 +52,10 @@ impl Server {
         let end = log.redo.reaches();
         let Some(durability) = log.durability.as_mut().filter(|_| self.outages.is_some()) else { return false };
         if !done.failed && done.command.kind == CommandKind::Write {
-            durability.write(done.command.length_bytes);
+            let is_of_log = matches!(finished.purpose, Purpose::LogWrite(_));
+            if is_of_log || self.log_device.is_none() {
+                durability.write(done.command.length_bytes);
+            }
             if let (Purpose::LogWrite(_), Some(lsn)) = (finished.purpose, end) {
                 durability.log_written(lsn);
             }
@@ -63,8 +65,7 @@ impl Server {
             return true;
         }
         if done.failed {
-            let fault = ServerFault { event: String::new(), kind: FaultKind::Storage, down: 0, loss: Loss::default() };
-            self.crash(done.at, fault);
+            self.crash(done.at, ServerFault::new(String::new(), FaultKind::Storage, 0));
         }
         done.failed
     }

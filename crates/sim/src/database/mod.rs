@@ -93,6 +93,8 @@ pub(crate) struct Server {
     pub(crate) storage: usize,
     /// Number of the storage's device.
     pub(crate) device: usize,
+    /// Number of the log's device, if the log has a storage of its own.
+    pub(crate) log_device: Option<usize>,
     engine: StorageEngine,
     statements: Statements,
     connections: Connections,

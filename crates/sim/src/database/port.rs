@@ -35,10 +35,25 @@ pub(crate) enum Request {
         /// Processor time.
         time: Nanos,
     },
-    /// Submit the command to the storage, then call [`Server::completed`].
+    /// Submit the command to the device of this number, then call [`Server::completed`].
     ///
     /// [`Server::completed`]: super::Server::completed
-    Command(Command),
+    Command(Command, usize),
+}
+
+/// Place of the server's files: a device, and their first byte on it. The sum of that and of an
+/// offset wraps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) device: usize,
+    pub(super) base_bytes: u64,
+}
+
+/// Places of data and log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places {
+    pub(super) data: Place,
+    pub(super) log: Place,
 }
 
 /// Purpose of a command.
@@ -64,6 +79,14 @@ pub(super) enum Purpose {
     Recover(u32),
     /// Write a recovered page for which the pool has no room.
     Recovered,
+}
+
+impl Purpose {
+    /// Return whether the command goes to the log.
+    #[inline]
+    fn is_of_log(self) -> bool {
+        matches!(self, Self::LogWrite(_) | Self::LogSync(_) | Self::LogRead)
+    }
 }
 
 /// Activity that issues a request.
@@ -165,8 +188,7 @@ pub(super) struct Port {
     pub(super) threads: Threads,
     /// First job slot of the server among all of the phase.
     base: u64,
-    /// First byte of the storage on its device.
-    base_bytes: u64,
+    places: Places,
     /// First slot of each thread.
     slots: Vec<u32>,
     purposes: Vec<Purpose>,
@@ -184,8 +206,8 @@ pub(super) struct Port {
 }
 
 impl Port {
-    pub(super) fn new(base_bytes: u64) -> Self {
-        Self { base_bytes, ..Self::default() }
+    pub(super) fn new(places: Places) -> Self {
+        Self { places, ..Self::default() }
     }
 
     /// Begin a phase, in which the server's first job slot is `base`.
@@ -281,10 +303,11 @@ impl Port {
         debug_assert_eq!(self.purposes[at], Purpose::Nothing, "the slot is taken");
         self.purposes[at] = purpose;
         let id = CommandId::new(self.base as usize + thread as usize, slot).into();
-        let offset = if kind == CommandKind::Flush { 0 } else { offset + self.base_bytes };
+        let Place { device, base_bytes } = if purpose.is_of_log() { self.places.log } else { self.places.data };
+        let offset = if kind == CommandKind::Flush { 0 } else { offset.wrapping_add(base_bytes) };
         (self.outstanding, self.idle_wakeups) = (self.outstanding + 1, 0);
         let command = Command { id, kind, offset_bytes: offset, length_bytes: bytes, fua: false, stream: u16::MAX };
-        self.requests.push_back(Request::Command(command));
+        self.requests.push_back(Request::Command(command, device));
     }
 
     /// Take a completed command's purpose.

@@ -109,6 +109,9 @@ impl Recovery {
         // Losses are counted when no request is outstanding.
         if self.step == Step::Dying {
             fault.loss.add(&self.fault.loss);
+            if let (Some(mine), Some(earlier)) = (&mut fault.log_loss, &self.fault.log_loss) {
+                mine.add(earlier);
+            }
         }
     }
 

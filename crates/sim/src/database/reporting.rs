@@ -53,7 +53,8 @@ impl Server {
         self.space.simulated(store.layout.next, connections.done.iter().map(|done| done.0).sum());
         let none = vec![(0, 0); connections.list.len()];
         let done = std::mem::replace(&mut connections.done, none);
-        Totals::new(&mut store.counters, std::mem::take(&mut connections.counts), done)
+        let queue_time = connections.take_queue_time(now);
+        Totals::new(&mut store.counters, (std::mem::take(&mut connections.counts), queue_time), done)
     }
 
     /// Set the totals of each connection in the phase, which was simulated in part.
@@ -79,7 +80,9 @@ impl Server {
     ) -> Result<(), RecordError> {
         let (connections, store) = (&mut self.connections, &mut self.engine.store);
         connections.account(end, store);
-        let totals = Totals::new(&mut store.counters, std::mem::take(&mut connections.counts), Vec::new());
+        let queue_time = connections.take_queue_time(end);
+        let client_counts = (std::mem::take(&mut connections.counts), queue_time);
+        let totals = Totals::new(&mut store.counters, client_counts, Vec::new());
         totals.write((begin, end), (word, &self.snapshot()), writer)
     }
 

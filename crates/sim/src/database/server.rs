@@ -8,7 +8,7 @@ use super::change_buffer::ChangeBuffer;
 use super::connections::{Connections, Ended};
 use super::data_sets::{self, DataSets};
 use super::locks::Locks;
-use super::port::{Alarm, Finished, Purpose, Request, Requester, Role, Threads};
+use super::port::{Alarm, Finished, Place, Places, Purpose, Request, Requester, Role, Threads};
 use super::purge::Purge;
 use super::recovery::Recovery;
 use super::settings::Settings;
@@ -17,7 +17,7 @@ use super::statements::Statements;
 use super::storage_engine::StorageEngine;
 use super::{SECOND, Server, validation, warm_start};
 use crate::device::DeviceCompletion;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Size};
 use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::{Program, ProgramSpec, Seeds};
 
@@ -30,14 +30,21 @@ impl Server {
         let DataSets { program, segments, mut layout, mut idle, pages } = data_sets::of(spec, &settings)?;
         let (storage, name, on) = spec.storage.get_full(&database.storage)?;
         let (device, base_bytes) = places[storage];
+        let log = database.log.as_ref().and_then(|log| spec.storage.get_index_of(log)).map(|log| places[log]);
+        // Without the log, the data begins where the log would.
+        let unused = if log.is_some() { settings.log_bytes() } else { 0 };
+        let place = |(device, base_bytes)| Place { device, base_bytes };
+        let data = place((device, base_bytes.wrapping_sub(unused)));
+        let places = Places { data, log: log.map_or(data, place) };
         let has_faults = validation::has_faults(spec);
-        (layout.next, layout.room) = (pages, settings.room(on.size));
+        (layout.next, layout.room) = (pages, settings.room(Size(on.size.0 + unused)));
         idle.iter_mut().for_each(|set| set.layout.room = layout.room);
         let layouts = std::iter::once(&layout).chain(idle.iter().map(|set| &set.layout));
         let change_buffer = ChangeBuffer::new(settings.change_buffer, layouts, layout.next, spec.seed);
         let mut server = Self {
             storage,
             device,
+            log_device: log.map(|(device, _)| device),
             statements: Statements {
                 seeds: Seeds { data: database.seed, run: spec.seed },
                 spec: first.clone(),
@@ -52,14 +59,19 @@ impl Server {
             locks: Locks::new(0),
             unlocked: Vec::new(),
             purge: Purge::new(settings.purge),
-            space: Space::new(name.clone(), on.size, pages),
+            space: Space::new((name.clone(), on.size), pages, unused),
             outages: has_faults.then(Box::default),
-            engine: StorageEngine::new(settings, layout, (base_bytes, has_faults), change_buffer),
+            engine: StorageEngine::new(settings, layout, (places, has_faults), change_buffer),
         };
         if spec.start == Start::Warm {
             warm_start::warm(&mut server.engine.store, &mut server.statements);
         }
         Some(server)
+    }
+
+    /// Return whether data or log of the server are on a device.
+    pub(crate) fn is_on(&self, device: usize) -> bool {
+        self.device == device || self.log_device == Some(device)
     }
 
     /// Begin a phase: its clients connect. Return the slots of each thread, for the host. `base`

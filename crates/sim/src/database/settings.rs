@@ -285,9 +285,14 @@ impl Settings {
         self.bytes_up_to(u64::from(page))
     }
 
+    /// Bytes of the log's place, which precedes all others.
+    pub(super) fn log_bytes(&self) -> u64 {
+        self.log.bytes.next_multiple_of(1 << 20)
+    }
+
     /// Bytes of log, doublewrite buffer, and a number of pages.
     pub(super) fn bytes_up_to(&self, pages: u64) -> u64 {
-        self.log.bytes.next_multiple_of(1 << 20) + DOUBLEWRITE_BYTES + pages * PAGE
+        self.log_bytes() + DOUBLEWRITE_BYTES + pages * PAGE
     }
 
     /// Number of pages that a storage has room for.
@@ -339,7 +344,7 @@ impl Settings {
 impl LogSettings {
     fn new(engine: &Engine, model: &Innodb, method: FlushMethod) -> Self {
         Self {
-            bytes: engine.redo_log.unwrap_or(model.redo_log.value).0.max(1 << 20),
+            bytes: log_bytes(engine, model),
             commit: match engine.commit.as_deref() {
                 None | Some("1" | "3") => CommitMode::Durable,
                 // A write that the kernel takes is durable.
@@ -425,6 +430,11 @@ fn midpoint(engine: &Engine, pool: &PoolRules) -> Option<Midpoint> {
     let profile = rules.old_blocks_time.as_ref().map_or(0, |time| time.value.0 / 1_000_000);
     let old_ms = whole(engine, "innodb_old_blocks_time").unwrap_or(profile);
     Some(Midpoint { share: (share * 1024 / 1_000_000) as u32, least: rules.least.value, old_ms: old_ms as u32 })
+}
+
+/// Bytes of the redo log.
+pub(super) fn log_bytes(engine: &Engine, model: &Innodb) -> u64 {
+    engine.redo_log.unwrap_or(model.redo_log.value).0.max(1 << 20)
 }
 
 /// Bytes of the pool.

@@ -4,12 +4,15 @@ use super::counters::{CLIENT_COUNTS, COUNTS, Count, Counters, TIMES, WAIT_REASON
 use super::layout::PAGE;
 use tameshi_base::Nanos;
 use tameshi_record::{RecordError, Share, Writer};
+use tameshi_workload::QueueTime;
 
 /// All counts of an interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Totals {
     values: [u64; COUNTS],
     client_counts: [u64; CLIENT_COUNTS],
+    /// Waiting transactions and those under way, integrated over time.
+    queue_time: QueueTime,
     /// Transactions and their total time, by connection.
     clients: Vec<(u64, Nanos)>,
     /// Time per reason in the order of [`Self::IS_TIME`], by kind of transaction.
@@ -20,11 +23,11 @@ impl Totals {
     /// Take all counts of an interval.
     pub(super) fn new(
         counters: &mut Counters,
-        client_counts: [u64; CLIENT_COUNTS],
+        (client_counts, queue_time): ([u64; CLIENT_COUNTS], QueueTime),
         clients: Vec<(u64, Nanos)>,
     ) -> Self {
         let (values, spent) = counters.take_all();
-        Self { values, client_counts, clients, spent }
+        Self { values, client_counts, queue_time, clients, spent }
     }
 
     /// Transactions and their total time, by connection.
@@ -64,6 +67,7 @@ impl Totals {
         Self {
             values: [0; COUNTS],
             client_counts: [0; CLIENT_COUNTS],
+            queue_time: QueueTime::default(),
             clients: vec![(0, 0); clients],
             spent: Vec::new(),
         }
@@ -100,6 +104,8 @@ impl Totals {
             *mine += of(at).unwrap_or(like).of(*other);
         }
         self.client_counts.iter_mut().zip(&other.client_counts).for_each(|(mine, other)| *mine += share.of(*other));
+        self.queue_time.in_flight_ns += time.of(other.queue_time.in_flight_ns);
+        self.queue_time.waiting_ns += time.of(other.queue_time.waiting_ns);
         self.spent.resize(self.spent.len().max(other.spent.len()), [0; WAIT_REASONS]);
         for (mine, other) in self.spent.iter_mut().zip(&other.spent) {
             mine.iter_mut().zip(other).for_each(|(mine, other)| *mine += time.of(*other));
@@ -214,6 +220,8 @@ impl Totals {
             ("transaction.retries", retries),
             ("transaction.rolled_back", rolled_back),
             ("transaction.ambiguous", ambiguous),
+            ("load.in_flight_ns", self.queue_time.in_flight_ns),
+            ("load.waiting_ns", self.queue_time.waiting_ns),
         ];
         writer.counters((begin, end), word, &rows)?;
         let (asked, missed) = (self.asked(), self.misses());

@@ -16,11 +16,13 @@ pub(super) struct Space {
     since_ramp: (u32, u64),
     /// Pages added by transactions that were not simulated.
     extrapolated: u64,
+    /// Bytes of the log, if it has a storage of its own.
+    log_elsewhere: u64,
 }
 
 impl Space {
-    pub(super) fn new(storage: String, size: Size, loaded: u32) -> Self {
-        Self { storage, size, loaded, since_ramp: (loaded, 0), extrapolated: 0 }
+    pub(super) fn new((storage, size): (String, Size), loaded: u32, log_elsewhere: u64) -> Self {
+        Self { storage, size, loaded, since_ramp: (loaded, 0), extrapolated: 0, log_elsewhere }
     }
 
     /// Begin a phase.
@@ -46,17 +48,17 @@ impl Space {
     /// Error if the storage has no room for the data set.
     pub(super) fn shortage(&self, layout: &Layout, settings: &Settings) -> Option<String> {
         let pages = u64::from(layout.next) + u64::from(layout.is_full) + self.extrapolated;
-        let bytes = |pages| Size(settings.bytes_up_to(pages).next_multiple_of(1 << 20));
-        (pages > u64::from(layout.room))
-            .then(|| no_space(&self.storage, self.size, (bytes(u64::from(self.loaded)), bytes(pages))))
+        let bytes = |pages| Size((settings.bytes_up_to(pages) - self.log_elsewhere).next_multiple_of(1 << 20));
+        let what = if self.log_elsewhere > 0 { "the data set grows" } else { "log and data set grow" };
+        let sizes = (bytes(u64::from(self.loaded)), bytes(pages));
+        (pages > u64::from(layout.room)).then(|| no_space((&self.storage, self.size), what, sizes))
     }
 }
 
-/// Error of a data set that outgrows its storage, from its pages with the log at loading to those
-/// now.
-fn no_space(storage: &str, size: Size, (loaded, grown): (Size, Size)) -> String {
+/// Error of a data set that outgrows its storage, from its bytes at loading to those now.
+fn no_space((storage, size): (&str, Size), what: &str, (loaded, grown): (Size, Size)) -> String {
     format!(
-        "storage.{storage}.size: log and data set grow from {loaded} to {grown}, and the storage has {size}: a real \
+        "storage.{storage}.size: {what} from {loaded} to {grown}, and the storage has {size}: a real \
          server would find no space left; make the storage larger, or the run shorter"
     )
 }

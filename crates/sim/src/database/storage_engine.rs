@@ -6,7 +6,7 @@ use super::counters::Count;
 use super::flusher::Flusher;
 use super::layout::Layout;
 use super::plan::REDO_ENTRY;
-use super::port::{BACKGROUND_READS, Purpose, Role};
+use super::port::{BACKGROUND_READS, Places, Purpose, Role};
 use super::read_threads::ReadThreads;
 use super::settings::Settings;
 use super::store::{Effect, Store};
@@ -28,14 +28,14 @@ impl StorageEngine {
     pub(super) fn new(
         settings: Settings,
         layout: Layout,
-        (base_bytes, has_faults): (u64, bool),
+        (places, has_faults): (Places, bool),
         change_buffer: ChangeBuffer,
     ) -> Self {
         Self {
             flusher: Flusher::default(),
             change_buffer,
             read_threads: ReadThreads::new(settings.read_threads),
-            store: Store::new(settings, layout, base_bytes, has_faults),
+            store: Store::new(settings, layout, places, has_faults),
         }
     }
 

@@ -7,7 +7,7 @@ use super::log::Log;
 use super::page_cache::PageCache;
 use super::pool::Pool;
 use super::pool_mutex::PoolMutex;
-use super::port::{Port, Purpose, REQUEST, Requester};
+use super::port::{Places, Port, Purpose, REQUEST, Requester};
 use super::redo::Need;
 use super::settings::Settings;
 use tameshi_base::CommandKind;
@@ -54,7 +54,7 @@ pub(super) fn empty_pool(settings: &Settings, pages: u32) -> Pool {
 }
 
 impl Store {
-    pub(super) fn new(settings: Settings, layout: Layout, base_bytes: u64, has_faults: bool) -> Self {
+    pub(super) fn new(settings: Settings, layout: Layout, places: Places, has_faults: bool) -> Self {
         Self {
             pool: empty_pool(&settings, layout.next + 1),
             mutex: PoolMutex::default(),
@@ -62,7 +62,7 @@ impl Store {
             log: Log::new(settings.log, &settings.model, has_faults),
             cache: PageCache::new(settings.pool.cached),
             counters: Counters::new(),
-            port: Port::new(base_bytes),
+            port: Port::new(places),
             effects: Vec::new(),
             settings,
             layout,

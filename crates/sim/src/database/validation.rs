@@ -2,11 +2,11 @@
 
 use super::layout::{PAGE, leaves_of};
 use super::options;
-use super::settings::{flush_method, is_cached, named, pool_bytes};
+use super::settings::{flush_method, is_cached, log_bytes, named, pool_bytes};
 use tameshi_base::Size;
 use tameshi_spec::profile::{Device, FlushMethod, Innodb};
 use tameshi_spec::refusal::Refusal;
-use tameshi_spec::run::{HostSpec, Node, RunSpec};
+use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Oltp, Program, ProgramSpec, PsMode};
 
@@ -70,6 +70,7 @@ pub(super) fn refusals(spec: &RunSpec) -> Vec<Refusal> {
         let why = options::refusal(option, value, model)?;
         Some(Refusal::new("option", &["engine", name, "options", option], why))
     }));
+    refuse_roles(spec, database, Size(log_bytes(engine, model)), &mut refusals);
     for phase in &spec.phases {
         phase.programs.iter().for_each(|program| refuse_program(program, &mut refusals));
         if phase.programs.len() > 1 {
@@ -104,11 +105,37 @@ fn tearing(node: &Node) -> Option<String> {
     }
 }
 
+/// Return whether data or log of a database are on a storage.
+fn is_on(database: &DatabaseSpec, storage: &str) -> bool {
+    storage == database.storage || Some(storage) == database.log.as_deref()
+}
+
+/// Refusals of storages for files of their own.
+fn refuse_roles(spec: &RunSpec, database: &DatabaseSpec, log: Size, refusals: &mut Vec<Refusal>) {
+    let others = [
+        ("binlog", &database.binlog, "the simulated server writes no binary log; leave it out, or measure"),
+        ("temp", &database.temp, "the simulated server has no temporary files; leave it out, or measure"),
+    ];
+    for (key, _, why) in others.iter().filter(|(_, role, _)| role.is_some()) {
+        refusals.push(Refusal::new("role", &["use", key], *why));
+    }
+    let Some((name, on)) = database.log.as_ref().and_then(|name| spec.storage.get_key_value(name)) else { return };
+    if on.size < log {
+        let message = format!("the redo log of {log} does not fit into its storage of {}", on.size);
+        let refusal = Refusal::new("log_beyond_storage", &["storage", name, "size"], message);
+        refusals.push(refusal.accepted([format!("{log} or more")]));
+    }
+    for (event, _) in spec.events.iter().filter(|(_, event)| event.failover.is_some()) {
+        let message = "the other machine has the mirrored data and not the log on a storage of its own; put the log on the mirrored storage";
+        refusals.push(Refusal::new("failover_without_log", &["event", event, "failover"], message));
+    }
+}
+
 /// Return whether an event ends the server of the run's database.
 fn ends_the_server(spec: &RunSpec, event: &Event) -> bool {
     let Some(database) = &spec.database else { return false };
     let of_storage = |member: &Option<Member>| {
-        member.as_ref().is_some_and(|failure| failure.storage.as_deref().is_none_or(|name| name == database.storage))
+        member.as_ref().is_some_and(|failure| failure.storage.as_deref().is_none_or(|name| is_on(database, name)))
     };
     let failover = event.failover.as_ref().and_then(|failover| failover.storage.as_deref());
     event.kill.is_some()
@@ -122,7 +149,7 @@ pub(super) fn has_faults(spec: &RunSpec) -> bool {
     let Some(database) = &spec.database else { return false };
     let fails = |event: &Event| {
         let failing = event.fail.as_ref().and_then(|failure| failure.storage.as_deref());
-        failing.is_some_and(|name| name == database.storage)
+        failing.is_some_and(|name| is_on(database, name))
     };
     spec.events.values().any(|event| ends_the_server(spec, event) || fails(event))
 }

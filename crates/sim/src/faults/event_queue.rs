@@ -102,20 +102,10 @@ impl EventQueue {
         let Pending { name, event, .. } = self.pending.remove(index);
         self.find_next();
         if let Some(kill) = &event.kill {
-            return Ok(Some(ServerFault {
-                event: name,
-                kind: FaultKind::Kill,
-                down: kill.down.0,
-                loss: Loss::default(),
-            }));
+            return Ok(Some(ServerFault::new(name, FaultKind::Kill, kill.down.0)));
         }
         if let Some(restart) = &event.restart {
-            return Ok(Some(ServerFault {
-                event: name,
-                kind: FaultKind::Shutdown,
-                down: restart.down.0,
-                loss: Loss::default(),
-            }));
+            return Ok(Some(ServerFault::new(name, FaultKind::Shutdown, restart.down.0)));
         }
         let outcome = if let Some(fail) = &event.fail {
             self.fail((&name, target(&event)), fail, now, device)
@@ -173,15 +163,29 @@ impl EventQueue {
     }
 
     fn cut_power(&mut self, (name, storage): (&str, Option<&str>), now: Nanos, device: &mut Device) -> Outcome {
+        let loss = self.lose_power(now, device);
+        let fault = ServerFault { loss, ..ServerFault::new(name.to_string(), FaultKind::PowerCut, 0) };
+        Outcome { server_fault: Some(fault), ..Outcome::new("power_cut", of_cut((name, storage), &loss)) }
+    }
+
+    fn lose_power(&mut self, now: Nanos, device: &mut Device) -> Loss {
         let loss = device.cut_power(now);
         self.rebuilding += loss.resyncs;
-        let fields = json!({
-            "event": name, "storage": storage, "outstanding": loss.outstanding,
-            "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
-            "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
-        });
-        let server_fault = Some(ServerFault { event: name.to_string(), kind: FaultKind::PowerCut, down: 0, loss });
-        Outcome { server_fault, ..Outcome::new("power_cut", fields) }
+        loss
+    }
+
+    /// Cut the power of the server's other storage as well, and record it: a power cut is one of
+    /// the machine. Return the loss.
+    pub(crate) fn cut_other_power(
+        &mut self,
+        now: Nanos,
+        of: (&str, Option<&str>),
+        device: &mut Device,
+        writer: &mut Writer,
+    ) -> Result<Loss, SimError> {
+        let loss = self.lose_power(now, device);
+        writer.event(now, "power_cut", with_replica_loss(of_cut(of, &loss), device))?;
+        Ok(loss)
     }
 
     /// Return whether a rebuild may be under way.
@@ -236,11 +240,21 @@ fn fail_over((name, storage): (&str, Option<&str>), failover: &Failover, now: Na
                 "event": name, "storage": storage, "outstanding": loss.outstanding,
                 "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
             });
-            let fault = ServerFault { event: name.to_string(), kind: FaultKind::Failover, down: failover.down.0, loss };
+            let fault = ServerFault::new(name.to_string(), FaultKind::Failover, failover.down.0);
+            let fault = ServerFault { loss, ..fault };
             Outcome { server_fault: Some(fault), ..Outcome::new("failover", fields) }
         }
         Err(why) => Outcome::missed(name, storage, &why),
     }
+}
+
+/// Fields of a power cut's record.
+fn of_cut((name, storage): (&str, Option<&str>), loss: &Loss) -> Value {
+    json!({
+        "event": name, "storage": storage, "outstanding": loss.outstanding,
+        "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
+        "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
+    })
 }
 
 /// Reason why a member, or a whole storage, can't fail.

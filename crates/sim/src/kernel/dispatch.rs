@@ -216,12 +216,12 @@ impl Phase<'_> {
                         engine.computed(now, id);
                     }
                 }
-                (Request::Command(command), None) => world.devices.change(engine.device).submit(now, &command),
-                (Request::Command(command), Some(host)) => {
-                    if let Some(device) = world.devices.get(engine.device) {
+                (Request::Command(command, device), None) => world.devices.change(device).submit(now, &command),
+                (Request::Command(command, device), Some(host)) => {
+                    if let Some(device) = world.devices.get(device) {
                         device.prefetch(&command);
                     }
-                    if let Action::Submit(command, device) = host.issue(now, &command, engine.device) {
+                    if let Action::Submit(command, device) = host.issue(now, &command, device) {
                         world.devices.change(device).submit(now, &command);
                     }
                 }

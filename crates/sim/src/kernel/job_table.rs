@@ -9,6 +9,7 @@
 use super::ready_tree::ReadyTree;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
+use tameshi_record::IntervalStats;
 use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::Job;
 
@@ -131,6 +132,17 @@ impl JobTable {
     /// Jobs of the current phase, with their indices.
     pub(crate) fn current(&self) -> impl Iterator<Item = (usize, &JobSlot)> {
         self.slots.iter().enumerate().filter(|(job, _)| self.is_current(*job))
+    }
+
+    /// Add to each stream's interval, which ends at `end`, the queues of the current phase's jobs.
+    pub(crate) fn count_queues(&mut self, end: Nanos, stats: &mut [IntervalStats]) {
+        let visit = self.visit;
+        let slots = self.slots.iter_mut().zip(&self.states).filter(|(_, state)| state.visit == visit);
+        for (slot, _) in slots {
+            let (of, stats) = (slot.job.take_queue_time(end), &mut stats[usize::from(slot.stream)]);
+            stats.in_flight_ns = stats.in_flight_ns.saturating_add(of.in_flight_ns);
+            stats.waiting_ns = stats.waiting_ns.saturating_add(of.waiting_ns);
+        }
     }
 
     #[inline]

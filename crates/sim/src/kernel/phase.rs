@@ -169,6 +169,7 @@ impl Phase<'_> {
     /// Write the interval that ends now, and begin the next one.
     fn begin_next_interval(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         let now = world.now;
+        self.jobs.count_queues(now, &mut self.stats);
         for stats in &mut self.stats {
             stats.end = now;
             writer.interval(stats)?;
@@ -195,6 +196,7 @@ impl Phase<'_> {
             self.add_to_round();
         }
         self.round.iter_mut().for_each(|round| round.length_ns = end.saturating_sub(self.clock.ramped()));
+        self.jobs.count_queues(end, &mut self.stats);
         for (number, stats) in self.stats.iter_mut().enumerate() {
             let of_stream = self.jobs.current().filter(|(_, slot)| usize::from(slot.stream) == number);
             stats.unserved = of_stream.map(|(_, slot)| slot.job.unserved_before(end)).sum();

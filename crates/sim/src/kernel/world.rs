@@ -8,7 +8,7 @@ use super::job_table::JobTable;
 use super::usage::UsageTotals;
 use super::validate;
 use crate::basics::seed_path::SeedPath;
-use crate::database::Server;
+use crate::database::{FaultKind, Server};
 use crate::device::DeviceCompletion;
 use crate::error::SimError;
 use crate::faults::event_queue::{EventQueue, target};
@@ -187,10 +187,18 @@ impl World {
     pub(super) fn carry_out_event(&mut self, writer: &mut Writer) -> Result<(), SimError> {
         let Some(storage) = self.events.next_storage() else { return Ok(()) };
         let device = self.device_of[storage];
-        let fault = self.events.carry_out(self.now, self.devices.change(device), writer)?;
-        if let (Some(engine), Some(fault)) = (self.engine.as_mut().filter(|engine| engine.device == device), fault) {
-            engine.fault(self.now, fault);
+        let Some(mut fault) = self.events.carry_out(self.now, self.devices.change(device), writer)? else {
+            return Ok(());
+        };
+        let Some(engine) = self.engine.as_mut().filter(|engine| engine.is_on(device)) else { return Ok(()) };
+        if let (FaultKind::PowerCut, Some(log)) = (fault.kind, engine.log_device.filter(|log| *log != engine.device)) {
+            let other = if device == log { engine.device } else { log };
+            let of = (fault.event.as_str(), Some(self.names[other].as_str()));
+            let lost = self.events.cut_other_power(self.now, of, self.devices.change(other), writer)?;
+            let (data, log) = if device == log { (lost, fault.loss) } else { (fault.loss, lost) };
+            (fault.loss, fault.log_loss) = (data, Some(log));
         }
+        engine.fault(self.now, fault);
         Ok(())
     }
 
@@ -214,12 +222,14 @@ impl World {
 /// Build the devices of a run; those that are targets of events track what a fault would lose.
 fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
     let map = device_map(spec);
-    let targets: Vec<usize> = spec
-        .events
-        .values()
-        .filter_map(|event| spec.storage.get_index_of(target(event)?))
-        .map(|storage| map[storage].0)
-        .collect();
+    let device_of = |storage: &str| spec.storage.get_index_of(storage).map(|storage| map[storage].0);
+    let mut targets: Vec<usize> = spec.events.values().filter_map(|event| device_of(target(event)?)).collect();
+    // A power cut of the server's machine hits its data and its log.
+    let roles = spec.database.iter().flat_map(|database| [Some(&database.storage), database.log.as_ref()]);
+    let roles: Vec<usize> = roles.flatten().filter_map(|storage| device_of(storage)).collect();
+    if roles.iter().any(|device| targets.contains(device)) {
+        targets.extend(roles);
+    }
     let mut devices: Vec<Device> = Vec::new();
     for ((name, storage), (device, _)) in spec.storage.iter().zip(map) {
         let Some(node) = &storage.model else { continue };

@@ -252,7 +252,23 @@ fn open_loop_client_waits_as_in_the_m_d_1_queue() {
         let wait = load * service / (2.0 * (1.0 - load));
         assert_close(latency / count, service + wait, 0.03, "latency from the arrival");
         assert_close(left.of("load.slip_ns_sum") / count, wait, 0.05, "wait");
+        // The queue is counted, and meets Little's law.
+        assert_close(left.of("load.waiting_ns") / count, wait, 0.05, "queue");
+        assert_close(left.of("load.in_flight_ns") / count, service, 0.01, "transactions under way");
     }
+}
+
+#[test]
+fn overloaded_program_counts_its_queue_and_its_clients() {
+    let program = KEYS.replace("clients = 4", "clients = 4, rate = \"100000 /s\"");
+    let mut spec = spec(MYSQL_57, null(), "256 MiB", &program, 4_000);
+    spec.interval = Time(4 * SECOND);
+    round_costs(&mut spec);
+    let left = run(&spec);
+    assert_eq!(left.of("load.in_flight_ns"), 4.0 * 4.0 * SECOND as f64, "every client is busy");
+    let (arrived, served) = (left.of("load.started") + left.of("load.unserved"), left.of("transaction.count"));
+    let mean = left.of("load.waiting_ns") / (4.0 * SECOND as f64);
+    assert_close(mean, (arrived - served) / 2.0, 0.01, "mean queue");
 }
 
 #[test]

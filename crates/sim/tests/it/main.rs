@@ -22,6 +22,7 @@ mod hosts;
 mod idle;
 mod latency_parts;
 mod modes;
+mod own_log;
 mod page_cache;
 mod power;
 mod power_loss;

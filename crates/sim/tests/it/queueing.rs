@@ -5,6 +5,7 @@ use tameshi_base::units::{Rate, Time};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{self, FlashProfile, HostLink, Simulated, Written};
+use tameshi_workload::spec::{Gaps, RatePoint, Shape};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 /// Poisson arrivals of random reads on the whole disk.
@@ -128,7 +129,27 @@ fn closed_loop_meets_littles_law() {
         let left = run(&spec(hdd(elevator(disk())), stream, for_time(1000 * SECOND)));
         let inside = left.sum("read.latency_sum") as f64 / (1000.0 * SECOND as f64);
         assert_close(inside, f64::from(jobs * queue_depth), 0.001, "requests in the loop");
+        assert_eq!(left.sum("load.in_flight_ns"), u64::from(jobs * queue_depth) * 1000 * SECOND, "counted");
     }
+}
+
+#[test]
+fn counted_queue_is_that_of_latencies_after_it_has_emptied() {
+    let arrivals = Arrivals::Ramp {
+        points: vec![
+            RatePoint { at: Time(0), rate: Rate(400_000) },
+            RatePoint { at: Time(10 * SECOND), rate: Rate(0) },
+        ],
+        shape: Shape::Steps,
+        gaps: Gaps::Poisson,
+    };
+    let stream = StreamSpec { queue_depth: 4, arrivals, ..StreamSpec::default() };
+    let left = run(&spec(hdd(disk()), stream, for_time(60 * SECOND)));
+    assert_eq!(left.sum("load.unserved"), 0);
+    let (latency, service) = (left.sum("read.latency_sum"), left.sum("load.service_ns_sum"));
+    assert_eq!(left.sum("load.in_flight_ns"), service);
+    assert_eq!(left.sum("load.waiting_ns"), latency - service);
+    assert!(latency > 10 * service, "an overloaded disk");
 }
 
 #[test]
@@ -148,5 +169,9 @@ fn overloaded_open_loop_records_unserved_requests() {
     let (served, unserved) = (left.sum("read.count"), left.sum("load.unserved"));
     assert!((9_990..=10_000).contains(&(served + unserved + 4)), "{served} served, {unserved} not");
     assert!(left.sum("load.late") > 1_500, "{}", left.sum("load.late"));
+    // The queue grows by arrivals without service: half of the last number on average.
+    let mean = left.sum("load.waiting_ns") as f64 / (10.0 * SECOND as f64);
+    assert_close(mean, unserved as f64 / 2.0, 0.01, "mean queue");
+    assert_eq!(left.sum("load.in_flight_ns"), 4 * 10 * SECOND);
     assert!(left.sum("read.latency_sum") / served > SECOND, "latency runs from the intended start");
 }

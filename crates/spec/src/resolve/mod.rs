@@ -133,7 +133,20 @@ pub(crate) fn resolve_database(
     }
     let engine = engines.keys().next().cloned().unwrap_or_default();
     let storage = used_storage(source, table, study, None, &["use", "storage"])?;
-    let mut database = DatabaseSpec { engine, storage, seed: study.run.seed, profile: None, model: None, mode: None };
+    // With the data is what an absent role means.
+    let elsewhere = |role: &Option<String>| role.clone().filter(|name| *name != storage);
+    let uses = &study.uses;
+    let mut database = DatabaseSpec {
+        engine,
+        log: elsewhere(&uses.log),
+        binlog: uses.binlog.clone(),
+        temp: elsewhere(&uses.temp),
+        storage,
+        seed: study.run.seed,
+        profile: None,
+        model: None,
+        mode: None,
+    };
     if world == World::Simulated {
         engine_model(source, table, engines, &mut database, (profiles, study.run.mode))?;
     }
@@ -199,7 +212,14 @@ pub(crate) fn resolve_storages(
     world: World,
     profiles: &Profiles,
 ) -> Result<IndexMap<String, StorageSpec>, InputError> {
-    let roles = [(&study.uses.storage, "storage"), (&study.uses.log, "log"), (&study.uses.standby, "standby")];
+    let uses = &study.uses;
+    let roles = [
+        (&uses.storage, "storage"),
+        (&uses.log, "log"),
+        (&uses.binlog, "binlog"),
+        (&uses.temp, "temp"),
+        (&uses.standby, "standby"),
+    ];
     let mut used: Vec<String> =
         phases.iter().flat_map(|phase| &phase.streams).map(|stream| stream.storage.clone()).collect();
     let donors = phases.iter().flat_map(|phase| &phase.streams).filter_map(|stream| stream.stream.donor.as_ref());

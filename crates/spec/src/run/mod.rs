@@ -124,6 +124,15 @@ pub struct DatabaseSpec {
     pub engine: String,
     /// Name of the storage under its data.
     pub storage: String,
+    /// Name of the redo log's storage, if it has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// Name of the binary log's storage, if the server writes one there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binlog: Option<String>,
+    /// Name of the storage of temporary files, if they have one of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temp: Option<String>,
     /// Seed of its data set, the same for all repetitions.
     pub seed: u64,
     /// Name of the engine's profile, where the database is simulated.

@@ -137,8 +137,13 @@ pub enum Varies {
 pub struct Uses {
     /// Storage under the data.
     pub storage: Option<String>,
-    /// Refused so far: no world keeps a redo log on a storage of its own; it lies beside the data.
+    /// Storage of the redo log (PostgreSQL: WAL); absent: with the data.
     pub log: Option<String>,
+    /// Storage of the binary log, which the server then writes; absent: what the engine's options
+    /// say.
+    pub binlog: Option<String>,
+    /// Storage of temporary files; absent: with the data.
+    pub temp: Option<String>,
     /// Storage of a mirrored standby.
     pub standby: Option<String>,
     /// Database engine.

@@ -45,3 +45,26 @@ fn programs_of_nothing_are_refused() {
         check_golden(&format!("program_{name}"), &error);
     }
 }
+
+#[test]
+fn files_have_a_storage_of_their_own_only_if_it_is_another() {
+    let program = "[workload.key_update]\ntables = 1\nrows = 9\nrow_size = \"200 B\"\nclients = 1\n";
+    let study = |uses: &str| {
+        let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "\n[engine.mariadb]\n";
+        let study = study.replace("[workload.stream.s]", program).replace("stream.s", "key_update");
+        let study = format!("{study}[storage.fast]\nsize = \"1 GiB\"\n[use]\nstorage = \"disk\"\n{uses}");
+        planned_in(&study, World::Measured, &profiles())
+    };
+    let roles = |uses: &str| {
+        let plan = study(uses).expect("plans");
+        let database = plan.runs[0].database.clone().expect("a database");
+        let storages: Vec<String> = plan.runs[0].storage.keys().cloned().collect();
+        (database.log, database.binlog, database.temp, storages.join(" "))
+    };
+    let some = |name: &str| Some(name.to_string());
+    assert_eq!(roles("log = \"fast\"\n"), (some("fast"), None, None, "disk fast".into()));
+    assert_eq!(roles("log = \"disk\"\ntemp = \"disk\"\n"), (None, None, None, "disk".into()));
+    assert_eq!(roles("binlog = \"disk\"\n"), (None, some("disk"), None, "disk".into()));
+    let error = study("log = \"fsat\"\n").expect_err("no such storage").to_string();
+    check_golden("log_on_an_unknown_storage", &error);
+}

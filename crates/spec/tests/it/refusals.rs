@@ -14,6 +14,7 @@ const ACCESS: &[&str] = &["workload", "stream", "s", "access"];
 const CACHED: &[(&[&str], &str)] = &[(ACCESS, "the simulated world has no page cache")];
 
 pub const REFUSED: &[Case] = &[
+    ("log_on_its_own_without_a_program", "[use]\nlog = \"disk\"\n", &[]),
     ("event_that_no_world_stages", "[event.over]\nat = \"1 ms\"\nfailover = {}\n", &[]),
     (
         "page_cache_in_virtual_time",

@@ -74,6 +74,18 @@ impl Schedule {
         }
     }
 
+    /// Pass `count` requests at their mean distance.
+    pub(crate) fn skip(&mut self, count: u64) {
+        match &mut self.course {
+            Course::Steady(steady) => steady.next_fixed += steady.gap_fixed * u128::from(count),
+            Course::Varying(varying) => {
+                varying.mass += varying.step * count as f64;
+                varying.settle();
+            }
+            Course::Bursts(bursts) => bursts.next += bursts.step * count,
+        }
+    }
+
     /// Return the number of requests that should have started before `end` and did not.
     ///
     /// At a constant rate and in bursts this is exact. Other arrivals are drawn one by one up to
@@ -111,7 +123,7 @@ impl Arrivals {
 
 const FIXED_BITS: u32 = 20;
 /// Number of arrivals drawn to count them; drawing takes some 20 ms.
-const DRAWN: u64 = 1 << 20;
+pub(crate) const DRAWN: u64 = 1 << 20;
 
 /// One rate. Gaps are summed in units of 2⁻²⁰ ns, so that the mean stays right at any rate: 3.33 µs
 /// is not rounded to 3.

@@ -1,18 +1,23 @@
 //! One job of a stream: its commands, its operations in flight, and the latency of each.
 
+use crate::occupancy::Occupancy;
 use crate::stream::issue::{Completion, Issue, Placement, Turn};
 use crate::stream::jobs::group_commit::Group;
 use crate::stream::jobs::lsm::Lsm;
 use crate::stream::jobs::page_flush::Pages;
 use crate::stream::jobs::plain::Plain;
 use crate::stream::pace::Pacer;
+use crate::stream::queue::QueueTime;
 use crate::stream::source::{Request, Source};
 use crate::stream::spec::{StreamSpec, Sync};
 use tameshi_base::Nanos;
 
 /// One job of a stream. No call allocates; the order depends on the calls alone.
 #[derive(Debug)]
-pub struct Job(Kind);
+pub struct Job {
+    kind: Kind,
+    in_flight: Occupancy,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -29,7 +34,7 @@ impl Job {
     /// When the span holds no whole block or there is no queue depth; the resolver refuses such a
     /// study.
     pub fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
-        Self(match (spec.sync, spec.page_flush) {
+        let kind = match (spec.sync, spec.page_flush) {
             (Some(Sync::GroupCommit { committers, delay }), _) if spec.lsm.is_some() => {
                 let tree = spec.lsm.expect("it was just looked at");
                 Kind::Lsm(Box::new(Lsm::new(spec, place, committers, delay.0, tree)))
@@ -39,14 +44,15 @@ impl Job {
             }
             (_, Some(flush)) => Kind::Pages(Pages::new(spec, place, flush)),
             _ => Kind::Plain(Plain::new(spec, place)),
-        })
+        };
+        Self { kind, in_flight: Occupancy::from(place.begin) }
     }
 
     /// The job, held back by `pacer` where its stream keeps step with others. Groups and batches do
     /// not.
     #[must_use]
     pub fn paced(mut self, pacer: Option<Pacer>) -> Self {
-        if let Kind::Plain(plain) = &mut self.0 {
+        if let Kind::Plain(plain) = &mut self.kind {
             plain.pace(pacer);
         }
         self
@@ -56,7 +62,7 @@ impl Job {
     /// has nothing left.
     #[inline(always)]
     pub fn next_due(&self) -> Option<Nanos> {
-        match &self.0 {
+        match &self.kind {
             Kind::Plain(plain) => plain.next_due(),
             Kind::Group(group) => group.next_due(),
             Kind::Pages(pages) => pages.next_due(),
@@ -67,19 +73,21 @@ impl Job {
     /// Return the next command, if one is due at `now`.
     #[inline]
     pub fn issue(&mut self, now: Nanos) -> Option<Issue> {
-        match &mut self.0 {
+        let issue = match &mut self.kind {
             Kind::Plain(plain) => plain.issue(now),
             Kind::Group(group) => group.issue(now),
             Kind::Pages(pages) => pages.issue(now),
             Kind::Lsm(lsm) => lsm.issue(now),
-        }
+        };
+        self.in_flight.change(i64::from(issue.is_some_and(|issue| issue.command.is_some())), now);
+        issue
     }
 
     /// Return the job's next reads, writes or trims, if it still issues that many; none if they
     /// depend on later events. The call changes no issued command.
     #[inline(always)]
     pub fn look_ahead(&mut self, requests: usize) -> &[Request] {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Plain(plain) => plain.look_ahead(requests),
             Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => &[],
         }
@@ -89,7 +97,7 @@ impl Job {
     /// any.
     #[inline]
     pub fn looked_ahead(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Plain(plain) => plain.looked_ahead(),
             Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => usize::MAX,
         }
@@ -101,7 +109,8 @@ impl Job {
     /// If the slot has no command outstanding: a command completed twice.
     #[inline]
     pub fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
-        match &mut self.0 {
+        self.in_flight.change(-1, now);
+        match &mut self.kind {
             Kind::Plain(plain) => plain.complete(slot, now),
             Kind::Group(group) => group.complete(now),
             Kind::Pages(pages) => pages.complete(slot, now),
@@ -112,7 +121,7 @@ impl Job {
     /// The command of `slot`, about to complete, has failed: what it was to make durable is no
     /// commit.
     pub fn fails(&mut self, slot: u32) {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Plain(plain) => plain.fails(slot),
             Kind::Group(group) => group.fails(),
             Kind::Pages(pages) => pages.fails(),
@@ -128,7 +137,7 @@ impl Job {
     /// If the slot has no command outstanding: a command completed twice.
     #[inline(always)]
     pub fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Plain(plain) => plain.turn(slot, now),
             Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => None,
         }
@@ -138,7 +147,7 @@ impl Job {
     /// start.
     #[inline]
     pub fn commits(&self) -> &[Nanos] {
-        match &self.0 {
+        match &self.kind {
             Kind::Group(group) => group.commits(),
             Kind::Lsm(lsm) => lsm.commits(),
             Kind::Plain(_) | Kind::Pages(_) => &[],
@@ -148,7 +157,7 @@ impl Job {
     /// Commands issued and not completed.
     #[inline]
     pub fn outstanding(&self) -> u32 {
-        match &self.0 {
+        match &self.kind {
             Kind::Plain(plain) => plain.outstanding(),
             Kind::Group(group) => group.outstanding(),
             Kind::Pages(pages) => pages.outstanding(),
@@ -165,7 +174,7 @@ impl Job {
     /// The job starts nothing any more; what it has begun, and the sync at its end, it brings to an
     /// end.
     pub fn end(&mut self) {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Plain(plain) => plain.end(),
             Kind::Group(group) => group.end(),
             Kind::Pages(pages) => pages.end(),
@@ -176,7 +185,7 @@ impl Job {
     /// Return whether no command is outstanding and none will come.
     #[inline]
     pub fn is_done(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Plain(plain) => plain.is_done(),
             Kind::Group(group) => group.is_done(),
             Kind::Pages(pages) => pages.is_done(),
@@ -189,9 +198,21 @@ impl Job {
         self.source().unserved_before(end)
     }
 
+    /// Take the integrals of the interval that ends at `end`.
+    pub fn take_queue_time(&mut self, end: Nanos) -> QueueTime {
+        let source = match &mut self.kind {
+            Kind::Plain(plain) => plain.source_mut(),
+            Kind::Group(group) => group.source_mut(),
+            Kind::Pages(pages) => pages.source_mut(),
+            Kind::Lsm(lsm) => lsm.source_mut(),
+        };
+        let in_flight_ns = self.in_flight.take(end).max(0) as u64;
+        QueueTime { in_flight_ns, waiting_ns: source.take_waited(end) }
+    }
+
     #[inline]
     fn source(&self) -> &Source {
-        match &self.0 {
+        match &self.kind {
             Kind::Plain(plain) => plain.source(),
             Kind::Group(group) => group.source(),
             Kind::Pages(pages) => pages.source(),

@@ -4,6 +4,7 @@ use crate::stream::arrivals::Schedule;
 use crate::stream::issue::{Placement, Start};
 use crate::stream::lengths::Lengths;
 use crate::stream::offsets::Offsets;
+use crate::stream::queue::Queue;
 use crate::stream::spec::{Distribution, Duty, StreamSpec};
 use std::collections::VecDeque;
 use tameshi_base::{CommandKind, Nanos, Random, Share};
@@ -36,7 +37,8 @@ pub(crate) struct Source {
     think: Think,
     /// When the phase began, and its pauses.
     duty: Option<(Nanos, Duty)>,
-    schedule: Option<Schedule>,
+    /// Scheduled requests in open loop.
+    queue: Option<Queue>,
     /// Free slots with their earliest start times, in that order.
     free: VecDeque<(Nanos, u32)>,
     budget_bytes: Option<u64>,
@@ -111,7 +113,7 @@ impl Source {
                 since: vec![0; members as usize],
             },
             duty: spec.duty.map(|duty| (begin, duty)),
-            schedule,
+            queue: schedule.map(|schedule| Queue::new(schedule, place.begin)),
             free: (0..members).map(|who| (begin, who)).collect(),
             budget_bytes: place.budget_bytes,
             end: spec.duration.map_or(Nanos::MAX, |duration| begin.saturating_add(duration.0)),
@@ -132,7 +134,7 @@ impl Source {
             return None;
         }
         let &(free_from, _) = self.free.front()?;
-        let at = self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from));
+        let at = self.queue.as_ref().map_or(free_from, |queue| queue.next().max(free_from));
         let due = self.at_work(at);
         (due < self.end).then_some(due)
     }
@@ -153,13 +155,9 @@ impl Source {
         if self.unhindered {
             return Some(Start { who, intended: now, ready: free_from, scheduled: false });
         }
-        let (intended, scheduled) = match &mut self.schedule {
+        let (intended, scheduled) = match &mut self.queue {
             None => (now, false),
-            Some(schedule) => {
-                let intended = schedule.next();
-                schedule.advance();
-                (intended, true)
-            }
+            Some(queue) => (queue.start(now), true),
         };
         let ready = self.at_work(if scheduled { intended.max(free_from) } else { free_from });
         Some(Start { who, intended, ready, scheduled })
@@ -306,7 +304,7 @@ impl Source {
             return false;
         }
         let free_late = self.free.front().is_some_and(|&(free_from, _)| free_from >= self.end);
-        free_late || self.schedule.as_ref().is_some_and(|schedule| schedule.next() >= self.end)
+        free_late || self.queue.as_ref().is_some_and(|queue| queue.next() >= self.end)
     }
 
     /// Open-loop starts that should have been before `end` and were not.
@@ -314,6 +312,17 @@ impl Source {
         if self.is_spent() {
             return 0;
         }
-        self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end.min(self.end)))
+        self.queue.as_ref().map_or(0, |queue| queue.unserved_before(end.min(self.end)))
+    }
+
+    /// Take the time that open-loop requests have waited for their start in the interval that ends
+    /// at `end`. After the last request of the budget none waits.
+    pub(crate) fn take_waited(&mut self, end: Nanos) -> u64 {
+        let (until, is_spent) = (end.min(self.end), self.is_spent());
+        match &mut self.queue {
+            Some(queue) if is_spent => queue.take_started(until),
+            Some(queue) => queue.take_waited(until),
+            None => 0,
+        }
     }
 }

@@ -52,8 +52,8 @@ WITH_SHARE = ("failing", "not_reclaiming", "not_overwritten")
 FAILING = 0.01
 """Share of failed transactions from which the others are not representative."""
 COUNTS_APART = 0.1
-"""Tolerated relative difference between the statement counts of client and server, whose windows
-differ slightly."""
+"""Tolerated relative difference between the statement counts of client and server; in a window of
+less than ten intervals one interval's share of it."""
 
 
 @dataclass(frozen=True)
@@ -165,14 +165,15 @@ def client_findings(
     machine: Machine | None,
     server_statements: float | None = None,
     server_transactions: float | None = None,
+    compared: WindowData | None = None,
 ) -> list[Finding]:
     """Return whether a program's clients were the limit, and whether their counts match the
     server's.
 
     `data` is the program's window; `server_statements` and `server_transactions` per second are the
-    server's own counts, if any. A thread that is always busy never waits for an answer; clients
-    that take half of a machine without idle time leave too little to the server. Does not apply to
-    an embedded database.
+    server's own counts, if any, over the time of `compared`, the same window by default. A thread
+    that is always busy never waits for an answer; clients that take half of a machine without idle
+    time leave too little to the server. Does not apply to an embedded database.
     """
     results: list[Finding] = []
     cpu = sum(data.counters.get("load.cpu_ns", ())) / (threads * data.length_ns or 1)
@@ -185,11 +186,14 @@ def client_findings(
         ("counts", ("statement.count", "statement.ledger"), server_statements),
         ("transactions", ("statement.ended",), server_transactions),
     ):
-        sent = sum(sum(data.counters.get(counter, ())) for counter in counters)
-        counted = sent / data.length_ns * 1e9
+        window = compared or data
+        sent = sum(sum(window.counters.get(counter, ())) for counter in counters)
+        counted = sent / window.length_ns * 1e9 if window.length_ns else 0.0
         if of_server and counted:
             apart = abs(of_server - counted) / counted
-            if apart > COUNTS_APART:
+            # Both ends of the compared time may be off by a part of an interval.
+            edge = max(window.lengths_ns, default=0) / window.length_ns
+            if apart > max(COUNTS_APART, edge):
                 results.append(Finding(code, subject, {"apart": apart}))
     return results
 

@@ -52,6 +52,10 @@ class PhaseSummary:
         """Transaction types in alphabetical order."""
         return sorted(self.whole.latencies)
 
+    def counts(self, metric: str) -> bool:
+        """Return whether the record has a metric of the program or of its types."""
+        return any(counted == metric for _, counted in self.whole.counters)
+
     def total(self, metric: str, step: Step | None = None) -> float:
         """Return a metric's total over the program and all its types."""
         counters = (step or self.whole).counters.items()

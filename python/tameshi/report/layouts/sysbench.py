@@ -1,8 +1,9 @@
 """Report of a run in the layout of sysbench 1.0, for scripts that parse it.
 
 Latencies are milliseconds. The tool's ignored errors are transactions that the database rolled back
-and the client retried, failed ones, and unanswered ones. Queue length and concurrency are means
-over the interval; sysbench shows momentary values.
+and the client retried, failed ones, and unanswered ones. Queue length and concurrency are counted
+means over the interval; sysbench shows momentary values. A record without these counts has no such
+line.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ def _interval(phase: PhaseSummary, step: Step, clients: int) -> Iterator[str]:
         f"lat (ms,{PERCENTILE}%): {percentile_ms(latencies, PERCENTILE / 100):4.2f} "
         f"err/s: {errors:4.2f} reconn/s: {reconnects:4.2f}"
     )
-    if phase.settings.get("rate"):
-        waiting = phase.total("load.slip_ns_sum", step) / seconds / 1e9
-        working = phase.total("load.service_ns_sum", step) / seconds / 1e9
+    if phase.settings.get("rate") and phase.counts("load.in_flight_ns"):
+        waiting = phase.total("load.waiting_ns", step) / seconds / 1e9
+        working = phase.total("load.in_flight_ns", step) / seconds / 1e9
         yield (
             f"[ {step.at_seconds}s ] queue length: {round(waiting)}, concurrency: {round(working)}"
         )

@@ -104,6 +104,10 @@ impl Group {
         &self.source
     }
 
+    pub(crate) fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.step {

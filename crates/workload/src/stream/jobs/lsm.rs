@@ -87,6 +87,10 @@ impl Lsm {
         self.journal.source()
     }
 
+    pub(crate) fn source_mut(&mut self) -> &mut Source {
+        self.journal.source_mut()
+    }
+
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match (self.journal.next_due(), self.tree.next_due()) {

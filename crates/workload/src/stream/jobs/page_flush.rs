@@ -78,6 +78,10 @@ impl Pages {
         &self.source
     }
 
+    pub(crate) fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.step {

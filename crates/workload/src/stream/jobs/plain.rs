@@ -147,6 +147,10 @@ impl Plain {
         &self.source
     }
 
+    pub(crate) fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
     #[inline(always)]
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.to_follow.front() {

@@ -1,0 +1,136 @@
+//! A simulated database whose redo log has a storage of its own.
+
+use crate::crashes::{kill, lazy, ledger, plain, with};
+use crate::database::{KEYS, Left, MYSQL_57, OLTP, TPCC, run, spec, with_capacity};
+use crate::support::{SECOND, assert_close, disk, elevator, flash, flash_drive, hdd, refused, xpoint};
+use tameshi_base::units::{Size, Time};
+use tameshi_spec::profile::Device;
+use tameshi_spec::run::{Node, RunSpec, StorageSpec};
+use tameshi_spec::study::{Event, Failover, Failure, Member};
+
+/// The run with its log on `device`, a storage `log`.
+fn with_log_on(mut spec: RunSpec, device: Device) -> RunSpec {
+    let size = device.capacity();
+    let model = Some(Node::Device { profile: "test".into(), device });
+    spec.storage.insert("log".into(), StorageSpec { size, scale: 1, sparse: false, model });
+    spec.database.as_mut().expect("a database").log = Some("log".into());
+    spec
+}
+
+fn fails(storage: &str, at: u64) -> Event {
+    Event {
+        at: Time(at),
+        fail: Some(Failure { storage: Some(storage.into()), ..Failure::default() }),
+        ..Event::default()
+    }
+}
+
+fn power_cut_of(storage: &str, at: u64) -> Event {
+    let member = Member { storage: Some(storage.into()), member: None };
+    Event { at: Time(at), power_cut: Some(member), ..Event::default() }
+}
+
+#[test]
+fn log_writes_go_to_the_logs_device() {
+    // A log device without any cost makes commits free; the data's disk keeps its time.
+    let alone = |log: Option<Device>| {
+        let mut spec = spec(MYSQL_57, hdd(elevator(disk())), "256 MiB", KEYS, 2000);
+        with_capacity(&mut spec, 0);
+        run(&log.map_or(spec.clone(), |log| with_log_on(spec, log)))
+    };
+    let (shared, own) = (alone(None), alone(Some(crate::support::null())));
+    // Four clients share a flush of one turn of 4 ms, half of them each time.
+    let turns = shared.of("server.log_fsyncs");
+    assert_close(turns, 2.0 / 0.004, 0.1, "flushes of the disk's log");
+    assert!(own.of("transaction.count") > 5.0 * shared.of("transaction.count"));
+}
+
+#[test]
+fn log_on_an_equal_device_is_never_slower_when_steady() {
+    // In steady state: half of the log is full before the counted part begins.
+    for (name, program) in [("keys", KEYS), ("oltp", OLTP), ("tpcc", TPCC)] {
+        for device in [hdd(elevator(disk())), flash(flash_drive(4 << 30)), Device::XPoint(xpoint())] {
+            let rate = |own: bool| {
+                let mut base = spec(MYSQL_57, device.clone(), "64 MiB", program, 6000);
+                base.engines["mysql"].redo_log = Some(Size(16 << 20));
+                base.phases[0].ramp = Time(2 * SECOND);
+                let left = run(&if own { with_log_on(base, device.clone()) } else { base });
+                left.of("transaction.count")
+            };
+            let (shared, own) = (rate(false), rate(true));
+            assert!(own > shared * 0.98, "{name}: {own} with a log on its own, {shared} with it beside the data");
+        }
+    }
+}
+
+#[test]
+fn failed_log_storage_ends_the_server() {
+    for storage in ["log", "disk"] {
+        let left = run(&with(with_log_on(lazy(plain(), 2000), plain()), fails(storage, SECOND)));
+        let reasons: Vec<String> = left.events("finding").iter().map(|event| event["reasons"].to_string()).collect();
+        assert!(reasons.iter().any(|reason| reason.contains("storage_failed")), "{storage}: {reasons:?}");
+        let outages = left.events("outage");
+        assert_eq!(outages.len(), 1, "{storage}");
+        assert!(outages[0]["outage"]["first_success_ns"].is_null(), "{storage}: it does not come back");
+    }
+}
+
+#[test]
+fn power_cut_hits_data_and_log_whichever_is_named() {
+    let cut = |storage: &str| run(&with(with_log_on(lazy(plain(), 3000), plain()), power_cut_of(storage, SECOND)));
+    let (of_data, of_log) = (cut("disk"), cut("log"));
+    for left in [&of_data, &of_log] {
+        let mut cuts: Vec<String> = left.events("power_cut").iter().map(|event| event["storage"].to_string()).collect();
+        cuts.sort();
+        assert_eq!(cuts, ["\"disk\"", "\"log\""]);
+        let [acknowledged, lost, _] = ledger(left);
+        assert!(acknowledged > 100.0 && lost == 0.0, "{acknowledged} {lost}");
+    }
+    assert_eq!(of_data.digest, of_log.digest);
+}
+
+#[test]
+fn volatile_log_device_loses_commits_at_a_power_cut() {
+    // Its capacitor promises durability and holds too short a time.
+    let mut broken = flash_drive(1 << 30);
+    let protection = broken.buffer.power_loss_protection.as_mut().expect("a capacitor");
+    (protection.flush_time.value, protection.hold_up.value) = (Time(SECOND), Time(1));
+    let lost = |data: Device, log: Device| {
+        let left = run(&with(with_log_on(lazy(data, 2000), log), power_cut_of("disk", SECOND)));
+        ledger(&left)[1]
+    };
+    assert!(lost(plain(), flash(broken.clone())) > 0.0, "the log's device decides");
+    assert_eq!(lost(flash(broken), plain()), 0.0, "the data's device does not");
+}
+
+#[test]
+fn killed_server_reads_its_log_from_the_logs_device() {
+    let away = |log: Device| {
+        let left: Left = run(&with(with_log_on(lazy(plain(), 4000), log), kill(2 * SECOND, 0)));
+        left.events("crash")[0]["recovery_ns"].as_f64().expect("a time")
+    };
+    let mut slow = disk();
+    slow.media_rate.value.0 /= 10;
+    assert!(away(hdd(slow)) > away(crate::support::null()) * 1.05);
+}
+
+#[test]
+fn roles_that_are_not_simulated_are_refused() {
+    let small = |mut spec: RunSpec| {
+        spec.storage.get_mut("log").expect("a log").size = Size(1 << 20);
+        refused(&spec)
+    };
+    let found = small(with_log_on(lazy(plain(), 100), plain()));
+    assert!(found.iter().any(|text| text.contains("storage.log.size: the redo log of 256 MiB")), "{found:?}");
+    for (key, words) in [("binlog", "writes no binary log"), ("temp", "has no temporary files")] {
+        let mut spec = with_log_on(lazy(plain(), 100), plain());
+        let database = spec.database.as_mut().expect("a database");
+        *(if key == "binlog" { &mut database.binlog } else { &mut database.temp }) = Some("log".into());
+        let found = refused(&spec);
+        assert!(found.iter().any(|text| text.contains(&format!("use.{key}")) && text.contains(words)), "{found:?}");
+    }
+    let over = Failover { storage: Some("disk".into()), down: Time(0) };
+    let event = Event { at: Time(SECOND), failover: Some(over), ..Event::default() };
+    let found = refused(&with(with_log_on(lazy(plain(), 100), plain()), event));
+    assert!(found.iter().any(|text| text.contains("put the log on the mirrored storage")), "{found:?}");
+}
