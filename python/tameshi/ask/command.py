@@ -14,7 +14,7 @@ from tameshi.analysis.results import results
 from tameshi.ask import answer, saved_question
 from tameshi.ask.capacity import LeftOut, inputs_with_capacity
 from tameshi.ask.catalog import NONE, Catalog
-from tameshi.ask.pool_search import doubled_sizes, refinements
+from tameshi.ask.pool_search import refinements
 from tameshi.ask.question import Question
 from tameshi.ask.study_text import (
     SENSITIVITY,
@@ -67,7 +67,7 @@ def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepa
     """
     answer.refuse_unknown_power(question)
     refuse_too_small(question)
-    pools = doubled_sizes(*question.pools)
+    pools = question.first_pools
     return _prepared(asked_study(question, pools, folder), catalog)
 
 
@@ -119,9 +119,10 @@ class _Explored:
 def _explore(asking: Asking, console: Console) -> _Explored:
     """Run every configuration, and the pools between them that could be cheaper."""
     question, folder = asking.question, asking.folder
-    pools = doubled_sizes(*question.pools)
+    pools = question.first_pools
     wanted = {storage.name: list(pools) for storage in question.storages}
     failed: list[dict[str, Any]] = []
+    refines = asking.refine and not question.listed_pools
     for _ in range(MAX_ROUNDS + 1):
         done = _conduct(
             asking, asked_study(question, sorted(pools), folder), folder, console, _only(wanted)
@@ -134,7 +135,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         complete = done.conducted.complete and not failed
         if interrupted:
             break
-        more = refinements(answer.tried(question, found), _cost(question)) if asking.refine else {}
+        more = refinements(answer.tried(question, found), _cost(question)) if refines else {}
         if not more:
             break
         # A failed run would fail again.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.ask.catalog import Catalog
+from tameshi.ask.pool_search import doubled_sizes
 from tameshi.core.errors import BadInput
 from tameshi.core.option_values import size_of
 from tameshi.study.file import profiles, written_out
@@ -85,6 +86,30 @@ class Question:
     repetitions: int
     costs: Costs
     varied: tuple[Varied, ...]
+    listed_pools: tuple[int, ...] = ()
+    """Buffer pools that the question lists, in ascending order; empty for a range."""
+
+    @property
+    def first_pools(self) -> list[int]:
+        """Return the buffer pools to simulate first: those listed, or the range by doubling."""
+        return list(self.listed_pools) or doubled_sizes(*self.pools)
+
+
+def pools_of(option: str, text: str) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """Parse `8GB..64GB`, or a list such as `8GB,24GB`, into its bounds and the sizes listed.
+
+    Raises `BadInput`. One size alone is a range.
+    """
+    words = text.split(",")
+    if len(words) == 1:
+        return bounds_of(option, text), ()
+    ranged = next((word for word in words if RANGE in word), None)
+    if ranged is not None:
+        accepted = ["a list of sizes such as 8GB,24GB,64GB", "a range alone, such as 8GB..64GB"]
+        message = "a list of buffer pools can't hold a range"
+        raise BadInput(message, where=option, found=ranged.strip(), accepted=accepted)
+    sizes = sorted({size_of(option, word.strip()) for word in words})
+    return (sizes[0], sizes[-1]), tuple(sizes)
 
 
 def bounds_of(option: str, text: str) -> tuple[int, int]:

@@ -34,6 +34,10 @@ def _pools(value: Any) -> str:
     return "..".join(format_exact_bytes(pool) for pool in value)
 
 
+def _listed(value: Any) -> str:
+    return ",".join(format_exact_bytes(pool) for pool in value or ()) or "a range"
+
+
 def _names(value: Any) -> str:
     return ",".join(storage["name"] for storage in value)
 
@@ -46,6 +50,7 @@ def _amounts(value: Any) -> str:
 OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "database_bytes": ("--database-size", format_exact_bytes),
     "pools": ("--buffer-pool", _pools),
+    "listed_pools": ("--buffer-pool", _listed),
     "storages": ("--storage", _names),
     "target_qps": ("--target-qps", _plain),
     "target_p99_ns": ("--target-p99", _time),
@@ -93,9 +98,11 @@ def refuse_another(folder: Path, question: Question) -> None:
 def _differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
     """Yield the options in which a saved question differs from the new one."""
     for key, (option, said) in OPTIONS.items():
-        if held[key] == asked[key]:
+        # Folders of earlier versions have no list of pools.
+        held_value = held.get(key, []) if key == "listed_pools" else held[key]
+        if held_value == asked[key]:
             continue
-        before, now = said(held[key]), said(asked[key])
+        before, now = said(held_value), said(asked[key])
         yield (
             f"{option} {before}, not {now}"
             if before != now

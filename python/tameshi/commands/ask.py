@@ -33,7 +33,10 @@ Strings = list[str] | None
 
 DatabaseSizeOption = Annotated[str, typer.Option(help="Size of the data set, for example 24GB.")]
 BufferPoolOption = Annotated[
-    str, typer.Option(help="Size of the buffer pool, or a range such as 8GB..64GB.")
+    str,
+    typer.Option(
+        help="Sizes of the buffer pool: a range such as 8GB..64GB, or a list such as 8GB,24GB."
+    ),
 ]
 StorageOption = Annotated[
     str,
@@ -188,9 +191,11 @@ def asked(
     redo_bytes = size_of("--redo-log", redo_log)
     known = {"redo_log": float(redo_bytes), "clients": float(clients), "scale": float(scale or 1)}
     varied = ask.varied_of("--vary", vary or (), known)
+    pools, listed_pools = ask.pools_of("--buffer-pool", buffer_pool)
     question = ask.Question(
         database_bytes=size_of("--database-size", database_size),
-        pools=ask.bounds_of("--buffer-pool", buffer_pool),
+        pools=pools,
+        listed_pools=listed_pools,
         storages=storages,
         target_qps=target_qps,
         target_p99_ns=None if target_p99 is None else time_of("--target-p99", target_p99),
@@ -251,7 +256,7 @@ def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -
 
 
 def _announced(asking: ask.Asking, runs: int) -> Iterator[str]:
-    """Yield lines on the simulations to come: number, virtual time, and storages left out."""
+    """Yield lines on the simulations to come: number, virtual time, host, storages left out."""
     question = asking.question
     scale = ask.scale_of(question)
     seconds = ask.lasts_of(question, scale) / 1e9
@@ -261,6 +266,8 @@ def _announced(asking: ask.Asking, runs: int) -> Iterator[str]:
         f"simulated: {runs} configurations {size}, each {seconds:.3g} s of virtual time; "
         f"one that just meets the target needs {gets}"
     )
+    assumed = ", assumed: --host names another" if question.host == HOST else ""
+    yield f"host: {question.host}{assumed}"
     if question.varied:
         others = 2 * len(question.varied)
         yield f"  then the answer with {others} other values of uncertain inputs"

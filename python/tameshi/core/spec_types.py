@@ -34,11 +34,6 @@ class Access(StrEnum):
     buffered = 'buffered'
 
 
-class Acknowledge(StrEnum):
-    both = 'both'
-    local = 'local'
-
-
 class Adaptive(StrEnum):
     redo_rate = 'redo_rate'
     age = 'age'
@@ -343,6 +338,12 @@ class Priority(StrEnum):
     high = 'high'
     medium = 'medium'
     low = 'low'
+
+
+class Protocol(StrEnum):
+    asynchronous = 'asynchronous'
+    far_memory = 'far_memory'
+    far_medium = 'far_medium'
 
 
 class PsMode(StrEnum):
@@ -2545,6 +2546,12 @@ class HddProfile(BaseModel):
     revolution: Annotated[
         SourcedTime, Field(description='Time of one revolution: 4 ms at 15 000 per minute.')
     ]
+    speed_tolerance: Annotated[
+        SourcedShare | None,
+        Field(
+            description="Largest deviation of a disk's speed of rotation from the nominal one; absent: none, so that\ndisks keep the angle between them."
+        ),
+    ] = None
     seek_min: Annotated[
         SourcedTime, Field(description='Seek to the next cylinder, settling included.')
     ]
@@ -2639,6 +2646,17 @@ class Interrupt(BaseModel):
         ),
     ]
     placement: Annotated[SourcedPlacement, Field(description='Processor that gets the interrupt.')]
+
+
+class Jitter(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[SourcedLatencyPoints, Field(description='Of a read.')]
+    write: Annotated[
+        SourcedLatencyPoints, Field(description='Of a write, before its acknowledgement.')
+    ]
 
 
 class Lock(BaseModel):
@@ -3271,6 +3289,12 @@ class FlashProfile(BaseModel):
         ReadRetry | None,
         Field(description='Additional cost of reads as the flash wears; absent: none.'),
     ] = None
+    jitter: Annotated[
+        Jitter | None,
+        Field(
+            description='Spread of latencies beyond what flash, buses and queues cause; absent: none.'
+        ),
+    ] = None
     power: Annotated[
         Power | None, Field(description='Power draw and its limit; absent: not modelled.')
     ] = None
@@ -3772,7 +3796,7 @@ class Replica(BaseModel):
         Field(description='The storage on either side.'),
     ]
     link: Annotated[Link, Field(description='Link to the standby.')]
-    acknowledge: Annotated[Acknowledge, Field(description='When a write counts as done.')]
+    protocol: Annotated[Protocol, Field(description='When a write counts as done.')]
 
 
 class NodeReplica(BaseModel):

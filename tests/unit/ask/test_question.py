@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from questions import question
 
-from tameshi.ask import Catalog, bounds_of, costs_of, storages_of, varied_of
+from tameshi.ask import Catalog, costs_of, pools_of, storages_of, varied_of
 from tameshi.ask.answer import cost, refuse_unknown_power, watts
 from tameshi.ask.question import Costs, Storage, Varied
 from tameshi.ask.study_text import drives
@@ -22,16 +22,25 @@ def refusal(call, *words: object) -> str:
 
 
 def test_ranges():
-    assert bounds_of("--buffer-pool", "8GB..64GB") == (8 * 10**9, 64 * 10**9)
-    assert bounds_of("--buffer-pool", "1 GiB .. 2 GiB") == (GIB, 2 * GIB)
-    assert bounds_of("--buffer-pool", "1 GiB") == (GIB, GIB)
-    assert "reversed" in refusal(bounds_of, "--buffer-pool", "64GB..8GB")
-    said = refusal(bounds_of, "--buffer-pool", "8..64GB")
+    assert pools_of("--buffer-pool", "8GB..64GB") == ((8 * 10**9, 64 * 10**9), ())
+    assert pools_of("--buffer-pool", "1 GiB .. 2 GiB") == ((GIB, 2 * GIB), ())
+    assert pools_of("--buffer-pool", "1 GiB") == ((GIB, GIB), ())
+    assert "reversed" in refusal(pools_of, "--buffer-pool", "64GB..8GB")
+    said = refusal(pools_of, "--buffer-pool", "8..64GB")
     assert said.startswith("--buffer-pool: ") and "Found: 8." in said
     for text, words in (("..128MB", "no begin"), ("8MB..", "no end"), ("..", "no begin")):
-        said = refusal(bounds_of, "--buffer-pool", text)
+        said = refusal(pools_of, "--buffer-pool", text)
         assert words in said and "Accepted: a range such as 8GB..64GB" in said
-    assert "above zero" in refusal(bounds_of, "--buffer-pool", "0 B..8GB")
+    assert "above zero" in refusal(pools_of, "--buffer-pool", "0 B..8GB")
+
+
+def test_listed_pools_are_simulated_as_they_are():
+    bounds, listed = pools_of("--buffer-pool", "40GB, 256MB,40GB")
+    assert (bounds, listed) == ((256 * 10**6, 40 * 10**9), (256 * 10**6, 40 * 10**9))
+    assert question(pools=bounds, listed_pools=listed).first_pools == list(listed)
+    assert question(pools=(GIB, 4 * GIB)).first_pools == [GIB, 2 * GIB, 4 * GIB]
+    said = refusal(pools_of, "--buffer-pool", "256MB,8GB..64GB")
+    assert "can't hold a range" in said and "Found: 8GB..64GB" in said
 
 
 def test_storages_are_profiles_arrays_and_names_of_the_catalog():

@@ -33,6 +33,7 @@ def test_same_question_resumes_with_other_variations(folder):
         ({"target_qps": 30_000.0}, "Found: --target-qps 20000, not 30000."),
         ({"version": None}, "--engine-version 5.7, not unset"),
         ({"pools": (8 << 30, 32 << 30)}, "--buffer-pool 8 GiB..64 GiB, not 8 GiB..32 GiB"),
+        ({"listed_pools": (8 << 30, 64 << 30)}, "--buffer-pool a range, not 8 GiB,64 GiB"),
         ({"target_p99_ns": 50_000_000}, "--target-p99 unset, not 0.05 s"),
         ({"costs": Costs({"disks": 9.0, "card": 1.0})}, "--power none, not disks=9 card=1"),
         ({"storages": (Storage("card", {"device": "x"}),)}, "--storage disks,card, not card"),

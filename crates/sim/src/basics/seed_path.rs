@@ -23,6 +23,11 @@ impl SeedPath {
         Self { seed: self.seed, path: format!("{}/{part}", self.path) }
     }
 
+    /// Return whether the device is in no run and part of no other device.
+    pub(crate) fn is_nowhere(&self) -> bool {
+        self.path.is_empty()
+    }
+
     /// Random stream for one purpose in the device.
     pub(crate) fn stream(&self, purpose: &str) -> Random {
         Random::named(self.seed, &format!("device/{}/{purpose}", self.path))

@@ -99,8 +99,8 @@ impl Durability {
         let durable = self.durable(durable);
         let Loss { lost_bytes, flush_ns, hold_up_ns, .. } = *fault.loss_of_log();
         // A drive with a capacitor reports a write durable once it has it. What its capacitor
-        // doesn't save was synced, too.
-        let broken_promise = flush_ns > hold_up_ns;
+        // doesn't save was synced, too. So was what a failover loses with the near side.
+        let broken_promise = flush_ns > hold_up_ns || matches!(fault.kind, FaultKind::Failover);
         match fault.kind {
             FaultKind::Kill | FaultKind::Storage | FaultKind::Shutdown => self.handed.max(self.written).max(durable),
             _ if lost_bytes == 0 => self.written.max(durable),

@@ -16,6 +16,7 @@
 mod barrier;
 pub(crate) mod busy_time;
 mod completion;
+mod draws;
 pub mod flash;
 mod hdd;
 pub(crate) mod in_place;

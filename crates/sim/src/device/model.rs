@@ -122,6 +122,14 @@ pub trait Model {
         self.inner()?.behind_bytes()
     }
 
+    /// Append offsets and lengths of the writes that a host across a link has answered from its
+    /// memory, and that its device has not done.
+    fn unwritten(&self, writes: &mut Vec<(u64, u64)>) {
+        if let Some(inner) = self.inner() {
+            inner.unwritten(writes);
+        }
+    }
+
     /// Take writes and bytes lost with the only side of a replica that held them.
     fn take_lost(&mut self) -> (u64, u64) {
         self.inner_mut().map_or((0, 0), Model::take_lost)

@@ -11,6 +11,7 @@
 use super::barrier::Barrier;
 use super::busy_time::BusyTime;
 use super::completion::{Breakdown, DeviceCompletion};
+use super::draws::Draws;
 use super::model::{Model, NoDevice};
 use super::pace::Pace;
 use super::queue_full::QueueFull;
@@ -20,27 +21,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
-use tameshi_spec::profile::{self, LatencyPoint, VolumeLimit, VolumeProfile, VolumeService};
-
-/// Distribution of times, by points of its cumulative function.
-#[derive(Debug)]
-struct Draws(Vec<(u64, Nanos)>);
-
-impl Draws {
-    fn new(points: &[LatencyPoint]) -> Self {
-        Self(points.iter().map(|point| (u64::from(point.share.0), point.time.0)).collect())
-    }
-
-    #[inline]
-    fn draw(&self, random: &mut Random) -> Nanos {
-        let share = random.below(1_000_000);
-        let above = self.0.partition_point(|&(reached, _)| reached <= share);
-        let (Some(&(from, least)), Some(&(to, most))) = (self.0.get(above.wrapping_sub(1)), self.0.get(above)) else {
-            return self.0.last().map_or(0, |&(_, time)| time);
-        };
-        least + (u128::from(most - least) * u128::from(share - from) / u128::from(to - from)) as Nanos
-    }
-}
+use tameshi_spec::profile::{self, VolumeLimit, VolumeProfile, VolumeService};
 
 /// Times of reads or of writes.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::basics::seed_path::SeedPath;
 use crate::device::{Flash, Hdd, Volume, XPoint};
 use tameshi_spec::profile::{self, HddProfile};
 use tameshi_spec::run::{Link, Node, Rebuild};
-use tameshi_spec::study::{Acknowledge, CacheKind};
+use tameshi_spec::study::{CacheKind, Protocol};
 
 impl Device {
     /// Build the device that a profile describes, at rest at time zero.
@@ -29,13 +29,13 @@ impl Device {
         Ok(match profile {
             profile::Device::Null(_) => Self::Null(Box::default()),
             profile::Device::Hdd(profile) => {
-                let disk = Self::Hdd(Box::new(Hdd::new(profile)?));
+                let disk = Self::Hdd(Box::new(Hdd::placed(profile, seeds)?));
                 match disk_cache(profile) {
                     Some(settings) => Self::Cache(Box::new(Cache::new(settings, disk))),
                     None => disk,
                 }
             }
-            profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
+            profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::placed(profile, seeds)?)),
             profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
             profile::Device::Volume(profile) => Self::Volume(Box::new(Volume::new(profile, seeds))),
         })
@@ -47,8 +47,8 @@ impl Member for Device {
         placed(node, seeds)
     }
 
-    fn behind_link(link: &Link, device: Self) -> Result<Self, String> {
-        Ok(Self::Replica(Box::new(Replica::new(link, device)?)))
+    fn behind_link(link: &Link, protocol: Protocol, device: Self) -> Result<Self, String> {
+        Ok(Self::Replica(Box::new(Replica::new(link, protocol, device)?)))
     }
 }
 
@@ -82,12 +82,12 @@ pub fn placed(node: &Node, seeds: &SeedPath) -> Result<Device, String> {
             array(Layout::Stripe { chunk: chunk.0 }, members / 2, &mirror, *rebuild)
         }
         Node::Raid5 { members, of, chunk, rebuild } => array(Layout::Parity { chunk: chunk.0 }, *members, of, *rebuild),
-        Node::Replica { of, link, acknowledge } => {
+        Node::Replica { of, link, protocol } => {
             let [near, far] = [0, 1].map(|side| placed(of, &seeds.within(side)));
             let (layout, sides) =
-                (Layout::Mirror { read: ReadPolicy::First }, vec![near?, Device::behind_link(link, far?)?]);
+                (Layout::Mirror { read: ReadPolicy::First }, vec![near?, Device::behind_link(link, *protocol, far?)?]);
             let array = Array::new(layout, sides, Spares::new(of, seeds), Rebuild::default());
-            Ok(Device::Array(Box::new(array.across(*link, *acknowledge == Acknowledge::Local))))
+            Ok(Device::Array(Box::new(array.across(*link, *protocol))))
         }
         Node::Partition { of, function } => {
             let shared = Shared::new(placed(of, seeds)?, function, node.capacity().0);

@@ -4,6 +4,9 @@
 //! writes on the way there, those of reads on the way back. Waiting for other transfers counts as
 //! queueing, crossing as link time. Commands without bytes pass between the packets of others and
 //! do not wait.
+//!
+//! **Far memory.** Under this protocol the host in front of the device answers a write as soon as
+//! it has received the data. The device does the write afterwards.
 
 use super::slab::Slab;
 use crate::device::loss::Loss;
@@ -13,6 +16,7 @@ use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::run::Link;
+use tameshi_spec::study::Protocol;
 
 /// Command on its way.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,8 @@ struct Crossing {
     submitted: Nanos,
     queue: Nanos,
     link: Nanos,
+    /// True once the far host has answered it from its memory.
+    is_answered: bool,
 }
 
 /// Device across a link.
@@ -29,6 +35,8 @@ pub struct Replica<D> {
     there: Nanos,
     back: Nanos,
     bytes_per_second: u64,
+    /// True if the far host answers writes when it has received them.
+    answers_from_memory: bool,
     /// Time from which the next bytes may cross, there and back.
     free: [Nanos; 2],
     /// Busy time of each way, including transfers under way.
@@ -43,11 +51,11 @@ pub struct Replica<D> {
 }
 
 impl<D: Model> Replica<D> {
-    /// Put a link in front of `device`.
+    /// Put a link in front of `device`, across which writes follow `protocol`.
     ///
     /// # Errors
     /// The link's rate is zero.
-    pub(super) fn new(link: &Link, device: D) -> Result<Self, String> {
+    pub(super) fn new(link: &Link, protocol: Protocol, device: D) -> Result<Self, String> {
         if link.rate.0 == 0 {
             return Err("a link's rate must not be zero".into());
         }
@@ -56,6 +64,7 @@ impl<D: Model> Replica<D> {
             there,
             back: link.round_trip.0 - there,
             bytes_per_second: link.rate.0,
+            answers_from_memory: protocol == Protocol::FarMemory,
             free: [0; 2],
             crossed: [0; 2],
             crossings: Slab::default(),
@@ -76,13 +85,29 @@ impl<D: Model> Replica<D> {
     }
 
     fn arrive(&mut self, now: Nanos, crossing: u32) {
-        let command = Command { id: u64::from(crossing), ..self.crossings.get(crossing).command };
+        let of = self.crossings.get_mut(crossing);
+        let command = Command { id: u64::from(crossing), ..of.command };
+        if self.answers_from_memory && command.kind == CommandKind::Write {
+            of.is_answered = true;
+            let breakdown = Breakdown { queue: of.queue, link: of.link + self.back, ..Breakdown::default() };
+            let (command, submitted, at) = (of.command, of.submitted, now + self.back);
+            self.insert(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+        }
         self.device.submit(now, &command);
+    }
+
+    /// Put a completion on its way back.
+    fn insert(&mut self, done: DeviceCompletion) {
+        let place = self.inbound.partition_point(|other| other.at <= done.at);
+        self.inbound.insert(place, done);
     }
 
     /// Send a completion back.
     fn send_back(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
-        let Some(crossing) = self.crossings.take(done.command.id as u32) else { return };
+        let Some(crossing) = self.crossings.take(done.command.id as u32).filter(|crossing| !crossing.is_answered)
+        else {
+            return;
+        };
         let (queue, link) = match crossing.command.kind {
             CommandKind::Read => self.cross(1, done.at, crossing.command.length_bytes),
             _ => (0, self.back),
@@ -92,11 +117,10 @@ impl<D: Model> Replica<D> {
         let at = done.at + queue + link;
         let Crossing { command, submitted, .. } = crossing;
         let done = DeviceCompletion { command, submitted, at, breakdown, failed: done.failed };
-        let place = self.inbound.partition_point(|other| other.at <= at);
-        if queue + link == 0 && place == 0 {
+        if queue + link == 0 && self.inbound.front().is_none_or(|other| other.at > at) {
             completions.push(done);
         } else {
-            self.inbound.insert(place, done);
+            self.insert(done);
         }
     }
 
@@ -127,7 +151,8 @@ impl<D: Model> Model for Replica<D> {
             // They refer to earlier writes, which they must not overtake.
             CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
         };
-        let crossing = self.crossings.insert(Crossing { command: *command, submitted: now, queue, link });
+        let crossing =
+            self.crossings.insert(Crossing { command: *command, submitted: now, queue, link, is_answered: false });
         let arrives = now + queue + link;
         if arrives == now {
             self.arrive(now, crossing);
@@ -172,8 +197,14 @@ impl<D: Model> Model for Replica<D> {
 
     fn remove_link(&mut self, now: Nanos) {
         (self.there, self.back, self.bytes_per_second) = (0, 0, u64::MAX);
+        self.answers_from_memory = false;
         self.cancel_transfers(now);
         self.inbound.iter_mut().for_each(|done| done.at = now);
+    }
+
+    fn unwritten(&self, writes: &mut Vec<(u64, u64)>) {
+        let answered = self.crossings.iter().filter(|(_, crossing)| crossing.is_answered);
+        writes.extend(answered.map(|(_, of)| (of.command.offset_bytes, u64::from(of.command.length_bytes))));
     }
 
     fn lose_power(&mut self, now: Nanos) -> Loss {
@@ -196,7 +227,7 @@ mod tests {
     /// Return ends and queueing of commands that begin at once, over a link of 10 µs and 1 GB/s.
     fn ends(commands: &[(CommandKind, u32)]) -> Vec<(Nanos, Nanos)> {
         let link = Link { round_trip: Time(10_000), rate: Size(1_000_000_000) };
-        let mut replica = Replica::new(&link, Null::default()).expect("a link");
+        let mut replica = Replica::new(&link, Protocol::FarMedium, Null::default()).expect("a link");
         for (id, &(kind, length_bytes)) in (0..).zip(commands) {
             replica.submit(0, &Command { id, kind, offset_bytes: id << 20, length_bytes, fua: false, stream: 0 });
         }

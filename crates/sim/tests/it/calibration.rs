@@ -4,21 +4,16 @@
 //! Each drive is simulated at a scale, with 256 outstanding unless the figure is a latency. Figures
 //! that a profile cannot meet together are listed with the value reached.
 
-use crate::support::{command, mean};
-use std::path::Path;
+use crate::support::{assert_close, command, device_of_profile, mean};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::device::Flash;
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile::{self, DeviceProfile, FlashProfile, Simulated};
+use tameshi_spec::profile::{self, FlashProfile, Simulated};
 
 const SCALE: u32 = 128;
 
 fn drive(name: &str) -> FlashProfile {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../python/tameshi/data/profiles/devices/{name}.toml"));
-    let text = std::fs::read_to_string(path).expect("a profile");
-    let profile: DeviceProfile = toml::from_str(&text).expect("a profile");
-    let profile::Device::Flash(flash) = profile.device else { panic!("{name} is no flash drive") };
+    let profile::Device::Flash(flash) = device_of_profile(name) else { panic!("{name} is no flash drive") };
     FlashProfile { simulated: Simulated { scale: SCALE, ..Simulated::default() }, ..flash }
 }
 
@@ -272,4 +267,41 @@ fn from_a_scale_of_128_on_results_no_longer_change() {
         println!("scale {scale}: {found:.0?} against {reference:.0?} at 8, {changes:.4?}");
         assert!(scale > 128 || changes.iter().all(|change| change.abs() < 0.02), "scale {scale}: {changes:?}");
     }
+}
+
+/// Percentiles of latencies at depth 1, in microseconds: mean, 50 %, 99 %, 99.9 %.
+fn at_depth_one(name: &str, kind: CommandKind) -> [f64; 4] {
+    let (mut device, bytes) = written(&drive(name), Some(0));
+    let mut random = Random::named(5, "latencies");
+    let next = move |id| command(id, kind, random.below(bytes / 4096) * 4096, 4096);
+    let done = measure(&mut device, 1, (100, 100_000), next);
+    let mut found: Vec<Nanos> = done.iter().map(|done| done.at - done.submitted).collect();
+    found.sort_unstable();
+    let at = |permille: usize| found[found.len() * permille / 1000] as f64 / 1e3;
+    [mean(found.iter().copied()) / 1e3, at(500), at(990), at(999)]
+}
+
+#[test]
+fn latencies_at_depth_one_have_the_published_spread() {
+    let read = CommandKind::Read;
+    // Published of drives of the class (round 2): mean and 99 % of reads. The class's drives
+    // differ: one profile lies within 25 % of each.
+    for (name, published) in [
+        ("sata-ssd-480gb", [(125.4, 146.0), (153.7, 204.0)].as_slice()),
+        ("nvme-tlc-1tb-consumer", &[(70.2, 79.4)]),
+        ("nvme-tlc-3.84tb", &[(70.2, 79.4)]),
+    ] {
+        let [mean, half, high, highest] = at_depth_one(name, read);
+        println!("{name} reads: mean {mean:.1}, p50 {half:.1}, p99 {high:.1}, p99.9 {highest:.1}");
+        for &(of_mean, of_high) in published {
+            assert_close(mean, of_mean, 0.25, &format!("{name}: mean of reads at depth 1"));
+            assert_close(half, of_mean, 0.25, &format!("{name}: half of reads at depth 1, beside a mean"));
+            assert_close(high, of_high, 0.25, &format!("{name}: 99 % of reads at depth 1"));
+        }
+        assert!(high > 1.1 * half && highest > 1.2 * high, "{name}: {half} {high} {highest}");
+    }
+    let [mean, half, high, highest] = at_depth_one("sata-ssd-480gb", CommandKind::Write);
+    println!("sata-ssd-480gb writes: mean {mean:.1}, p50 {half:.1}, p99 {high:.1}, p99.9 {highest:.1}");
+    assert_close(high, 93.0, 0.25, "sata-ssd-480gb: 99 % of writes at depth 1, of the slower drive");
+    assert!(high > 1.1 * half && highest > 1.2 * high);
 }

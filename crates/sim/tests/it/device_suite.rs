@@ -10,7 +10,7 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::{DeviceCompletion, stack};
 use tameshi_spec::profile::{self, FlashProfile};
 use tameshi_spec::run::Node;
-use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
+use tameshi_spec::study::{CacheKind, Protocol, ReadBalance};
 
 fn every_kind() -> Vec<(&'static str, Node)> {
     let plain = || leaf(hdd(elevator(with_depth(disk(), 8))));
@@ -59,8 +59,8 @@ fn every_kind() -> Vec<(&'static str, Node)> {
             raid1(2, leaf(flash(unprotected(flash_drive(1 << 28)))), ReadBalance::ShortestQueue),
         ),
         ("raid5 of devices without costs", raid5(3, leaf(null()))),
-        ("replica", replica(plain(), 20_000, 100_000_000, Acknowledge::Both)),
-        ("replica that runs behind", replica(plain(), 20_000, 100_000_000, Acknowledge::Local)),
+        ("replica", replica(plain(), 20_000, 100_000_000, Protocol::FarMedium)),
+        ("replica that runs behind", replica(plain(), 20_000, 100_000_000, Protocol::Asynchronous)),
         ("partition", partition(plain(), 1, 4)),
         ("drive with queues by priority", arbitrated(leaf(flash(flash_drive(1 << 28))), 8, [4, 2, 1], 2)),
         ("over-provisioned", Node::OverProvisioned { of: Box::new(plain()), visible: Share(999_000) }),

@@ -208,7 +208,8 @@ fn a_slow_reader_finds_its_next_bytes_read_ahead() {
     let left = run(&spec(hdd(with_read_ahead(disk(), 512 << 10)), stream, for_time(60 * SECOND)));
     let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
     assert!(count > 2900, "{count}");
-    assert_close(sum as f64 / count as f64, 50_000.0, 0.05, "mean latency: the overhead");
+    // The first read, and one at each end of the segment, may wait for a revolution.
+    assert_close(sum as f64 / count as f64, 50_000.0, 0.1, "mean latency: the overhead");
 }
 
 #[test]

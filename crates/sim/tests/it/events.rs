@@ -4,7 +4,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use tameshi_base::units::{Rate, Share, Time};
 use tameshi_spec::run::{Function, Node, RunSpec, StorageSpec};
-use tameshi_spec::study::{Acknowledge, CacheKind, Event, Failure, Member, ReadBalance};
+use tameshi_spec::study::{CacheKind, Event, Failure, Member, Protocol, ReadBalance};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 fn event(at: u64, phase: Option<&str>) -> Event {
@@ -161,7 +161,7 @@ fn resync_after_power_cut_is_recorded_as_rebuilt() {
     // The link carries a write in 4.1 ms, and another one arrives after 4.17 ms.
     let arrivals = Arrivals::Constant { rate: Rate(240_000) };
     let writes = StreamSpec { read: Share(0), arrivals, ..StreamSpec::default() };
-    let node = replica(plain(), 20_000, 1_000_000, Acknowledge::Local);
+    let node = replica(plain(), 20_000, 1_000_000, Protocol::Asynchronous);
     let left = run(&with(spec_of(node, writes, for_time(2 * SECOND)), &[power_cut(SECOND)]));
     let rebuilt = left.events("rebuilt");
     assert!(rebuilt.len() == 1 && (SECOND + 4 * MS..SECOND + 10 * MS).contains(&rebuilt[0]), "{rebuilt:?}");
@@ -184,7 +184,7 @@ fn phase_does_not_wait_for_a_rebuild() {
 /// Arrays of at most four such disks.
 fn arrays() -> [Node; 4] {
     let balance = ReadBalance::ShortestQueue;
-    let across = replica(plain(), 20_000, 1_000_000_000, tameshi_spec::study::Acknowledge::Both);
+    let across = replica(plain(), 20_000, 1_000_000_000, tameshi_spec::study::Protocol::FarMedium);
     [raid1(3, plain(), balance), raid10(4, plain()), raid5(4, plain()), across]
 }
 

@@ -4,7 +4,7 @@ use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, RunSpec};
-use tameshi_spec::study::{Acknowledge, CacheKind};
+use tameshi_spec::study::{CacheKind, Protocol};
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 const PARTS: [&str; 7] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
@@ -172,16 +172,16 @@ fn volume_in_rounds_is_full_when_a_round_leaves_commands() {
 
 #[test]
 fn link_without_waiting_requests_is_no_limit() {
-    let share = |acknowledge, sync| {
-        let node = replica(leaf(profile::Device::XPoint(xpoint())), 10_000, 50_000_000, acknowledge);
+    let share = |protocol, sync| {
+        let node = replica(leaf(profile::Device::XPoint(xpoint())), 10_000, 50_000_000, protocol);
         let stream = StreamSpec { queue_depth: 4, read: Share(0), sync, ..StreamSpec::default() };
         let left = run(&spec_of(node, stream, for_time(SECOND / 10)));
         left.sum("busy.link_ns") as f64 / left.sum("capacity.link_ns") as f64
     };
-    assert!(share(Acknowledge::Local, None) < 0.9, "only the near side is recorded");
-    assert!(share(Acknowledge::Both, None) > 0.95);
+    assert!(share(Protocol::Asynchronous, None) < 0.9, "only the near side is recorded");
+    assert!(share(Protocol::FarMedium, None) > 0.95);
     let sync = Some(Sync::Fdatasync { every: 100 });
-    assert!(share(Acknowledge::Local, sync) > 0.95, "a sync waits for what has not crossed yet");
+    assert!(share(Protocol::Asynchronous, sync) < 0.9, "nor does a sync wait for what has not crossed yet");
 }
 
 /// Running sums of a metric of the storage, per interval.

@@ -15,7 +15,7 @@ use tameshi_spec::run::{
     Cache, Function, Link, Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, Rebuild, RunSpec, Start, StorageSpec, Until,
     World,
 };
-use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
+use tameshi_spec::study::{CacheKind, Protocol, ReadBalance, RebuildManner};
 use tameshi_workload::StreamSpec;
 
 pub const MS: Nanos = 1_000_000;
@@ -46,6 +46,7 @@ pub fn disk() -> HddProfile {
     HddProfile {
         capacity: sourced(Size(146_000_000_000)),
         revolution: sourced(Time(4 * MS)),
+        speed_tolerance: None,
         seek_min: sourced(Time(MS / 5)),
         seek_average: sourced(Time(34 * MS / 10)),
         cylinders: sourced(50_000),
@@ -147,6 +148,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
         slc_cache: None,
         idle: None,
         read_retry: None,
+        jitter: None,
         power: None,
         simulated: profile::Simulated::default(),
     }
@@ -471,6 +473,14 @@ pub fn try_run(spec: &RunSpec, control: Arc<Control>) -> Result<Left, SimError> 
     Ok(Left { status, digest, series, events: text("events.jsonl"), histograms: text("histograms/load.hlog") })
 }
 
+/// Device of a profile of the repository.
+pub fn device_of_profile(name: &str) -> profile::Device {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tameshi/data/profiles/devices");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a profile");
+    let profile: profile::DeviceProfile = toml::from_str(&text).expect("a profile");
+    profile.device
+}
+
 /// Stack of a single drive.
 pub fn leaf(device: profile::Device) -> Node {
     Node::Device { profile: "test".into(), device }
@@ -501,9 +511,9 @@ pub fn raid5(members: u32, of: Node) -> Node {
 }
 
 /// Mirror across a link: round trip in nanoseconds, rate in bytes per second.
-pub fn replica(of: Node, round_trip: u64, rate: u64, acknowledge: Acknowledge) -> Node {
+pub fn replica(of: Node, round_trip: u64, rate: u64, protocol: Protocol) -> Node {
     let link = Link { round_trip: Time(round_trip), rate: Size(rate) };
-    Node::Replica { of: Box::new(of), link, acknowledge }
+    Node::Replica { of: Box::new(of), link, protocol }
 }
 
 /// First of *n* functions of a drive that holds `queue_depth` commands.

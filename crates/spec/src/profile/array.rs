@@ -3,7 +3,7 @@
 use super::Sourced;
 use super::range::{Limit, MS, ProfileError, SIZE, TIME, US, or_none, outside};
 use crate::run::node::{Cache, Rebuild};
-use crate::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
+use crate::study::{CacheKind, Protocol, ReadBalance, RebuildManner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Size, Time};
@@ -83,9 +83,9 @@ pub struct SourcedRaid {
 pub struct SourcedReplica {
     /// Name of a link profile.
     pub link: Sourced<String>,
-    /// When a write counts as done.
+    /// Extent to which a write is done when it completes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub acknowledge: Option<Sourced<Acknowledge>>,
+    pub protocol: Option<Sourced<Protocol>>,
     /// The storage on either side.
     pub of: Box<SourcedStack>,
 }

@@ -3,12 +3,12 @@
 use super::drive_link::DEEPEST_OF_DISKS;
 use super::power::{drawn, draws_more_idle};
 use super::range::{
-    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SIZE, TIME, US, capacity, conflict, or_none, outside, sizes,
+    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SHARE, SIZE, TIME, US, capacity, conflict, or_none, outside, sizes,
 };
 use super::{Drawn, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Rate, Size, Time};
+use tameshi_base::units::{Rate, Share, Size, Time};
 
 /// A hard disk: one arm, one spindle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,10 @@ pub struct HddProfile {
     pub capacity: Sourced<Size>,
     /// Time of one revolution: 4 ms at 15 000 per minute.
     pub revolution: Sourced<Time>,
+    /// Largest deviation of a disk's speed of rotation from the nominal one; absent: none, so that
+    /// disks keep the angle between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_tolerance: Option<Sourced<Share>>,
     /// Seek to the next cylinder, settling included.
     pub seek_min: Sourced<Time>,
     /// Mean seek between two uniformly random places.
@@ -99,6 +103,8 @@ pub(super) fn hard_disk(hdd: &HddProfile) -> Option<ProfileError<'static>> {
     let cache = hdd.write_cache.iter().map(|size| Limit(size.value.0, at("write_cache"), SIZE, 1 << 16, 1 << 32));
     let ahead = hdd.read_ahead.iter().map(|size| Limit(size.value.0, at("read_ahead"), SIZE, 4 << 10, 64 << 20));
     let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, 20 * MS, 10_000 * MS));
+    let speed =
+        hdd.speed_tolerance.iter().map(|share| Limit(share.value.0.into(), at("speed_tolerance"), SHARE, 0, 20_000));
     let zones = hdd.zones.iter().flat_map(|zones| {
         let at = |key| vec!["hdd", "zones", key];
         let rates = [("outer_rate", &zones.outer_rate), ("inner_rate", &zones.inner_rate)];
@@ -107,7 +113,8 @@ pub(super) fn hard_disk(hdd: &HddProfile) -> Option<ProfileError<'static>> {
         rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
     });
     let drawn = hdd.power.iter().flat_map(|power| drawn("hdd", power));
-    let limits = limits.into_iter().chain(cache).chain(ahead).chain(age).chain(zones).chain(drawn).collect();
+    let limits =
+        limits.into_iter().chain(cache).chain(ahead).chain(age).chain(speed).chain(zones).chain(drawn).collect();
     outside("hard disk", limits).or_else(|| {
         if hdd.seek_average.value < hdd.seek_min.value {
             return conflict(

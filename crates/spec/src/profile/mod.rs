@@ -26,8 +26,8 @@ pub use engine::{
     RowLocks, TreeLock, Undo,
 };
 pub use flash::{
-    Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Nand, Power, PowerLossProtection,
-    ReadRetry, Simulated, SlcCache, Thermal, Written,
+    Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Jitter, Nand, Power,
+    PowerLossProtection, ReadRetry, Simulated, SlcCache, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
 pub(crate) use host::host_error;

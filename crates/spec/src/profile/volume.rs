@@ -2,7 +2,9 @@
 //! it.
 
 use super::Sourced;
-use super::range::{COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, TIME, US, capacity, conflict, or_none, outside};
+use super::range::{
+    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, TIME, US, capacity, conflict, no_distribution, or_none, outside,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
@@ -170,11 +172,8 @@ fn service(key: &'static str, of: &VolumeService) -> Vec<Limit<'static>> {
 
 /// Error of points that are no distribution of times.
 fn distribution(mut path: Vec<&'static str>, points: &[LatencyPoint]) -> Option<ProfileError<'static>> {
-    let ends = [points.first(), points.last()].map(|point| point.map(|point| point.share));
-    let message = if ends != [Some(Share(0)), Some(Share::WHOLE)] {
-        "a distribution begins at 0 % and ends at 100 %"
-    } else if !points.is_sorted_by(|one, next| one.share < next.share && one.time <= next.time) {
-        "shares of a distribution rise from point to point, and times never fall"
+    let message = if let Some(why) = no_distribution(points) {
+        why
     } else if points.iter().any(|point| point.time.0 > if point.share.0 <= 500_000 { TYPICAL } else { LONGEST }) {
         "no volume takes so long: more than 200 ms for half of all commands, or more than 60 s for any"
     } else if points.iter().find(|point| point.share.0 >= 500_000).is_some_and(|point| (1..US).contains(&point.time.0))

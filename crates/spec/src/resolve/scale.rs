@@ -76,7 +76,8 @@ pub(crate) fn apply(
     let used = (u128::from(scaled.0) * u128::from(visible.0)).div_ceil(u128::from(capacity.max(1))) as u32;
     let used = Share(used.min(Share::WHOLE.0));
     if let Device::Flash(flash) = model.drive_mut() {
-        flash.simulated = Simulated { written: stack.written.unwrap_or_default(), used, ..flash.simulated };
+        let written = stack.written.unwrap_or_else(|| written_by_default(phases, name));
+        flash.simulated = Simulated { written, used, ..flash.simulated };
     }
     Ok((scaled, scale))
 }
@@ -158,17 +159,31 @@ fn age(
     Ok(())
 }
 
+/// Return the past of a flash storage whose study states none: once written if a stream reads it,
+/// for reads of what was never written take no flash; else new.
+fn written_by_default(phases: &[PhaseSpec], name: &str) -> Written {
+    let reads = |stream: &StreamSpec| stream.read > Share(0);
+    if streams_on(phases, name).any(reads) { Written::Once } else { Written::Never }
+}
+
+/// The streams of all phases on a storage.
+fn streams_on<'a>(phases: &'a [PhaseSpec], name: &str) -> impl Iterator<Item = &'a StreamSpec> {
+    let all = phases.iter().flat_map(|phase| &phase.streams);
+    all.filter(move |stream| stream.storage == name).map(|stream| &stream.stream)
+}
+
 /// Return whether a scale would change the behaviour of a storage's drives over time: the default
 /// then is none.
 ///
 /// A scaled cache is full, a scaled drive worn in and a scaled rebuild done an n-th of the time
-/// sooner; heat and idle work keep their times. A drive declared steady stays as it is. One that
-/// begins in another declared state may be scaled if no phase that writes to it ends by time: its
-/// amounts are scaled with it.
+/// sooner; heat and idle work keep their times. A drive that is only read stays as it is, and so
+/// does one declared steady. One that begins in another declared state may be scaled if no phase
+/// that writes to it ends by time: its amounts are scaled with it.
 fn needs_whole(study: &Study, phases: &[PhaseSpec], name: &str, flash: &FlashProfile) -> bool {
     let heats = flash.power.as_ref().is_some_and(|power| power.thermal.is_some());
     let rebuilds = study.event.values().any(|event| event.replace.is_some());
-    if flash.slc_cache.is_some() || flash.idle.is_some() || heats || rebuilds {
+    let is_written = streams_on(phases, name).any(|stream| stream.read < Share::WHOLE);
+    if heats || rebuilds || (is_written && (flash.slc_cache.is_some() || flash.idle.is_some())) {
         return true;
     }
     let written_for_a_time = |phase: &PhaseSpec| {
@@ -176,7 +191,7 @@ fn needs_whole(study: &Study, phases: &[PhaseSpec], name: &str, flash: &FlashPro
             && phase.streams.iter().any(|on_it| on_it.storage == name && on_it.stream.read < Share::WHOLE)
     };
     match study.storage[name].written {
-        None => true,
+        None => is_written,
         Some(Written::Steady) => false,
         Some(Written::Never | Written::Once) => phases.iter().any(written_for_a_time),
     }
@@ -198,8 +213,7 @@ fn with_room(phases: &[PhaseSpec], name: &str, model: &mut Node, size: Size, sui
     let mut scale = suited;
     while scale > 1 {
         let scaled = take_on(model, size, scale);
-        let on_it = phases.iter().flat_map(|phase| &phase.streams).filter(|stream| stream.storage == name);
-        if on_it.map(|on_it| part(&on_it.stream, scale.into())).all(|stream| spans::has_room(&stream, scaled)) {
+        if streams_on(phases, name).all(|stream| spans::has_room(&part(stream, scale.into()), scaled)) {
             break;
         }
         scale /= 2;

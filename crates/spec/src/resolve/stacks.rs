@@ -64,8 +64,8 @@ impl Place<'_, '_> {
         if let Some(replica) = &stack.replica {
             let path = joined(path, "replica");
             let of = self.inner(&path, &replica.of)?;
-            let (link, acknowledge) = (self.link(&path, &replica.link)?, replica.acknowledge.unwrap_or_default());
-            return Ok(Node::Replica { of, link, acknowledge });
+            let (link, protocol) = (self.link(&path, &replica.link)?, replica.protocol.unwrap_or_default());
+            return Ok(Node::Replica { of, link, protocol });
         }
         if let Some(partition) = &stack.partition {
             return self.partition(&joined(path, "partition"), partition);

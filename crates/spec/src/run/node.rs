@@ -1,7 +1,7 @@
 //! A resolved storage: a device, or a tree of devices made of devices.
 
 use crate::profile::Device;
-use crate::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
+use crate::study::{CacheKind, Protocol, ReadBalance, RebuildManner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Size, Time};
@@ -72,7 +72,7 @@ pub enum Node {
         /// Link to the standby.
         link: Link,
         /// When a write counts as done.
-        acknowledge: Acknowledge,
+        protocol: Protocol,
     },
     /// One function of a drive that several share.
     Partition {

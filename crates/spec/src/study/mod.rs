@@ -22,8 +22,8 @@ pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb}
 pub use rounds::{Rounds, Tracked};
 pub use search::{Limit, Search, Spacing};
 pub use stack::{
-    Acknowledge, Aged, Arbitration, Cache, CacheKind, Link, OverProvisioned, Partition, Raid, ReadBalance,
-    RebuildManner, Replica, Stack,
+    Aged, Arbitration, Cache, CacheKind, Link, OverProvisioned, Partition, Protocol, Raid, ReadBalance, RebuildManner,
+    Replica, Stack,
 };
 pub use until::{Amount, Until};
 

@@ -22,7 +22,7 @@ pub struct Stack {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
     /// Writes to flash drives before the run, by the simulated drive's own rules but without taking
-    /// time; absent: `never`.
+    /// time; absent: `once` if a stream reads the storage, else `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
     /// Wear of flash drives before the run; absent: the profile's.
@@ -173,20 +173,24 @@ pub struct Replica {
     pub of: Box<Stack>,
     /// Name of a link of the study, or of a link profile.
     pub link: String,
-    /// When a write counts as done; absent: when both sides have it.
+    /// Extent to which a write is done when it completes; absent: `far_medium`.
     #[serde(default)]
-    pub acknowledge: Option<Acknowledge>,
+    pub protocol: Option<Protocol>,
 }
 
-/// When a mirrored write counts as done.
+/// Replication protocol: the extent to which a write is done when it completes. A flush waits for
+/// the near side alone, and goes to the far side after earlier writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Acknowledge {
-    /// When both sides have it.
+pub enum Protocol {
+    /// It is done on the near side; the far side follows later (DRBD's protocol A).
+    Asynchronous,
+    /// It is done on the near side, and the far side's host has received it (DRBD's protocol B,
+    /// semi-synchronous).
+    FarMemory,
+    /// Both sides' storages have done it (DRBD's protocol C, synchronous).
     #[default]
-    Both,
-    /// After the near side has it; the far side follows later.
-    Local,
+    FarMedium,
 }
 
 /// A part of a device that a guest sees as its own.

@@ -30,6 +30,13 @@ pub const WITH_VALUES: &[(&str, &str)] = &[
     ("apart_from", "{ apart_from = { axis = \"AXIS\", whatever = \"AXIS\", beyond = \"5 %\" } }"),
 ];
 
+/// Keys that had another name: the end of their place, the present name, and the change.
+const FORMER: &[(&str, &str, &str)] = &[(
+    "replica.acknowledge",
+    "protocol",
+    "`acknowledge` is now `protocol`: \"local\" is \"asynchronous\", \"both\" is \"far_medium\"",
+)];
+
 /// Key of a date that the TOML library passes to a type that expects a table.
 const DATE: &str = "$__toml_private_datetime";
 
@@ -95,6 +102,10 @@ impl Misfit<'_> {
         } else {
             return None;
         };
+        if let Some((_, now, change)) = FORMER.iter().find(|(former, ..)| self.key.ends_with(former)) {
+            let error = self.error(kind, (*change).to_string(), name, rest);
+            return Some(InputError { did_you_mean: Some((*now).to_string()), ..error });
+        }
         let near = nearest(&name, &rest);
         Some(InputError { did_you_mean: near, ..self.error(kind, sentence, name, rest) })
     }

@@ -43,7 +43,7 @@ fn bytes_go_with_the_scale_and_times_and_requests_stay() {
     assert_eq!((stream.offset, stream.span), (Size(1 << 30), Some(Size(10 << 30))));
     assert_eq!((phase.until.amount, phase.until.time), (Some(Size(2 << 30)), Some(Time(90_000_000_000))));
     assert_eq!(stream.block_size, Size(65_536));
-    assert_eq!((flash_of(&run).scale, flash_of(&run).used.0, flash_of(&run).written), (32, 1_000_000, Written::Never));
+    assert_eq!((flash_of(&run).scale, flash_of(&run).used.0, flash_of(&run).written), (32, 1_000_000, Written::Once));
 }
 
 #[test]
@@ -80,8 +80,23 @@ fn default_scale(profile: &str, state: &str, stream: &str, until: &str, more: &s
 
 #[test]
 fn drive_in_undeclared_state_is_whole() {
-    assert_eq!(default_scale(FLASH, "", "", "until = { time = \"1 s\" }", ""), 1);
+    assert_eq!(default_scale(FLASH, "", "read = \"70 %\"", "until = { time = \"1 s\" }", ""), 1);
     assert_eq!(default_scale(FLASH, "", "read = \"0 %\"", "until = { amount = \"1 GiB\" }", ""), 1);
+    assert_eq!(default_scale(FLASH, "", "", "until = { time = \"1 s\" }", ""), 64, "reads change nothing");
+}
+
+#[test]
+fn flash_that_is_read_is_written_once_by_default() {
+    for (state, stream, expected) in [
+        ("", "", Written::Once),
+        ("", "read = \"1 %\"", Written::Once),
+        ("", "read = \"0 %\"", Written::Never),
+        ("\nwritten = \"never\"", "", Written::Never),
+        ("\nwritten = \"steady\"", "", Written::Steady),
+    ] {
+        let run = run(&format!("device = \"flash\"{state}"), stream);
+        assert_eq!(flash_of(&run).written, expected, "{state} {stream}");
+    }
 }
 
 #[test]
@@ -101,7 +116,7 @@ fn drive_that_changes_with_time_is_whole() {
     let steady = "written = \"steady\"";
     let cached = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-tlc-1tb-consumer.toml");
     let warm = include_str!("../../../../python/tameshi/data/profiles/devices/nvme-qlc-15.36tb.toml");
-    assert_eq!(default_scale(cached, steady, "", until, ""), 1, "an SLC cache and idle work");
+    assert_eq!(default_scale(cached, steady, "read = \"70 %\"", until, ""), 1, "an SLC cache, idle work and heat");
     assert_eq!(default_scale(warm, steady, "", until, ""), 1, "heat");
 }
 

@@ -105,7 +105,7 @@ fn as_many_functions_as_the_drive_has_can_be_given() {
 
 #[test]
 fn invalid_stack_is_refused_at_its_place() {
-    use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
+    use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownKey, UnknownName};
     let shared = "partition = { of = { device = \"null\" }, functions = 2, drive = \"card\", weight = \"60 %\" }";
     let twice = format!("{shared}\n[storage.other]\n{shared}\n[use]\nstorage = \"disk\"\nlog = \"other\"");
     for (name, storage, kind) in [
@@ -132,6 +132,11 @@ fn invalid_stack_is_refused_at_its_place() {
             UnknownName,
         ),
         ("unknown_link", "replica = { of = { device = \"null\" }, link = \"nera\" }", UnknownName),
+        (
+            "former_acknowledge",
+            "replica = { of = { device = \"null\" }, link = \"near\", acknowledge = \"local\" }",
+            UnknownKey,
+        ),
         (
             "link_without_a_rate",
             "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"1 ms\"",

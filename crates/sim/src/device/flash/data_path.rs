@@ -6,6 +6,7 @@ use super::admission::Admission;
 use super::backend::Backend;
 use super::buffer::WriteBuffer;
 use super::dies::{NONE, PageRead, Task, TaskKind};
+use super::jitter::Jitter;
 use super::link::{HostLink, READ, WRITE};
 use super::map_writing::MapWriting;
 use super::power_loss::{Unit, acknowledged_units, first_unit, torn_writes};
@@ -13,6 +14,7 @@ use super::processors::Processors;
 use super::read_parts::Fetched;
 use super::slots::{Slot, Slots};
 use super::striping::Striping;
+use crate::basics::seed_path::SeedPath;
 use crate::device::Breakdown;
 use crate::device::loss::Loss;
 use std::collections::BTreeSet;
@@ -27,6 +29,8 @@ pub(super) struct DataPath {
     pub(super) striping: Striping,
     pub(super) slots: Slots,
     processors: Processors,
+    /// Jitter of reads and of writes.
+    jitter: [Option<Jitter>; 2],
     link: HostLink,
     buffer: WriteBuffer,
     pub(super) backend: Backend,
@@ -43,7 +47,7 @@ impl DataPath {
     ///
     /// # Errors
     /// A sentence that names what can't be simulated.
-    pub(super) fn new(profile: &FlashProfile) -> Result<Self, String> {
+    pub(super) fn new(profile: &FlashProfile, seeds: &SeedPath) -> Result<Self, String> {
         let (striping, link, backend) = (Striping::new(profile), HostLink::new(profile), Backend::new(profile)?);
         let is_cool = profile.power.as_ref().is_none_or(|power| power.thermal.is_none());
         let is_uniform = profile.slc_cache.is_none() && is_cool;
@@ -52,6 +56,7 @@ impl DataPath {
             striping,
             slots: Slots::default(),
             processors: Processors::new(profile),
+            jitter: Jitter::of(profile, seeds),
             link,
             buffer: WriteBuffer::new(profile),
             backend,
@@ -155,24 +160,28 @@ impl DataPath {
         let overhead = self.processors.read_overhead();
         let ready = turn + overhead;
         let inside = !PLAIN && first * self.striping.unit_bytes() != command.offset_bytes;
-        let (last, from, own);
+        // Drawn for the whole command, and added behind the flash: it keeps no die and no bus.
+        let jitter = Jitter::draw(&mut self.jitter[READ]);
+        let (mut last, from, own);
         if !PLAIN && units.start + 1 < units.end {
             last = self.fetch_several(units, inside, now, ready);
+            last.at += jitter;
             // Data cross the link as they arrive: after the last arrival one mapping unit is left
             // to cross.
             let crossed = self.link.time(READ, bytes.saturating_sub(self.striping.unit_bytes()));
             from = last.at.saturating_sub(crossed).max(ready);
-            own = (overhead + last.media - last.own_wait).min(from - now);
+            own = (overhead + last.media + jitter - last.own_wait).min(from - now);
         } else {
             let nothing = Fetched::at(ready);
             last = if units.is_empty() { nothing } else { self.fetch::<false, PLAIN>(place, inside, now, ready) };
+            last.at += jitter;
             from = last.at;
-            own = (overhead + last.media).min(from - now);
+            own = (overhead + last.media + jitter).min(from - now);
         }
         let arrival = (from, own);
         let crossed =
             if PLAIN { self.link.cross_unit(now, arrival) } else { self.link.cross(READ, bytes, now, arrival) };
-        self.slots[number].done.breakdown = last.breakdown(turn - submitted, overhead, crossed);
+        self.slots[number].done.breakdown = last.breakdown(turn - submitted, overhead + jitter, crossed);
         self.schedule(crossed.0, number);
     }
 
@@ -347,8 +356,10 @@ impl DataPath {
         true
     }
 
-    /// Complete a write at `at`. It waited for the buffer beyond its own way, or for `media`.
+    /// Complete a write that is done at `at`, after its jitter. It waited for the buffer beyond its
+    /// own way, or for `media`.
     fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
+        let jitter = Jitter::draw(&mut self.jitter[WRITE]);
         let slot = &mut self.slots[number];
         let waited = at - slot.ready;
         if waited > 0 {
@@ -360,7 +371,8 @@ impl DataPath {
             spent.rebuild += rebuilding;
             spent.queue += waited - media - collecting - rebuilding;
         }
-        self.schedule(at, number);
+        slot.done.breakdown.controller += jitter;
+        self.schedule(at + jitter, number);
     }
 
     /// Free the buffer of a finished host program, and let waiting writes go on.

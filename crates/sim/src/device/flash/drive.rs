@@ -7,6 +7,7 @@ use super::ftl::{Fill, Work};
 use super::idle::IdleTimer;
 use super::slots::Slot;
 use super::wear::Endurance;
+use crate::basics::seed_path::SeedPath;
 use crate::device::loss::{Loss, Rebuilt};
 use crate::device::{Breakdown, DeviceCompletion, Model, NoDevice};
 use tameshi_base::{Command, CommandKind, Nanos, Reason};
@@ -35,7 +36,15 @@ impl Flash {
     /// # Errors
     /// A sentence that names what can't be simulated.
     pub fn new(profile: &FlashProfile) -> Result<Self, String> {
-        let path = DataPath::new(profile)?;
+        Self::placed(profile, &SeedPath::default())
+    }
+
+    /// Build it with the seed path of its place in a run.
+    ///
+    /// # Errors
+    /// A sentence that names what can't be simulated.
+    pub fn placed(profile: &FlashProfile, seeds: &SeedPath) -> Result<Self, String> {
+        let path = DataPath::new(profile, seeds)?;
         let alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
         Ok(Self {
             admission: Admission::new(profile.controller.queue_depth.value, alone.then_some(path.write_overhead())),

@@ -37,6 +37,7 @@ pub mod ftl;
 mod gc;
 mod geometry;
 mod idle;
+mod jitter;
 mod link;
 mod map_writing;
 mod nand;

@@ -8,9 +8,10 @@
 //!
 //! All positions are "media times": the nanoseconds that a head needs to reach them when it follows
 //! the bytes from the first. The angle of a byte is its media time modulo the revolution. The angle
-//! under the head at any virtual time is that time modulo the revolution: whole nanoseconds,
-//! without drift.
+//! under the head at any virtual time is that time, plus the disk's angle at time zero, modulo the
+//! disk's own revolution: whole nanoseconds.
 
+use super::spindle::Spindle;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::HddProfile;
 
@@ -40,17 +41,18 @@ pub(crate) struct Geometry {
     /// Outermost first.
     zones: Vec<Zone>,
     revolution: Nanos,
+    spindle: Spindle,
     seek_min: f64,
     /// Full-stroke seek beyond `seek_min`, divided by the root of the cylinder count.
     seek_root: f64,
 }
 
 impl Geometry {
-    /// Build the geometry of a profile.
+    /// Build the geometry of a profile on a spindle.
     ///
     /// # Errors
     /// A sentence that names the value no disk can have.
-    pub(crate) fn new(profile: &HddProfile) -> Result<Self, String> {
+    pub(super) fn new(profile: &HddProfile, spindle: Spindle) -> Result<Self, String> {
         let refuse = |key: &str, why: &str| Err(format!("a hard disk's {key} {why}"));
         let (seek_min, seek_average) = (profile.seek_min.value.0, profile.seek_average.value.0);
         let (capacity_bytes, cylinders) = (profile.capacity.value.0, u64::from(profile.cylinders.value));
@@ -71,7 +73,8 @@ impl Geometry {
             capacity_bytes,
             cylinders,
             zones: Vec::new(),
-            revolution: profile.revolution.value.0,
+            revolution: spindle.period(profile.revolution.value.0),
+            spindle,
             seek_min: seek_min as f64,
             seek_root: stroke / (cylinders as f64).sqrt(),
         };
@@ -86,6 +89,7 @@ impl Geometry {
             None => (1, mean, mean),
             Some(zones) => (u64::from(zones.count.value), zones.outer_rate.value.0, zones.inner_rate.value.0),
         };
+        let [outer, inner] = [outer, inner].map(|rate| self.spindle.rate(rate));
         if count == 0 || count > self.cylinders || inner == 0 || outer < inner {
             return Err("a hard disk's zones must be between one and its cylinders, and its outer_rate no less than its inner_rate".into());
         }
@@ -177,7 +181,7 @@ impl Geometry {
         if self.revolution == 0 {
             return 0;
         }
-        let (target, head) = (media_time % self.revolution, now % self.revolution);
+        let (target, head) = (media_time % self.revolution, (now + self.spindle.ahead) % self.revolution);
         if target >= head { target - head } else { target + self.revolution - head }
     }
 }

@@ -3,6 +3,7 @@
 //! A command waits in the host while the disk is full. Its overhead passes in the controller, which
 //! overlaps any number of commands with the mechanics. Then it waits for the arm. Its mechanical
 //! service is the seek from the head's position, the rotation to its first byte, and the transfer.
+//! Each disk has its own angle and speed of rotation, within its tolerance.
 //! Writes and reads take the same time. A trim ends after its overhead.
 //!
 //! **Durability.** A completed write is on the medium. A volatile write cache of the profile is a
@@ -11,16 +12,19 @@
 mod geometry;
 mod queue;
 mod read_ahead;
+mod spindle;
 
 use super::barrier::Barrier;
 use super::completion::{Breakdown, DeviceCompletion};
 use super::model::{Model, NoDevice};
 use super::queue_full::QueueFull;
+use crate::basics::seed_path::SeedPath;
 use crate::device::loss::Loss;
 use crate::device::power_draw::Drawing;
 use geometry::Geometry;
 use queue::{Arm, Queue, Queued};
 use read_ahead::ReadAhead;
+use spindle::Spindle;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
@@ -54,17 +58,21 @@ pub struct Hdd {
 }
 
 impl Hdd {
-    /// Build a disk at rest over its first cylinder.
+    /// Build a disk at rest over its first cylinder, in its place in a run.
     ///
     /// # Errors
     /// A sentence that names the value no disk can have.
-    pub fn new(profile: &HddProfile) -> Result<Self, String> {
+    pub fn placed(profile: &HddProfile, seeds: &SeedPath) -> Result<Self, String> {
+        Self::turning(profile, Spindle::placed(profile, seeds))
+    }
+
+    fn turning(profile: &HddProfile, spindle: Spindle) -> Result<Self, String> {
         let depth = profile.queue_depth.value as usize;
         let age_limit = profile.age_limit.as_ref().map_or(queue::AGE_LIMIT, |limit| limit.value.0);
         if depth == 0 {
             return Err("a hard disk's queue_depth must not be zero".into());
         }
-        let geometry = Geometry::new(profile)?;
+        let geometry = Geometry::new(profile, spindle)?;
         Ok(Self {
             queue: Queue::new(profile.scheduling.value, depth, age_limit, geometry.revolution()),
             geometry,

@@ -73,6 +73,19 @@ impl Layout {
         }
     }
 
+    /// Return the bytes of data in a row with parity; `None` without parity.
+    pub(super) fn row_bytes(&self, members: u32) -> Option<u64> {
+        let Self::Parity { chunk } = self else { return None };
+        Some((u64::from(members) - 1) * chunk)
+    }
+
+    /// Return whether a command writes only a part of a row.
+    pub(super) fn writes_part_of_row(&self, command: &Command, members: u32) -> bool {
+        let end = command.offset_bytes + u64::from(command.length_bytes);
+        let is_cut = |row: u64| !(command.offset_bytes.is_multiple_of(row) && end.is_multiple_of(row));
+        command.kind == CommandKind::Write && self.row_bytes(members).is_some_and(is_cut)
+    }
+
     /// Return the member that holds a byte, and the offset there; the first of several members.
     pub(super) fn place(&self, offset_bytes: u64, members: u32) -> (u32, u64) {
         match self {

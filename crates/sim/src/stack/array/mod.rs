@@ -1,14 +1,17 @@
 //! Array of devices: stripes, mirrors, parity, replicas.
 //!
-//! A command becomes parts for the members, in one or two stages, and completes with the last part.
-//! Its breakdown sums the last part of each stage, so it adds up to the latency. When a member
-//! dies, commands that waited for it are planned again with the surviving members; the time lost
-//! counts as waiting.
+//! Writes of less than a row with parity are joined first. A command becomes parts for the members,
+//! in one or two stages, and completes with the last part. Its breakdown sums the last part of each
+//! stage, so it adds up to the latency. When a member dies, commands that waited for it are planned
+//! again with the surviving members; the time lost counts as waiting.
 //!
-//! **Replica.** A mirror of two sides, the second across a link. With local acknowledgement a write
-//! completes when the near side has it. After a power cut the array resends writes that were under
-//! way to the far side.
+//! **Replica.** A mirror of two sides, the second across a link. By the asynchronous protocol a
+//! write completes when the near side has it. By any protocol a flush waits for the near side
+//! alone: the far side has what it acknowledged. After a power cut the array resends writes that
+//! the far side had not done.
 
+mod device;
+mod joining;
 mod layout;
 mod members;
 mod parts;
@@ -22,19 +25,19 @@ pub(super) use spares::Spares;
 use super::member::Member;
 use super::order::{Next, ORDERED, Order};
 use super::slab::Slab;
-use crate::device::loss::{ERROR_AFTER, Loss, Rebuilt};
-use crate::device::{Breakdown, DeviceCompletion, Model, NoDevice};
+use crate::device::loss::ERROR_AFTER;
+use crate::device::{Breakdown, DeviceCompletion, Model};
+use joining::Joining;
 use layout::Planned;
 use members::Members;
-use parts::{Op, Owner, Piece};
+use parts::{ALONE, Op, Owner, Piece};
 use rebuilds::Rebuilds;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use tameshi_base::{Command, CommandKind, Nanos, Reason};
-use tameshi_record::{Heat, Usage, Wear};
+use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_spec::profile;
-use tameshi_spec::run::{Function, Link, Rebuild};
-use tameshi_workload::Priority;
+use tameshi_spec::run::{Link, Rebuild};
+use tameshi_spec::study::Protocol;
 
 /// Device made of members.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub struct Array<D> {
     members: Members<D>,
     ops: Slab<Op>,
     order: Order,
+    /// Writes of less than a row, if there is parity.
+    joining: Joining,
     /// Operations that end without a member: time, order, number.
     timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     sequence: u64,
@@ -50,10 +55,8 @@ pub struct Array<D> {
     /// Drives of a member.
     drives: u32,
     rebuilds: Rebuilds,
-    /// True if a write completes when the first member has it.
-    first_suffices: bool,
-    /// Link in front of each member but the first.
-    link: Option<Link>,
+    /// Link in front of each member but the first, and the protocol across it.
+    link: Option<(Link, Protocol)>,
     /// True if the far side serves alone because the near side's machine is gone.
     alone: bool,
     /// Writes and bytes lost with a dead near side and not yet reported.
@@ -71,12 +74,12 @@ impl<D: Member> Array<D> {
             members: Members::new(devices, matches!(spares.member().drive().1, profile::Device::Hdd(_))),
             ops: Slab::default(),
             order: Order::default(),
+            joining: Joining::default(),
             timed: BinaryHeap::new(),
             sequence: 0,
             drives: spares.member().drives(),
             rebuilds: Rebuilds::new(settings, spares.member().capacity().0),
             spares,
-            first_suffices: false,
             link: None,
             alone: false,
             lost: (0, 0),
@@ -85,10 +88,9 @@ impl<D: Member> Array<D> {
         }
     }
 
-    /// Note the link in front of the second member, and whether a write completes when the first
-    /// member has it.
-    pub(super) fn across(mut self, link: Link, first_suffices: bool) -> Self {
-        (self.link, self.first_suffices) = (Some(link), first_suffices);
+    /// Note the link in front of the second member, and the protocol across it.
+    pub(super) fn across(mut self, link: Link, protocol: Protocol) -> Self {
+        self.link = Some((link, protocol));
         self
     }
 
@@ -96,28 +98,43 @@ impl<D: Member> Array<D> {
     fn start(&mut self, number: u32, now: Nanos) {
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
+        let near_suffices = self.near_suffices(self.ops.get(number).command.kind);
         let op = self.ops.get_mut(number);
-        let planned = self.layout.plan(&op.command, op.stage, &self.members, &mut pieces);
+        let (offset_bytes, length_bytes) = op.whole;
+        let command = Command { offset_bytes, length_bytes, ..op.command };
+        let planned = self.layout.plan(&command, op.stage, &self.members, &mut pieces);
         (op.since, op.more, op.failed) = (now, planned == Planned::More, planned == Planned::Broken);
-        let write = matches!(op.command.kind, CommandKind::Write | CommandKind::Trim);
+        if op.stage == 0 && command.kind == CommandKind::Write && matches!(self.layout, Layout::Parity { .. }) {
+            self.joining.begin(number, op);
+        }
         if op.failed || pieces.is_empty() {
             op.left = 1;
             let at = if op.failed { now + ERROR_AFTER } else { now };
             self.end_at(number, at);
         } else {
-            let only_first = self.first_suffices && write && pieces[0].member == 0;
+            let only_first = near_suffices && pieces[0].member == 0;
             op.left = if only_first { 1 } else { pieces.len() as u32 };
-            let command = op.command;
             for (index, piece) in pieces.iter().enumerate() {
-                if only_first && index > 0 {
+                if !only_first || index == 0 {
+                    self.members.submit(now, Owner::Op(number), piece, &command);
+                } else if command.kind == CommandKind::Flush {
+                    self.members.submit(now, Owner::Abandoned, piece, &command);
+                } else {
                     let copy = self.members.submit(now, Owner::Unacknowledged(number), piece, &command);
                     self.ops.get_mut(number).copy = Some(copy);
-                } else {
-                    self.members.submit(now, Owner::Op(number), piece, &command);
                 }
             }
         }
         self.pieces = pieces;
+    }
+
+    /// Return whether a replica's command completes when the near side has done it.
+    fn near_suffices(&self, kind: CommandKind) -> bool {
+        match kind {
+            CommandKind::Flush => self.link.is_some(),
+            CommandKind::Write | CommandKind::Trim => self.is_asynchronous(),
+            CommandKind::Read => false,
+        }
     }
 
     /// End an operation at a time that no member decides.
@@ -139,9 +156,19 @@ impl<D: Member> Array<D> {
             if !self.done.is_empty() {
                 self.parts_done(completions);
             }
+        } else if self.joining.next_wake() <= now {
+            self.start_joined(now);
         } else {
             self.rebuilds.start_step(&self.layout, &mut self.members, now);
         }
+    }
+
+    /// Start waiting writes, contiguous ones as one.
+    fn start_joined(&mut self, now: Nanos) {
+        let Some(row_bytes) = self.layout.row_bytes(self.members.count()) else { return };
+        let ready = self.joining.join(&mut self.ops, row_bytes);
+        ready.iter().for_each(|&number| self.start_waiting(number, now));
+        self.joining.reuse(ready);
     }
 
     fn parts_done(&mut self, completions: &mut Vec<DeviceCompletion>) {
@@ -192,9 +219,7 @@ impl<D: Member> Array<D> {
         if op.epoch == ORDERED {
             self.order.members_done(number);
         } else {
-            let epoch = op.epoch;
-            self.complete(number, now, completions);
-            self.order.leave(epoch);
+            self.complete_joined(number, now, completions);
         }
         self.advance_flushes(now, completions);
     }
@@ -223,6 +248,22 @@ impl<D: Member> Array<D> {
         let breakdown = Breakdown { queue: path.queue + (now - since), ..path };
         completions.push(DeviceCompletion { command, submitted, at: now, breakdown, failed });
         self.ops.free(number);
+    }
+
+    /// Complete a command and those joined with it, which took the same way after their wait.
+    fn complete_joined(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        self.joining.end(number, now);
+        let first = *self.ops.get(number);
+        let mut number = number;
+        while number != ALONE {
+            let op = self.ops.get_mut(number);
+            let (next, epoch, before) = (op.joined, op.epoch, first.path.queue + first.submitted);
+            op.path = Breakdown { queue: before - op.submitted, ..first.path };
+            (op.since, op.failed) = (first.since, first.failed);
+            self.complete(number, now, completions);
+            self.order.leave(epoch);
+            number = next;
+        }
     }
 
     /// Handle the failure of a drive inside a member. If it broke the near side of a replica,
@@ -280,6 +321,8 @@ impl<D: Member> Array<D> {
                 }
                 op.path.queue += now - op.since;
                 (op.since, op.stage, op.more) = (now, 0, false);
+                self.joining.end(number, now);
+                let op = self.ops.get(number);
                 if op.epoch == ORDERED {
                     self.order.resend(number);
                     // Sent again at once if no command precedes it; else by the last command before
@@ -299,7 +342,9 @@ impl<D: Member> Array<D> {
         let (link, (node, seeds)) = (self.link.filter(|_| member > 0), self.spares.take());
         let device = D::build(&node, &seeds).expect("a drive of this profile was made at the beginning");
         match link {
-            Some(link) => D::behind_link(&link, device).expect("this link was made at the beginning"),
+            Some((link, protocol)) => {
+                D::behind_link(&link, protocol, device).expect("this link was made at the beginning")
+            }
             None => device,
         }
     }
@@ -309,7 +354,7 @@ impl<D: Member> Array<D> {
         for op in waiting {
             // Flushes need no place in the order any more: all commands before them fail with them.
             let epoch = self.order.enter(op.command.kind);
-            let mut failed = Op { epoch, failed: true, more: false, left: 1, copy: None, ..op };
+            let mut failed = Op { epoch, failed: true, more: false, left: 1, copy: None, joined: ALONE, ..op };
             failed.path.queue += now - op.since;
             failed.since = now;
             let number = self.ops.insert(failed);
@@ -321,6 +366,7 @@ impl<D: Member> Array<D> {
     fn clear_ops(&mut self) {
         self.order.clear();
         self.timed.clear();
+        self.joining.clear();
         self.ops.clear();
     }
 
@@ -330,221 +376,7 @@ impl<D: Member> Array<D> {
 
     /// Return whether the far side of a replica acknowledges no writes.
     fn is_asynchronous(&self) -> bool {
-        self.link.is_some() && self.first_suffices
-    }
-}
-
-impl<D: Member> Model for Array<D> {
-    type Inner = NoDevice;
-
-    fn submit(&mut self, now: Nanos, command: &Command) {
-        let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
-        let op = self.ops.insert(Op::new(command, epoch, now));
-        if flush {
-            // Writes with a second stage to plan must reach the members before the flush does.
-            let staged = matches!(self.layout, Layout::Parity { .. }) && self.ops.iter().any(|(_, op)| op.more);
-            self.order.flush(op, !staged);
-            if staged {
-                return;
-            }
-        }
-        self.start(op, now);
-    }
-
-    #[inline]
-    fn next_wake(&self) -> Option<Nanos> {
-        let timed = self.timed.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at);
-        let next = self.members.next_wake().min(timed).min(self.rebuilds.next_wake());
-        (next < Nanos::MAX).then_some(next)
-    }
-
-    fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let before = completions.len();
-        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
-            if at == now && completions.len() > before {
-                return;
-            }
-            self.step(at, completions);
-        }
-    }
-
-    fn lose_power(&mut self, now: Nanos) -> Loss {
-        let mut loss = Loss::default();
-        for member in 0..self.members.count() {
-            if let Some(device) = self.members.device_mut(member) {
-                loss.add(&device.lose_power(now));
-            }
-        }
-        let owed = if self.first_suffices { self.rebuilds.owed(&self.members) } else { Vec::new() };
-        self.members.forget();
-        self.clear_ops();
-        self.rebuilds.restart(&mut self.members, now);
-        self.rebuilds.resync(owed, &self.members, &mut loss, now);
-        loss
-    }
-
-    fn cut_power(&mut self, now: Nanos) -> Loss {
-        let waiting: Vec<Op> = self.ops.iter().map(|(_, op)| *op).collect();
-        let mut loss = self.lose_power(now);
-        loss.outstanding = waiting.len() as u64;
-        self.fail_ops(waiting, now);
-        loss
-    }
-
-    fn fail_over(&mut self, now: Nanos) -> Result<Loss, Reason> {
-        if self.alone {
-            return Err(Reason::new("no_other_side"));
-        }
-        let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
-        let (lost_writes, lost_bytes) = self.rebuilds.behind(&self.members);
-        for (number, op) in &waiting {
-            self.members.disown(Owner::Op(*number), Owner::Abandoned, now);
-            op.copy.into_iter().for_each(|copy| self.members.pass_on(copy, Owner::Abandoned));
-        }
-        self.rebuilds.cancel();
-        self.members.fail(0, &mut Vec::new(), now);
-        if let Some(far) = self.members.device_mut(1) {
-            far.remove_link(now);
-        }
-        self.members.look(1);
-        (self.link, self.alone) = (None, true);
-        self.clear_ops();
-        let loss = Loss { outstanding: waiting.len() as u64, lost_writes, lost_bytes, ..Loss::default() };
-        self.fail_ops(waiting.into_iter().map(|(_, op)| op).collect(), now);
-        Ok(loss)
-    }
-
-    fn prefetch(&self, command: &Command) {
-        let (member, offset_bytes) = self.layout.place(command.offset_bytes, self.members.count());
-        if let Some(device) = self.members.device(member) {
-            device.prefetch(&Command { offset_bytes, ..*command });
-        }
-    }
-
-    fn is_composite(&self) -> bool {
-        true
-    }
-
-    fn is_broken(&self) -> bool {
-        self.layout.is_broken(&self.members)
-    }
-
-    fn fail(&mut self, drive: Option<u32>, now: Nanos) -> bool {
-        let Some(drive) = drive else {
-            return (0..self.members.count()).filter(|&member| self.fail_member(member, None, now)).count() > 0;
-        };
-        let member = drive / self.drives;
-        let Some(device) = self.members.device_mut(member).filter(|device| device.is_composite()) else {
-            return self.fail_member(member, None, now);
-        };
-        let lived = device.fail(Some(drive % self.drives), now);
-        self.drive_failed(member, now);
-        lived
-    }
-
-    fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, Reason> {
-        let member = drive / self.drives;
-        let Some(device) = self.members.device_mut(member) else {
-            return Err(Reason::new("member_dead").with("member", drive));
-        };
-        let whole = !device.is_composite();
-        let lives = device.fail_channel(drive % self.drives, channel, now)?;
-        self.drive_failed(member, now);
-        if whole && !lives {
-            self.fail_member(member, None, now);
-        }
-        Ok(lives)
-    }
-
-    fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), Reason> {
-        let member = drive / self.drives;
-        if self.alone && member == 0 {
-            return Err(Reason::new("member_gone").with("member", drive));
-        }
-        match self.members.device_mut(member) {
-            // Its data are lost, and no command has found out yet.
-            Some(device) if device.is_composite() && device.is_broken() => _ = self.fail_member(member, None, now),
-            Some(device) if device.is_composite() => {
-                let replaced = device.replace(drive % self.drives, now);
-                self.members.look(member as usize);
-                return replaced;
-            }
-            Some(_) => return Err(Reason::new("member_alive").with("member", drive)),
-            None => {}
-        }
-        if self.is_broken() {
-            return Err(Reason::new("data_lost").with("member", drive));
-        }
-        let device = self.new_member(member);
-        self.members.replace(member, device, now);
-        self.rebuilds.request(member, &mut self.members, now);
-        Ok(())
-    }
-
-    fn take_rebuilt(&mut self) -> Option<Rebuilt> {
-        self.rebuilds.take_finished().or_else(|| {
-            (0..self.members.count()).find_map(|member| {
-                let rebuilt = self.members.device_mut(member)?.take_rebuilt()?;
-                Some(Rebuilt { drive: member * self.drives + rebuilt.drive, ..rebuilt })
-            })
-        })
-    }
-
-    fn rebuilt_bytes(&self) -> u64 {
-        self.rebuilds.written_bytes() + self.devices().map(Model::rebuilt_bytes).sum::<u64>()
-    }
-
-    fn behind_bytes(&self) -> Option<u64> {
-        if self.is_asynchronous() {
-            return Some(self.rebuilds.behind(&self.members).1);
-        }
-        self.devices().filter_map(Model::behind_bytes).reduce(|all, more| all + more)
-    }
-
-    fn take_lost(&mut self) -> (u64, u64) {
-        let mut lost = std::mem::take(&mut self.lost);
-        for member in 0..self.members.count() {
-            let of = self.members.device_mut(member).map_or((0, 0), Model::take_lost);
-            lost = (lost.0 + of.0, lost.1 + of.1);
-        }
-        lost
-    }
-
-    /// Set the weight of a function of a shared drive, which is the only member.
-    fn grant(&mut self, function: &Function) {
-        if let Some(device) = self.members.device_mut(0) {
-            device.grant(function);
-        }
-    }
-
-    /// Set the priorities of streams in a shared drive, which is the only member.
-    fn prioritize(&mut self, priorities: &[Priority]) {
-        if let Some(device) = self.members.device_mut(0) {
-            device.prioritize(priorities);
-        }
-    }
-
-    fn usage(&self, now: Nanos, usage: &mut Usage) {
-        self.members.usage(now, self.is_asynchronous(), usage);
-    }
-
-    /// Dead members count with the energy that they drew.
-    fn energy_nj(&self, now: Nanos) -> Option<u64> {
-        self.members.energy_nj(now)
-    }
-
-    /// Dead members have no temperature.
-    fn heat(&self, now: Nanos) -> Option<Heat> {
-        let devices = self.devices().filter_map(|device| device.heat(now));
-        devices.reduce(|mut all, heat| {
-            all.add(&heat);
-            all
-        })
-    }
-
-    fn add_wear(&self, wear: &mut Wear) {
-        self.devices().for_each(|device| device.add_wear(wear));
+        self.link.is_some_and(|(_, protocol)| protocol == Protocol::Asynchronous)
     }
 }
 

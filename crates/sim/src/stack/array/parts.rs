@@ -3,6 +3,9 @@
 use crate::device::Breakdown;
 use tameshi_base::{Command, CommandKind, Nanos};
 
+/// No other command.
+pub(super) const ALONE: u32 = u32::MAX;
+
 /// Command under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
@@ -13,6 +16,12 @@ pub(super) struct Op {
     /// True if another stage follows.
     pub(super) more: bool,
     pub(super) failed: bool,
+    /// True if it waits for others to be joined with.
+    pub(super) waits: bool,
+    /// Bytes that it does for itself and all commands joined with it: offset and length.
+    pub(super) whole: (u64, u32),
+    /// Next command that is joined with it and ends with it; [`ALONE`] if there is none.
+    pub(super) joined: u32,
     /// Unfinished parts of the stage.
     pub(super) left: u32,
     /// Part that the command does not wait for, while that part is under way.
@@ -31,6 +40,9 @@ impl Op {
             stage: 0,
             more: false,
             failed: false,
+            waits: false,
+            whole: (command.offset_bytes, command.length_bytes),
+            joined: ALONE,
             left: 0,
             copy: None,
             path: Breakdown::default(),
@@ -50,7 +62,7 @@ pub(super) enum Owner {
     Unacknowledged(u32),
     /// No owner: a copy whose write has completed without it.
     Acknowledged,
-    /// No owner: the command was planned again.
+    /// No owner: the command was planned again, or does not wait for this part.
     Abandoned,
 }
 

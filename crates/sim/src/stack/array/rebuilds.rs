@@ -157,13 +157,21 @@ impl Rebuilds {
         self.current.iter().filter(|rebuilding| !rebuilding.is_whole)
     }
 
-    /// Return the stretches under way to the far side of a replica that no write waited for, in the
-    /// order of their offsets, as a bitmap holds them.
+    /// Return the stretches that the far side of a replica has not done and that no write waited
+    /// for: under way, or in the far host's memory. In the order of their offsets, as a bitmap
+    /// holds them.
     pub(super) fn owed<D: Model>(&self, members: &Members<D>) -> Vec<Stretch> {
         if !members.holds(1, u64::MAX) {
             return Vec::new();
         }
         let mut owed: Vec<_> = members.copies(1).chain(self.resyncing().flat_map(Rebuilding::left)).collect();
+        let mut received = Vec::new();
+        members.device(1).into_iter().for_each(|far| far.unwritten(&mut received));
+        owed.extend(received.into_iter().map(|(offset_bytes, length_bytes)| Stretch {
+            offset_bytes,
+            length_bytes,
+            is_acknowledged: true,
+        }));
         owed.sort_unstable();
         owed
     }

@@ -6,7 +6,7 @@ use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_spec::profile::{self, DeviceProfile};
 use tameshi_spec::run::{Link, Node};
-use tameshi_spec::study::Acknowledge;
+use tameshi_spec::study::Protocol;
 
 /// Disk and its replica across a link that carries nothing in the time of the test, after ten
 /// writes; how many were acknowledged by `now`.
@@ -17,7 +17,7 @@ fn replica(now: Nanos) -> (Device, u64) {
     disk.write_cache = None;
     let of = Box::new(Node::Device { profile: "test".into(), device });
     let link = Link { round_trip: Time(10_000), rate: Size(1000) };
-    let node = Node::Replica { of, link, acknowledge: Acknowledge::Local };
+    let node = Node::Replica { of, link, protocol: Protocol::Asynchronous };
     let (mut device, mut done) = (stack::placed(&node, &SeedPath::default()).expect("a device"), vec![]);
     for id in 0..10 {
         let (kind, offset_bytes) = (CommandKind::Write, id << 30);

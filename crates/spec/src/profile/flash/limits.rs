@@ -2,14 +2,16 @@
 
 use super::geometry::flash_geometry_conflict;
 use super::slc_cache::{cache_conflict, cache_limits, idle_conflict, idle_limits};
-use super::{CleaningPolicy, FlashProfile};
+use super::{CleaningPolicy, FlashProfile, Jitter};
+use crate::profile::LatencyPoint;
 use crate::profile::drive_link::{
     FASTEST_ELECTRONICS, FASTEST_LINK, MOST_FUNCTIONS, SLOWEST_ELECTRONICS, SLOWEST_LINK, deepest, link_conflict,
     link_limits,
 };
 use crate::profile::power::{power_conflict, power_limits};
 use crate::profile::range::{
-    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SIZE, Spell, TIME, US, capacity, conflict, or_none, outside,
+    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SHARE, SIZE, TIME, US, bad_value, capacity, conflict,
+    no_distribution, or_none, outside,
 };
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Size;
@@ -17,7 +19,10 @@ use tameshi_base::units::Size;
 /// Blocks that are drawn to reclaim the best of them: of a thousand it lies within the best
 /// thousandth of all.
 const MOST_DRAWN: u32 = 1_000;
-const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
+
+/// Longest jitter of half of all commands, and of any.
+const TYPICAL_JITTER: u64 = 400 * US;
+const LONGEST_JITTER: u64 = 10_000 * MS;
 
 pub(in crate::profile) fn flash_drive(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let mut limits = nand_limits(flash);
@@ -151,10 +156,24 @@ fn flash_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     }
     drawn_conflict(flash.cleaning.policy.value)
         .or_else(|| flash_geometry_conflict(flash))
+        .or_else(|| flash.jitter.as_ref().and_then(jitter_error))
         .or_else(|| link_conflict("flash", &flash.link))
         .or_else(|| flash.power.as_ref().and_then(power_conflict))
         .or_else(|| flash.slc_cache.as_ref().and_then(|cache| cache_conflict(flash, cache)))
         .or_else(|| flash.idle.as_ref().and_then(|idle| idle_conflict(flash, idle)))
+}
+
+/// Error of a spread that no drive has.
+fn jitter_error(jitter: &Jitter) -> Option<ProfileError<'static>> {
+    let accepted = "points such as { share = \"0 %\", time = \"0 us\" }, … { share = \"100 %\", time = \"500 us\" }";
+    [("read", &jitter.read.value), ("write", &jitter.write.value)].into_iter().find_map(|(key, points)| {
+        let is_slow = |point: &LatencyPoint| {
+            point.time.0 > if point.share.0 <= 500_000 { TYPICAL_JITTER } else { LONGEST_JITTER }
+        };
+        let slow = "no drive takes so much longer: more than 400 us for half of all commands, or 10 s for any";
+        let why = no_distribution(points).or_else(|| points.iter().any(is_slow).then_some(slow))?;
+        bad_value(&["flash", "jitter", key], why, accepted)
+    })
 }
 
 /// Error of a number of drawn blocks: zero, or so large that the best of them equals the best of

@@ -6,7 +6,7 @@ mod slc_cache;
 
 pub(super) use limits::flash_drive;
 
-use super::{Pcie, Sourced};
+use super::{LatencyPoint, Pcie, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Share, Size, Temperature, Time};
@@ -45,6 +45,9 @@ pub struct FlashProfile {
     /// Additional cost of reads as the flash wears; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_retry: Option<ReadRetry>,
+    /// Spread of latencies beyond what flash, buses and queues cause; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
     /// Power draw and its limit; absent: not modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
@@ -326,6 +329,17 @@ pub struct ReadRetry {
     /// readable, as a share of the endurance; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_life: Option<Sourced<Share>>,
+}
+
+/// Time that a command takes longer than its overhead, drawn anew for each one: firmware, error
+/// correction, look-ups of the map, refreshing. It delays no other command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// Of a read.
+    pub read: Sourced<Vec<LatencyPoint>>,
+    /// Of a write, before its acknowledgement.
+    pub write: Sourced<Vec<LatencyPoint>>,
 }
 
 /// Power draw and its limit.
