@@ -31,8 +31,7 @@ KEPT_TO = {
     "rusqlite": "oltp",
     "rustls": "oltp",
     "tokio-postgres": "oltp",
-    "fuser": "emulate",
-    "io-uring": "blockio",
+    "io-uring": "blockio emulate",
     "pyo3": "py",
 }
 
@@ -54,11 +53,12 @@ PACKAGES = {
     "workflow": {"run", "report"},
     "compare": {"analysis"},
     "doctor": {"servers"},
+    "serve": {"guard"},
     "devices": {"study", "report"},
     "fio": {"analysis"},
     "ask": {"workflow"},
     "calibrate": {"workflow", "fio"},
-    "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts"},
+    "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts", "serve"},
     "__main__": {"commands"},
     "__init__": set(),
 }

@@ -111,6 +111,7 @@ forward! {
         is_broken() -> bool;
         rebuilt_bytes() -> u64;
         behind_bytes() -> Option<u64>;
+        volatile_ranges(ranges: &mut Vec<(u64, u64)>);
     }
     exclusive {
         submit(now: Nanos, command: &Command) => is_advanced(now);
