@@ -11,6 +11,8 @@ use tameshi_sim::{Device, DeviceCompletion};
 const LARGEST_TRIM: u64 = 1 << 30;
 /// Bytes of overwritten data at which writes that are on the medium leave the undo log.
 const UNDO_BYTES: u64 = 64 << 20;
+/// Place of the number of power cuts in a command's number.
+const CUTS_SHIFT: u32 = 32;
 /// Granule of requests.
 const SECTOR: u64 = 512;
 
@@ -205,7 +207,7 @@ impl Drive {
                 (self.slots.len() - 1) as u32
             }
         };
-        let id = u64::from(number);
+        let id = self.cuts << CUTS_SHIFT | u64::from(number);
         let command = Command { id, kind, offset_bytes: offset, length_bytes: length as u32, fua: false, stream: 0 };
         if kind != CommandKind::Trim || length <= LARGEST_TRIM {
             return self.device.submit(at, &command);
@@ -231,6 +233,9 @@ impl Drive {
     }
 
     fn depart(&mut self, done: &DeviceCompletion, departures: &mut Vec<Departure>) {
+        if done.command.id >> CUTS_SHIFT != self.cuts {
+            return; // It was under way at a power cut, and has been answered.
+        }
         let number = done.command.id as u32;
         let slot = &mut self.slots[number as usize];
         slot.commands -= 1;

@@ -153,9 +153,10 @@ pub(crate) fn cut(
                 stored += 1;
                 continue;
             }
-            missing += 1;
+            // Newer writes may have decided all of it: then nothing of this one is missing.
             let bytes = take_back(log, store, &mut sectors, &entry, place, (offset, length));
             if bytes > 0 {
+                missing += 1;
                 let is_lost = entry.state == State::Acknowledged;
                 cut.lost_bytes += if is_lost { bytes } else { 0 };
                 cut.ranges.push((offset, length, if is_lost { Fate::Lost } else { Fate::Dropped }));

@@ -18,7 +18,7 @@ from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
-from tameshi.serve.plans import MEMORY_SHARE, available_bytes, check_lies, check_plan, size_of
+from tameshi.serve import plans
 
 PLAIN_SECONDS = 10
 """Seconds from one status line to the next, off a terminal."""
@@ -53,6 +53,10 @@ def serve_command(
     lie: Annotated[
         list[str] | None, typer.Option("--lie", help="Promise that the drive breaks: flush.")
     ] = None,
+    without_capacitor: Annotated[
+        bool,
+        typer.Option("--without-capacitor", help="Serve a flash drive without its capacitor."),
+    ] = False,
     plain_fuse: Annotated[
         bool, typer.Option("--plain-fuse", help="Use plain FUSE even if the kernel has its ring.")
     ] = False,
@@ -64,22 +68,24 @@ def serve_command(
     if profile == "ctl":
         return _send(words or [], drive)
     check_word("--fs", fs, list(serve.FILE_SYSTEMS))
-    check_lies(lie or [])
+    plans.check_lies(lie or [])
     if only_block and at:
         raise BadInput("a block device has no mount point", where="--at", found=str(at))
     if devices.find_array(profile):
         raise BadInput("arrays cannot be served yet", where="serve", found=profile)
     found = devices.find(profile)
-    checked = compiled.device_profile(*found.file)
+    device = compiled.device_profile(*found.file)["device"]
+    if without_capacitor:
+        device = plans.without_capacitor(device)
     asked = compiled.size_bytes(size) if size else None
     plan = serve.ServePlan(
         profile=profile,
         description=found.description,
-        device=checked["device"],
+        device=device,
         capacity_bytes=found.capacity_bytes,
-        size_bytes=size_of(asked, found.model, found.capacity_bytes),
+        size_bytes=plans.size_of(asked, found.model, found.capacity_bytes),
         memory_bytes=(
-            compiled.size_bytes(memory) if memory else int(available_bytes() * MEMORY_SHARE)
+            compiled.size_bytes(memory) if memory else plans.default_memory()
         ),
         seed=seed,
         lies=tuple(lie or ()),
@@ -88,7 +94,7 @@ def serve_command(
         command=tuple(words or ()),
         plain=plain_fuse,
     )
-    check_plan(plan)
+    plans.check_plan(plan)
     raise typer.Exit(_serve(plan))
 
 

@@ -36,13 +36,13 @@ def unmount(point: Path, *, kill: bool) -> None:
     """Unmount; `kill` ends the processes that use it, else they keep it for a while at most."""
     end = time.monotonic() + BUSY_SECONDS
     while is_mounted(point):
-        if kill:
-            kill_all(users_of([point]))
         try:
             run_tool("umount", str(point))
         except RunFailed:
             if time.monotonic() > end:
                 raise
+            if kill:
+                kill_all(users_of([point]))
             time.sleep(0.02)
 
 

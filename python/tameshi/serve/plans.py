@@ -184,6 +184,24 @@ def size_of(asked: int | None, model: str, capacity_bytes: int) -> int:
     return capacity_bytes if model == "hdd" else min(capacity_bytes, DEFAULT_BYTES)
 
 
+def default_memory() -> int:
+    """Return the memory that stored data may take by default."""
+    return int(available_bytes() * MEMORY_SHARE)
+
+
+def without_capacitor(device: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a flash drive without power-loss protection; raise `BadInput` for any other."""
+    buffer = device.get("flash", {}).get("buffer", {})
+    if not buffer.get("power_loss_protection"):
+        raise BadInput(
+            "this drive has no capacitor",
+            where="--without-capacitor",
+            accepted=["a flash drive with power-loss protection"],
+        )
+    kept = {key: value for key, value in buffer.items() if key != "power_loss_protection"}
+    return {"flash": {**device["flash"], "buffer": kept}}
+
+
 def check_lies(lies: Sequence[str]) -> None:
     """Raise `BadInput` for an unknown lie."""
     for lie in lies:

@@ -192,7 +192,7 @@ class Session:
 
     def _start_command(self) -> None:
         # The terminal's Ctrl-C is for the command, as in a shell.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, lambda *_: None)
         places = {
             "TAMESHI_DRIVE": self.state.name,
             "TAMESHI_DEVICE": str(self.node),
@@ -201,7 +201,6 @@ class Session:
         self.command = subprocess.Popen(
             list(self.plan.command),
             env={**os.environ, **places},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )
 
     def _stop_command(self) -> None:

@@ -11,6 +11,7 @@ from tameshi.guard import size_text
 from tameshi.serve.plans import ServePlan
 
 KINDS = ("read", "write", "flush", "trim")
+PLURALS = {"read": "reads", "write": "writes", "flush": "flushes", "trim": "trims"}
 
 
 def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, Path]) -> list[str]:
@@ -44,7 +45,7 @@ def status_line(now: Mapping[str, Any], before: Mapping[str, Any] | None = None)
     seconds = (now["elapsed_ns"] - (before["elapsed_ns"] if before else 0)) / 1e9
     counts = {kind: _since(now, before, kind, "operations") / seconds for kind in KINDS}
     moved = sum(_since(now, before, kind, "bytes") for kind in ("read", "write")) / seconds
-    parts = [f"{counts[kind]:,.0f} {kind}s/s" for kind in KINDS if counts[kind] >= 0.5]
+    parts = [f"{counts[kind]:,.0f} {PLURALS[kind]}/s" for kind in KINDS if counts[kind] >= 0.5]
     text = ", ".join([*(parts or ["idle"]), f"{moved / 1e6:,.1f} MB/s"])
     for kind in KINDS[:3]:
         figures = now["operations"][kind]

@@ -187,7 +187,8 @@ fn flushed_data_survive_ten_thousand_cuts() {
         assert_eq!(sum.lost_bytes == 0, safe, "{name}: {sum:?}");
         assert!(sum.under_way > 100 && sum.stored_writes > 10, "{name}: {sum:?}");
         assert!(sum.stored_writes < sum.under_way, "{name}: {sum:?}");
-        assert!(sum.torn_writes > 0, "{name}: {sum:?}");
+        // No write of the stream exceeds 16 KiB.
+        assert_eq!(sum.torn_writes == 0, name.contains("atomic"), "{name}: {sum:?}");
     }
 }
 

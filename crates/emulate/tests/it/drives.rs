@@ -6,7 +6,13 @@ use tameshi_sim::Device;
 
 #[test]
 fn served_drive_answers_when_the_model_does() {
-    for name in ["sas-15k-146gb", "nvme-tlc-1tb-consumer", "optane-p4800x-375g", "cloud-volume-1tb"] {
+    let drives = [
+        ("sas-15k-146gb", 3_000_000),
+        ("nvme-tlc-1tb-consumer", 50_000),
+        ("optane-p4800x-375g", 5_000),
+        ("cloud-volume-1tb", 50_000),
+    ];
+    for (name, pause) in drives {
         let spec = spec(profile(name));
         let mut bench = Bench::new(&spec);
         let (mut twin, mut done) = (spec.build().expect("a drive").0, vec![]);
@@ -15,7 +21,7 @@ fn served_drive_answers_when_the_model_does() {
             let offset = if kind == CommandKind::Flush { 0 } else { number * 7919 % 100_000 * 4096 };
             bench.submit(kind, offset, &mut [3; 4096]);
             submit(&mut twin, number, kind, offset, bench.now);
-            bench.pass(50_000);
+            bench.pass(pause);
             while let Some(at) = twin.next_wake().filter(|&at| at <= bench.now) {
                 twin.advance(at, &mut done);
             }
