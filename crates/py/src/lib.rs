@@ -64,7 +64,11 @@ fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     match spec.world {
         World::Simulated => tameshi_sim::refusals(spec),
         World::Measured => tameshi_blockio::refusals(spec),
-        World::Emulated => vec![Refusal::new("world", &["world"], "no study runs in the emulated world yet; `tameshi serve` serves a drive")],
+        World::Emulated => vec![Refusal::new(
+            "world",
+            &["world"],
+            "no study runs in the emulated world yet; `tameshi serve` serves a drive",
+        )],
     }
 }
 

@@ -84,9 +84,7 @@ def serve_command(
         device=device,
         capacity_bytes=found.capacity_bytes,
         size_bytes=plans.size_of(asked, found.model, found.capacity_bytes),
-        memory_bytes=(
-            compiled.size_bytes(memory) if memory else plans.default_memory()
-        ),
+        memory_bytes=(compiled.size_bytes(memory) if memory else plans.default_memory()),
         seed=seed,
         lies=tuple(lie or ()),
         at=at,

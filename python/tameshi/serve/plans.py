@@ -10,9 +10,9 @@ from typing import Any
 
 import psutil
 
+from tameshi.core.environment import mounts
 from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.core.memory_group import memory_group
-from tameshi.core.environment import mounts
 from tameshi.guard import size_text
 from tameshi.serve.tools import require_tool
 

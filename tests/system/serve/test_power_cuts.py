@@ -51,7 +51,9 @@ found["door"] = json.loads(ctl("status"))["door"]
 @pytest.mark.parametrize(
     "drive", [("nvme-tlc-1tb-consumer", "--fs", "xfs"), ("sas-15k-146gb", "--fs", "ext4")]
 )
-def test_fsynced_files_survive_power_cuts(drive: tuple[str, ...], door: str, tmp_path: Path) -> None:
+def test_fsynced_files_survive_power_cuts(
+    drive: tuple[str, ...], door: str, tmp_path: Path
+) -> None:
     found = on_drive(tmp_path, FSYNCED, *drive)
     assert found["door"] == door
     assert all("mounted again after" in found[f"cut {round}"] for round in range(3))
@@ -103,7 +105,9 @@ for cut in range(CUTS):
 def test_unflushed_or_falsely_flushed_blocks_are_lost(
     flush: bool, options: tuple[str, ...], loses: bool, tmp_path: Path
 ) -> None:
-    found = on_drive(tmp_path, f"FLUSH, CUTS = {flush}, {10 if loses else 3}\n{RAW}", *options, "--block")
+    found = on_drive(
+        tmp_path, f"FLUSH, CUTS = {flush}, {10 if loses else 3}\n{RAW}", *options, "--block"
+    )
     assert (found["lost"] > 0) == loses, found
 
 

@@ -1,4 +1,4 @@
-//! Entries of FUSE over io_uring: one header and one payload buffer each, and a queue per processor.
+//! Entries of FUSE over io_uring: a header and a payload buffer each, in a queue per processor.
 //!
 //! The kernel needs at least one entry in the queue of each possible processor. Requests of a queue
 //! arrive on the ring that registered it, so one thread serves all of them.

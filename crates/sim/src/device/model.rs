@@ -33,8 +33,8 @@ pub trait Model {
 
     /// Append ranges of acknowledged data in volatile memory, each as offset and length in bytes.
     ///
-    /// A power cut loses the lost bytes of [`Model::lose_power`] out of these ranges. An array names
-    /// none.
+    /// A power cut loses the lost bytes of [`Model::lose_power`] out of these ranges. An array
+    /// names none.
     fn volatile_ranges(&self, ranges: &mut Vec<(u64, u64)>) {
         if let Some(inner) = self.inner() {
             inner.volatile_ranges(ranges);

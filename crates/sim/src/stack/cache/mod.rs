@@ -190,7 +190,7 @@ impl<D: Model> Cache<D> {
         }
     }
 
-    /// Return the slots of blocks that are newer than the device's, and whose writes have completed.
+    /// Return the slots of completed writes' blocks that are newer than the device's.
     fn acknowledged_dirty(&self) -> Vec<u32> {
         let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
         pending.sort_unstable();
