@@ -33,7 +33,7 @@ def serve_command(
     ],
     words: Annotated[
         list[str] | None,
-        typer.Argument(help="Command to run on the drive, after --; or the message: cut, status."),
+        typer.Argument(help="Command on the drive, after --; or the message: cut, status, reset."),
     ] = None,
     size: Annotated[
         str | None, typer.Option("--size", help="Bytes to serve. [default: 64 GiB; a disk whole]")
@@ -108,7 +108,8 @@ def _serve(plan: serve.ServePlan) -> int:
     for line in serve.sweep_all():
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
-        for line in serve.drive_text(plan, session.status(), session.places):
+        told = serve.drive_text(plan, session.status(), session.places)
+        for line in [*told, *serve.shortfalls(session.set_up_status)]:
             ERR.print(line, soft_wrap=True, highlight=False)
         if not plan.command:
             message = f"cut its power: tameshi serve ctl cut --drive {session.state.name}"
@@ -121,7 +122,8 @@ def _serve(plan: serve.ServePlan) -> int:
             except KeyboardInterrupt:
                 status = 0
         last = session.status()
-        ERR.print(f"in all: {serve.status_line(last)}", soft_wrap=True, highlight=False)
+        for line in [f"in all: {serve.status_line(last)}", *serve.shortfalls(last)]:
+            ERR.print(line, soft_wrap=True, highlight=False)
     sys.stderr.flush()
     return status
 

@@ -8,7 +8,7 @@ system, and a control socket. `sweep_all` removes what a killed session left. Ev
 from tameshi.serve.control import ask_session, sessions
 from tameshi.serve.plans import FILE_SYSTEMS, ServePlan
 from tameshi.serve.session import Session
-from tameshi.serve.show import cut_text, drive_text, status_line
+from tameshi.serve.show import cut_text, drive_text, shortfalls, status_line
 from tameshi.serve.sweep import sweep_all
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "cut_text",
     "drive_text",
     "sessions",
+    "shortfalls",
     "status_line",
     "sweep_all",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.serve.state import State, is_alive, states
 
-WORDS = ("cut", "status")
+WORDS = ("cut", "status", "reset")
 SECONDS = 180.0
 """Limit of an answer: a cut ends with the file system's recovery."""
 CLIENT_SECONDS = 5.0

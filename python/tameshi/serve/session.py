@@ -37,6 +37,7 @@ class Session:
         name = f"{Path(plan.profile).stem}-{os.getpid()}"
         self.state = State(name, plan.profile, identified(os.getpid()), bool(plan.command))
         self.offset_ns = 0
+        self.set_up_status: dict[str, Any] = {}
         self.node: Path | None = None
         self.point: Path | None = None
         self.command: subprocess.Popen[bytes] | None = None
@@ -91,6 +92,7 @@ class Session:
             file_system.make(self.plan.file_system, self.node)
             self._mount(self._mount_point())
             file_system.settle(self._mounted())
+        self.set_up_status = self.status()
         self.server.ask("reset")
 
     def _mount_point(self) -> Path:
@@ -139,7 +141,7 @@ class Session:
 
     def obey(self, message: str) -> Mapping[str, Any]:
         """Answer a control message."""
-        return self.cut() if message == "cut" else self.status()
+        return self.cut() if message == "cut" else self.server.ask(message)
 
     def cut(self) -> dict[str, Any]:
         """Cut the power of drive and host; switch it on and mount again; return the losses."""

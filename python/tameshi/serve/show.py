@@ -11,6 +11,8 @@ from tameshi.guard import size_text
 from tameshi.serve.plans import ServePlan
 
 KINDS = ("read", "write", "flush", "trim")
+SHORT_SHARE = 0.05
+"""Share of answers below the path's time from which a warning tells it."""
 PLURALS = {"read": "reads", "write": "writes", "flush": "flushes", "trim": "trims"}
 
 
@@ -24,8 +26,7 @@ def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, 
     door = {"ring": "FUSE over io_uring", "plain": "plain FUSE"}[status["door"]]
     offset = format_value("latency", status["offset_ns"])
     lines.append(f"path: {door}; its {offset} per request are taken off the modelled latencies")
-    lines += warnings(plan, status)
-    return lines
+    return [*lines, *warnings(plan, status)]
 
 
 def warnings(plan: ServePlan, status: Mapping[str, Any]) -> list[str]:
@@ -37,6 +38,21 @@ def warnings(plan: ServePlan, status: Mapping[str, Any]) -> list[str]:
         found.append("warning: no real-time priority: latencies exceed the model's under load")
     if not status["processors_awake"]:
         found.append("warning: idle processors sleep: each request takes some 40 µs more")
+    return found
+
+
+def shortfalls(status: Mapping[str, Any]) -> list[str]:
+    """Return a warning for each operation that the path cannot serve as fast as the model."""
+    found = []
+    for kind in KINDS[:3]:
+        figures = status["operations"][kind]
+        share = figures["short"] / max(figures["operations"], 1)
+        if share > SHORT_SHARE:
+            missing = format_value("latency", figures["short_ns"] / figures["short"])
+            found.append(
+                f"warning: {share:.0%} of {PLURALS[kind]} have a modelled latency below the "
+                f"path's own time, and take {missing} more on average"
+            )
     return found
 
 
@@ -76,7 +92,7 @@ def cut_text(cut: Mapping[str, Any]) -> str:
     under_way = f"{cut['stored_writes']} of {cut['under_way']} writes under way are stored"
     text = f"power cut: {acknowledged}; {under_way}; {cut['torn_writes']} torn"
     if cut.get("killed"):
-        text += f"; {cut['killed']} processes killed"
+        text += f"; {cut['killed']} {'process' if cut['killed'] == 1 else 'processes'} killed"
     if cut.get("mounted_ns"):
         text += f"; mounted again after {format_value('latency', cut['mounted_ns'])}"
     return text

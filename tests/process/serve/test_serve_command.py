@@ -9,7 +9,7 @@ import pytest
 from command import tameshi
 
 from tameshi.commands import serve as command
-from tameshi.serve import plans, status_line
+from tameshi.serve import plans, shortfalls, status_line
 from tameshi.serve.show import cut_text
 
 REFUSED = [
@@ -25,7 +25,7 @@ REFUSED = [
     ("file as mount point", ["null", "--at", "{full}/precious"], "not a directory"),
     ("no parent", ["null", "--at", "{full}/a/b"], "no directory"),
     ("no capacitor", ["null", "--without-capacitor"], "no capacitor"),
-    ("unknown message", ["ctl", "melt"], "cut or status"),
+    ("unknown message", ["ctl", "melt"], "cut, status or reset"),
     ("no session", ["ctl", "cut", "--drive", "nowhere"], "nowhere"),
 ]
 
@@ -78,6 +78,15 @@ def test_status_line_names_rates_latencies_and_lateness() -> None:
         "1,500 reads/s, 6.1 MB/s | read 80.0 µs modelled, 81.0 µs met, late p99 9.00 µs"
         " | 1.0 MiB of 1.0 GiB memory, 2 writes refused"
     )
+
+
+def test_latency_below_the_path_is_told_with_its_amount() -> None:
+    fast = {"operations": 10, "short": 4, "short_ns": 40_000}
+    slow = {"operations": 10, "short": 0, "short_ns": 0}
+    assert shortfalls({"operations": {"read": fast, "write": slow, "flush": slow}}) == [
+        "warning: 40% of reads have a modelled latency below the path's own time, and take "
+        "10.0 µs more on average"
+    ]
 
 
 def test_cut_is_told_with_losses_and_recovery() -> None:
