@@ -68,7 +68,7 @@ BARS = (
 
 def fio(*options: str) -> dict[str, Any]:
     """Run fio; return its only job."""
-    done = subprocess.run([*FIO, *options], capture_output=True, text=True, check=True)
+    done = subprocess.run([*FIO, *options], capture_output=True, encoding="utf-8", check=True)
     return dict(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0])
 
 
@@ -107,7 +107,9 @@ def model_figures(seconds: int) -> dict[str, float]:
     subprocess.run([*SERVE, "ctl", "reset"], check=True, capture_output=True)
     engine = ("--ioengine=libaio", "--iodepth=8")
     seen = reads(device, seconds, f"--size={SIZE}", *engine, f"--rate_iops={RATE}")
-    done = subprocess.run([*SERVE, "ctl", "status"], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [*SERVE, "ctl", "status"], check=True, capture_output=True, encoding="utf-8"
+    )
     status = json.loads(done.stdout)
     figures, clat = status["operations"]["read"], seen["clat_ns"]["percentile"]
     late, modelled = figures["late_ns"], figures["modelled_ns"]
@@ -127,10 +129,10 @@ def served(kind: str, seconds: int, *options: str) -> dict[str, float]:
         out = Path(folder, "figures.json")
         inside = [sys.executable, "-m", "bench.emulated", "--inside", kind]
         line = [*SERVE, *options, "--", *inside, "--seconds", str(seconds), "--out", str(out)]
-        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
         if done.returncode:
             raise SystemExit(done.stderr)
-        return dict(json.loads(out.read_text()))
+        return dict(json.loads(out.read_text("utf-8")))
 
 
 def measured(seconds: int, repeat: int) -> dict[str, float]:
@@ -149,12 +151,12 @@ def ring(wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    before = SWITCH.read_text()
-    SWITCH.write_text("Y")
+    before = SWITCH.read_text("utf-8")
+    SWITCH.write_text("Y", "utf-8")
     try:
         yield
     finally:
-        SWITCH.write_text(before)
+        SWITCH.write_text(before, "utf-8")
 
 
 def rows(figures: dict[str, dict[str, float]]) -> Iterator[tuple[str, ...]]:
@@ -201,7 +203,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.inside:
         figures = {"path": path_figures, "model": model_figures}[arguments.inside]
-        arguments.out.write_text(json.dumps(figures(arguments.seconds)))
+        arguments.out.write_text(json.dumps(figures(arguments.seconds)), "utf-8")
         return
     load = os.getloadavg()[0]
     found = {}

@@ -110,8 +110,9 @@ impl Sectors {
         }
     }
 
-    /// Mark sectors of a page as peeled; return those that are not decided.
-    fn peel(&mut self, page: u64, within: usize, length: usize) -> u8 {
+    /// Mark sectors of a page as peeled; return those that are not decided, and those of them that
+    /// no newer write has peeled.
+    fn peel(&mut self, page: u64, within: usize, length: usize) -> (u8, u8) {
         let trimmed = |sector: u64| {
             let at = page * PAGE + sector * SECTOR;
             self.trims.iter().any(|&(start, bytes)| (start..start + bytes).contains(&at))
@@ -119,8 +120,9 @@ impl Sectors {
         let trimmed = (0..8).filter(|&sector| trimmed(sector)).fold(0, |bits, sector| bits | 1_u8 << sector);
         let (decided, peeled) = self.pages.entry(page).or_default();
         let open = Self::bits(within, length) & !*decided & !trimmed;
+        let new = open & !*peeled;
         *peeled |= open;
-        open
+        (open, new)
     }
 }
 
@@ -154,8 +156,8 @@ pub(crate) fn cut(
                 continue;
             }
             // Newer writes may have decided all of it: then nothing of this one is missing.
-            let bytes = take_back(log, store, &mut sectors, &entry, place, (offset, length));
-            if bytes > 0 {
+            let (any, bytes) = take_back(log, store, &mut sectors, &entry, place, (offset, length));
+            if any {
                 missing += 1;
                 let is_lost = entry.state == State::Acknowledged;
                 cut.lost_bytes += if is_lost { bytes } else { 0 };
@@ -199,7 +201,8 @@ fn atoms(entry: &Entry, durability: &Durability) -> impl Iterator<Item = (u64, u
     })
 }
 
-/// Restore what an atom overwrote, where no newer write has decided; return the bytes restored.
+/// Restore what an atom overwrote, where no newer write has decided; return whether there was any
+/// such place, and its bytes that no newer write has lost already.
 fn take_back(
     log: &UndoLog,
     store: &mut Store,
@@ -207,18 +210,19 @@ fn take_back(
     entry: &Entry,
     place: usize,
     (offset, length): (u64, u64),
-) -> u64 {
-    let mut restored = 0;
+) -> (bool, u64) {
+    let (mut any, mut bytes) = (false, 0);
     for (page, within, length) in pieces(offset, length) {
-        let open = sectors.peel(page, within, length);
+        let (open, new) = sectors.peel(page, within, length);
+        any |= open != 0;
+        bytes += u64::from(new.count_ones()) * SECTOR;
         let before = log.saved(place + (page - entry.offset / PAGE) as usize);
         for sector in (0..8).filter(|sector| open >> sector & 1 == 1) {
             let (at, from) = (page * PAGE + sector * SECTOR, (sector * SECTOR) as usize);
             let old = before.map(|page| &page[from..from + SECTOR as usize]);
             // The page has taken memory before, or is a hole and stays one.
             let _ = store.write(at, old.unwrap_or(&[0; SECTOR as usize]));
-            restored += SECTOR;
         }
     }
-    restored
+    (any, bytes)
 }

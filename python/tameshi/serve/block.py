@@ -30,7 +30,7 @@ def attach(drive: Path, plan: ServePlan) -> Path:
 
 def _set(setting: Path, value: str) -> None:
     try:
-        setting.write_text(value)
+        setting.write_text(value, encoding="utf-8")
     except OSError as error:
         if setting.name == "scheduler":  # This kernel has no such scheduler.
             return

@@ -235,7 +235,7 @@ def _children(pid: int | str = "self") -> set[int]:
     found: set[int] = set()
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
-            found |= {int(child) for child in task.read_text().split()}
+            found |= {int(child) for child in task.read_text("utf-8").split()}
     return found
 
 

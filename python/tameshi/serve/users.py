@@ -17,7 +17,7 @@ KILL_SECONDS = 10.0
 def started(pid: int) -> int | None:
     """Return the start time of a process in clock ticks; None if there is none, or a zombie."""
     try:
-        fields = (PROC / str(pid) / "stat").read_text().rpartition(") ")[2].split()
+        fields = (PROC / str(pid) / "stat").read_text("utf-8").rpartition(") ")[2].split()
     except (OSError, ValueError):
         return None
     return None if fields[0] in "ZX" else int(fields[19])
@@ -49,7 +49,7 @@ def _uses(pid: int, prefix: str) -> bool:
             if target == prefix or target.startswith(f"{prefix}/"):
                 return True
     with suppress(OSError):
-        return f" {prefix}/" in (folder / "maps").read_text(errors="replace")
+        return f" {prefix}/" in (folder / "maps").read_text("utf-8", "replace")
     return False
 
 
@@ -58,7 +58,7 @@ def in_mounts(source: str) -> list[int]:
     found = []
     for pid in processes():
         with suppress(OSError):
-            table = (PROC / str(pid) / "mountinfo").read_text(errors="replace")
+            table = (PROC / str(pid) / "mountinfo").read_text("utf-8", "replace")
             if pid != os.getpid() and f" {source} " in table:
                 found.append(pid)
     return found

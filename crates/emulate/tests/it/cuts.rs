@@ -233,3 +233,15 @@ fn long_stream_without_flush_keeps_a_short_undo_log() {
     let cut = bench.drive.cut(bench.now, &mut bench.answers);
     assert!(cut.lost_bytes < 64 << 20, "{} bytes lost: only the drive's buffer", cut.lost_bytes);
 }
+
+#[test]
+fn rewritten_block_is_counted_once_as_lost() {
+    let spec = ServeSpec { ignores_flush: true, ..spec(profile("nvme-tlc-1tb-consumer")) };
+    let mut bench = Bench::new(&spec);
+    for round in 1..=200_u8 {
+        assert_eq!(bench.finish(CommandKind::Write, 4096, &mut [round; 4096]), Ok(4096));
+    }
+    let cut = bench.drive.cut(bench.now, &mut bench.answers);
+    assert_eq!(cut.lost_bytes, 4096, "{cut:?}");
+    assert!(bench.bytes(4096, 1)[0] < 200);
+}
