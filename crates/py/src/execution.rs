@@ -69,7 +69,7 @@ impl Execution {
                         tameshi_blockio::execute(&self.spec, targets, t0_ns, backend, &mut writer).map_err(failed)?;
                     json(&json!({ "status": done.status.word(), "backend": done.backend, "features": done.features }))
                 }
-                World::Emulated => Err(CoreError::new_err("the emulated world is not built yet")),
+                World::Emulated => Err(CoreError::new_err("no study runs in the emulated world yet")),
             }
         })
     }

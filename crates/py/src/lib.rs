@@ -2,6 +2,7 @@
 
 mod database;
 mod execution;
+mod served;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -63,7 +64,11 @@ fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     match spec.world {
         World::Simulated => tameshi_sim::refusals(spec),
         World::Measured => tameshi_blockio::refusals(spec),
-        World::Emulated => vec![Refusal::new("world", &["world"], "the emulated world is not built yet")],
+        World::Emulated => vec![Refusal::new(
+            "world",
+            &["world"],
+            "no study runs in the emulated world yet; `tameshi serve` serves a drive",
+        )],
     }
 }
 
@@ -177,6 +182,8 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<execution::Execution>()?;
     module.add_class::<database::Oltp>()?;
     module.add_function(wrap_pyfunction!(database::query, module)?)?;
+    module.add_function(wrap_pyfunction!(served::serve_drive, module)?)?;
+    module.add_function(wrap_pyfunction!(served::path_latency, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
     module.add_function(wrap_pyfunction!(array_profile, module)?)?;

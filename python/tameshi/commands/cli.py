@@ -21,6 +21,7 @@ COMMANDS = {
     "fio": "Run fio job files and --key=value options, with output in fio's formats.",
     "calibrate": "Fit a device profile to a drive, a file or results, and report its error.",
     "devices": "List profiles of drives, arrays, hosts and links, or show one with its sources.",
+    "serve": "Serve a simulated drive as a real block device, and cut its power.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }

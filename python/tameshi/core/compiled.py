@@ -150,6 +150,18 @@ def size_bytes(size: str) -> int:
         return int(_tameshi.size_bytes(size))
 
 
+def serve_drive(spec: str, control_fd: int) -> None:
+    """Serve a drive in this thread until its mount or its owner is gone."""
+    with _translated():
+        _tameshi.serve_drive(spec, control_fd)
+
+
+def path_latency(fd: int, reads: int) -> int:
+    """Return the median time of a read of 4 KiB at the start of an open device, in ns."""
+    with _translated():
+        return int(_tameshi.path_latency(fd, reads))
+
+
 def core_hash() -> str:
     """Return the hash of the code that decides a simulated result, without comments and tests."""
     return _tameshi.core_hash()

@@ -66,7 +66,8 @@ class Facts:
 
     Device files (`fuse`, `loop_control`) are None if they open, else the name of the error.
     `memory_limit` and `cpu_quota` (in cores) are limits of control groups. `idle_wake_us` is the
-    wake-up time of the deepest permitted idle state; None means unlimited.
+    wake-up time of the deepest permitted idle state; None means unlimited. `fuse_ring` is the
+    kernel's switch for FUSE over io_uring: Y or N.
     """
 
     system: str = "Linux"
@@ -90,7 +91,7 @@ class Facts:
     may_mount: bool = False
     ring: Ring = Ring()
     fuse: str | None = None
-    fuse_helper: str | None = None
+    fuse_ring: str | None = None
     loop_control: str | None = None
     loops_free: int = 0
     programs: tuple[Program, ...] = ()

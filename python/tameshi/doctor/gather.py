@@ -9,7 +9,6 @@ import os
 import platform
 import re
 import resource
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,7 @@ def gather(paths: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS, dev: Pa
         may_mount=bool(capabilities >> _CAP_SYS_ADMIN & 1),
         ring=_ring(proc) if linux else Ring(error="ENOSYS"),
         fuse=probes.try_device(dev / "fuse"),
-        fuse_helper=shutil.which("fusermount3") or shutil.which("fusermount"),
+        fuse_ring=text_in(sys / "module/fuse/parameters/enable_uring"),
         loop_control=probes.try_device(dev / "loop-control"),
         loops_free=sum(1 for _ in _free_loops(sys)),
         programs=(*installed(), *sqlite.driven()),

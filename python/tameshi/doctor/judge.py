@@ -227,6 +227,8 @@ def _means(facts: Facts) -> Iterator[Finding]:
     refusal = facts.loop_control
     outcome = "works" if refusal is None else "absent" if _is_absent(refusal) else "forbidden"
     yield _finding("io.loop", outcome, free=facts.loops_free, error=refusal or "")
+    yield _fuse_ring(facts)
+    yield _serve(facts)
     for product in ("mariadb", "mysql", "postgres", "sqlite"):
         yield _programs(facts, f"server.{product}", product)
     for tool in ("fio", "sysbench", "xfsprogs"):
@@ -249,8 +251,21 @@ def _fuse(facts: Facts) -> Finding:
     if facts.fuse is not None:
         outcome = "absent" if _is_absent(facts.fuse) else "forbidden"
         return _finding("io.fuse", outcome, error=facts.fuse)
-    mounter = "mount(2)" if facts.may_mount else facts.fuse_helper
-    return _finding("io.fuse", "works" if mounter else "no_helper", mounter=mounter or "")
+    return _finding("io.fuse", "works")
+
+
+def _fuse_ring(facts: Facts) -> Finding:
+    if facts.fuse_ring is None:
+        return _finding("io.fuse_ring", "absent")
+    return _finding("io.fuse_ring", "on" if facts.fuse_ring == "Y" else "off")
+
+
+def _serve(facts: Facts) -> Finding:
+    if not facts.may_mount:
+        return _finding("io.serve", "no_rights")
+    ring = facts.ring
+    why = ring.error or ", ".join(ring.lacking)
+    return _finding("io.serve", "no_ring" if why else "works", error=why)
 
 
 def _is_absent(refusal: str) -> bool:

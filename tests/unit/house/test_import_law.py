@@ -31,8 +31,7 @@ KEPT_TO = {
     "rusqlite": "oltp",
     "rustls": "oltp",
     "tokio-postgres": "oltp",
-    "fuser": "emulate",
-    "io-uring": "blockio",
+    "io-uring": "blockio emulate",
     "pyo3": "py",
 }
 
@@ -54,11 +53,12 @@ PACKAGES = {
     "workflow": {"run", "report"},
     "compare": {"analysis"},
     "doctor": {"servers"},
+    "serve": {"guard"},
     "devices": {"study", "report"},
     "fio": {"analysis"},
     "ask": {"workflow"},
     "calibrate": {"workflow", "fio"},
-    "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts"},
+    "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts", "serve"},
     "__main__": {"commands"},
     "__init__": set(),
 }
@@ -201,7 +201,7 @@ def test_crates_that_break_the_law_are_found(tmp_path):
         base='[dependencies]\nw = { path = "../workload" }\n',
         spec='[dev-dependencies]\nw = { path = "../workload" }\n',
         sim="[build-dependencies]\npg.workspace = true\n",
-        record="[dev-dependencies]\nfuser = '0.1'\n",
+        record="[dev-dependencies]\nio-uring = '0.1'\n",
         oltp="[target.'cfg(unix)'.dependencies]\nsim-there.workspace = true\npg.workspace = true\n",
         emulate='[dependencies]\nb = { path = "../base" }\n',
         new="",
@@ -210,7 +210,7 @@ def test_crates_that_break_the_law_are_found(tmp_path):
         "crates/base may not depend on crates/workload",
         f"crates/new is not in the import law: add it to CRATES in {HERE}",
         "crates/oltp may not depend on crates/sim",
-        "crates/record may not depend on fuser: only crates/emulate may",
+        "crates/record may not depend on io-uring: only crates/blockio and crates/emulate may",
         "crates/sim may not depend on postgres: only crates/oltp may",
     ]
 

@@ -31,6 +31,16 @@ pub trait Model {
     /// Cut power at `now`: forget commands under way and all volatile data.
     fn lose_power(&mut self, now: Nanos) -> Loss;
 
+    /// Append ranges of acknowledged data in volatile memory, each as offset and length in bytes.
+    ///
+    /// A power cut loses the lost bytes of [`Model::lose_power`] out of these ranges. An array
+    /// names none.
+    fn volatile_ranges(&self, ranges: &mut Vec<(u64, u64)>) {
+        if let Some(inner) = self.inner() {
+            inner.volatile_ranges(ranges);
+        }
+    }
+
     /// Device behind this one.
     fn inner(&self) -> Option<&Self::Inner> {
         None

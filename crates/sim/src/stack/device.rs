@@ -112,6 +112,7 @@ forward! {
         rebuilt_bytes() -> u64;
         behind_bytes() -> Option<u64>;
         unwritten(writes: &mut Vec<(u64, u64)>);
+        volatile_ranges(ranges: &mut Vec<(u64, u64)>);
     }
     exclusive {
         submit(now: Nanos, command: &Command) => is_advanced(now);

@@ -4,11 +4,12 @@
 //! The drive has two interleaved controllers, and four mapping units per program unit.
 
 use crate::support::*;
+use std::collections::BTreeSet;
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::Device;
 use tameshi_sim::faults::Loss;
-use tameshi_spec::profile::FlashProfile;
+use tameshi_spec::profile::{self, FlashProfile};
 use tameshi_spec::study::{CacheKind, ReadBalance, RebuildManner};
 
 const US: Nanos = 1000;
@@ -152,7 +153,7 @@ fn a_drive_that_lost_power_serves_on_and_keeps_its_maps_right() {
         }
         let Device::Flash(flash) = &device else { panic!("a flash drive") };
         flash.check();
-        let ids: std::collections::BTreeSet<u64> = done.iter().map(|done| done.command.id).collect();
+        let ids: BTreeSet<u64> = done.iter().map(|done| done.command.id).collect();
         assert_eq!(ids.len(), done.len(), "nothing completes twice");
     }
 }
@@ -179,4 +180,54 @@ fn what_an_array_or_a_cache_writes_by_itself_is_never_torn() {
         }
         assert!(under_way > 0, "{name}");
     }
+}
+
+#[test]
+fn volatile_ranges_name_the_bytes_that_a_cut_loses() {
+    let cached_disk = || {
+        let mut disk = disk();
+        disk.write_cache = Some(sourced(Size(1 << 20)));
+        Device::new(&profile::Device::Hdd(disk)).expect("a disk")
+    };
+    let drives: [(&str, Device); 3] = [
+        ("unprotected", drive(unprotected(flash_drive(1 << 30)))),
+        ("worn capacitor", drive(worn(flash_drive(1 << 30)))),
+        ("disk with a cache", cached_disk()),
+    ];
+    for (name, mut device) in drives {
+        let mut next = random_4k("ranges");
+        let (mut done, mut now, mut lost) = (vec![], 0, 0);
+        for round in 0..40u64 {
+            for id in 0..8 {
+                let of = next(round * 100 + id);
+                device.submit(now, &write(of.id, of.offset_bytes / 4096 % 1000));
+            }
+            now += 37 * US * (round + 1);
+            while let Some(at) = device.next_wake().filter(|&at| at <= now) {
+                device.advance(at, &mut done);
+            }
+            let mut named = vec![];
+            device.volatile_ranges(&mut named);
+            let written: BTreeSet<u64> = done.iter().map(|done| done.command.offset_bytes).collect();
+            assert!(named.iter().all(|&(offset, _)| written.contains(&offset)), "{name}: acknowledged data only");
+            assert_eq!(named.iter().collect::<BTreeSet<_>>().len(), named.len(), "{name}: each range once");
+            let loss = device.cut_power(now);
+            let bytes: u64 = named.iter().map(|&(_, bytes)| bytes).sum();
+            if name == "worn capacitor" {
+                assert!(loss.lost_bytes <= bytes, "{name}");
+            } else {
+                assert_eq!(loss.lost_bytes, bytes, "{name}");
+            }
+            lost += loss.lost_bytes;
+        }
+        assert!(lost > 0, "{name}: some cut loses data");
+    }
+}
+
+/// The drive with a capacitor that holds for a third of a nearly empty buffer.
+fn worn(mut profile: FlashProfile) -> FlashProfile {
+    if let Some(protection) = &mut profile.buffer.power_loss_protection {
+        protection.hold_up = sourced(Time(200 * US));
+    }
+    profile
 }

@@ -527,9 +527,17 @@ impl DataPath {
         if now >= over { bytes.div_ceil(unit_bytes) } else { crossed as u64 / unit_bytes }
     }
 
+    /// Append the ranges of acknowledged mapping units in the buffer.
+    pub(super) fn volatile_ranges(&self, ranges: &mut Vec<(u64, u64)>) {
+        let bytes = self.striping.unit_bytes();
+        let units = acknowledged_units(&self.slots, &self.striping, self.backend.buffered_units());
+        ranges.extend(units.map(|unit| (self.striping.unit_at(unit) * bytes, bytes)));
+    }
+
     /// Power down at `now`, and start again with an empty buffer; the maps stay. Returns the loss.
     pub(super) fn lose_power(&mut self, now: Nanos) -> Loss {
         let acknowledged = acknowledged_units(&self.slots, &self.striping, self.backend.buffered_units());
+        let acknowledged = acknowledged.count() as u64;
         let (mut buffered, atomic_bytes) = (None, self.buffer.atomic_bytes());
         let stored = |slot: &Slot| self.stored_units(slot, &mut buffered, now);
         let torn_writes = torn_writes(&self.slots, &self.striping, atomic_bytes, stored);

@@ -414,6 +414,10 @@ impl Model for Flash {
         loss
     }
 
+    fn volatile_ranges(&self, ranges: &mut Vec<(u64, u64)>) {
+        self.path.volatile_ranges(ranges);
+    }
+
     #[inline]
     fn prefetch(&self, command: &Command) {
         Self::prefetch(self, command.offset_bytes);

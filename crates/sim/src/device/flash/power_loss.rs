@@ -39,10 +39,14 @@ pub(super) fn first_unit(slot: &Slot, striping: &Striping) -> u64 {
     slot.done.command.offset_bytes / striping.unit_bytes()
 }
 
-/// Count the units in the buffer whose writes have completed.
-pub(super) fn acknowledged_units(slots: &Slots, striping: &Striping, buffered: impl Iterator<Item = Unit>) -> u64 {
+/// Return the units in the buffer whose writes have completed.
+pub(super) fn acknowledged_units(
+    slots: &Slots,
+    striping: &Striping,
+    buffered: impl Iterator<Item = Unit>,
+) -> impl Iterator<Item = Unit> {
     let taken =
         |slot: &Slot| (first_unit(slot, striping)..slot.next).map(|unit| striping.route(unit)).collect::<Vec<_>>();
     let under_way: BTreeSet<Unit> = slots.writes_under_way().flat_map(taken).collect();
-    buffered.filter(|unit| !under_way.contains(unit)).count() as u64
+    buffered.filter(move |unit| !under_way.contains(unit))
 }

@@ -55,6 +55,15 @@ impl Striping {
         ((stripe % self.controllers) as usize, ((stripe / self.controllers) * of + rest) as u32)
     }
 
+    /// Return the mapping unit of a controller's number: the inverse of [`Striping::route`].
+    pub(super) fn unit_at(&self, (controller, number): (usize, u32)) -> u64 {
+        let (number, of) = (u64::from(number), self.interleave_units);
+        if self.controllers == 1 {
+            return number;
+        }
+        (number / of * self.controllers + controller as u64) * of + number % of
+    }
+
     /// Take the first of some mapping units and its successors at the same controller: the
     /// controller, and their numbers there.
     #[inline]

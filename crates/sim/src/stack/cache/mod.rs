@@ -190,6 +190,17 @@ impl<D: Model> Cache<D> {
         }
     }
 
+    /// Return the slots of completed writes' blocks that are newer than the device's.
+    fn acknowledged_dirty(&self) -> Vec<u32> {
+        let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
+        pending.sort_unstable();
+        let is_acknowledged = |&slot: &u32| {
+            let of = self.table.slot(slot);
+            of.state != State::Clean && pending.binary_search(&of.writer).is_err()
+        };
+        self.table.held().filter(is_acknowledged).collect()
+    }
+
     fn is_dirty(&self, block: u64) -> bool {
         self.table.find(block).is_some_and(|slot| self.table.slot(slot).state != State::Clean)
     }
@@ -485,25 +496,28 @@ impl<D: Model> Model for Cache<D> {
         self.device.usage(now, usage);
     }
 
+    fn volatile_ranges(&self, ranges: &mut Vec<(u64, u64)>) {
+        if self.volatile() {
+            let blocks = self.acknowledged_dirty().into_iter().map(|slot| self.table.slot(slot).block);
+            ranges.extend(blocks.map(|block| (block * BLOCK_BYTES, BLOCK_BYTES)));
+        }
+        self.device.volatile_ranges(ranges);
+    }
+
     /// Dirty blocks stay with a battery, and are lost in a volatile cache.
     fn lose_power(&mut self, now: Nanos) -> Loss {
         let mut loss = self.device.lose_power(now);
-        let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
-        pending.sort_unstable();
+        let acknowledged = self.acknowledged_dirty();
+        let mut writers: Vec<u64> = acknowledged.iter().map(|&slot| self.table.slot(slot).writer).collect();
         let held: Vec<u32> = self.table.held().collect();
-        let mut writers = Vec::new();
         for slot in held {
-            if self.table.slot(slot).state == State::Clean {
-                continue;
-            }
-            self.table.set(slot, State::Dirty);
-            self.table.slot_mut(slot).generation = self.generation;
-            if pending.binary_search(&self.table.slot(slot).writer).is_err() {
-                writers.push(self.table.slot(slot).writer);
-                loss.lost_bytes += if self.volatile() { BLOCK_BYTES } else { 0 };
+            if self.table.slot(slot).state != State::Clean {
+                self.table.set(slot, State::Dirty);
+                self.table.slot_mut(slot).generation = self.generation;
             }
         }
         if self.volatile() {
+            loss.lost_bytes += acknowledged.len() as u64 * BLOCK_BYTES;
             writers.sort_unstable();
             writers.dedup();
             loss.lost_writes += writers.len() as u64;

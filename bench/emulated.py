@@ -1,0 +1,223 @@
+"""Served drives against the bars of the emulated world: the path alone, lateness, latencies.
+
+    python -m bench.emulated [--seconds 2] [--repeat 3] [--ring] [--write]
+
+The path: fio on a served `null` drive, which has no latency, on the drive's file and on XFS over
+the loop device. Lateness and latencies: reads at a fixed rate from a modelled NVMe drive, from the
+figures of the drive itself and from fio. A figure is the median of the repetitions. `--ring`
+switches FUSE over io_uring on, for the whole machine, and back afterwards. `--write` writes
+docs/validation/emulated.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/validation/emulated.md"
+SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
+SERVE = (sys.executable, "-m", "tameshi", "serve")
+FIO = ("fio", "--output-format=json", "--direct=1", "--bs=4k", "--time_based", "--ramp_time=1")
+SIZE = "256M"
+NULL = ("null", "--lie", "flush")
+"""Without the lie it has no volatile cache, and the kernel would send it no flush."""
+DRIVE = "nvme-tlc-3.84tb"
+RATE = 5000
+"""Reads per second of the modelled drive."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Figure with its bar and the word for where it comes from."""
+
+    key: str
+    what: str
+    unit: str
+    bar: float
+    at_most: bool
+
+
+BARS = (
+    Bar("file_qd1", "drive's file, reads, queue depth 1, mean", "µs", 13, True),
+    Bar("file_qd32", "drive's file, reads, queue depth 32", "k/s", 280, False),
+    Bar("xfs_qd1", "XFS on loop, reads, queue depth 1, mean", "µs", 20, True),
+    Bar("xfs_qd32", "XFS on loop, reads, queue depth 32", "k/s", 120, False),
+    Bar("xfs_sync", "XFS on loop, fdatasync after 4 KiB, p50", "µs", 25, True),
+    Bar("late_p50", f"lateness at {RATE}/s, p50", "µs", 1, True),
+    Bar("late_p99", f"lateness at {RATE}/s, p99", "µs", 25, True),
+    Bar("late_p999", f"lateness at {RATE}/s, p99.9", "µs", 120, True),
+    Bar("over_p50", "client's median read above the model's", "µs", 3, True),
+    Bar("over_p99", "client's p99 of reads above the model's", "µs", 50, True),
+)
+
+
+def fio(*options: str) -> dict[str, Any]:
+    """Run fio; return its only job."""
+    done = subprocess.run([*FIO, *options], capture_output=True, encoding="utf-8", check=True)
+    return dict(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0])
+
+
+def reads(name: str, seconds: int, *options: str) -> dict[str, Any]:
+    """Run random reads; return fio's figures of them."""
+    job = fio("--name=r", f"--filename={name}", "--rw=randread", f"--runtime={seconds}", *options)
+    return dict(job["read"])
+
+
+def path_figures(seconds: int) -> dict[str, float]:
+    """Measure the path, on a served drive without latency."""
+    drive = f"/run/tameshi/{os.environ['TAMESHI_DRIVE']}/drive"
+    on_xfs = f"{os.environ['TAMESHI_MOUNT']}/data"
+    found = {}
+    # Data in all places, so that reads meet no hole.
+    fio("--name=fill", f"--filename={on_xfs}", f"--size={SIZE}", "--rw=write", "--runtime=1")
+    for place, name in (("file", drive), ("xfs", on_xfs)):
+        one = reads(name, seconds, f"--size={SIZE}", "--ioengine=psync")
+        found[f"{place}_qd1"] = one["lat_ns"]["mean"] / 1e3
+        many = reads(name, seconds, f"--size={SIZE}", "--ioengine=libaio", "--iodepth=32")
+        found[f"{place}_qd32"] = many["iops"] / 1e3
+    sync = fio(
+        *("--name=s", f"--filename={on_xfs}", f"--size={SIZE}", "--rw=randwrite"),
+        *(f"--runtime={seconds}", "--ioengine=psync", "--fdatasync=1"),
+    )
+    found["xfs_sync"] = sync["sync"]["lat_ns"]["percentile"]["50.000000"] / 1e3
+    return found
+
+
+def model_figures(seconds: int) -> dict[str, float]:
+    """Measure lateness and latencies of a modelled drive's reads."""
+    device = os.environ["TAMESHI_DEVICE"]
+    # Before: the drive's data and its map, and the end of its own work.
+    fill = ("--ioengine=libaio", "--iodepth=8", "--rw=write", "--bs=128k", "--runtime=2")
+    fio("--name=fill", f"--filename={device}", f"--size={SIZE}", *fill)
+    subprocess.run([*SERVE, "ctl", "reset"], check=True, capture_output=True)
+    engine = ("--ioengine=libaio", "--iodepth=8")
+    seen = reads(device, seconds, f"--size={SIZE}", *engine, f"--rate_iops={RATE}")
+    done = subprocess.run(
+        [*SERVE, "ctl", "status"], check=True, capture_output=True, encoding="utf-8"
+    )
+    status = json.loads(done.stdout)
+    figures, clat = status["operations"]["read"], seen["clat_ns"]["percentile"]
+    late, modelled = figures["late_ns"], figures["modelled_ns"]
+    return {
+        **{f"late_{name}": late[name] / 1e3 for name in ("p50", "p99", "p999")},
+        "over_p50": (clat["50.000000"] - modelled["p50"]) / 1e3,
+        "over_p99": (clat["99.000000"] - modelled["p99"]) / 1e3,
+        "modelled_p50": modelled["p50"] / 1e3,
+        "offset": status["offset_ns"] / 1e3,
+        "real_time": float(status["real_time"]),
+    }
+
+
+def served(kind: str, seconds: int, *options: str) -> dict[str, float]:
+    """Run this module on a served drive; return its figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "figures.json")
+        inside = [sys.executable, "-m", "bench.emulated", "--inside", kind]
+        line = [*SERVE, *options, "--", *inside, "--seconds", str(seconds), "--out", str(out)]
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        return dict(json.loads(out.read_text("utf-8")))
+
+
+def measured(seconds: int, repeat: int) -> dict[str, float]:
+    """Return the median of each figure."""
+    rounds = []
+    for _ in range(repeat):
+        null = served("path", seconds, *NULL, "--size", "1GiB", "--memory", "900MiB")
+        drive = served("model", seconds, DRIVE, "--size", "2GiB", "--memory", "900MiB", "--block")
+        rounds.append({**null, **drive})
+    return {key: median(each[key] for each in rounds) for key in rounds[0]}
+
+
+@contextmanager
+def ring(wanted: bool) -> Iterator[None]:
+    """Switch the kernel's ring on, and back afterwards."""
+    if not wanted:
+        yield
+        return
+    before = SWITCH.read_text("utf-8")
+    SWITCH.write_text("Y", "utf-8")
+    try:
+        yield
+    finally:
+        SWITCH.write_text(before, "utf-8")
+
+
+def rows(figures: dict[str, dict[str, float]]) -> Iterator[tuple[str, ...]]:
+    """Yield a row of each bar: figure of each door, bar, and ratio to it."""
+    for bar in BARS:
+        cells = []
+        for each in figures.values():
+            ratio = each[bar.key] / bar.bar
+            cells += [f"{each[bar.key]:,.1f} {bar.unit}", f"{ratio:.2f}"]
+        yield (bar.what, *cells, f"{'≤' if bar.at_most else '≥'} {bar.bar:g} {bar.unit}")
+
+
+def page(figures: dict[str, dict[str, float]], arguments: argparse.Namespace, load: float) -> str:
+    """Return the page with the table."""
+    doors = list(figures)
+    head = ["figure", *(word for door in doors for word in (door, "to the bar")), "bar"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows(figures)]
+    offsets = ", ".join(f"{door} {each['offset']:.1f} µs" for door, each in figures.items())
+    modelled = next(iter(figures.values()))["modelled_p50"]
+    return f"""# Served drives: the path and its lateness
+
+<!-- written by `python -m bench.emulated --write` -->
+
+Path without a model, and a modelled `{DRIVE}`, whose reads take {modelled:.0f} µs at the median.
+fio {arguments.seconds} s each, median of {arguments.repeat}; {os.cpu_count()} processors, Linux
+{platform.release()}, load average {load:.1f} at the begin. On a machine with other work, figures of
+the path are those of the machine: a bar is for a quiet one. Offset of the path, taken off the
+modelled latencies: {offsets}.
+
+{chr(10).join(lines)}
+"""
+
+
+def main() -> None:
+    """Measure, print, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--ring", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--inside", choices=("path", "model"))
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    if arguments.inside:
+        figures = {"path": path_figures, "model": model_figures}[arguments.inside]
+        arguments.out.write_text(json.dumps(figures(arguments.seconds)), "utf-8")
+        return
+    load = os.getloadavg()[0]
+    found = {}
+    for door, wanted in (("plain", False), ("ring", True)):
+        if not wanted or arguments.ring:
+            with ring(wanted):
+                found[door] = measured(arguments.seconds, arguments.repeat)
+    table = Table("figure", *(word for door in found for word in (door, "to the bar")), "bar")
+    for row in rows(found):
+        table.add_row(*row)
+    Console().print(table)
+    if arguments.write:
+        PAGE.write_text(page(found, arguments, load), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

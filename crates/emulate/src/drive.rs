@@ -1,0 +1,315 @@
+//! Served drive: bytes, the simulator's device, and what a power cut may take. Reads no clock.
+
+use crate::door::Request;
+use crate::fate::{self, Cut, Durability};
+use crate::store::Store;
+use crate::undo::{State, UndoLog};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_sim::{Device, DeviceCompletion};
+
+/// Largest trim that the device is given at once.
+const LARGEST_TRIM: u64 = 1 << 30;
+/// Bytes of overwritten data at which writes that are on the medium leave the undo log.
+const UNDO_BYTES: u64 = 64 << 20;
+/// Place of the number of power cuts in a command's number.
+const CUTS_SHIFT: u32 = 32;
+/// Granule of requests.
+const SECTOR: u64 = 512;
+
+/// Power of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// Requests go through the model.
+    On,
+    /// Requests are answered at once, without the model: for the calibration of the path.
+    Bypass,
+    /// Requests fail.
+    Off,
+}
+
+/// Answer that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// Number of the request.
+    pub tag: u32,
+    /// Operation.
+    pub kind: CommandKind,
+    /// Number of bytes, or an error number.
+    pub result: Result<u32, i32>,
+    /// Arrival, in the drive's time.
+    pub arrived: Nanos,
+    /// Time at which the model completes it; `None` for an answer without the model.
+    pub due: Option<Nanos>,
+}
+
+/// Request under way.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    request: Request,
+    arrived: Nanos,
+    /// Sequence number in the undo log: of the write, or of the first one after a flush.
+    sequence: u64,
+    /// Commands of the device that have not completed.
+    commands: u32,
+}
+
+/// Served drive.
+#[derive(Debug)]
+pub struct Drive {
+    device: Device,
+    store: Store,
+    log: UndoLog,
+    durability: Durability,
+    power: Power,
+    seed: u64,
+    cuts: u64,
+    /// Time of the last event: later submissions are not earlier.
+    reached: Nanos,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    completions: Vec<DeviceCompletion>,
+    volatile: Vec<(u64, u64)>,
+    /// Size of the undo log at which it was last pruned in vain, or nothing.
+    prune_at: u64,
+    refused_writes: u64,
+}
+
+impl Drive {
+    /// Create a drive that is switched on and empty; `seed` decides about its power cuts.
+    pub fn new(device: Device, store: Store, durability: Durability, seed: u64) -> Self {
+        Self {
+            device,
+            store,
+            durability,
+            seed,
+            log: UndoLog::default(),
+            power: Power::On,
+            cuts: 0,
+            reached: 0,
+            slots: Vec::new(),
+            free: Vec::new(),
+            completions: Vec::new(),
+            volatile: Vec::new(),
+            prune_at: UNDO_BYTES,
+            refused_writes: 0,
+        }
+    }
+
+    /// Return the drive's bytes.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Return what the drive keeps of overwritten data.
+    pub fn log(&self) -> &UndoLog {
+        &self.log
+    }
+
+    /// Return the state of the power.
+    pub fn power(&self) -> Power {
+        self.power
+    }
+
+    /// Return the writes refused because the store is full.
+    pub fn refused_writes(&self) -> u64 {
+        self.refused_writes
+    }
+
+    /// Return the number of requests under way.
+    pub fn under_way(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Switch the power on, or the model off. Only without requests under way.
+    pub fn switch(&mut self, power: Power) {
+        debug_assert!(power == Power::Off || self.under_way() == 0 || self.power == Power::On);
+        self.power = power;
+    }
+
+    /// Return the time of the device's next event.
+    #[inline]
+    pub fn next_wake(&self) -> Option<Nanos> {
+        self.device.next_wake()
+    }
+
+    /// Accept a request at `now`; answers that are due at once go to `departures`.
+    pub fn arrive(&mut self, now: Nanos, request: &Request, payload: &mut [u8], departures: &mut Vec<Departure>) {
+        let at = now.max(self.reached);
+        let answer = |result| Departure { tag: request.tag, kind: request.kind, result, arrived: at, due: None };
+        if self.power == Power::Off {
+            return departures.push(answer(Err(libc::EIO)));
+        }
+        self.advance(at, departures);
+        if let Err(error) = self.check(request) {
+            return departures.push(answer(Err(error)));
+        }
+        let sequence = match self.transfer(request, payload) {
+            Ok(sequence) => sequence,
+            Err(error) => return departures.push(answer(Err(error))),
+        };
+        let ignored = request.kind == CommandKind::Flush && self.durability.ignores_flush;
+        if self.power == Power::Bypass || ignored {
+            if self.power == Power::Bypass {
+                self.log.set(sequence, State::Durable);
+            }
+            return departures.push(answer(Ok(bytes_of(request))));
+        }
+        self.submit(at, request, sequence);
+        // The time of a submission is one that later events must not precede.
+        self.reached = at;
+        self.advance(at, departures);
+    }
+
+    fn check(&self, request: &Request) -> Result<(), i32> {
+        let Request { kind, offset, length, .. } = *request;
+        let end = offset.checked_add(length).ok_or(libc::EINVAL)?;
+        match kind {
+            CommandKind::Flush => Ok(()),
+            _ if !(offset | length).is_multiple_of(SECTOR) || length == 0 => Err(libc::EINVAL),
+            _ if end > self.store.capacity_bytes() => Err(libc::ENOSPC),
+            _ => Ok(()),
+        }
+    }
+
+    /// Move a request's bytes; return its sequence number in the undo log.
+    fn transfer(&mut self, request: &Request, payload: &mut [u8]) -> Result<u64, i32> {
+        let Request { kind, offset, length, .. } = *request;
+        let sequence = self.log.next();
+        match kind {
+            CommandKind::Read => self.store.read(offset, &mut payload[..length as usize]),
+            CommandKind::Flush => {}
+            CommandKind::Trim => {
+                self.log.open_trim(offset, length);
+                self.store.clear(offset, length).map_err(|_| libc::EIO)?;
+            }
+            CommandKind::Write => {
+                self.log.open(&self.store, offset, length);
+                if self.store.write(offset, &payload[..length as usize]).is_err() {
+                    self.refused_writes += 1;
+                    self.log.set(sequence, State::Durable);
+                    return Err(libc::ENOSPC);
+                }
+            }
+        }
+        Ok(sequence)
+    }
+
+    fn submit(&mut self, at: Nanos, request: &Request, sequence: u64) {
+        let Request { kind, offset, length, .. } = *request;
+        let slot = Slot { request: *request, arrived: at, sequence, commands: 1 };
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.slots[number as usize] = slot;
+                number
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        let id = self.cuts << CUTS_SHIFT | u64::from(number);
+        let command = Command { id, kind, offset_bytes: offset, length_bytes: length as u32, fua: false, stream: 0 };
+        if kind != CommandKind::Trim || length <= LARGEST_TRIM {
+            return self.device.submit(at, &command);
+        }
+        self.slots[number as usize].commands = length.div_ceil(LARGEST_TRIM) as u32;
+        for start in (0..length).step_by(LARGEST_TRIM as usize) {
+            let (offset_bytes, length_bytes) = (offset + start, LARGEST_TRIM.min(length - start) as u32);
+            self.device.submit(at, &Command { offset_bytes, length_bytes, ..command });
+        }
+    }
+
+    /// Process the device's events up to `horizon`.
+    pub fn advance(&mut self, horizon: Nanos, departures: &mut Vec<Departure>) {
+        while let Some(at) = self.device.next_wake().filter(|&at| at <= horizon) {
+            self.reached = self.reached.max(at);
+            let mut completions = std::mem::take(&mut self.completions);
+            self.device.advance(at, &mut completions);
+            for done in completions.drain(..) {
+                self.depart(&done, departures);
+            }
+            self.completions = completions;
+        }
+    }
+
+    fn depart(&mut self, done: &DeviceCompletion, departures: &mut Vec<Departure>) {
+        if done.command.id >> CUTS_SHIFT != self.cuts {
+            return; // It was under way at a power cut, and has been answered.
+        }
+        let number = done.command.id as u32;
+        let slot = &mut self.slots[number as usize];
+        slot.commands -= 1;
+        if slot.commands > 0 {
+            return;
+        }
+        let Slot { request, arrived, sequence, .. } = *slot;
+        self.free.push(number);
+        let result = if done.failed { Err(libc::EIO) } else { Ok(bytes_of(&request)) };
+        departures.push(Departure { tag: request.tag, kind: request.kind, result, arrived, due: Some(done.at) });
+        match request.kind {
+            CommandKind::Read | CommandKind::Trim => {}
+            CommandKind::Flush => self.log.settle_before(sequence),
+            CommandKind::Write if !self.durability.volatile => self.log.set(sequence, State::Durable),
+            CommandKind::Write => {
+                self.log.set(sequence, State::Acknowledged);
+                self.prune();
+            }
+        }
+    }
+
+    /// Drop writes from a long undo log that the device has on its medium.
+    fn prune(&mut self) {
+        if self.log.held_bytes() < self.prune_at {
+            return;
+        }
+        self.name_volatile();
+        self.log.settle_outside(&self.volatile);
+        // A drive with a large buffer holds more: look again once that has grown by half.
+        self.prune_at = UNDO_BYTES.max(self.log.held_bytes() / 2 * 3);
+    }
+
+    fn name_volatile(&mut self) {
+        self.volatile.clear();
+        self.device.volatile_ranges(&mut self.volatile);
+        self.volatile.sort_unstable();
+    }
+
+    /// Cut the power at `now`: requests under way fail, and unflushed data meet their fate.
+    pub fn cut(&mut self, now: Nanos, departures: &mut Vec<Departure>) -> Cut {
+        let at = now.max(self.reached);
+        self.advance(at, departures);
+        self.name_volatile();
+        let loss = self.device.cut_power(at);
+        let mut random = Random::named(self.seed, &format!("cut {}", self.cuts));
+        keep_lost(&mut self.volatile, loss.lost_bytes, &mut random);
+        let cut = fate::cut(&mut self.log, &mut self.store, &self.durability, &self.volatile, &mut random);
+        let live = |number: &u32| !self.free.contains(number);
+        for number in (0..self.slots.len() as u32).filter(live) {
+            let Slot { request, arrived, .. } = self.slots[number as usize];
+            let (tag, kind, result) = (request.tag, request.kind, Err(libc::EIO));
+            departures.push(Departure { tag, kind, result, arrived, due: None });
+        }
+        self.slots.clear();
+        self.free.clear();
+        (self.power, self.reached, self.prune_at) = (Power::Off, at, UNDO_BYTES);
+        self.cuts += 1;
+        cut
+    }
+}
+
+/// Keep ranges of `lost_bytes` in total, drawn by chance; a worn capacitor saves the others.
+fn keep_lost(ranges: &mut Vec<(u64, u64)>, lost_bytes: u64, random: &mut Random) {
+    let mut total: u64 = ranges.iter().map(|&(_, bytes)| bytes).sum();
+    while total > lost_bytes && !ranges.is_empty() {
+        let saved = ranges.swap_remove(random.below(ranges.len() as u64) as usize);
+        total -= saved.1;
+    }
+    ranges.sort_unstable();
+}
+
+fn bytes_of(request: &Request) -> u32 {
+    match request.kind {
+        CommandKind::Read | CommandKind::Write => request.length as u32,
+        CommandKind::Flush | CommandKind::Trim => 0,
+    }
+}

@@ -1,0 +1,30 @@
+//! Emulated world: a simulated drive served to the kernel in real time.
+//!
+//! One served drive is one thread, one io_uring and one clock. [`Drive`] holds the bytes and the
+//! simulator's device and reads no clock. A [`Door`] turns the kernel's requests into [`Request`]s.
+//! [`serve`] drives both: arrivals, the device's completions and control messages pass through one
+//! loop, so they have a total order.
+
+mod calibrate;
+mod clock;
+mod control;
+mod door;
+mod drive;
+mod fate;
+mod fuse;
+mod lateness;
+mod mapping;
+mod pace;
+mod serve;
+mod spec;
+mod store;
+mod undo;
+
+pub use calibrate::path_latency;
+pub use door::{Door, Request};
+pub use drive::{Departure, Drive, Power};
+pub use fate::{Cut, Durability, Fate};
+pub use serve::serve;
+pub use spec::ServeSpec;
+pub use store::{PAGE, Store};
+pub use undo::UndoLog;

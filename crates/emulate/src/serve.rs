@@ -1,0 +1,179 @@
+//! Loop of the serving thread: arrivals, the model's completions and control messages in one order.
+//!
+//! The path between a program and this thread adds a constant time to each request: the offset. An
+//! answer therefore leaves that much before its due time. A command that arrives meanwhile is
+//! submitted no earlier than the last event that the model has processed, as by a program that
+//! reacts at once.
+
+use crate::clock;
+use crate::control::{self, Message};
+use crate::door::{Door, Request};
+use crate::drive::{Departure, Drive, Power};
+use crate::fuse::Fuse;
+use crate::lateness::Lateness;
+use crate::pace::{Pacer, Step};
+use crate::spec::ServeSpec;
+use crate::store::Store;
+use serde_json::json;
+use std::os::fd::RawFd;
+use tameshi_base::Nanos;
+
+/// Most lost ranges in an answer.
+const RANGES: usize = 500;
+
+/// Serve a drive on its mount until the mount or the owner is gone.
+///
+/// The owner sends control messages over `control`, a socket of packets. This thread becomes a
+/// real-time thread where the kernel allows it.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
+    let (device, bytes, durability) = spec.build()?;
+    let failed = |what: &str, error: std::io::Error| format!("{what}: {error}");
+    let store = Store::new(bytes, spec.memory_bytes).map_err(|error| failed("memory for the drive", error))?;
+    let mut drive = Drive::new(device, store, durability, spec.seed);
+    drive.switch(Power::Bypass);
+    let door = Fuse::mount(&spec.path, &spec.source, bytes, !spec.plain, control)
+        .map_err(|error| failed("mount of the drive through /dev/fuse", error))?;
+    let mut server = Server {
+        drive,
+        door,
+        lateness: Lateness::new()?,
+        pacer: Pacer::start(),
+        control,
+        t0: clock::now(),
+        offset: 0,
+        arrivals: Vec::with_capacity(512),
+        departures: Vec::with_capacity(512),
+    };
+    server.run().map_err(|error| failed("serving the drive", error))
+}
+
+struct Server {
+    drive: Drive,
+    door: Fuse,
+    lateness: Lateness,
+    pacer: Pacer,
+    control: RawFd,
+    /// Real time at which the drive's time was zero.
+    t0: Nanos,
+    /// Time that the path adds to each request.
+    offset: Nanos,
+    arrivals: Vec<Request>,
+    departures: Vec<Departure>,
+}
+
+impl Server {
+    fn run(&mut self) -> std::io::Result<()> {
+        while !self.door.is_closed() {
+            let any = self.round()?;
+            if self.door.take_control() && !self.obey()? {
+                return Ok(());
+            }
+            let now = clock::now();
+            if any {
+                self.pacer.passed(now, false);
+                continue;
+            }
+            let due = self.drive.next_wake().map(|at| (at + self.t0).saturating_sub(self.offset));
+            match self.pacer.step(now, due) {
+                Step::Spin => self.pacer.spun(now),
+                Step::Wait(patience) => {
+                    self.pacer.passed(now, false);
+                    self.door.wait(patience)?;
+                    self.pacer.passed(clock::now(), true);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Take arrivals and send answers that are due; return whether there was any.
+    fn round(&mut self) -> std::io::Result<bool> {
+        self.door.collect(&mut self.arrivals)?;
+        let mut any = !self.arrivals.is_empty();
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        for request in arrivals.drain(..) {
+            let now = clock::now() - self.t0;
+            self.drive.arrive(now, &request, self.door.payload(request.tag), &mut self.departures);
+            // Copies take time: others may have become due.
+            self.depart()?;
+        }
+        self.arrivals = arrivals;
+        self.drive.advance(clock::now() - self.t0 + self.offset, &mut self.departures);
+        any |= !self.departures.is_empty();
+        self.depart()?;
+        self.door.submit()?;
+        Ok(any)
+    }
+
+    #[inline]
+    fn depart(&mut self) -> std::io::Result<()> {
+        for departure in self.departures.drain(..) {
+            if let (Some(due), Ok(bytes)) = (departure.due, departure.result) {
+                let times = (departure.arrived, due, clock::now() - self.t0);
+                self.lateness.count(departure.kind, bytes, times, self.offset);
+            }
+            self.door.complete(departure.tag, departure.result)?;
+        }
+        Ok(())
+    }
+
+    /// Obey all control messages; return false if the owner is gone.
+    fn obey(&mut self) -> std::io::Result<bool> {
+        while let Some(message) = control::receive(self.control)? {
+            let answer = match message {
+                Message::Gone => return Ok(false),
+                Message::Status => self.status(),
+                Message::Reset => {
+                    self.lateness.reset();
+                    json!({})
+                }
+                Message::Bypass => {
+                    self.drive.switch(Power::Bypass);
+                    json!({})
+                }
+                Message::On(offset) => {
+                    self.offset = offset;
+                    self.drive.switch(Power::On);
+                    json!({})
+                }
+                Message::Cut => self.cut()?,
+            };
+            control::send(self.control, &answer)?;
+        }
+        Ok(true)
+    }
+
+    /// Cut the power between two events of the drive.
+    fn cut(&mut self) -> std::io::Result<serde_json::Value> {
+        let mut cut = self.drive.cut(clock::now() - self.t0, &mut self.departures);
+        self.depart()?;
+        self.door.submit()?;
+        let count = cut.ranges.len();
+        cut.ranges.truncate(RANGES);
+        let mut answer = serde_json::to_value(&cut)?;
+        answer["ranges_left_out"] = (count - cut.ranges.len()).into();
+        Ok(answer)
+    }
+
+    fn status(&self) -> serde_json::Value {
+        let (store, granted) = (self.drive.store(), self.pacer.granted);
+        json!({
+            "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
+            "door": if self.door.is_over_ring() { "ring" } else { "plain" },
+            "elapsed_ns": clock::now() - self.t0,
+            "offset_ns": self.offset,
+            "capacity_bytes": store.capacity_bytes(),
+            "used_bytes": store.used_bytes(),
+            "limit_bytes": store.limit_bytes(),
+            "undo_bytes": self.drive.log().held_bytes(),
+            "under_way": self.drive.under_way(),
+            "refused_writes": self.drive.refused_writes(),
+            "tail_ns": self.pacer.tail(),
+            "real_time": granted.fifo, "processors_awake": granted.awake, "memory_locked": granted.locked,
+            "operations": self.lateness.as_json(),
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of served drives without a kernel: bytes, durability, order.
+
+mod cuts;
+mod drives;
+mod store;
+mod support;

@@ -1,0 +1,25 @@
+"""Served drives: a simulated drive as a real block device, by hand.
+
+`Session` serves one drive: a server process with the drive's bytes and model, a loop device, a file
+system, and a control socket. `sweep_all` removes what a killed session left. Everything is under
+`/run/tameshi/NAME`; no other file or device is written.
+"""
+
+from tameshi.serve.control import ask_session, sessions
+from tameshi.serve.plans import FILE_SYSTEMS, ServePlan
+from tameshi.serve.session import Session
+from tameshi.serve.show import cut_text, drive_text, shortfalls, status_line
+from tameshi.serve.sweep import sweep_all
+
+__all__ = [
+    "FILE_SYSTEMS",
+    "ServePlan",
+    "Session",
+    "ask_session",
+    "cut_text",
+    "drive_text",
+    "sessions",
+    "shortfalls",
+    "status_line",
+    "sweep_all",
+]

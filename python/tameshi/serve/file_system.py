@@ -1,0 +1,66 @@
+"""File system on a served drive: made, mounted, and shut down as at a power cut."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from tameshi.core.environment import mounts
+from tameshi.core.errors import RunFailed
+from tameshi.serve.kernel import shut_down
+from tameshi.serve.tools import run_tool
+from tameshi.serve.users import kill_all, users_of
+
+BUSY_SECONDS = 5.0
+
+
+def make(kind: str, node: Path) -> None:
+    """Make a file system on a new drive; mkfs refuses a device that holds anything."""
+    words = {"xfs": ("mkfs.xfs", "-q"), "ext4": ("mkfs.ext4", "-q", "-F")}[kind]
+    run_tool(*words, str(node))
+
+
+def mount(kind: str, node: Path, point: Path) -> None:
+    """Mount the drive; the file system replays its log."""
+    run_tool("mount", "-t", kind, str(node), str(point))
+
+
+def is_mounted(point: Path) -> bool:
+    """Return whether something is mounted there."""
+    return any(mount.point == point for mount in mounts())
+
+
+def unmount(point: Path, *, kill: bool) -> None:
+    """Unmount; `kill` ends the processes that use it, else they keep it for a while at most."""
+    end = time.monotonic() + BUSY_SECONDS
+    while is_mounted(point):
+        try:
+            run_tool("umount", str(point))
+        except RunFailed:
+            if time.monotonic() > end:
+                raise
+            if kill:
+                kill_all(users_of([point]))
+            time.sleep(0.02)
+
+
+def cut_off(point: Path) -> list[int]:
+    """Stop a file system without its log, kill its users and unmount it; return the users."""
+    users = users_of([point])
+    kill_all(users)
+    with suppress(OSError):  # It has shut down by itself after the first failed write.
+        shut_down(point)
+    unmount(point, kill=True)
+    return users
+
+
+def settle(point: Path) -> None:
+    """Write back all that the file system holds."""
+    fd = os.open(point, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    run_tool("sync", "--file-system", str(point))

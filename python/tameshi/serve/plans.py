@@ -1,0 +1,209 @@
+"""Plan of a served drive, checked before anything is made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tameshi.core.environment import mounts
+from tameshi.core.errors import BadInput, GuardRefusal
+from tameshi.core.memory_group import memory_group
+from tameshi.guard import size_text
+from tameshi.serve.tools import require_tool
+
+FILE_SYSTEMS = {"xfs": "xfsprogs", "ext4": "e2fsprogs"}
+"""File systems, and the package of their tools."""
+LIES = ("flush",)
+"""Promises that a drive can be made to break."""
+
+DEFAULT_BYTES = 64 << 30
+"""Most bytes of a drive without `--size`."""
+LEAST_BYTES = 512 << 20
+"""A file system needs some room: mkfs.xfs refuses less than 300 MiB."""
+MEMORY_SHARE = 0.5
+"""Share of the available memory that stored data may take without `--memory`."""
+
+
+@dataclass(frozen=True)
+class ServePlan:
+    """Drive to serve and where.
+
+    `device` is the profile's `{model: values}`. `at`: mount point; None for one of Tameshi's own.
+    `file_system` None: only a block device. `command`: program to run on the drive, privately.
+    """
+
+    profile: str
+    description: str
+    device: Mapping[str, Any]
+    capacity_bytes: int
+    size_bytes: int
+    memory_bytes: int
+    seed: int = 1
+    lies: tuple[str, ...] = ()
+    at: Path | None = None
+    file_system: str | None = "xfs"
+    command: tuple[str, ...] = ()
+    plain: bool = False
+
+    @property
+    def model(self) -> str:
+        """Return the name of the drive's model."""
+        (model,) = self.device
+        return model
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Return the values of the profile."""
+        return dict(self.device[self.model])
+
+    @property
+    def rotational(self) -> bool:
+        """Return whether the drive is a disk."""
+        return self.model == "hdd"
+
+    @property
+    def has_volatile_cache(self) -> bool:
+        """Return whether the drive asks for flushes, as `queue/write_cache` reports it."""
+        if "flush" in self.lies:
+            return True
+        if self.model == "flash":
+            return not self.values["buffer"].get("power_loss_protection")
+        return bool(self.values.get("write_cache"))
+
+    @property
+    def trims(self) -> bool:
+        """Return whether the drive takes trims."""
+        return not self.rotational
+
+    @property
+    def sector_bytes(self) -> int:
+        """Return the logical sector size: a flash drive's mapping unit may be larger."""
+        return 512
+
+    def as_spec(self, folder: Path, source: str) -> dict[str, Any]:
+        """Return the settings of the server process."""
+        return {
+            "device": self.device,
+            "size_bytes": self.size_bytes,
+            "memory_bytes": self.memory_bytes,
+            "seed": self.seed,
+            "ignores_flush": "flush" in self.lies,
+            "path": str(folder / "drive"),
+            "source": source,
+            "plain": self.plain,
+        }
+
+
+def available_bytes() -> int:
+    """Return the memory that this process may still take."""
+    limit = memory_group().limit_bytes
+    available = int(psutil.virtual_memory().available)
+    return min(available, limit) if limit else available
+
+
+def check_plan(plan: ServePlan) -> None:
+    """Raise `BadInput` or `GuardRefusal` for what cannot be served here."""
+    require_rights()
+    if plan.size_bytes < LEAST_BYTES:
+        raise BadInput(
+            "a served drive is too small for a file system",
+            where="--size",
+            found=size_text(plan.size_bytes),
+            accepted=[f"{size_text(LEAST_BYTES)} or more"],
+        )
+    if plan.memory_bytes > available_bytes():
+        raise BadInput(
+            "there is not so much memory for the drive's data",
+            where="--memory",
+            found=size_text(plan.memory_bytes),
+            accepted=[f"up to {size_text(available_bytes())}"],
+        )
+    require_tool("losetup", "mount")
+    if plan.file_system:
+        require_tool(f"mkfs.{plan.file_system}", FILE_SYSTEMS[plan.file_system])
+        require_tool("mount", "mount")
+    if plan.at is not None:
+        check_mount_point(plan.at)
+
+
+def require_rights() -> None:
+    """Raise `BadInput` unless this process may mount and /dev/fuse opens."""
+    if os.geteuid() != 0:
+        raise BadInput(
+            "serving a drive needs root, to mount it and to make a loop device",
+            where="serve",
+            found=f"user {os.geteuid()}",
+            hint="Run it with sudo; `tameshi doctor` lists what this machine lacks.",
+        )
+    for node in ("/dev/fuse", "/dev/loop-control"):
+        try:
+            os.close(os.open(node, os.O_RDWR))
+        except OSError as error:
+            raise BadInput(
+                "a device of the kernel does not open",
+                where=node,
+                found=error.strerror or "",
+                hint="`tameshi doctor` says how to provide it.",
+            ) from None
+
+
+def check_mount_point(path: Path) -> None:
+    """Refuse a mount point that exists and is not an empty directory, or is one already."""
+    real = Path(os.path.realpath(path))
+    if any(mount.point == real for mount in mounts()):
+        raise _no_mount_point(real, "a mount point in use")
+    if not os.path.lexists(real):
+        if not real.parent.is_dir():
+            raise _no_mount_point(real, f"no directory {real.parent}")
+        return
+    if not real.is_dir():
+        raise _no_mount_point(real, "not a directory")
+    entries = sorted(os.listdir(real))
+    if entries:
+        raise _no_mount_point(real, f"{len(entries)} entries, such as {entries[0]}")
+
+
+def _no_mount_point(path: Path, found: str) -> GuardRefusal:
+    return GuardRefusal(
+        "nothing is mounted here",
+        where=str(path),
+        found=found,
+        accepted=["an empty directory", "a path that does not exist yet"],
+    )
+
+
+def size_of(asked: int | None, model: str, capacity_bytes: int) -> int:
+    """Return the bytes to serve: a disk whole, another drive up to the default."""
+    if asked is not None:
+        return min(asked, capacity_bytes)
+    return capacity_bytes if model == "hdd" else min(capacity_bytes, DEFAULT_BYTES)
+
+
+def default_memory() -> int:
+    """Return the memory that stored data may take by default."""
+    return int(available_bytes() * MEMORY_SHARE)
+
+
+def without_capacitor(device: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a flash drive without power-loss protection; raise `BadInput` for any other."""
+    buffer = device.get("flash", {}).get("buffer", {})
+    if not buffer.get("power_loss_protection"):
+        raise BadInput(
+            "this drive has no capacitor",
+            where="--without-capacitor",
+            accepted=["a flash drive with power-loss protection"],
+        )
+    kept = {key: value for key, value in buffer.items() if key != "power_loss_protection"}
+    return {"flash": {**device["flash"], "buffer": kept}}
+
+
+def check_lies(lies: Sequence[str]) -> None:
+    """Raise `BadInput` for an unknown lie."""
+    for lie in lies:
+        if lie not in LIES:
+            raise BadInput("unknown promise to break", where="--lie", found=lie, accepted=LIES)

@@ -1,0 +1,98 @@
+"""Words of a served drive: its description, its live line, the result of a power cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tameshi.core.units import format_value
+from tameshi.guard import size_text
+from tameshi.serve.plans import ServePlan
+
+KINDS = ("read", "write", "flush", "trim")
+SHORT_SHARE = 0.05
+"""Share of answers below the path's time from which a warning tells it."""
+PLURALS = {"read": "reads", "write": "writes", "flush": "flushes", "trim": "trims"}
+
+
+def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, Path]) -> list[str]:
+    """Return lines on a drive that is ready."""
+    size = size_text(status["capacity_bytes"])
+    whole = size_text(plan.capacity_bytes)
+    of = "" if status["capacity_bytes"] >= plan.capacity_bytes // 4096 * 4096 else f" of {whole}"
+    lines = [f"{plan.profile}: {size}{of}, {plan.description}"]
+    lines += [f"{kind}: {path}" for kind, path in places.items()]
+    door = {"ring": "FUSE over io_uring", "plain": "plain FUSE"}[status["door"]]
+    offset = format_value("latency", status["offset_ns"])
+    lines.append(f"path: {door}; its {offset} per request are taken off the modelled latencies")
+    return [*lines, *warnings(plan, status)]
+
+
+def warnings(plan: ServePlan, status: Mapping[str, Any]) -> list[str]:
+    """Return sentences on what this drive does not do as its profile says."""
+    found = []
+    if plan.lies:
+        found.append("warning: this drive acknowledges flushes at once, and ignores them")
+    if not status["real_time"]:
+        found.append("warning: no real-time priority: latencies exceed the model's under load")
+    if not status["processors_awake"]:
+        found.append("warning: idle processors sleep: each request takes some 40 µs more")
+    return found
+
+
+def shortfalls(status: Mapping[str, Any]) -> list[str]:
+    """Return a warning for each operation that the path cannot serve as fast as the model."""
+    found = []
+    for kind in KINDS[:3]:
+        figures = status["operations"][kind]
+        share = figures["short"] / max(figures["operations"], 1)
+        if share > SHORT_SHARE:
+            missing = format_value("latency", figures["short_ns"] / figures["short"])
+            found.append(
+                f"warning: {share:.0%} of {PLURALS[kind]} have a modelled latency below the "
+                f"path's own time, and take {missing} more on average"
+            )
+    return found
+
+
+def status_line(now: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
+    """Return one line: rates since `before`, latencies modelled and met, lateness, memory."""
+    seconds = (now["elapsed_ns"] - (before["elapsed_ns"] if before else 0)) / 1e9
+    counts = {kind: _since(now, before, kind, "operations") / seconds for kind in KINDS}
+    moved = sum(_since(now, before, kind, "bytes") for kind in ("read", "write")) / seconds
+    parts = [f"{counts[kind]:,.0f} {PLURALS[kind]}/s" for kind in KINDS if counts[kind] >= 0.5]
+    text = ", ".join([*(parts or ["idle"]), f"{moved / 1e6:,.1f} MB/s"])
+    for kind in KINDS[:3]:
+        figures = now["operations"][kind]
+        if figures["operations"]:
+            modelled, met = (
+                format_value("latency", figures[key]["p50"]) for key in ("modelled_ns", "met_ns")
+            )
+            late = format_value("latency", figures["late_ns"]["p99"])
+            text += f" | {kind} {modelled} modelled, {met} met, late p99 {late}"
+    memory = f"{size_text(now['used_bytes'])} of {size_text(now['limit_bytes'])} memory"
+    refused = f", {now['refused_writes']} writes refused" if now["refused_writes"] else ""
+    return f"{text} | {memory}{refused}"
+
+
+def _since(
+    now: Mapping[str, Any], before: Mapping[str, Any] | None, kind: str, figure: str
+) -> float:
+    earlier = before["operations"][kind][figure] if before else 0
+    return float(max(now["operations"][kind][figure] - earlier, 0))
+
+
+def cut_text(cut: Mapping[str, Any]) -> str:
+    """Return a sentence on a power cut."""
+    acknowledged = (
+        f"{cut['lost_writes']} of {cut['acknowledged']} acknowledged writes not flushed are lost "
+        f"({size_text(cut['lost_bytes'])})"
+    )
+    under_way = f"{cut['stored_writes']} of {cut['under_way']} writes under way are stored"
+    text = f"power cut: {acknowledged}; {under_way}; {cut['torn_writes']} torn"
+    if cut.get("killed"):
+        text += f"; {cut['killed']} {'process' if cut['killed'] == 1 else 'processes'} killed"
+    if cut.get("mounted_ns"):
+        text += f"; mounted again after {format_value('latency', cut['mounted_ns'])}"
+    return text

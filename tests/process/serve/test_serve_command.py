@@ -1,0 +1,106 @@
+"""Refusals of `tameshi serve`, before anything is made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from command import tameshi
+
+from tameshi.commands import serve as command
+from tameshi.serve import plans, shortfalls, status_line
+from tameshi.serve.show import cut_text
+
+REFUSED = [
+    ("unknown drive", ["no-such-drive"], "no-such-drive"),
+    ("array", ["sas-6x146gb-raid10"], "cannot be served yet"),
+    ("file system", ["null", "--fs", "zfs"], "xfs or ext4"),
+    ("lie", ["null", "--lie", "atomic"], "flush"),
+    ("small", ["null", "--size", "10MiB"], "512.0 MiB or more"),
+    ("memory", ["null", "--memory", "900TiB"], "not so much memory"),
+    ("block at", ["null", "--block", "--at", "/tmp/x"], "no mount point"),
+    ("mount point in use", ["null", "--at", "/proc"], "a mount point in use"),
+    ("full folder", ["null", "--at", "{full}"], "1 entries, such as precious"),
+    ("file as mount point", ["null", "--at", "{full}/precious"], "not a directory"),
+    ("no parent", ["null", "--at", "{full}/a/b"], "no directory"),
+    ("no capacitor", ["null", "--without-capacitor"], "no capacitor"),
+    ("unknown message", ["ctl", "melt"], "cut, status or reset"),
+    ("no session", ["ctl", "cut", "--drive", "nowhere"], "nowhere"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
+)
+def test_bad_input_is_refused_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], expected: str
+) -> None:
+    monkeypatch.setattr(plans, "require_rights", lambda: None)
+    (tmp_path / "precious").write_text("data")
+    before = sorted(tmp_path.rglob("*"))
+    done = tameshi("serve", *(option.format(full=tmp_path) for option in options))
+    assert done.returncode == 2 and expected in " ".join(done.stderr.split()), done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_ordinary_user_is_told_to_become_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    done = tameshi("serve", "null")
+    assert done.returncode == 2 and "needs root" in done.stderr
+
+
+def test_disk_is_served_whole_and_flash_up_to_a_limit() -> None:
+    assert plans.size_of(None, "hdd", 146_000_000_000) == 146_000_000_000
+    assert plans.size_of(None, "flash", 480_000_000_000) == 64 << 30
+    assert plans.size_of(1 << 40, "flash", 480_000_000_000) == 480_000_000_000
+
+
+def test_status_line_names_rates_latencies_and_lateness() -> None:
+    quiet = {"p50": 0}
+    idle = {"operations": 0, "bytes": 0, "modelled_ns": quiet, "met_ns": quiet, "late_ns": quiet}
+    busy = {
+        "operations": 3000,
+        "bytes": 12_288_000,
+        "modelled_ns": {"p50": 80_000},
+        "met_ns": {"p50": 81_000},
+        "late_ns": {"p99": 9_000},
+    }
+    kinds = {"read": busy, "write": idle, "flush": idle, "trim": idle}
+    status = {
+        "elapsed_ns": 2_000_000_000,
+        "operations": kinds,
+        "used_bytes": 1 << 20,
+        "limit_bytes": 1 << 30,
+        "refused_writes": 2,
+    }
+    assert status_line(status) == (
+        "1,500 reads/s, 6.1 MB/s | read 80.0 µs modelled, 81.0 µs met, late p99 9.00 µs"
+        " | 1.0 MiB of 1.0 GiB memory, 2 writes refused"
+    )
+
+
+def test_latency_below_the_path_is_told_with_its_amount() -> None:
+    fast = {"operations": 10, "short": 4, "short_ns": 40_000}
+    slow = {"operations": 10, "short": 0, "short_ns": 0}
+    assert shortfalls({"operations": {"read": fast, "write": slow, "flush": slow}}) == [
+        "warning: 40% of reads have a modelled latency below the path's own time, and take "
+        "10.0 µs more on average"
+    ]
+
+
+def test_cut_is_told_with_losses_and_recovery() -> None:
+    cut = {
+        **{"lost_writes": 2, "acknowledged": 9, "lost_bytes": 8192, "stored_writes": 1},
+        **{"under_way": 3, "torn_writes": 1, "killed": 4, "mounted_ns": 300_000_000},
+    }
+    assert cut_text(cut) == (
+        "power cut: 2 of 9 acknowledged writes not flushed are lost (8.0 KiB); 1 of 3 writes "
+        "under way are stored; 1 torn; 4 processes killed; mounted again after 300 ms"
+    )
+
+
+def test_serve_command_announces_ctl_in_its_help() -> None:
+    assert command.app is not None
+    done = tameshi("serve", "--help")
+    assert "ctl" in done.stdout and "--without-capacitor" in done.stdout

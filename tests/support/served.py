@@ -1,0 +1,113 @@
+"""Served drives for tests: programs that run on them, and what a session may leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import arguments
+from disks import unable
+
+RING_SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
+SMALL = ("--size", "1GiB", "--memory", "256MiB")
+SECONDS = 120
+
+ON_DRIVE = """
+import json, os, subprocess, sys, time
+from pathlib import Path
+
+DEVICE, MOUNT = os.environ["TAMESHI_DEVICE"], Path(os.environ.get("TAMESHI_MOUNT", "/nowhere"))
+TAMESHI = [sys.executable, "-m", "tameshi"]
+
+def ctl(word):
+    line = [*TAMESHI, "serve", "ctl", word, "--drive", os.environ["TAMESHI_DRIVE"]]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+def put(path, data, flags=0):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    os.write(fd, data)
+    return fd
+
+found = {}
+"""
+
+
+def require_served_drives() -> None:
+    """Skip where no drive can be served; CI fails instead."""
+    for node in ("/dev/fuse", "/dev/loop-control"):
+        if os.geteuid() != 0 or not os.access(node, os.R_OK | os.W_OK):
+            unable(f"serving a drive needs root and {node}")
+
+
+def on_drive(tmp_path: Path, program: str, *options: str) -> dict[str, Any]:
+    """Run a program on a served drive; return what it put into `found`."""
+    script, out = tmp_path / "program.py", tmp_path / "found.json"
+    end = f"Path({str(out)!r}).write_text(json.dumps(found))\n"
+    script.write_text(ON_DRIVE + program + "\n" + end)
+    line = arguments("serve", *options, *SMALL, "--", sys.executable, script)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stderr
+    assert left() == []
+    return dict(json.loads(out.read_text()))
+
+
+@contextmanager
+def session(*options: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """Serve a drive by hand, until it is ready; kill what is left of it afterwards."""
+    line = arguments("serve", *options, *SMALL)
+    with subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr
+        lines = []
+        while line := process.stderr.readline():
+            lines.append(line)
+            if line.startswith("cut its power"):
+                break
+        else:
+            pytest.fail("".join(lines))
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+            process.communicate(timeout=SECONDS)
+
+
+def left() -> list[str]:
+    """Return mounts, loop devices, processes and folders of served drives."""
+    found = [
+        line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "tameshi-" in line
+    ]
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        text = backing.read_text().strip()
+        found += [text] if text.startswith("/run/tameshi/") else []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = process.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        found += [str(process)] if any(word.startswith(b"tameshi.serve.") for word in words) else []
+    root = Path("/run/tameshi")
+    found += [str(path) for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    return found
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, left()
+        time.sleep(0.05)

@@ -1,0 +1,100 @@
+"""End of served drives: by Ctrl-C, by the command's end, by SIGKILL; nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import arguments, tameshi_process
+from served import SMALL, left, require_served_drives, session, wait_for
+
+pytestmark = pytest.mark.xdist_group("served")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def served_drives() -> None:
+    require_served_drives()
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    point = tmp_path / "mounted"
+    with session("sas-15k-146gb", "--at", point) as process:
+        (point / "file").write_text("data")
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+        assert process.returncode == 0
+    assert left() == [] and not point.exists()
+
+
+def test_killed_session_leaves_nothing(tmp_path: Path) -> None:
+    point = tmp_path / "mounted"
+    with session("nvme-tlc-1tb-consumer", "--at", point) as process:
+        (point / "file").write_text("data")
+        process.kill()
+        wait_for(lambda: left() == [])
+    assert not point.exists()
+
+
+def test_killed_private_session_takes_its_programs_along(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    program = (
+        "import os, subprocess, sys, time; d = os.environ['TAMESHI_MOUNT']; "
+        "subprocess.Popen(['sleep', '987'], cwd=d, start_new_session=True); "
+        f"open({str(started)!r}, 'w').close(); time.sleep(987)"
+    )
+    line = arguments("serve", "null", *SMALL, "--", sys.executable, "-c", program)
+    with subprocess.Popen(line, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        wait_for(started.exists)
+        process.kill()
+        wait_for(lambda: left() == [])
+        wait_for(lambda: not _running("987"))
+
+
+def test_next_session_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    point = tmp_path / "mounted"
+    with session("null", "--at", point) as process:
+        name = next(Path("/run/tameshi").glob(f"*-{process.pid}"))
+        for pid in _running("tameshi.serve."):
+            os.kill(pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        time.sleep(0.2)
+        assert name.exists() and left()
+        done = tameshi_process("serve", "null", *SMALL, "--", "true")
+        assert done.returncode == 0, done.stderr
+        assert f"removed what a killed session left: {name.name}" in done.stderr
+    assert left() == [] and not point.exists()
+
+
+def test_stopped_session_does_not_stop_the_drive(tmp_path: Path) -> None:
+    point = tmp_path / "mounted"
+    with session("null", "--at", point) as process:
+        os.killpg(process.pid, signal.SIGSTOP)
+        line = ["dd", "if=/dev/zero", f"of={point}/file", "bs=4k", "count=64", "oflag=dsync"]
+        done = subprocess.run(line, capture_output=True, timeout=60, check=False)
+        os.killpg(process.pid, signal.SIGCONT)
+        assert done.returncode == 0
+    assert left() == []
+
+
+def test_command_decides_the_exit_status() -> None:
+    done = tameshi_process("serve", "null", *SMALL, "--", "sh", "-c", "exit 7")
+    assert done.returncode == 7, done.stderr
+    assert left() == []
+
+
+def _running(word: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(text.startswith(word.encode()) for text in words):
+            found.append(int(path.parent.name))
+    return found
