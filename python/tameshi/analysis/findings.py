@@ -7,6 +7,7 @@ from typing import Any
 
 from tameshi.analysis.series import Frames, Stretch, sampled, span_of
 from tameshi.analysis.stats import programs
+from tameshi.analysis.stats.checkpoint_lag import checkpoint_lag
 from tameshi.analysis.stats.endurance import Worn, worn
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.offered_load import Loaded
@@ -334,6 +335,7 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
     engine = (run.spec.engines or {})[run.spec.database.engine] if run.spec.database else None
     own_server = engine is not None and engine.dsn is not None
     counts: dict[str, Any] = {}
+    findings: list[Finding] = []
     told = part
     if "server" in frames.samples["subject"]:
         told = span_of(frames.server, programs.SERVER, part)
@@ -341,7 +343,9 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
         statements, transactions = programs.counted(server)
         counts = {"server_statements": statements, "server_transactions": transactions}
         counts["machine"] = machine
-    findings: list[Finding] = []
+        lag = checkpoint_lag(server)
+        if lag is not None:
+            findings.append(Finding("checkpoint", programs.SERVER, dict(grown=lag[0], log=lag[1])))
     for program in run.spec.phases[index].programs or ():
         ((word, settings),) = program.model_dump(mode="json").items()
         clients = settings.get("clients") or 1

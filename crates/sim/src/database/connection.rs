@@ -8,7 +8,7 @@ use super::port::Alarm;
 use super::store::Store;
 use super::tpcc::Undo;
 use super::undo_log::UndoSlot;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Random};
 use tameshi_workload::Queue;
 use tameshi_workload::program::{Client, Reply, Statement, Transaction};
 
@@ -151,10 +151,12 @@ pub(super) struct Connection {
     pub(super) arrived: Option<Nanos>,
     pub(super) changes: Changes,
     burst: Burst,
+    /// Variation of its work.
+    random: Random,
 }
 
 impl Connection {
-    pub(super) fn new(client: Client, now: Nanos) -> Self {
+    pub(super) fn new(client: Client, now: Nanos, random: Random) -> Self {
         Self {
             client,
             statement: Statement::default(),
@@ -170,6 +172,7 @@ impl Connection {
             arrived: None,
             changes: Changes { wrote: false, lsn: 0, undo: Vec::new(), undo_slot: UndoSlot::NONE, visits: Vec::new() },
             burst: Burst::default(),
+            random,
         }
     }
 
@@ -205,8 +208,10 @@ impl Connection {
         store.counters.spent(self.why, self.transaction.kind, end.saturating_sub(self.since));
     }
 
-    /// Begin work on a processor.
+    /// Begin work on a processor that takes `time` on average.
     pub(super) fn begin_work(&mut self, number: u32, time: Nanos, after: After, store: &mut Store) {
+        let varying = time * store.settings.cpu.variation / 1_000_000;
+        let time = time - varying + self.random.exponential(varying as f64) as Nanos;
         self.begin_burst(number, time, (after, WaitReason::Processor), store);
     }
 

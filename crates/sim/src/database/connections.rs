@@ -83,7 +83,8 @@ impl Connections {
         let client = |number| program.client(number, clients, seeds, &shared);
         let thinking = |number| client(number).thinking(spec.think_time(), number, seeds);
         self.list.clear();
-        self.list.extend((0..count).map(|number| Connection::new(thinking(number), now)));
+        let work = |number| Random::named(seeds.run, &format!("{}/work/{number}", phase.name));
+        self.list.extend((0..count).map(|number| Connection::new(thinking(number), now, work(number))));
         self.deliveries.clear();
         (self.waiting, self.in_flight) = (Occupancy::from(now), Occupancy::from(now));
         (self.ramp_end, self.done) = (now + phase.ramp.0, vec![(0, 0); count as usize]);

@@ -228,6 +228,8 @@ pub(super) struct Costs {
     pub(super) page_copy: Nanos,
     /// Look at a page of the LRU list.
     pub(super) pool_look: Nanos,
+    /// Random share of clients' work, in millionths.
+    pub(super) variation: u64,
     /// Slowdown while the other thread of a core works, in millionths.
     pub(super) sibling_penalty: u64,
     /// Round trip between client and server; no processor time.
@@ -262,6 +264,7 @@ impl Costs {
             page_write: here(costs.page_write.value),
             page_copy: if cached > 0 { here(costs.page_copy.value) } else { 0 },
             pool_look: pool.look.as_ref().map_or(0, |look| here(look.value)),
+            variation: costs.variation.value.0.into(),
             round_trip: costs.round_trip.value.0,
             sibling_penalty: host
                 .and_then(|host| host.model.sibling_penalty.as_ref())

@@ -3,7 +3,7 @@
 use crate::support::{SECOND, assert_close, flash, flash_drive, null, sourced, xpoint};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tameshi_base::units::{Size, Time};
+use tameshi_base::units::{Share, Size, Time};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_spec::profile::{Device, EngineModel, EngineProfile, Innodb};
 use tameshi_spec::run::{Node, RunSpec, Start};
@@ -134,6 +134,7 @@ pub fn round_costs(spec: &mut RunSpec) {
     let cpu = &mut model.cpu;
     (cpu.statement, cpu.commit, cpu.page_get) = (cost(50_000), cost(10_000), cost(1_000));
     (cpu.row, cpu.change, cpu.page_read) = (cost(2_000), cost(5_000), cost(0));
+    cpu.variation = sourced(Share(0));
 }
 
 #[test]

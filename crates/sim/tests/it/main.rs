@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read files and start threads")]
 
+mod added_work;
 mod arbitration;
 mod calibration;
 mod change_buffer;

@@ -107,6 +107,9 @@ pub struct EngineCosts {
     pub page_write: Sourced<Time>,
     /// Copying a page to or from the host's page cache, with the call.
     pub page_copy: Sourced<Time>,
+    /// Share of a statement's and a commit's processor time that varies at random, exponentially
+    /// distributed about its mean. Without variation, clients commit in step.
+    pub variation: Sourced<Share>,
     /// From an answer's end to the next statement of the same client, without any processor here:
     /// network and the client's own machine.
     pub round_trip: Sourced<Time>,

@@ -263,6 +263,11 @@ REASONS = {
         "applies them: {subject}",
         "書き込みの応答が複製側の適用より速く、複製の遅れが際限なく増大：{subject}",
     ),
+    "checkpoint": (
+        "no steady state: the checkpoint age grows, as pages are changed faster than written: "
+        "{subject}",
+        "定常状態ではない：ページの変更が書き込みより速く、チェックポイント経過量が増大：{subject}",
+    ),
     "worn_out": (
         "cells are worn beyond the endurance of the drive's profile: {subject}",
         "セルの摩耗がプロファイルの耐久性を超過：{subject}",
