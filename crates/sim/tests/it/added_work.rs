@@ -1,12 +1,12 @@
 //! Signs of differences: in steady state a database with more work, a slower storage or a smaller
 //! pool is never faster.
 
-use crate::database::{KEYS, Left, MARIADB, MYSQL_57, MYSQL_80, OLTP, TPCC, drive, model, run, spec};
+use crate::database::{KEYS, Left, MARIADB, MYSQL_57, MYSQL_80, OLTP, drive, model, run, spec};
 use crate::support::{flash, flash_drive, grid, raid1, replica, sourced, xpoint};
 use tameshi_base::units::{Share, Size, Time};
-use tameshi_spec::profile::Device;
+use tameshi_spec::profile::{Device, Simulated, Written};
 use tameshi_spec::run::{Node, RunSpec, Start};
-use tameshi_spec::study::{Acknowledge, Doublewrite, ReadBalance};
+use tameshi_spec::study::{Doublewrite, Protocol, ReadBalance};
 
 /// Tolerated gain by chance.
 const CHANCE: f64 = 1.02;
@@ -17,7 +17,7 @@ type Burden = (&'static str, fn(&mut RunSpec));
 const BURDENS: [Burden; 6] = [
     ("pages written twice", |spec| spec.engines["mysql"].doublewrite = Some(Doublewrite::On)),
     ("a mirror member", |spec| around(spec, |of| raid1(2, of, ReadBalance::default()))),
-    ("a replica across a link", |spec| around(spec, |of| replica(of, 50_000, 1_250_000_000, Acknowledge::default()))),
+    ("a replica across a link", |spec| around(spec, |of| replica(of, 50_000, 1_250_000_000, Protocol::default()))),
     ("a slower device", |spec| match device(spec) {
         Device::Flash(drive) => {
             drive.controller.write_overhead = sourced(Time(20_000));
@@ -27,7 +27,7 @@ const BURDENS: [Burden; 6] = [
         other => panic!("{other:?}"),
     }),
     ("longer statements", |spec| model(spec).cpu.statement = sourced(Time(90_000))),
-    ("half of the pool", |spec| spec.engines["mysql"].buffer_pool = Some(Size(12 << 20))),
+    ("a pool smaller than the data", |spec| spec.engines["mysql"].buffer_pool = Some(Size(12 << 20))),
 ];
 
 fn around(spec: &mut RunSpec, stack: impl FnOnce(Node) -> Node) {
@@ -42,10 +42,11 @@ fn device(spec: &mut RunSpec) -> &mut Device {
     }
 }
 
-/// A run in steady state: pages come warm, and the log is so small that checkpoints never end.
+/// A run in steady state without reads: all pages are in the pool, and the log is so small that
+/// checkpoints never end.
 fn steady(profile: &str, device: Device, program: &str, clients: u32) -> RunSpec {
     let program = program.replace("clients = 4", &format!("clients = {clients}"));
-    let mut spec = spec(profile, device, "24 MiB", &program, 4_000);
+    let mut spec = spec(profile, device, "64 MiB", &program, 4_000);
     (spec.start, spec.phases[0].ramp) = (Start::Warm, Time(1_000_000_000));
     let engine = &mut spec.engines["mysql"];
     (engine.redo_log, engine.doublewrite) = (Some(Size(8 << 20)), Some(Doublewrite::Off));
@@ -87,10 +88,11 @@ fn added_work_never_gains_in_steady_state() {
 #[test]
 fn spare_flash_never_loses_in_steady_state() {
     let with_spare = |share| {
-        let mut drive = flash_drive(64 << 20);
+        let mut drive = flash_drive(256 << 20);
         drive.over_provisioning = sourced(Share(share));
-        let mut spec = steady(MYSQL_57, flash(drive), TPCC, 8);
-        spec.storage[0].size = Size(60 << 20);
+        drive.simulated = Simulated { written: Written::Steady, ..Simulated::default() };
+        let mut spec = steady(MYSQL_57, flash(drive), KEYS, 16);
+        spec.storage[0].size = Size(256 << 20);
         transactions(&run(&spec))
     };
     let (little, more) = (with_spare(150_000), with_spare(500_000));
