@@ -214,10 +214,12 @@ def asked(
         costs=ask.costs_of(storages, tables, price or (), power or ()),
         varied=tuple(varied) if sensitivity else (),
     )
-    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     question, left = ask.with_capacity(question, out)
-    asking = ask.Asking(question, left, out, jobs, refine, reproduce)
-    _conduct(asking, tables, lang, fresh)
+    _conduct(ask.Asking(question, left, out, jobs, refine, _reproduce()), tables, lang, fresh)
+
+
+def _reproduce() -> list[str]:
+    return [shlex.join(["tameshi", *sys.argv[1:]])]
 
 
 MOST_ROW_BYTES = 8000

@@ -33,8 +33,8 @@ impl Draws {
 const STEP_BITS: u32 = 8;
 const STEPS: usize = 1 << STEP_BITS;
 
-/// Steps of equal probability with the times at their bounds.
-type Steps = Box<[Nanos; STEPS + 1]>;
+/// Times at the bounds of steps of equal probability, in nanoseconds.
+type Steps = [u32; STEPS + 1];
 
 /// The same distribution for a hot path: a draw is one random number and one look-up.
 ///
@@ -50,8 +50,8 @@ impl FastDraws {
     pub(super) fn new(points: &[LatencyPoint]) -> Self {
         let exact = Draws::new(points);
         let bounds = |from: u64, of: u64| -> Steps {
-            let bound = |step: usize| exact.at(from + (WHOLE - from) * step as u64 / of);
-            Box::new(std::array::from_fn(bound))
+            let bound = |step: usize| exact.at(from + (WHOLE - from) * step as u64 / of).min(u32::MAX.into()) as u32;
+            std::array::from_fn(bound)
         };
         let all = STEPS as u64;
         Self { steps: bounds(0, all), top: bounds(WHOLE * (all - 1) / all, all) }
@@ -66,10 +66,10 @@ impl FastDraws {
 
     /// Return the time that the highest bits select.
     #[inline(always)]
-    fn within(steps: &[Nanos; STEPS + 1], bits: u64) -> Nanos {
+    fn within(steps: &Steps, bits: u64) -> Nanos {
         let step = (bits >> (u64::BITS - STEP_BITS)) as usize;
         let between = (bits << STEP_BITS) >> u32::BITS;
-        let (least, most) = (steps[step], steps[step + 1]);
+        let [least, most] = [steps[step], steps[step + 1]].map(Nanos::from);
         least + (((most - least) * between) >> u32::BITS)
     }
 }

@@ -112,8 +112,8 @@ fn parity_array_streams_faster_than_one_disk() {
     };
     // Whole rows only: five members' data at once.
     assert_close(ratio(constant()), 5.0, 0.05, "six members without mechanics");
-    // Three rows are under way at most: a disk that is done with its parts before the others loses a
-    // revolution. Without joining the array was slower than one disk.
+    // Three rows are under way at most: a disk that is done with its parts before the others loses
+    // a revolution. Without joining the array was slower than one disk.
     let found = ratio(leaf(device_of_profile("sas-15k-300gb")));
     assert!(found > 1.8, "six disks are {found} times as fast as one");
 }
@@ -198,7 +198,7 @@ fn sequential_reads_stay_on_one_member() {
     let commands: Vec<_> =
         (0..50).map(|id| (100 * MS, command(id, CommandKind::Read, 40_960 + id * 4096, 4096))).collect();
     let one = leaf(hdd(with_read_ahead(disk(), 1 << 20)));
-    // One member serves all of them, with its read-ahead; the first one after a rotation of its own.
+    // One member serves all of them, with its read-ahead. The first one has its own rotation.
     assert_eq!(ends(&raid1(2, one.clone(), ReadBalance::RoundRobin), &commands)[1..], ends(&one, &commands)[1..]);
 }
 

@@ -3,6 +3,7 @@
 
 mod array;
 pub mod catalog;
+mod distribution;
 mod drive_link;
 mod engine;
 mod flash;
@@ -19,6 +20,7 @@ mod xpoint;
 
 pub use array::{ArrayProfile, SourcedCache, SourcedOverProvisioned, SourcedRaid, SourcedReplica, SourcedStack};
 pub(crate) use array::{cache_error, rebuild_error};
+pub use distribution::LatencyPoint;
 pub(crate) use engine::engine_error;
 pub use engine::{
     Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
@@ -41,7 +43,7 @@ pub use null::NullProfile;
 pub use pcie::Pcie;
 pub(crate) use pcie::pcie_error;
 pub(crate) use range::ProfileError;
-pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
+pub use volume::{Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
 use schemars::JsonSchema;

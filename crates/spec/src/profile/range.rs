@@ -1,6 +1,5 @@
 //! Ranges of the values of a profile, and the errors of values outside.
 
-use super::LatencyPoint;
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
@@ -57,16 +56,6 @@ pub(super) fn conflict(path: &[&'static str], message: &str, accepted: &str) -> 
 /// Error of a value that is wrong by itself: it shows the value found.
 pub(super) fn bad_value(path: &[&'static str], message: &str, accepted: &str) -> Option<ProfileError<'static>> {
     conflict(path, message, accepted).map(|found| ProfileError { kind: InputErrorKind::BadValue, ..found })
-}
-
-/// Return why points are no distribution of times; `None` if they are one.
-pub(super) fn no_distribution(points: &[LatencyPoint]) -> Option<&'static str> {
-    let ends = [points.first(), points.last()].map(|point| point.map(|point| point.share));
-    if ends != [Some(Share(0)), Some(Share::WHOLE)] {
-        return Some("a distribution begins at 0 % and ends at 100 %");
-    }
-    let rises = points.is_sorted_by(|one, next| one.share < next.share && one.time <= next.time);
-    (!rises).then_some("shares of a distribution rise from point to point, and times never fall")
 }
 
 /// Sizes that follow from other values, in one unit and rounded inwards to three digits or more.

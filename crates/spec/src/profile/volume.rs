@@ -2,13 +2,12 @@
 //! it.
 
 use super::Sourced;
-use super::range::{
-    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, TIME, US, capacity, conflict, no_distribution, or_none, outside,
-};
+use super::distribution::{LatencyPoint, no_distribution};
+use super::range::{COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, TIME, US, capacity, conflict, or_none, outside};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
-use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_base::units::{Rate, Size, Time};
 
 /// A volume: latencies, parallel commands, a processor that serves them one after the other, and
 /// rate limits.
@@ -57,17 +56,6 @@ pub struct VolumeService {
     /// sleeps and must be woken; only with `rounds`. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<Sourced<Time>>,
-}
-
-/// A point of a distribution: that share of all draws takes at most this time. Between points it is
-/// linear; the first point is at 0 %, the last at 100 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LatencyPoint {
-    /// Share of all draws.
-    pub share: Share,
-    /// The time that these take at most.
-    pub time: Time,
 }
 
 /// Rates that reads and writes share.

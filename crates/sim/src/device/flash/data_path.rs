@@ -30,7 +30,7 @@ pub(super) struct DataPath {
     pub(super) slots: Slots,
     processors: Processors,
     /// Jitter of reads and of writes.
-    jitter: [Option<Jitter>; 2],
+    jitter: [Option<Box<Jitter>>; 2],
     link: HostLink,
     buffer: WriteBuffer,
     pub(super) backend: Backend,

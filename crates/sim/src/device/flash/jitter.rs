@@ -16,15 +16,16 @@ pub(super) struct Jitter {
 
 impl Jitter {
     /// Return the jitter of reads and of writes that a profile states.
-    pub(super) fn of(profile: &FlashProfile, seeds: &SeedPath) -> [Option<Self>; 2] {
+    pub(super) fn of(profile: &FlashProfile, seeds: &SeedPath) -> [Option<Box<Self>>; 2] {
         let Some(jitter) = &profile.jitter else { return [None, None] };
         [("jitter/read", &jitter.read.value), ("jitter/write", &jitter.write.value)]
-            .map(|(purpose, points)| Some(Self { draws: FastDraws::new(points), random: seeds.stream(purpose) }))
+            .map(|(purpose, points)| Self { draws: FastDraws::new(points), random: seeds.stream(purpose) })
+            .map(|jitter| Some(Box::new(jitter)))
     }
 
     /// Draw the delay of one command; zero without a jitter.
     #[inline(always)]
-    pub(super) fn draw(of: &mut Option<Self>) -> Nanos {
+    pub(super) fn draw(of: &mut Option<Box<Self>>) -> Nanos {
         match of {
             None => 0,
             Some(jitter) => jitter.draws.draw(&mut jitter.random),

@@ -67,18 +67,17 @@ impl Joining {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_unstable_by_key(|&number| (ops.get(number).command.offset_bytes, number));
         let mut ready = std::mem::take(&mut self.ready);
-        let (mut at, mut held_to) = (0, None);
+        let (mut at, mut before) = (0, None);
         while at < waiting.len() {
             let group = group(&waiting, at, ops, row_bytes);
             let (begin, end) = group.bytes;
             let is_whole = begin.next_multiple_of(row_bytes) + row_bytes <= end;
-            if !is_whole && (held_to == Some(begin) || self.adjoins(begin, end)) {
+            if !is_whole && (before == Some(begin) || self.adjoins(begin, end)) {
                 self.held.extend_from_slice(&waiting[group.first..group.end]);
-                held_to = Some(end);
             } else {
                 ready.push(chain(&waiting[group.first..group.end], group.bytes, ops));
             }
-            at = group.end;
+            (at, before) = (group.end, Some(end));
         }
         waiting.clear();
         self.waiting = std::mem::replace(&mut self.held, waiting);

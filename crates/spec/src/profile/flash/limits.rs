@@ -3,15 +3,15 @@
 use super::geometry::flash_geometry_conflict;
 use super::slc_cache::{cache_conflict, cache_limits, idle_conflict, idle_limits};
 use super::{CleaningPolicy, FlashProfile, Jitter};
-use crate::profile::LatencyPoint;
+use crate::profile::distribution::{LatencyPoint, no_distribution};
 use crate::profile::drive_link::{
     FASTEST_ELECTRONICS, FASTEST_LINK, MOST_FUNCTIONS, SLOWEST_ELECTRONICS, SLOWEST_LINK, deepest, link_conflict,
     link_limits,
 };
 use crate::profile::power::{power_conflict, power_limits};
 use crate::profile::range::{
-    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SHARE, SIZE, TIME, US, bad_value, capacity, conflict,
-    no_distribution, or_none, outside,
+    COUNT, Limit, MB_PER_S, MS, ProfileError, RATE, SHARE, SIZE, TIME, US, bad_value, capacity, conflict, or_none,
+    outside,
 };
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Size;
@@ -22,7 +22,7 @@ const MOST_DRAWN: u32 = 1_000;
 
 /// Longest jitter of half of all commands, and of any.
 const TYPICAL_JITTER: u64 = 400 * US;
-const LONGEST_JITTER: u64 = 10_000 * MS;
+const LONGEST_JITTER: u64 = 4_000 * MS;
 
 pub(in crate::profile) fn flash_drive(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let mut limits = nand_limits(flash);
@@ -170,7 +170,7 @@ fn jitter_error(jitter: &Jitter) -> Option<ProfileError<'static>> {
         let is_slow = |point: &LatencyPoint| {
             point.time.0 > if point.share.0 <= 500_000 { TYPICAL_JITTER } else { LONGEST_JITTER }
         };
-        let slow = "no drive takes so much longer: more than 400 us for half of all commands, or 10 s for any";
+        let slow = "no drive takes so much longer: more than 400 us for half of all commands, or 4 s for any";
         let why = no_distribution(points).or_else(|| points.iter().any(is_slow).then_some(slow))?;
         bad_value(&["flash", "jitter", key], why, accepted)
     })
