@@ -297,8 +297,8 @@ impl Worker {
         stats.started(slip, start.saturating_sub(at.max(free)));
     }
 
-    /// Queue a delivery that arrived at `since` for the background client if deliveries are deferred;
-    /// the terminal is then done with it.
+    /// Queue a delivery that arrived at `since` for the background client if deliveries are
+    /// deferred; the terminal is then done with it.
     fn queued(&mut self, since: Nanos, now: Nanos) -> bool {
         let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.deferred_sender) else {
             return false;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tameshi.analysis.series import Frames, Stretch, sampled, span_of
+from tameshi.analysis.series import Frames, Stretch, covered, sampled
 from tameshi.analysis.stats import programs
 from tameshi.analysis.stats.checkpoint_lag import checkpoint_lag
 from tameshi.analysis.stats.endurance import Worn, worn
@@ -338,7 +338,7 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
     findings: list[Finding] = []
     told = part
     if "server" in frames.samples["subject"]:
-        told = span_of(frames.server, programs.SERVER, part)
+        told = covered(frames.server, programs.SERVER, part)
         server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
         statements, transactions = programs.counted(server)
         counts = {"server_statements": statements, "server_transactions": transactions}
@@ -351,7 +351,8 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
         clients = settings.get("clients") or 1
         data = frames.window(run.spec.repetition, index, word, part)
         compared = frames.window(run.spec.repetition, index, word, told)
-        limits = client_findings(word, clients, data, **counts, compared=compared) if counts else []
+        over: dict[str, Any] = {"compared": compared, "spans": len(told.spans)}
+        limits = client_findings(word, clients, data, **counts, **over) if counts else []
         blamed = any(finding.level == "invalid" for finding in limits)
         findings += limits if blamed else [*limits, *program_unserved(word, clients, data)]
         kinds = [name for name in frames.by_stream if name.startswith(f"{word}.")] or [word]

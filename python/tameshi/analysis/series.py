@@ -20,6 +20,9 @@ SCHEDULED = ("load.started", "load.late", "load.unserved")
 Arrivals that no client began have no type and count for the program.
 """
 
+GAP_NS = 1_000_000
+"""Time between two rows from which on rows are missing."""
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -133,14 +136,23 @@ class Frames:
             self.by_stream[word] = merged
 
 
-def span_of(frame: Any, subject: str, part: Stretch) -> Stretch:
-    """Return the time of the sampler's rows of a subject that lie entirely in a stretch."""
+def covered(frame: Any, subject: str, part: Stretch) -> Stretch:
+    """Return the time of the sampler's rows of a subject that lie entirely in a stretch.
+
+    A span ends where rows are missing: the server was away.
+    """
     rows = frame.filter(pl.col("subject") == subject).select("t_ns", "dt_ns").unique()
-    spans = []
+    times = sorted((t - dt, t) for t, dt in rows.iter_rows())
+    spans: list[tuple[int, int]] = []
     for begin, end in part.spans:
-        inside = [(t - dt, t) for t, dt in rows.iter_rows() if t - dt >= begin and t <= end]
-        if inside:
-            spans.append((min(inside)[0], max(t for _, t in inside)))
+        joins = False
+        for first, last in times:
+            if first >= begin and last <= end:
+                if joins and first <= spans[-1][1] + GAP_NS:
+                    spans[-1] = (spans[-1][0], last)
+                else:
+                    spans.append((first, last))
+                joins = True
     return Stretch(f"{part.name}/{subject}", spans, steady=False)
 
 

@@ -55,14 +55,14 @@ class DataDirectory:
         self._product = product
         data = guard.claim_data_directory(plan)
         self.home = Home(plan.path, data, port)
-        self._lock = self._locked()
+        self._lock: int | None = self._locked()
         try:
             with suppress(FileExistsError):
                 self.home.run.mkdir(mode=0o700)
             self._hand_over()
             require_reach(self._account, self.home.data)
         except BaseException:
-            os.close(self._lock)
+            self._unlock()
             if self._made:
                 guard.remove_folder(plan.path)
             raise
@@ -84,11 +84,17 @@ class DataDirectory:
     def let_go(self) -> Iterator[None]:
         """Close all files in it for a while, so that its file system can be unmounted and
         mounted."""
-        os.close(self._lock)
+        self._unlock()
         try:
             yield
         finally:
             self._lock = self._locked()
+
+    def _unlock(self) -> None:
+        """Close the lock, unless a failure has left it closed."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            os.close(lock)
 
     def _hand_over(self) -> None:
         for folder in (self.home.data, self.home.run):
@@ -126,7 +132,7 @@ class DataDirectory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
+        self._unlock()
 
 
 class PrivateServer:

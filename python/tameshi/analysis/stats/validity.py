@@ -166,14 +166,16 @@ def client_findings(
     server_statements: float | None = None,
     server_transactions: float | None = None,
     compared: WindowData | None = None,
+    spans: int = 1,
 ) -> list[Finding]:
     """Return whether a program's clients were the limit, and whether their counts match the
     server's.
 
     `data` is the program's window; `server_statements` and `server_transactions` per second are the
-    server's own counts, if any, over the time of `compared`, the same window by default. A thread
-    that is always busy never waits for an answer; clients that take half of a machine without idle
-    time leave too little to the server. Does not apply to an embedded database.
+    server's own counts, if any, over the time of `compared`, which has `spans` spans; by default it
+    is the same window. A thread that is always busy never waits for an answer; clients that take
+    half of a machine without idle time leave too little to the server. Does not apply to an
+    embedded database.
     """
     results: list[Finding] = []
     cpu = sum(data.counters.get("load.cpu_ns", ())) / (threads * data.length_ns or 1)
@@ -191,8 +193,8 @@ def client_findings(
         counted = sent / window.length_ns * 1e9 if window.length_ns else 0.0
         if of_server and counted:
             apart = abs(of_server - counted) / counted
-            # Both ends of the compared time may be off by a part of an interval.
-            edge = max(window.lengths_ns, default=0) / window.length_ns
+            # Both ends of a span may be off by a part of an interval.
+            edge = spans * max(window.lengths_ns, default=0) / window.length_ns
             if apart > max(COUNTS_APART, edge):
                 results.append(Finding(code, subject, {"apart": apart}))
     return results
