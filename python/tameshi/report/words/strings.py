@@ -728,7 +728,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "doubt.levels": ("{count} levels of {axis}", "{axis}の{count}水準"),
     "list.or": (" or ", "・"),
     "list.also": (", and ", "、"),
-    "doubt.and_warnings": (" {count} more have warnings.", "ほかに{count}セルが要注意。"),
+    "doubt.and_warnings": (" Warnings for {count} more.", "ほかに{count}セルが要注意。"),
     "note.crossed": ("{sign} invalid: {reasons}.", "{sign} 無効：{reasons}。"),
     "table.answer_at": ("{metric}, {place}", "{place}の{metric}"),
     "table.answer_percent": ("{metric}; {base} = 100 %", "{metric}（{base}を100 %とする）"),
