@@ -77,6 +77,7 @@ def _worded(inputs: ReportInputs, lang: str) -> tuple[View, Text]:
 def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
     return {
         "id": figure.id,
+        "is_grid": figure.columns > 1,
         "title": text.phrase(figure.title),
         "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
         "plot": draw(figure, text),

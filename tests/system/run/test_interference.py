@@ -20,6 +20,6 @@ def test_interference_report_names_disturbances_of_commit(quick_study):
     assert beside > 1.5 * alone, "compaction delays commits"
     report = tameshi("report", folder, "--format", "md").stdout
     matrix = report.split("## Interference")[1].split("## ")[0]
-    (row,) = (line for line in matrix.splitlines() if line.startswith("| log · commit |"))
+    (row,) = (line for line in matrix.splitlines() if line.startswith("| log ("))
     assert row.count("|") == 9
     assert f"({beside / alone:.3g}"[:4] in row

@@ -194,7 +194,7 @@ def test_lone_column_lists_its_few_rows() -> None:
 def test_many_columns_have_their_common_extremes() -> None:
     results = house({"table": [{"rows": "size", "columns": ["storage", "pool"]}]})
     assert sentence(results) == (
-        "1.00 k at size 80, flash · large, 50.0 at size 240, disk · small."
+        "From 1.00 k at size 80, flash · large down to 50.0 at size 240, disk · small."
     )
 
 

@@ -68,7 +68,8 @@ def test_scans_are_reported_by_time() -> None:
         0
     ]
     assert first == (
-        "Effect of each change — Measured: Storage pcie takes 30.0 s, 0.750 × the 40.0 s of sata."
+        "Effect of each change — Measured: Storage PCI Express takes 30.0 s, 0.750 × the 40.0 s "
+        "of SATA."
     )
 
 

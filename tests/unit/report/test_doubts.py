@@ -69,7 +69,7 @@ def test_invalid_end_of_an_axis_is_a_range() -> None:
 def test_warnings_are_counted_next_to_invalid_cells() -> None:
     warned = {("random", "8"): ("warning", DRIFT)}
     (said,) = sentences(view({**END, **warned}), Text())
-    assert said.endswith("where the processors were full. 1 more have warnings.")
+    assert said.endswith("where the processors were full. Warnings for 1 more.")
     assert sentences(view(warned), Text()) == [
         "Warnings for 1 of 8 cells: random at depth 8, where nothing completed."
     ]

@@ -42,8 +42,12 @@ def named(facts: dict[str, Any], lang: str = "en") -> str:
         ({"read_share": None}, "4 KiB random", "4 KiB ランダム"),
         ({"pattern": None, "read_share": None}, "4 KiB", "4 KiB"),
         ({"block_bytes": None, "pattern": "strided"}, "strided read", "等間隔の読み出し"),
-        ({"commits": True, "read_share": 0.0}, "4 KiB commit", "4 KiB コミット"),
-        ({"block_bytes": 1 << 20}, "1 MiB random read", None),
+        (
+            {"commits": True, "read_share": 0.0},
+            "4 KiB random write with sync",
+            "4 KiB ランダム書き込み＋同期",
+        ),
+        ({"block_bytes": 1 << 20, "commits": True}, "1 MiB random read with sync", None),
         ({"alone": False}, "small (4 KiB random read)", "small（4 KiB ランダム読み出し）"),
     ],
 )
@@ -59,10 +63,16 @@ def test_streams_that_do_the_same_keep_their_names() -> None:
     assert names == {"a": "a (4 KiB random read)", "b": "b (4 KiB random read)"}
 
 
-def test_name_of_a_phase_is_not_replaced() -> None:
+def test_name_of_a_phase_stays_next_to_the_description() -> None:
     view = read_results(results({"fill": ALONE}, phase="fill"))
+    assert named_streams(view, Text()) == {"fill": "fill (4 KiB random read)"}
+
+
+def test_name_of_an_axis_is_not_replaced() -> None:
+    axis = {"name": "fill", "varies": "within", "levels": ["1", "2"]}
+    view = read_results(results({"fill": ALONE}) | {"axes": [axis]})
     assert named_streams(view, Text()) == {}
-    (figure,) = plain_figures(view, "fill")
+    (figure,) = plain_figures(view, "p")
     assert figure.name == ("read",)
 
 

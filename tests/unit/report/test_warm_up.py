@@ -107,3 +107,15 @@ def test_rate_of_a_cold_start_is_the_plot_of_the_first_screen() -> None:
     (chief,) = plots.chief(page)
     assert chief.title.key == "figure.over_time_statements"
     assert chief.id not in {figure.id for figure in plots.others(page)}
+
+
+def test_several_phases_are_named_and_compared_by_their_cells() -> None:
+    data, sampling = results(), {"low": None, "high": None, "runs": 1}
+    rate = {"metric": "transaction.rate", "subject": "tpcc", "value": 9.0, "sampling": sampling}
+    data["cells"] += [{**cell, "phase": "failed"} for cell in data["cells"]]
+    data["cells"] = [{**cell, "estimates": [rate]} for cell in data["cells"]]
+    again = [{**each, "name": each["name"].replace("run", "failed")} for each in SERIES]
+    page = Page(read_results(data), ReportInputs(data, series=[*SERIES, *again]), Text())
+    told = warm_up.answers(page.view, page.inputs.series, page.text)
+    assert [answer.topic for answer in told] == ["Warm-up in “run”", "Warm-up in “failed”"]
+    assert [figure.id for figure in plots.chief(page)] == ["bars-rate"]

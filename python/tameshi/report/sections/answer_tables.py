@@ -133,11 +133,8 @@ def _ends(grid: Grid, text: Text) -> str:
         kept = rows if len(rows) <= MOST_ROWS else [ranked[0], ranked[-1]]
         sentence = text("list.separator").join(_end(grid, cell, text) for cell in kept)
     elif len(grid.columns) > MOST_ENDS:
-        best, worst = (
-            _end(grid, (at, point), text, _levels(at[1], text))
-            for at, point in (ranked[0], ranked[-1])
-        )
-        sentence = text("table.ends", best=best, worst=worst)
+        best, worst = (_extreme(grid, cell, text) for cell in (ranked[0], ranked[-1]))
+        sentence = text("table.extremes", best=best, worst=worst)
     else:
         of_columns = [[cell for cell in ranked if cell[0][1] == column] for column in grid.columns]
         sentence = text("list.separator").join(_column_ends(grid, own, text) for own in of_columns)
@@ -154,11 +151,18 @@ def _column_ends(grid: Grid, ranked: Sequence[Cell], text: Text) -> str:
     return text("table.column_ends", name=_levels(ranked[0][0][1], text), ends=ends)
 
 
-def _end(grid: Grid, cell: Cell, text: Text, column: str = "") -> str:
-    """Return a value and its row, with its column if there are several."""
+def _end(grid: Grid, cell: Cell, text: Text) -> str:
+    """Return a value and its row."""
     (row, _), point = cell
-    place = text("list.short").join(filter(None, [level_name(text, grid.rows.name, row), column]))
-    return text("table.end", value=_plain(point, text), row=place)
+    row_name = level_name(text, grid.rows.name, row)
+    return text("table.end", value=_plain(point, text), row=row_name)
+
+
+def _extreme(grid: Grid, cell: Cell, text: Text) -> str:
+    """Return a value with its row and its column."""
+    (row, column), point = cell
+    place = (level_name(text, grid.rows.name, row), _levels(column, text))
+    return text("table.extreme", value=_plain(point, text), place=text("list.short").join(place))
 
 
 def _plain(point: Point, text: Text) -> str:

@@ -13,14 +13,13 @@ from tameshi.report.view.time_figures import RATE, SECONDS, hits_and_rates, over
 def chief(page: Page) -> Sequence[Figure]:
     """Return the plot of the first screen.
 
-    Of a database over minutes its rate; of a study with a table as its answer that table; else the
-    first plot.
+    Of a database over minutes in one phase its rate; of a study with a table as its answer that
+    table; else the first plot.
     """
     if page.view.asked is not None:
         return []
     drawn = _all(page)
-    over_minutes = [figure for figure in drawn if _is_rate_over_minutes(figure)]
-    return (over_minutes or answer_plot.figures(page.view, page.text) or drawn)[:1]
+    return (_rate_over_minutes(drawn) or answer_plot.figures(page.view, page.text) or drawn)[:1]
 
 
 def others(page: Page) -> list[Figure]:
@@ -30,14 +29,17 @@ def others(page: Page) -> list[Figure]:
 
 
 def _all(page: Page) -> list[Figure]:
-    """Return the plots of cells and those over time, which come first if a run takes minutes."""
+    """Return the plots of cells and those over time; these come first if a lone phase takes
+    minutes."""
     series = model_error.banded(page.view, page.inputs.series)
     of_cells = figures(page.view, page.inputs.percentiles)
     times = [*over_time(page.view, series), *hits_and_rates(page.view, series)]
-    first = any(map(_is_rate_over_minutes, times))
-    return [*times, *of_cells] if first else [*of_cells, *times]
+    return [*times, *of_cells] if _rate_over_minutes(times) else [*of_cells, *times]
 
 
-def _is_rate_over_minutes(figure: Figure) -> bool:
-    is_rate = figure.title.key == f"figure.over_time_{RATE}"
-    return is_rate and figure.x.label.key != f"axis.{SECONDS}"
+def _rate_over_minutes(drawn: Sequence[Figure]) -> Sequence[Figure]:
+    """Return the rate over minutes; empty with several phases, which their cells compare."""
+    rates = [figure for figure in drawn if figure.title.key == f"figure.over_time_{RATE}"]
+    if len(rates) != 1 or rates[0].x.label.key == f"axis.{SECONDS}":
+        return []
+    return rates

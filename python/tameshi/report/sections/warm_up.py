@@ -57,7 +57,7 @@ def answers(view: View, series: Sequence[Mapping[str, Any]], text: Text) -> list
         clause = Clause(world, text.world(world), sentence)
         lines.setdefault(phase, []).append(clause)
     topic = text("answer.warm_up")
-    several = len(lines) > 1
+    several = len(view.phases) > 1
     return [
         Answer(
             text("answer.in_phase", topic=topic, phase=text.name(phase)) if several else topic,

@@ -197,7 +197,7 @@ def read_results(results: dict[str, Any]) -> View:
     study = results.get("study", {})
     cells = tuple(results.get("cells", []))
     points = tuple(point for cell in cells for point in _points_of(cell))
-    streams = _named(results, cells)
+    streams = _named(results)
     points = tuple(replace(point, named=point.subject in streams) for point in points)
     worlds = unique(cell["world"] for cell in cells)
     known = {world: i for i, world in enumerate(WORLD_ORDER)}
@@ -233,11 +233,10 @@ def read_results(results: dict[str, Any]) -> View:
     )
 
 
-def _named(results: dict[str, Any], cells: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the streams whose names stand for nothing else, so that a description can replace
+def _named(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the streams whose names are of no axis or level, so that a description can replace
     them."""
     taken = {label for axis in results.get("axes", ()) for label in (axis["name"], *axis["levels"])}
-    taken |= {cell["phase"] for cell in cells}
     facts = results.get("streams") or {}
     told = ("pattern", "read_share", "block_bytes")
     return {

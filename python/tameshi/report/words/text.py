@@ -86,14 +86,14 @@ class Text:
         """Return what a stream does: `4 KiB random read`."""
         size, share = facts["block_bytes"], facts["read_share"]
         words = [format_tick("bytes", size)] if size else []
-        if facts["commits"]:
-            return " ".join([*words, self.name("commit")])
         pattern, whole = facts["pattern"], {1.0: "read", 0.0: "write"}.get(share)
         if whole:
             words.append(self.name(f"{pattern}_{whole}" if pattern else whole))
         elif pattern:
             words.append(self(f"stream.{pattern}"))
         stream = " ".join(words)
+        if facts["commits"]:
+            return self("stream.synced", stream=stream)
         if whole or share is None:
             return stream
         return self("stream.mixed", stream=stream, share=f"{100 * share:.0f} %")
