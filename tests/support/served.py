@@ -88,9 +88,8 @@ def session(*options: str | Path) -> Iterator[subprocess.Popen[str]]:
 
 def left() -> list[str]:
     """Return mounts, loop devices, processes and folders of served drives."""
-    found = [
-        line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "tameshi-" in line
-    ]
+    table = Path("/proc/self/mountinfo").read_text().splitlines()
+    found = [line for line in table if " fuse.tameshi " in line or "/run/tameshi/" in line]
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         text = backing.read_text().strip()
         found += [text] if text.startswith("/run/tameshi/") else []

@@ -11,7 +11,7 @@ from served import RING_SWITCH, on_drive, require_served_drives
 pytestmark = pytest.mark.xdist_group("served")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def served_drives() -> None:
     require_served_drives()
 

@@ -16,7 +16,7 @@ from served import SMALL, left, require_served_drives, session, wait_for
 pytestmark = pytest.mark.xdist_group("served")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def served_drives() -> None:
     require_served_drives()
 
