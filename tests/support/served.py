@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,11 +45,15 @@ found = {}
 """
 
 
-def require_served_drives() -> None:
-    """Skip where no drive can be served; CI fails instead."""
+@contextmanager
+def only_served_drives() -> Iterator[None]:
+    """Hold the only place for tests of served drives; skip where none can be served."""
     for node in ("/dev/fuse", "/dev/loop-control"):
         if os.geteuid() != 0 or not os.access(node, os.R_OK | os.W_OK):
             unable(f"serving a drive needs root and {node}")
+    with open(Path(tempfile.gettempdir(), "tameshi-served-tests.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def on_drive(tmp_path: Path, program: str, *options: str) -> dict[str, Any]:
