@@ -183,9 +183,7 @@ def page(figures: dict[str, dict[str, float]], arguments: argparse.Namespace, lo
     lines += ["| " + " | ".join(row) + " |" for row in rows(figures)]
     offsets = ", ".join(f"{door} {each['offset']:.1f} µs" for door, each in figures.items())
     modelled = next(iter(figures.values()))["modelled_p50"]
-    client = (
-        " in the real-time class, which keeps other work off its processor" * arguments.real_time
-    )
+    client = " in the real-time class, away from other work" * arguments.real_time
     return f"""# Served drives: the path and its lateness
 
 <!-- written by `python -m bench.emulated --write` -->
