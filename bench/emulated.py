@@ -1,12 +1,13 @@
 """Served drives against the bars of the emulated world: the path alone, lateness, latencies.
 
-    python -m bench.emulated [--seconds 2] [--repeat 3] [--ring] [--write]
+    python -m bench.emulated [--seconds 2] [--repeat 3] [--ring] [--real-time] [--write]
 
 The path: fio on a served `null` drive, which has no latency, on the drive's file and on XFS over
 the loop device. Lateness and latencies: reads at a fixed rate from a modelled NVMe drive, from the
 figures of the drive itself and from fio. A figure is the median of the repetitions. `--ring`
-switches FUSE over io_uring on, for the whole machine, and back afterwards. `--write` writes
-docs/validation/emulated.md.
+switches FUSE over io_uring on, for the whole machine, and back afterwards. `--real-time`
+runs fio in the real-time class, below the drive's server, for a machine with other work. `--write`
+writes docs/validation/emulated.md.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ PAGE = ROOT / "docs/validation/emulated.md"
 SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
 SERVE = (sys.executable, "-m", "tameshi", "serve")
 FIO = ("fio", "--output-format=json", "--direct=1", "--bs=4k", "--time_based", "--ramp_time=1")
+REAL_TIME = "BENCH_REAL_TIME"
+"""Variable of the environment for `--real-time`, for this module on the served drive."""
 SIZE = "256M"
 NULL = ("null", "--lie", "flush")
 """Without the lie it has no volatile cache, and the kernel would send it no flush."""
@@ -68,7 +71,10 @@ BARS = (
 
 def fio(*options: str) -> dict[str, Any]:
     """Run fio; return its only job."""
-    done = subprocess.run([*FIO, *options], capture_output=True, encoding="utf-8", check=True)
+    class_ = ("chrt", "--fifo", "1") if os.environ.get(REAL_TIME) else ()
+    done = subprocess.run(
+        [*class_, *FIO, *options], capture_output=True, encoding="utf-8", check=True
+    )
     return dict(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0])
 
 
@@ -177,15 +183,16 @@ def page(figures: dict[str, dict[str, float]], arguments: argparse.Namespace, lo
     lines += ["| " + " | ".join(row) + " |" for row in rows(figures)]
     offsets = ", ".join(f"{door} {each['offset']:.1f} µs" for door, each in figures.items())
     modelled = next(iter(figures.values()))["modelled_p50"]
+    client = " in the real-time class, away from other work" * arguments.real_time
     return f"""# Served drives: the path and its lateness
 
 <!-- written by `python -m bench.emulated --write` -->
 
 Path without a model, and a modelled `{DRIVE}`, whose reads take {modelled:.0f} µs at the median.
-fio {arguments.seconds} s each, median of {arguments.repeat}; {os.cpu_count()} processors, Linux
-{platform.release()}, load average {load:.1f} at the begin. On a machine with other work, figures of
-the path are those of the machine: a bar is for a quiet one. Offset of the path, taken off the
-modelled latencies: {offsets}.
+fio{client}, {arguments.seconds} s each,
+median of {arguments.repeat}; {os.cpu_count()} processors, Linux {platform.release()}, load average
+{load:.1f} at the begin. On a machine with other work, figures of the path are those of the machine:
+a bar is for a quiet one. Offset of the path, taken off the modelled latencies: {offsets}.
 
 {chr(10).join(lines)}
 """
@@ -197,6 +204,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--ring", action="store_true")
+    parser.add_argument("--real-time", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--inside", choices=("path", "model"))
     parser.add_argument("--out", type=Path)
@@ -206,6 +214,8 @@ def main() -> None:
         arguments.out.write_text(json.dumps(figures(arguments.seconds)), "utf-8")
         return
     load = os.getloadavg()[0]
+    if arguments.real_time:
+        os.environ[REAL_TIME] = "1"
     found = {}
     for door, wanted in (("plain", False), ("ring", True)):
         if not wanted or arguments.ring:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,11 +45,15 @@ found = {}
 """
 
 
-def require_served_drives() -> None:
-    """Skip where no drive can be served; CI fails instead."""
+@contextmanager
+def only_served_drives() -> Iterator[None]:
+    """Hold the only place for tests of served drives; skip where none can be served."""
     for node in ("/dev/fuse", "/dev/loop-control"):
         if os.geteuid() != 0 or not os.access(node, os.R_OK | os.W_OK):
             unable(f"serving a drive needs root and {node}")
+    with open(Path(tempfile.gettempdir(), "tameshi-served-tests.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def on_drive(tmp_path: Path, program: str, *options: str) -> dict[str, Any]:
@@ -88,9 +94,8 @@ def session(*options: str | Path) -> Iterator[subprocess.Popen[str]]:
 
 def left() -> list[str]:
     """Return mounts, loop devices, processes and folders of served drives."""
-    found = [
-        line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "tameshi-" in line
-    ]
+    table = Path("/proc/self/mountinfo").read_text().splitlines()
+    found = [line for line in table if " fuse.tameshi " in line or "/run/tameshi/" in line]
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         text = backing.read_text().strip()
         found += [text] if text.startswith("/run/tameshi/") else []

@@ -68,8 +68,11 @@ impl Server {
     fn run(&mut self) -> std::io::Result<()> {
         while !self.door.is_closed() {
             let any = self.round()?;
-            if self.door.take_control() && !self.obey()? {
-                return Ok(());
+            if self.door.take_control() {
+                self.door.submit()?;
+                if !self.obey()? {
+                    return Ok(());
+                }
             }
             let now = clock::now();
             if any {
@@ -90,6 +93,8 @@ impl Server {
     }
 
     /// Take arrivals and send answers that are due; return whether there was any.
+    ///
+    /// The next round passes the answers to the kernel, in the call that fetches arrivals.
     fn round(&mut self) -> std::io::Result<bool> {
         self.door.collect(&mut self.arrivals)?;
         let mut any = !self.arrivals.is_empty();
@@ -104,7 +109,6 @@ impl Server {
         self.drive.advance(clock::now() - self.t0 + self.offset, &mut self.departures);
         any |= !self.departures.is_empty();
         self.depart()?;
-        self.door.submit()?;
         Ok(any)
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from tameshi.core.environment import mounts
@@ -14,6 +15,8 @@ from tameshi.serve.tools import run_tool
 from tameshi.serve.users import kill_all, users_of
 
 BUSY_SECONDS = 5.0
+SCAN_EVERY = 5
+"""Attempts to unmount from one search for new users to the next."""
 
 
 def make(kind: str, node: Path) -> None:
@@ -35,13 +38,16 @@ def is_mounted(point: Path) -> bool:
 def unmount(point: Path, *, kill: bool) -> None:
     """Unmount; `kill` ends the processes that use it, else they keep it for a while at most."""
     end = time.monotonic() + BUSY_SECONDS
-    while is_mounted(point):
+    for attempt in count(1):
+        if not is_mounted(point):
+            return
         try:
             run_tool("umount", str(point))
         except RunFailed:
             if time.monotonic() > end:
                 raise
-            if kill:
+            # The files of a killed process close a little after its end.
+            if kill and attempt % SCAN_EVERY == 0:
                 kill_all(users_of([point]))
             time.sleep(0.02)
 

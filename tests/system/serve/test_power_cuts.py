@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served import RING_SWITCH, on_drive, require_served_drives
-
-pytestmark = pytest.mark.xdist_group("served")
+from served import RING_SWITCH, on_drive, only_served_drives
 
 
-@pytest.fixture(scope="module", autouse=True)
-def served_drives() -> None:
-    require_served_drives()
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """One test at a time: each checks that nothing is left of any served drive."""
+    with only_served_drives():
+        yield
 
 
 @pytest.fixture(params=["plain", "ring"])

@@ -7,18 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command import arguments, tameshi_process
-from served import SMALL, left, require_served_drives, session, wait_for
-
-pytestmark = pytest.mark.xdist_group("served")
+from served import SMALL, left, only_served_drives, session, wait_for
 
 
-@pytest.fixture(scope="module", autouse=True)
-def served_drives() -> None:
-    require_served_drives()
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """One test at a time: each checks that nothing is left of any served drive."""
+    with only_served_drives():
+        yield
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
