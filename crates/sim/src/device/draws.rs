@@ -29,17 +29,16 @@ impl Draws {
     }
 }
 
-/// Bits of a draw that select a step of a table.
-const STEP_BITS: u32 = 8;
-const STEPS: usize = 1 << STEP_BITS;
+/// Steps of a table: the thousandths in which percentiles are given are exact.
+const STEPS: usize = 1000;
 
 /// Times at the bounds of steps of equal probability, in nanoseconds.
 type Steps = [u32; STEPS + 1];
 
 /// The same distribution for a hot path: a draw is one random number and one look-up.
 ///
-/// The topmost of its steps has steps of its own, so the finest step is one draw in 65,536. Times
-/// between bounds are linear.
+/// The topmost of its steps has steps of its own, so the finest step is one draw in a million.
+/// Times between bounds are linear.
 #[derive(Debug)]
 pub(super) struct FastDraws {
     steps: Steps,
@@ -49,29 +48,37 @@ pub(super) struct FastDraws {
 impl FastDraws {
     pub(super) fn new(points: &[LatencyPoint]) -> Self {
         let exact = Draws::new(points);
-        let bounds = |from: u64, of: u64| -> Steps {
-            let bound = |step: usize| exact.at(from + (WHOLE - from) * step as u64 / of).min(u32::MAX.into()) as u32;
-            std::array::from_fn(bound)
+        let bounds = |from: u64| -> Steps {
+            let share = |step: usize| from + (WHOLE - from) * step as u64 / STEPS as u64;
+            std::array::from_fn(|step| exact.at(share(step)).min(u32::MAX.into()) as u32)
         };
-        let all = STEPS as u64;
-        Self { steps: bounds(0, all), top: bounds(WHOLE * (all - 1) / all, all) }
+        Self { steps: bounds(0), top: bounds(WHOLE - WHOLE / STEPS as u64) }
     }
 
     #[inline(always)]
     pub(super) fn draw(&self, random: &mut Random) -> Nanos {
         let bits = random.bits();
-        let step = (bits >> (u64::BITS - STEP_BITS)) as usize;
-        if step == STEPS - 1 { Self::within(&self.top, bits << STEP_BITS) } else { Self::within(&self.steps, bits) }
+        let (step, between) = step_of(bits >> u32::BITS);
+        if step < STEPS - 1 {
+            return within(&self.steps, step, between);
+        }
+        let (step, between) = step_of(bits & u64::from(u32::MAX));
+        within(&self.top, step, between)
     }
+}
 
-    /// Return the time that the highest bits select.
-    #[inline(always)]
-    fn within(steps: &Steps, bits: u64) -> Nanos {
-        let step = (bits >> (u64::BITS - STEP_BITS)) as usize;
-        let between = (bits << STEP_BITS) >> u32::BITS;
-        let [least, most] = [steps[step], steps[step + 1]].map(Nanos::from);
-        least + (((most - least) * between) >> u32::BITS)
-    }
+/// Return the step that 32 random bits select, and the place within it in 32 bits.
+#[inline(always)]
+fn step_of(bits: u64) -> (usize, u64) {
+    let place = bits * STEPS as u64;
+    ((place >> u32::BITS) as usize, place & u64::from(u32::MAX))
+}
+
+/// Return the time at a place within a step.
+#[inline(always)]
+fn within(steps: &Steps, step: usize, between: u64) -> Nanos {
+    let [least, most] = [steps[step], steps[step + 1]].map(Nanos::from);
+    least + (((most - least) * between) >> u32::BITS)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn reads_complete_one_by_one_before_a_time() {
     assert_eq!((first.command.id, first.breakdown.total()), (0, first.at));
     let second = drive.next_wake().expect("another one");
     assert_eq!(drive.complete_next(second), None, "not before");
-    assert_eq!(drive.complete_next(second + 1).map(|done| (done.command.id, done.at)), Some((1, second)));
+    assert_eq!(drive.complete_next(second + 1).map(|done| done.at), Some(second));
 }
 
 #[test]
