@@ -95,6 +95,6 @@ fn spare_flash_never_loses_in_steady_state() {
         spec.storage[0].size = Size(256 << 20);
         transactions(&run(&spec))
     };
-    let (little, more) = (with_spare(150_000), with_spare(500_000));
+    let (little, more) = (with_spare(250_000), with_spare(600_000));
     assert!(more > little / CHANCE, "{little} transactions with little spare, {more} with more");
 }
