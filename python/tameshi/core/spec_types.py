@@ -2386,6 +2386,12 @@ class EngineCosts(BaseModel):
         SourcedTime,
         Field(description="Copying a page to or from the host's page cache, with the call."),
     ]
+    variation: Annotated[
+        SourcedShare,
+        Field(
+            description="Share of a statement's and a commit's processor time that varies at random, exponentially\ndistributed about its mean. Without variation, clients commit in step."
+        ),
+    ]
     round_trip: Annotated[
         SourcedTime,
         Field(

@@ -47,6 +47,7 @@ fn device(spec: &mut RunSpec) -> &mut Device {
 fn steady(profile: &str, device: Device, program: &str, clients: u32) -> RunSpec {
     let program = program.replace("clients = 4", &format!("clients = {clients}"));
     let mut spec = spec(profile, device, "64 MiB", &program, 4_000);
+    model(&mut spec).cpu.variation = sourced(Share(200_000));
     (spec.start, spec.phases[0].ramp) = (Start::Warm, Time(1_000_000_000));
     let engine = &mut spec.engines["mysql"];
     (engine.redo_log, engine.doublewrite) = (Some(Size(8 << 20)), Some(Doublewrite::Off));

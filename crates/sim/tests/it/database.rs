@@ -47,6 +47,8 @@ pub fn spec(profile: &str, device: Device, pool: &str, program: &str, millis: u6
     spec.storage[0].model = Some(Node::Device { profile: "test".into(), device });
     let engine: EngineProfile = toml::from_str(profile).expect("a profile");
     spec.database.as_mut().expect("a database").model = Some(engine.engine);
+    // Counts of two runs can then be compared.
+    model(&mut spec).cpu.variation = sourced(Share(0));
     spec
 }
 
@@ -134,7 +136,6 @@ pub fn round_costs(spec: &mut RunSpec) {
     let cpu = &mut model.cpu;
     (cpu.statement, cpu.commit, cpu.page_get) = (cost(50_000), cost(10_000), cost(1_000));
     (cpu.row, cpu.change, cpu.page_read) = (cost(2_000), cost(5_000), cost(0));
-    cpu.variation = sourced(Share(0));
 }
 
 #[test]

@@ -21,8 +21,8 @@ use tameshi_base::units::Size;
 const MOST_DRAWN: u32 = 1_000;
 
 /// Longest jitter of half of all commands, and of any.
-const TYPICAL_JITTER: u64 = 400 * US;
-const LONGEST_JITTER: u64 = 4_000 * MS;
+const TYPICAL_JITTER: u64 = 200 * US;
+const LONGEST_JITTER: u64 = 200 * MS;
 
 pub(in crate::profile) fn flash_drive(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let mut limits = nand_limits(flash);
@@ -170,7 +170,7 @@ fn jitter_error(jitter: &Jitter) -> Option<ProfileError<'static>> {
         let is_slow = |point: &LatencyPoint| {
             point.time.0 > if point.share.0 <= 500_000 { TYPICAL_JITTER } else { LONGEST_JITTER }
         };
-        let slow = "no drive takes so much longer: more than 400 us for half of all commands, or 4 s for any";
+        let slow = "no drive takes so much longer: more than 200 us for half of all commands, or 200 ms for any";
         let why = no_distribution(points).or_else(|| points.iter().any(is_slow).then_some(slow))?;
         bad_value(&["flash", "jitter", key], why, accepted)
     })
