@@ -23,6 +23,8 @@ const MOST_DRAWN: u32 = 1_000;
 /// Longest jitter of half of all commands, and of any.
 const TYPICAL_JITTER: u64 = 200 * US;
 const LONGEST_JITTER: u64 = 200 * MS;
+/// Least jitter of the slowest command.
+const LEAST_JITTER: u64 = 5 * US;
 
 pub(in crate::profile) fn flash_drive(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     let mut limits = nand_limits(flash);
@@ -171,7 +173,11 @@ fn jitter_error(jitter: &Jitter) -> Option<ProfileError<'static>> {
             point.time.0 > if point.share.0 <= 500_000 { TYPICAL_JITTER } else { LONGEST_JITTER }
         };
         let slow = "no drive takes so much longer: more than 200 us for half of all commands, or 200 ms for any";
-        let why = no_distribution(points).or_else(|| points.iter().any(is_slow).then_some(slow))?;
+        let is_none = points.last().is_some_and(|point| point.time.0 < LEAST_JITTER);
+        let none = "no drive's slowest command takes less than 5 us longer: nanoseconds for microseconds?";
+        let why = no_distribution(points)
+            .or_else(|| points.iter().any(is_slow).then_some(slow))
+            .or_else(|| is_none.then_some(none))?;
         bad_value(&["flash", "jitter", key], why, accepted)
     })
 }
