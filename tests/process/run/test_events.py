@@ -139,5 +139,5 @@ def test_empty_phase_warns_and_pause_does_not(
         "long": "valid",
     }
     page = tameshi("report", str(out), "--format", "md").stdout
-    assert "nothing completed: reads" in page
+    assert "nothing completed: 4 KiB random read" in page
     assert page.count("No result: ") == 1

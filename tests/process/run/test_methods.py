@@ -33,7 +33,7 @@ def test_quick_method_is_not_compliant_with_reasons(tmp_path):
     out = tmp_path / "out"
     text = (STUDIES / "pts-latency.toml").read_text()
     text = text.replace('"480 GB"', '"1 GiB"').replace('"sata-ssd-480gb"', '"sas-15k-146gb"')
-    text = re.sub(r"\nscale = 128 .*", "", text)
+    text = re.sub(r"\n(scale = 128|written) .*", "", text)
     text = text.replace("200 %", "1 %")
     study = tmp_path / "small.toml"
     study.write_text(text)

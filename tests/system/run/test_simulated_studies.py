@@ -51,12 +51,12 @@ FIRST = {
         f"nand · {AWAY}",
     ],
     "pcie-ssd-mysql": [
-        r"Mean response time, scan — .*Against sata, pcie: [^;]+, [\d.]+ m?s for [\d.]+ m?s",
-        r"\(TpmC\), TPC-C — .*Against sata, pcie: [\d.]+ ×",
+        r"Mean response time, scan — .*Against SATA, PCI Express: [^;]+, [\d.]+ m?s for [\d.]+ m?s",
+        r"\(TpmC\), TPC-C — .*Against SATA, PCI Express: [\d.]+ ×",
     ],
     "pcie-ssd-mysql-failure": [
         f"{storage} · phase {phase} {MAKES} normal"
-        for storage in ("[Ss]ata", "pcie")
+        for storage in ("SATA", "PCI Express")
         for phase in ("failed", "rebuilding")
     ],
     "pcie-ssd-mysql-atomic": [
