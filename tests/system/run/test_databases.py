@@ -204,12 +204,6 @@ BAD = [
     ("product", "[engine.mysql]", ["--server=mysql=oracle"], "unknown database server"),
     ("not installed", "[engine.mysql]", [], "MySQL is not installed"),
     ("secret", '[engine.mariadb]\ndsn = "mariadb://me:x@h/d"', [], "engine.mariadb.dsn"),
-    (
-        "log",
-        "[use]\nlog = 'disk'",
-        [],
-        ":18:7: the measured world can't run this: no world keeps a redo log on a storage",
-    ),
     ("end", "", [], "a phase of a program ends by `time`"),
     (
         "data set",
