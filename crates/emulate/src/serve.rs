@@ -9,7 +9,7 @@ use crate::clock;
 use crate::control::{self, Message};
 use crate::door::{Door, Request};
 use crate::drive::{Departure, Drive, Power};
-use crate::fuse::Fuse;
+use crate::fuse::{Fuse, Offer};
 use crate::lateness::Lateness;
 use crate::pace::{Pacer, Step};
 use crate::spec::ServeSpec;
@@ -34,7 +34,8 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
     let store = Store::new(bytes, spec.memory_bytes).map_err(|error| failed("memory for the drive", error))?;
     let mut drive = Drive::new(device, store, durability, spec.seed);
     drive.switch(Power::Bypass);
-    let door = Fuse::mount(&spec.path, &spec.source, bytes, !spec.plain, control)
+    let offer = Offer { bytes, trims: spec.takes_trims() };
+    let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)
         .map_err(|error| failed("mount of the drive through /dev/fuse", error))?;
     let mut server = Server {
         drive,

@@ -29,6 +29,12 @@ pub struct ServeSpec {
 }
 
 impl ServeSpec {
+    /// Return whether the drive takes trims.
+    #[must_use]
+    pub fn takes_trims(&self) -> bool {
+        !matches!(self.device, profile::Device::Hdd(_))
+    }
+
     /// Build the device; return it with the bytes that it serves and its promises.
     ///
     /// # Errors

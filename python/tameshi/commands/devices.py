@@ -68,7 +68,7 @@ def show_command(
         else:
             OUT.print(devices.render(array, by_depth, lang))
         return
-    drive = devices.find(name)
+    drive = devices.find(name, "devices show")
     with devices.progress_bar(ERR, lang) as watch:
         behaviour = devices.behaviour(drive, watch)
     if form == "json":

@@ -73,7 +73,7 @@ def serve_command(
         raise BadInput("a block device has no mount point", where="--at", found=str(at))
     if devices.find_array(profile):
         raise BadInput("arrays cannot be served yet", where="serve", found=profile)
-    found = devices.find(profile)
+    found = devices.find(profile, "serve")
     device = compiled.device_profile(*found.file)["device"]
     if without_capacitor:
         device = plans.without_capacitor(device)

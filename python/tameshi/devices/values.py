@@ -130,8 +130,11 @@ def drives() -> list[Described]:
     return [described(*each) for each in profiles("devices")]
 
 
-def find(name: str) -> Described:
-    """Find a profile by name, or by the path of the user's file; raise `BadInput`."""
+def find(name: str, where: str) -> Described:
+    """Find a profile by name, or by the path of the user's file.
+
+    Raises `BadInput` for an unknown one; `where` is the command that asks.
+    """
     own = _own(name)
     if own:
         return described(*own)
@@ -141,7 +144,7 @@ def find(name: str) -> Described:
     every = _every_name()
     near = [known for known in every if _alike(known, name)][:NEAREST]
     message = "there is no such profile of a drive, an array, a host or a link, and no such file"
-    raise BadInput(message, where="devices show", found=name, accepted=near or every)
+    raise BadInput(message, where=where, found=name, accepted=near or every)
 
 
 def _alike(known: str, name: str) -> bool:

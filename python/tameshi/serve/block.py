@@ -15,7 +15,10 @@ GONE_SECONDS = 10.0
 
 
 def attach(drive: Path, plan: ServePlan) -> Path:
-    """Make a loop device with direct I/O on the drive, with the queue of the profile's drive."""
+    """Make a loop device with direct I/O on the drive, with the queue of the profile's drive.
+
+    `queue/discard_max_bytes` stays: once it is zero, no later user of the loop device can trim.
+    """
     sector = f"--sector-size={plan.sector_bytes}"
     words = ("--find", "--show", "--direct-io=on", sector, str(drive))
     node = Path(run_tool("losetup", *words))
@@ -23,8 +26,6 @@ def attach(drive: Path, plan: ServePlan) -> Path:
     _set(queue / "rotational", str(int(plan.rotational)))
     _set(queue / "write_cache", "write back" if plan.has_volatile_cache else "write through")
     _set(queue / "scheduler", "mq-deadline" if plan.rotational else "none")
-    if not plan.trims:
-        _set(queue / "discard_max_bytes", "0")
     return node
 
 

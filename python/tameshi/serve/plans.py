@@ -76,11 +76,6 @@ class ServePlan:
         return bool(self.values.get("write_cache"))
 
     @property
-    def trims(self) -> bool:
-        """Return whether the drive takes trims."""
-        return not self.rotational
-
-    @property
     def sector_bytes(self) -> int:
         """Return the logical sector size: a flash drive's mapping unit may be larger."""
         return 512

@@ -38,7 +38,7 @@ def test_progress_counts_phases_and_fractions(expected, share):
 def test_progress_rises_to_the_end_of_simulation(monkeypatch):
     monkeypatch.setattr("tameshi.devices.progress.SECONDS", 0.005)
     seen: list[float | None] = []
-    found = behaviour(find("nytro-blp4-400g"), seen.append)
+    found = behaviour(find("nytro-blp4-400g", "devices show"), seen.append)
     shares = [share for share in seen if share is not None]
     assert found and len(shares) > 10
     assert shares == sorted(shares)
@@ -86,7 +86,7 @@ def test_interrupt_ends_the_simulation():
 
 @pytest.mark.parametrize(("scale", "proven"), [(1, True), (256, True), (512, False), (1024, False)])
 def test_unvalidated_scale_is_marked(scale, proven):
-    drive = find("nvme-qlc-15.36tb")
+    drive = find("nvme-qlc-15.36tb", "devices show")
     point = Point(1.0, 1.0, 1e5, 1e5)
     found = Behaviour(scale, True, (point, point), (Measured("one_read_4k", 1.0, 1.0, 1.0),))
     assert as_json(drive, found)["behaviour"]["scale_is_proven"] == proven

@@ -24,7 +24,7 @@ CALLS = {
     "devices": (("devices",), 0, "sas-15k-146gb"),
     "doctor": (("doctor", "--json"), 0, '"checks"'),
     "verify": (("verify", "out"), 2, "out"),
-    "serve": (("serve", "nosuch"), 2, "no such profile"),
+    "serve": (("serve", "nosuch"), 2, "serve: there is no such profile"),
     "predictions": (("predictions", "--studies", "empty"), 0, "nothing to predict"),
 }
 

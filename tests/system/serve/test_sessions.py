@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from command import arguments, tameshi_process
-from served import SMALL, left, only_served_drives, session, wait_for
+from served import SMALL, left, on_drive, only_served_drives, session, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +87,37 @@ def test_command_decides_the_exit_status() -> None:
     done = tameshi_process("serve", "null", *SMALL, "--", "sh", "-c", "exit 7")
     assert done.returncode == 7, done.stderr
     assert left() == []
+
+
+TRIMMED = """
+fd = os.open(DEVICE, os.O_RDWR | os.O_SYNC)
+os.pwrite(fd, b"x" * 65536, 0)
+os.close(fd)
+subprocess.run(["blkdiscard", DEVICE], check=True)
+fd = os.open(DEVICE, os.O_RDONLY)
+found["holds"] = os.pread(fd, 65536, 0).count(b"x")
+found["node"] = DEVICE
+"""
+
+
+@pytest.mark.parametrize(("profile", "holds"), [("sata-7k2-1tb", 65_536), ("null", 0)])
+def test_disk_ignores_trims_and_its_loop_device_trims_for_the_next_user(
+    profile: str, holds: int, tmp_path: Path
+) -> None:
+    found = on_drive(tmp_path, TRIMMED, profile, "--block")
+    assert found["holds"] == holds
+    backing = tmp_path / "backing"
+    backing.write_bytes(b"x" * (1 << 20))
+    _tool("losetup", found["node"], str(backing))
+    try:
+        _tool("blkdiscard", found["node"])
+    finally:
+        _tool("losetup", "--detach", found["node"])
+    assert not any(backing.read_bytes())
+
+
+def _tool(*line: str) -> None:
+    subprocess.run(line, check=True, capture_output=True, text=True)
 
 
 def _running(word: str) -> list[int]:

@@ -34,6 +34,14 @@ enum Asked {
     Silent,
 }
 
+/// What the kernel is told of the drive.
+#[derive(Clone, Copy)]
+pub(crate) struct Offer {
+    pub bytes: u64,
+    /// The drive takes trims.
+    pub trims: bool,
+}
+
 /// Arguments of an answer.
 struct Answer {
     bytes: [u8; 104],
@@ -54,7 +62,7 @@ pub(crate) struct Fuse {
     ring: Ring,
     entries: Option<Entries>,
     plain: Plain,
-    size: u64,
+    offer: Offer,
     /// Use the kernel's ring if it offers one.
     wants_ring: bool,
     /// A request may be readable from /dev/fuse.
@@ -67,8 +75,14 @@ pub(crate) struct Fuse {
 }
 
 impl Fuse {
-    /// Mount a drive of `size` bytes on the file at `path`; `control` is polled as well.
-    pub(crate) fn mount(path: &Path, source: &str, size: u64, wants_ring: bool, control: RawFd) -> io::Result<Self> {
+    /// Mount a drive on the file at `path`; `control` is polled as well.
+    pub(crate) fn mount(
+        path: &Path,
+        source: &str,
+        offer: Offer,
+        wants_ring: bool,
+        control: RawFd,
+    ) -> io::Result<Self> {
         let queues = entries::possible_processors();
         let depth = entries::depth(queues);
         let ring = Ring::new(queues * depth + 8)?;
@@ -79,7 +93,7 @@ impl Fuse {
             ring,
             entries: None,
             plain,
-            size,
+            offer,
             wants_ring,
             is_readable: true,
             is_polling: false,
@@ -141,7 +155,7 @@ impl Fuse {
         let Some(entries) = &mut self.entries else { return Ok(()) };
         entries.accept(number);
         let header = entries.header(number);
-        let asked = asked(abi::u32_at(header, 4), &header[abi::ENTRY_ARGUMENTS..], self.size);
+        let asked = asked(abi::u32_at(header, 4), &header[abi::ENTRY_ARGUMENTS..], self.offer);
         match asked {
             Asked::Drive { kind, offset, length } => arrivals.push(Request { tag: number, kind, offset, length }),
             Asked::Answered(Ok(answer)) => self.answer(number, 0, &answer.bytes[..answer.length])?,
@@ -185,7 +199,7 @@ impl Fuse {
         if code == opcode::INIT {
             return self.init(slot, length, unique);
         }
-        match asked(code, &header[abi::IN_HEADER..], self.size) {
+        match asked(code, &header[abi::IN_HEADER..], self.offer) {
             Asked::Drive { kind, offset, length } => {
                 arrivals.push(Request { tag: PLAIN | slot, kind, offset, length });
                 return Ok(());
@@ -279,7 +293,7 @@ impl Door for Fuse {
 }
 
 /// Decode a request by its opcode and arguments.
-fn asked(code: u32, arguments: &[u8], size: u64) -> Asked {
+fn asked(code: u32, arguments: &[u8], offer: Offer) -> Asked {
     let answered = |bytes: &[u8]| Asked::Answered(Ok(Answer::of(bytes)));
     match code {
         opcode::READ | opcode::WRITE => {
@@ -293,16 +307,16 @@ fn asked(code: u32, arguments: &[u8], size: u64) -> Asked {
             let mode = abi::u32_at(arguments, 24) as i32;
             let kept = libc::FALLOC_FL_KEEP_SIZE;
             let clears = [libc::FALLOC_FL_PUNCH_HOLE | kept, libc::FALLOC_FL_ZERO_RANGE | kept].contains(&mode);
-            if clears {
+            if clears && offer.trims {
                 return Asked::Drive { kind: CommandKind::Trim, offset, length };
             }
             Asked::Answered(Err(libc::EOPNOTSUPP))
         }
-        opcode::GETATTR => answered(&abi::attr_out(size)),
+        opcode::GETATTR => answered(&abi::attr_out(offer.bytes)),
         opcode::SETATTR if abi::u32_at(arguments, 0) & abi::SETATTR_SIZE != 0 => Asked::Answered(Err(libc::EPERM)),
-        opcode::SETATTR => answered(&abi::attr_out(size)),
+        opcode::SETATTR => answered(&abi::attr_out(offer.bytes)),
         opcode::OPEN => answered(&abi::open_out()),
-        opcode::STATFS => answered(&abi::statfs_out(size)),
+        opcode::STATFS => answered(&abi::statfs_out(offer.bytes)),
         opcode::RELEASE | opcode::FLUSH | opcode::DESTROY => answered(&[]),
         opcode::FORGET | opcode::BATCH_FORGET | opcode::INTERRUPT => Asked::Silent,
         _ => Asked::Answered(Err(libc::ENOSYS)),
