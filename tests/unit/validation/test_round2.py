@@ -14,8 +14,10 @@ STUDIES = {study.name: study for study in read_studies()}
 
 
 def test_every_figure_is_stated_once_or_has_a_reason():
-    with (LISTS / "round2-to-predict.csv").open(newline="", encoding="utf-8") as file:
-        asked = [row["id"] for row in csv.DictReader(file)]
+    asked = []
+    for name in ("round2-to-predict.csv", "round2-calibration.csv"):
+        with (LISTS / name).open(newline="", encoding="utf-8") as file:
+            asked += [row["id"] for row in csv.DictReader(file)]
     stated = [figure.id for study in STUDIES.values() for figure in figures_of(study)]
     groups = tomllib.loads((ROUND2 / "unstated.toml").read_text(encoding="utf-8")).values()
     unstated = [figure for group in groups for figure in group["figures"]]
@@ -27,7 +29,7 @@ def test_every_figure_is_stated_once_or_has_a_reason():
 def test_study_runs_only_the_cells_of_its_figures(name):
     study = STUDIES[name]
     whole = plan(study, "simulated", quick=False)
-    some = plan(study, "simulated", quick=False, cells=list(needed(whole)))
+    some = plan(study, "simulated", quick=False, cells=list(needed(whole, figures_of(study))))
     assert not whole.refusals
     assert 0 < len(some.runs) <= len(whole.runs)
     cells = [run.cell for run in some.runs]
