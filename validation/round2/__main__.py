@@ -27,7 +27,7 @@ from tameshi.study.file import StudyFile, plan, read_text
 from tameshi.workflow.execute import conduct
 from tameshi.workflow.prepare import prepare
 from validation import LISTS, PAGES, predictions
-from validation.round2 import ROUND2, intervals, naive, profiles
+from validation.round2 import ROUND2, intervals, naive_studies, profiles
 
 app = typer.Typer(add_completion=False)
 NAIVE = PAGES / "predictions-round2-naive.csv"
@@ -83,7 +83,7 @@ def naive_row(study: StudyFile, figure: Published, known: Mapping[str, Listed]) 
     """A figure's line of naive predictions in its list's unit; empty where there is none."""
     factor = UNITS.get(known[figure.id].unit, 1.0)
     cell = {axis: str(getattr(level, "root", level)) for axis, level in figure.cell.items()}
-    found = naive.row(study.name, figure, cell, other(figure) or None, factor)
+    found = naive_studies.row(study.name, figure, cell, other(figure) or None, factor)
     return [figure.id, *("" if value is None else f"{value:.6g}" for value in found)]
 
 

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 from validation import LISTS
-from validation.round2 import ROUND2, intervals, naive, profiles
+from validation.round2 import ROUND2, intervals, naive, naive_studies, profiles
 from validation.round2.__main__ import figures_of, lists, needed, other, read_studies
 
 from tameshi.study.file import plan
@@ -76,7 +76,9 @@ def test_pool_as_large_as_the_data_reads_nothing():
 def test_gain_of_nothing_changes_is_zero():
     (figure,) = (f for f in figures_of(STUDIES["tpcc-mysql-pools"]) if f.id == "R01-388")
     cell = {"drive": "pm1725", "pool": "5"}
-    nothing, sheet, _ = naive.row("tpcc-mysql-pools", figure, cell, {"drive": "sm863"}, 0.01)
+    nothing, sheet, _ = naive_studies.row(
+        "tpcc-mysql-pools", figure, cell, {"drive": "sm863"}, 0.01
+    )
     assert nothing == 0
     assert sheet == pytest.approx(100 * (201416 / 31128 - 1), rel=1e-3)
 
