@@ -20,7 +20,7 @@ block_size = "128 KiB"
 queue_depth = 16
 [phase.p]
 workload = ["stream.x"]
-until.time = "30 s"
+until.time = "25 s"
 [run]
 interval = "1 s"
 seed = 3
@@ -39,6 +39,32 @@ amount = "4 MiB"
 workload = ["stream.qos"]
 ramp = "2 s"
 until.time = "4 s"
+"""
+
+GROWING_LAG = """
+title = "Updates in memory, with a redo log that does not fill up"
+question = "Is this window steady?"
+[storage.drive]
+device = "nvme-nand-1tb-2017"
+size = "12 GiB"
+[engine.mysql]
+version = "8.0"
+buffer_pool = "2 GiB"
+redo_log = "8 GiB"
+flush_method = "O_DIRECT"
+doublewrite = "off"
+[workload.key_update]
+tables = 10
+rows = 100000
+row_size = "4800 B"
+clients = 8
+[phase.update]
+workload = ["key_update"]
+ramp = "200 ms"
+until.time = "1200 ms"
+[run]
+start = "warm"
+interval = "200 ms"
 """
 
 
@@ -65,3 +91,9 @@ def test_p0_ramp_longer_than_amount_is_refused(tmp_path: Path) -> None:
     found = results(simulated(tmp_path, RAMP_AND_AMOUNT))
     assert found["verdict"]["level"] == "warning"
     assert codes(found["verdict"]) == ["ramped"]
+
+
+def test_v_mirror_sign_window_that_is_not_steady_is_flagged(tmp_path: Path) -> None:
+    found = results(simulated(tmp_path, GROWING_LAG))
+    assert found["verdict"]["level"] == "warning"
+    assert codes(found["verdict"]) == ["checkpoint"]
