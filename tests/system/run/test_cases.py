@@ -1,5 +1,6 @@
 """Inputs from practice with known correct values; each test is named after its case."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -67,6 +68,26 @@ start = "warm"
 interval = "200 ms"
 """
 
+FEW_EVENTS = """
+title = "A handful of transactions"
+question = "Does a percentile lie within the least and the greatest?"
+[storage.disk]
+device = "sata-7k2-1tb"
+[engine.mysql]
+version = "5.7"
+buffer_pool = "16 MiB"
+flush_method = "O_DIRECT"
+[workload.key_update]
+tables = 1
+rows = 1000
+row_size = "200 B"
+clients = 1
+rate = "1 /s"
+[phase.run]
+workload = ["key_update"]
+until.time = "6 s"
+"""
+
 
 def simulated(folder: Path, text: str) -> Path:
     """Return the study's folder after a run."""
@@ -97,3 +118,15 @@ def test_v_mirror_sign_window_that_is_not_steady_is_flagged(tmp_path: Path) -> N
     found = results(simulated(tmp_path, GROWING_LAG))
     assert found["verdict"]["level"] == "warning"
     assert codes(found["verdict"]) == ["checkpoint"]
+
+
+def test_p4_percentiles_of_few_events_lie_within_extremes(tmp_path: Path) -> None:
+    out = simulated(tmp_path, FEW_EVENTS)
+    estimates = {e["metric"]: e["value"] for e in results(out)["cells"][0]["estimates"]}
+    printed = tameshi("report", out, "--format", "sysbench").stdout
+    rows = re.findall(r"^ +(min|max|95th percentile): +([\d.]+)$", printed, re.MULTILINE)
+    ms = {name: float(value) for name, value in rows}
+    assert 0 < ms["min"] <= ms["95th percentile"] <= ms["max"]
+    greatest = estimates["transaction.latency.max"]
+    for name in ("p50", "p99", "p999"):
+        assert ms["min"] * 1e6 * 0.99 <= estimates[f"transaction.latency.{name}"] <= greatest
