@@ -135,6 +135,17 @@ def test_all_refusals_are_told_at_once_by_own_keys():
     ]
 
 
+def test_refusals_of_all_stages_are_told_at_once(tmp_path):
+    text = (
+        f"[global]\ndirectory={tmp_path}\n[a]\nsize=1m\niodept=2\n[b]\nsize=1k\n"
+        "[c]\nsize=1m\nwait_for=a\n[d]\nsize=1m\nio_limit=1k\n"
+    )
+    with pytest.raises(BadInput) as refused:
+        read_jobs(parse_job_text(text), lambda jobs: translate(jobs, "job", None))
+    starts = [line.split(": ")[:2] for line in str(refused.value).splitlines()]
+    assert starts == [["job.fio:5", "iodept"], ["job.fio:7", "size"], ["job.fio:13", "io_limit"]]
+
+
 def test_jobs_that_cannot_be_translated_are_told_at_once(tmp_path):
     text = f"[global]\ndirectory={tmp_path}\n[a]\nsize=1k\n[b]\n[c]\nsize=1m\nio_limit=1k\n"
     said = refusal(text)
