@@ -45,7 +45,7 @@ def simulate_cells(study: Path, folder: Path, cells: Sequence[Levels]) -> None:
 
 def covering(cells: Sequence[Levels]) -> list[Levels]:
     """Return few of these cells that have each pair of levels, or each level of two axes."""
-    strength = min(2, len(cells[0]) - 1)
+    strength = max(1, min(2, len(cells[0]) - 1))
 
     def combined(cell: Levels) -> set[tuple[tuple[str, str], ...]]:
         return set(itertools.combinations(cell.items(), strength))

@@ -1,7 +1,8 @@
 """Digests of every ready study at quick size: they reveal any change of a simulated result.
 
 Of the longest studies, some cells run that together have each pair of levels (of two axes: each
-level); `TAMESHI_GRID=full` runs all. `python tests/system/run/test_digests.py` rewrites tests/digests.json.
+level); `TAMESHI_GRID=full` runs all. `python tests/system/run/test_digests.py` rewrites
+tests/digests.json.
 """
 
 import json

@@ -25,7 +25,7 @@ from tameshi.record import store
 from tameshi.record.events import read_events
 
 LONG = SMALL.replace('"120 ms"', '"400 s"').replace('interval = "10 ms"', 'interval = "10 s"')
-"""Minutes of a modelled disk's work: one or two seconds of real time per run."""
+"""Minutes of a modelled disk's work: about a second of real time per run."""
 WHILE = {"simulated": LONG, "measured": SMALL.replace('"120 ms"', '"400 ms"')}
 
 
