@@ -337,7 +337,7 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
     counts: dict[str, Any] = {}
     findings: list[Finding] = []
     told = part
-    if not frames.server.is_empty():
+    if run.spec.database:
         server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
         if "server" in frames.samples["subject"]:
             told = covered(frames.server, programs.SERVER, part)
