@@ -36,6 +36,8 @@ SATA = {
     "s4510": "intel-s4510-3840g",
     "s4610": "intel-s4610-480g",
     "s4610_p420i": "intel-s4610-480g",
+    "860pro_p420i": "samsung-860-pro-512g",
+    "pm883_p420i": "samsung-pm883-480g",
 }
 READS = {"read": 1.0, "write": 0.0, "mix": 0.5, "write_through": 0.0}
 
