@@ -285,7 +285,7 @@ SUSTAINED = {
 
 
 def consumer_sustained(figure: Any, cell: Mapping[str, str]) -> Naive:
-    """What the maker states, for as long as it takes."""
+    """The maker's rates, for as long as the test takes."""
     array = Array(SUSTAINED[cell["drive"]])
     if figure.phase.startswith("linear"):
         return sequential(array, read=figure.phase == "linear_read")

@@ -102,7 +102,7 @@ def flash(model: Mapping[str, Any], sheet: Mapping[str, Any], die: int) -> dict[
     because = f"derived: {flash_bytes // 2**30} GiB of flash"
     if spare > 0.6:
         spare, because = 0.145, "engineering prior: the class's, for the flash is no power of two"
-    if sheet["steady"] and not bound_by_link:
+    if sheet["steady"]:
         spare = 1 / (2 * sequential / small - 1)
         because = f"derived: sequential and steady writes of {source}"
     changes: dict[str, Change] = {

@@ -3,7 +3,8 @@
 //! A flush that the interface cannot queue (Serial ATA) runs alone. It waits for reads too, begins
 //! once the drive is empty, and holds back later commands.
 //!
-//! A drive without a volatile cache tells its host so, which then sends no flush: it ends at once.
+//! A drive without a volatile cache tells its host so, which then sends no flush: it takes no time
+//! of its own. (It waits for earlier writes all the same.)
 
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -31,8 +32,8 @@ pub(crate) struct Barrier {
     floor: Nanos,
     /// Duration of a flush that runs alone; `None` if flushes run next to other commands.
     alone: Option<Nanos>,
-    /// The host sends no flush.
-    is_unneeded: bool,
+    /// Flushes take no time of their own.
+    is_free: bool,
 }
 
 /// Epoch of a command that no flush waits for.
@@ -45,14 +46,14 @@ impl Barrier {
     }
 
     /// Build the barrier of a drive whose host sends it no flush.
-    pub(crate) fn unneeded() -> Self {
-        Self { is_unneeded: true, ..Self::default() }
+    pub(crate) fn free() -> Self {
+        Self { is_free: true, ..Self::default() }
     }
 
     /// Register a command other than a flush; return its epoch for [`Barrier::leave`].
     #[inline]
     pub(crate) fn enter(&mut self, kind: CommandKind) -> u64 {
-        if self.is_unneeded || (kind == CommandKind::Read && self.alone.is_none()) {
+        if kind == CommandKind::Read && self.alone.is_none() {
             return FREE;
         }
         self.since += 1;
@@ -82,14 +83,14 @@ impl Barrier {
 
     /// Register a flush, which takes the drive until `ready_at` by itself.
     pub(crate) fn flush(&mut self, command: &Command, submitted: Nanos, ready_at: Nanos) {
-        let ready_at = if self.is_unneeded { submitted } else { ready_at };
+        let ready_at = if self.is_free { submitted } else { ready_at };
         let before = std::mem::take(&mut self.since);
         self.flushes.push_back(Flush { command: *command, submitted, ready_at, before });
     }
 
     /// Forget all commands under way.
     pub(crate) fn clear(&mut self) {
-        *self = Self { alone: self.alone, is_unneeded: self.is_unneeded, ..Self::default() };
+        *self = Self { alone: self.alone, is_free: self.is_free, ..Self::default() };
     }
 
     /// Return whether no flush is under way.
@@ -144,13 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn flush_that_the_host_does_not_send_ends_at_once() {
-        let mut barrier = Barrier::unneeded();
+    fn free_flush_ends_with_the_write_before_it() {
+        let mut barrier = Barrier::free();
         let write = barrier.enter(CommandKind::Write);
         barrier.flush(&flush(1), 10, 12);
-        assert_eq!(barrier.next(), Some(10));
-        assert_eq!(barrier.pop(10).map(|flush| flush.command.id), Some(1));
+        assert_eq!(barrier.next(), None);
         barrier.leave(write, 30);
+        assert_eq!(barrier.next(), Some(30));
+        assert_eq!(barrier.pop(30).map(|flush| flush.command.id), Some(1));
         barrier.flush(&flush(2), 30, 32);
         assert_eq!((barrier.next(), barrier.ready(30)), (Some(30), 1));
     }

@@ -122,7 +122,7 @@ impl XPoint {
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: CalendarQueue::new(),
-            barrier: Barrier::unneeded(),
+            barrier: Barrier::free(),
             accesses: vec![BusyTime::default(); profile.channels.value as usize],
             turns: BusyTime::default(),
             drawing: profile.power.as_ref().map(Drawing::new),

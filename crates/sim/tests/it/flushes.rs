@@ -191,17 +191,17 @@ fn a_flush_waits_for_no_read_whatever_it_goes_to() {
         drive.simulated.written = profile::Written::Once;
         leaf(flash(drive))
     };
-    for (name, node, alone) in [
-        ("flash", drive(), OVERHEAD),
-        ("3D XPoint", leaf(profile::Device::XPoint(xpoint())), xpoint().write_overhead.value.0),
-        ("stripe", raid0(3, drive()), OVERHEAD),
-        ("mirror", raid1(2, drive(), ReadBalance::default()), OVERHEAD),
-        ("stripe of mirrors", raid10(4, drive()), OVERHEAD),
-        ("parity", raid5(3, drive()), OVERHEAD),
+    for (name, node) in [
+        ("flash", drive()),
+        ("3D XPoint", leaf(profile::Device::XPoint(xpoint()))),
+        ("stripe", raid0(3, drive())),
+        ("mirror", raid1(2, drive(), ReadBalance::default())),
+        ("stripe of mirrors", raid10(4, drive())),
+        ("parity", raid5(3, drive())),
     ] {
         let (flush, reads) = beside_reads(&node);
-        assert_eq!(flush, alone, "{name}");
-        assert!(reads > 10 * alone, "{name}: they go on until {reads}");
+        assert_eq!(flush, 0, "{name}: without a volatile cache a flush takes no time");
+        assert!(reads > 10 * OVERHEAD, "{name}: they go on until {reads}");
     }
     let (flush, reads) = beside_reads(&cached(drive(), 1 << 20, CacheKind::BatteryBacked));
     assert!(flush < 200 * US && reads > 2 * flush, "a battery-backed cache: {flush} {reads}");

@@ -35,6 +35,7 @@ mod restarts;
 mod runs;
 mod same_digest;
 mod server_options;
+mod shared_path;
 mod single_pages;
 mod slc_cache;
 mod slots;

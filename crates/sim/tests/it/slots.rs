@@ -49,6 +49,8 @@ fn bandwidth_in_a_narrower_slot_is_what_the_slot_carries() {
     }
     let half = Pcie { generation: 2, lanes: 1 };
     let [read, written] = rates("optane-p4800x-375g", 50, Some(half));
+    assert_close(read + written, half.carries().per_second(), 0.03, "both share the medium");
+    let [read, written] = rates("nvme-tlc-3.84tb", 50, Some(half));
     assert_close(read, half.carries().per_second(), 0.03, "both ways at once: read");
     assert_close(written, half.carries().per_second(), 0.03, "and written");
     assert_eq!(

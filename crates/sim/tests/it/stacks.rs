@@ -355,7 +355,8 @@ fn battery_cache_takes_writes_at_once_until_full() {
     assert!((250.0..1000.0).contains(&sustained), "{sustained} writes a second");
     let flushed = StreamSpec { sync: Some(tameshi_workload::Sync::Fdatasync { every: 1 }), ..writes(1) };
     let left = run(&spec_of(node, flushed, for_amount(1 << 20)));
-    assert_eq!(left.sum("sync.latency_sum"), left.sum("sync.count") * 50_000, "its battery makes them durable");
+    assert!(left.sum("sync.count") > 0);
+    assert_eq!(left.sum("sync.latency_sum"), 0, "its battery makes them durable: no flush is sent");
 }
 
 #[test]
@@ -444,10 +445,11 @@ fn flush_through_volatile_cache_takes_the_write_backs_time() {
     device.advance(50_000, &mut done);
     device.submit(50_000, &command(1, CommandKind::Flush, 0, 0));
     device.advance(SECOND, &mut done);
-    // The disk has the write from the begin on; its overhead of 50 µs is over at the flush.
+    // The disk has the write from the begin on; its overhead of 50 µs is over at the flush, and
+    // without a cache of its own it is sent none.
     let (flush, alone) = (done[1], parts_of(&plain(), &command(0, CommandKind::Write, 1 << 30, 8192)).0[0]);
     assert_eq!((flush.command.id, flush.breakdown.queue), (1, 0), "no other command is there: {flush:?}");
-    assert_eq!((flush.breakdown.media, flush.breakdown.controller), (alone.breakdown.media, 50_000));
+    assert_eq!((flush.breakdown.media, flush.breakdown.controller), (alone.breakdown.media, 0));
     assert_eq!(flush.breakdown.total(), flush.at - flush.submitted);
 }
 

@@ -49,7 +49,7 @@ impl Flash {
         let is_alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
         let flushes = match (is_alone, path.is_protected()) {
             (true, _) => Barrier::alone(path.write_overhead()),
-            (false, true) => Barrier::unneeded(),
+            (false, true) => Barrier::free(),
             (false, false) => Barrier::default(),
         };
         Ok(Self {
