@@ -72,6 +72,8 @@ pub struct Drive {
     /// Size of the undo log at which it was last pruned in vain, or nothing.
     prune_at: u64,
     refused_writes: u64,
+    /// Written data are not kept.
+    forgets: bool,
 }
 
 impl Drive {
@@ -92,7 +94,13 @@ impl Drive {
             volatile: Vec::new(),
             prune_at: UNDO_BYTES,
             refused_writes: 0,
+            forgets: false,
         }
+    }
+
+    /// Keep no data that is written from now on: for programs that never look at it.
+    pub fn forget_writes(&mut self) {
+        self.forgets = true;
     }
 
     /// Return the drive's bytes.
@@ -184,7 +192,7 @@ impl Drive {
             }
             CommandKind::Write => {
                 self.log.open(&self.store, offset, length);
-                if self.store.write(offset, &payload[..length as usize]).is_err() {
+                if !self.forgets && self.store.write(offset, &payload[..length as usize]).is_err() {
                     self.refused_writes += 1;
                     self.log.set(sequence, State::Durable);
                     return Err(libc::ENOSPC);

@@ -33,6 +33,9 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
     let failed = |what: &str, error: std::io::Error| format!("{what}: {error}");
     let store = Store::new(bytes, spec.memory_bytes).map_err(|error| failed("memory for the drive", error))?;
     let mut drive = Drive::new(device, store, durability, spec.seed);
+    if spec.forgets {
+        drive.forget_writes();
+    }
     drive.switch(Power::Bypass);
     let offer = Offer { bytes, trims: spec.takes_trims() };
     let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)

@@ -3,20 +3,27 @@
 use crate::fate::Durability;
 use serde::Deserialize;
 use std::path::PathBuf;
-use tameshi_sim::Device;
+use tameshi_sim::{Device, SeedPath, stack};
 use tameshi_spec::profile;
+use tameshi_spec::run::Node;
 
 /// Settings of a served drive.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServeSpec {
-    /// Drive to serve.
-    pub device: profile::Device,
-    /// Bytes to serve at most; a flash drive is scaled down to them, another is cut off there.
+    /// Drive to serve, or a stack of drives.
+    pub node: Node,
+    /// Storage of a run, in the state in which the simulated run begins; absent: a drive by itself.
+    #[serde(default)]
+    pub storage: Option<String>,
+    /// Bytes to serve at most. Flash by itself is scaled down to them; another drive ends there.
     pub size_bytes: u64,
     /// Most bytes of memory that stored data may take.
     pub memory_bytes: u64,
-    /// Seed of power cuts.
+    /// Forget what is written: reads return zeros.
+    #[serde(default)]
+    pub forgets: bool,
+    /// Seed of the storage's draws and of power cuts.
     pub seed: u64,
     /// The drive acknowledges flushes at once, and does nothing.
     pub ignores_flush: bool,
@@ -32,22 +39,30 @@ impl ServeSpec {
     /// Return whether the drive takes trims.
     #[must_use]
     pub fn takes_trims(&self) -> bool {
-        !matches!(self.device, profile::Device::Hdd(_))
+        !matches!(self.node.drive().1, profile::Device::Hdd(_))
     }
 
     /// Build the device; return it with the bytes that it serves and its promises.
     ///
     /// # Errors
-    /// A sentence that names the value no such drive can have.
+    /// A sentence that names the value no such device can have.
     pub fn build(&self) -> Result<(Device, u64, Durability), String> {
-        let mut profile = self.device.clone();
-        if let profile::Device::Flash(flash) = &mut profile {
-            let scale = flash.capacity.value.0.div_ceil(self.size_bytes.max(1));
+        let (node, seeds) = match &self.storage {
+            Some(name) => (self.node.clone(), SeedPath::new(self.seed, name)),
+            None => (self.scaled()?, SeedPath::default()),
+        };
+        let device = stack::placed(&node, &seeds)?;
+        let bytes = node.capacity().0.min(self.size_bytes) / 4096 * 4096;
+        Ok((device, bytes, Durability { ignores_flush: self.ignores_flush, ..Durability::of(&node) }))
+    }
+
+    /// Return the node with its flash scaled down to the bytes to serve.
+    fn scaled(&self) -> Result<Node, String> {
+        let mut node = self.node.clone();
+        let scale = node.capacity().0.div_ceil(self.size_bytes.max(1));
+        if let profile::Device::Flash(flash) = node.drive_mut() {
             flash.simulated.scale = u32::try_from(scale).map_err(|_| "the size is too small for this drive")?;
         }
-        let device = Device::new(&profile)?;
-        let bytes = profile.capacity().0.min(self.size_bytes) / 4096 * 4096;
-        let durability = Durability { ignores_flush: self.ignores_flush, ..Durability::of(&profile) };
-        Ok((device, bytes, durability))
+        Ok(node)
     }
 }

@@ -64,11 +64,7 @@ fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     match spec.world {
         World::Simulated => tameshi_sim::refusals(spec),
         World::Measured => tameshi_blockio::refusals(spec),
-        World::Emulated => vec![Refusal::new(
-            "world",
-            &["world"],
-            "no study runs in the emulated world yet; `tameshi serve` serves a drive",
-        )],
+        World::Emulated => [tameshi_blockio::refusals(spec), tameshi_emulate::refusals(spec)].concat(),
     }
 }
 

@@ -160,7 +160,7 @@ pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static s
     match world {
         World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
         World::Simulated => &["fail", "replace", "power_cut"],
-        World::Measured if has_programs => &["kill", "power_cut"],
+        World::Measured | World::Emulated if has_programs => &["kill", "power_cut"],
         World::Measured | World::Emulated => &[],
     }
 }

@@ -1,0 +1,64 @@
+"""Lateness of served drives: how far an emulated run differs from its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.core.reasons import Reason, reason, verdict
+
+KINDS = ("read", "write", "flush", "trim")
+LATE_NS = 5_000
+LATE_SHARE = 0.02
+"""Most median lateness of an operation: whichever is larger, the share being of its modelled
+median."""
+SHORT_SHARE = 0.05
+"""Share of operations with a modelled latency below the path's time from which a warning tells."""
+MOVED_SHARE = 0.05
+"""Most time that a drive may answer late, as a share of the time that it works or of the run."""
+
+
+def served_verdicts(
+    storage: str, status: Mapping[str, Any], window_ns: int
+) -> list[dict[str, Any]]:
+    """Return the verdicts on one drive of a run from its figures over `window_ns`."""
+    found = [verdict("warning", each) for each in _warnings(storage, status)]
+    share = moved_share(status, window_ns)
+    if share > MOVED_SHARE:
+        found.append(verdict("invalid", reason("served_moved", storage, share=share)))
+    return found
+
+
+def _warnings(storage: str, status: Mapping[str, Any]) -> list[Reason]:
+    found: list[Reason] = []
+    for kind in KINDS:
+        figures = status["operations"][kind]
+        if not figures["operations"]:
+            continue
+        late_ns, modelled_ns = figures["late_ns"]["p50"], figures["modelled_ns"]["p50"]
+        if late_ns > max(LATE_NS, LATE_SHARE * modelled_ns):
+            fields = {"operation": kind, "late_ns": late_ns, "modelled_ns": modelled_ns}
+            found.append(reason("served_late", storage, **fields))
+        share = figures["short"] / figures["operations"]
+        if share > SHORT_SHARE:
+            missing_ns = round(figures["short_ns"] / figures["short"])
+            fields = {"operation": kind, "share": share, "missing_ns": missing_ns}
+            found.append(reason("served_short", storage, **fields))
+    if not (status["real_time"] and status["processors_awake"]):
+        found.append(reason("served_unpaced", storage))
+    return found
+
+
+def moved_share(status: Mapping[str, Any], window_ns: int) -> float:
+    """Return the time that a drive answered later than its model, as a share.
+
+    The share is of the time that requests were outstanding, summed over them; of the run, if that
+    is longer. The rate of a closed loop moves by as much; other rates by less.
+    """
+    late_ns = met_ns = 0.0
+    for kind in KINDS:
+        figures = status["operations"][kind]
+        count = figures["operations"]
+        late_ns += figures["late_ns"]["mean"] * count + figures["short_ns"]
+        met_ns += figures["met_ns"]["mean"] * count
+    return late_ns / max(met_ns, window_ns, 1)
