@@ -1,7 +1,9 @@
 //! Refusals of a run, before anything is served: what the emulated world cannot do yet.
 
+use crate::fate::Durability;
 use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{Node, RunSpec};
+use tameshi_spec::study::Event;
 
 /// Return the refusals of `spec`; empty if its storages can be served.
 pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
@@ -15,6 +17,7 @@ pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
             refusals.push(Refusal::new("not_served", &["storage", name, key], message));
         }
     }
+    refusals.extend(unnamed_losses(spec));
     for (name, event) in &spec.events {
         let member = event.fail.as_ref();
         if member.is_some_and(|member| member.channel.is_some()) {
@@ -23,6 +26,31 @@ pub fn refusals(spec: &RunSpec) -> Vec<Refusal> {
         }
     }
     refusals
+}
+
+/// Refuse power cuts under a storage whose lost ranges the model does not name: members of an array
+/// with volatile buffers, or a volatile drive that fails.
+fn unnamed_losses(spec: &RunSpec) -> Vec<Refusal> {
+    let fails = |name: &str| {
+        let of = |event: &Event| event.fail.as_ref().and_then(|of| of.storage.clone());
+        spec.events.values().any(|event| of(event).as_deref() == Some(name))
+    };
+    let is_unnamed = |name: &str, node: &Node| {
+        let is_array = node.drives() > 1 || fails(name);
+        is_array && Durability::of(&Node::Device { profile: String::new(), device: node.drive().1.clone() }).volatile
+    };
+    let unnamed = |name: &String| spec.storage[name].model.as_ref().is_some_and(|node| is_unnamed(name, node));
+    let cuts = spec.events.iter().filter(|(_, event)| event.power_cut.is_some());
+    let pairs =
+        cuts.flat_map(|(event, _)| spec.storage.keys().filter(|name| unnamed(name)).map(move |name| (event, name)));
+    let refused = pairs.map(|(event, name)| {
+        let message = format!(
+            "the drives of storage `{name}` have volatile buffers, and what an array of them loses is not known yet; use \
+             drives with power-loss protection, or one drive"
+        );
+        Refusal::new("not_served", &["event", event, "power_cut"], message)
+    });
+    refused.collect()
 }
 
 /// Return the part of a stack that is not served yet, by its key, with the remedy.

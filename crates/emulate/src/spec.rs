@@ -20,6 +20,9 @@ pub struct ServeSpec {
     pub size_bytes: u64,
     /// Most bytes of memory that stored data may take.
     pub memory_bytes: u64,
+    /// Members fail during the run: commands under way at a dead drive fail.
+    #[serde(default)]
+    pub fails: bool,
     /// Forget what is written: reads return zeros.
     #[serde(default)]
     pub forgets: bool,
@@ -42,6 +45,14 @@ impl ServeSpec {
         !matches!(self.node.drive().1, profile::Device::Hdd(_))
     }
 
+    /// Return whether data that are stored without the model have yet to be written to it: those of a
+    /// run's flash that was never written before.
+    #[must_use]
+    pub fn is_taught(&self) -> bool {
+        let never = |flash: &profile::FlashProfile| flash.simulated.written == profile::Written::Never;
+        self.storage.is_some() && matches!(self.node.drive().1, profile::Device::Flash(flash) if never(flash))
+    }
+
     /// Build the device; return it with the bytes that it serves and its promises.
     ///
     /// # Errors
@@ -51,7 +62,7 @@ impl ServeSpec {
             Some(name) => (self.node.clone(), SeedPath::new(self.seed, name)),
             None => (self.scaled()?, SeedPath::default()),
         };
-        let device = stack::placed(&node, &seeds)?;
+        let device = if self.fails { stack::watched(&node, &seeds)? } else { stack::placed(&node, &seeds)? };
         let bytes = node.capacity().0.min(self.size_bytes) / 4096 * 4096;
         Ok((device, bytes, Durability { ignores_flush: self.ignores_flush, ..Durability::of(&node) }))
     }

@@ -95,8 +95,8 @@ def run_command(
         typer.Option(
             "--backend",
             help=(
-                "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, which "
-                "performs no I/O."
+                "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, "
+                "which performs no I/O."
             ),
         ),
     ] = "auto",

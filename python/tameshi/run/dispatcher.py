@@ -392,6 +392,9 @@ def _converse(
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker, database))
                     sampling.enter_context(_server_sampler(task, folder, t0_ns, database))
                     sampling.enter_context(_hooks(session, task, folder, t0_ns))
+                    if task.drives:
+                        faults = task.drives.faults(task.spec, session.stopping.is_set)
+                        sampling.enter_context(faults)
                     begun = True
                     worker.go(t0_ns, task.examined.backend)
                     if crashes:

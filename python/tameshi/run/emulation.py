@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tameshi.analysis.stats.served import served_verdicts
+from tameshi.core.environment import PROC
 from tameshi.core.errors import RunFailed
 from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import append_event
 from tameshi.run.database import Database
+from tameshi.run.drive_faults import DriveFaults, drive_faults_of
 from tameshi.run.preflight import Examined, placed
+from tameshi.run.sampler import read_devices
 from tameshi.run.served_storages import serve_plan, verifies
 from tameshi.serve.drive import ServedDrive
 from tameshi.serve.kernel import enter_private_namespace
@@ -31,6 +34,10 @@ FREE_SHARE = 0.9
 """Share of a new file system's free space that a database may claim."""
 
 
+KernelTimes = tuple[str, dict[str, int]]
+"""Block device, and the time that its requests took so far, by operation, in ns."""
+
+
 class Drives:
     """Served drives of one run, by storage."""
 
@@ -38,6 +45,7 @@ class Drives:
         self._folder = folder
         self._drives = drives
         self._is_on = False
+        self._kernels: dict[str, KernelTimes] = {}
         self._t0_ns = 0
 
     def switch_on(self) -> None:
@@ -58,16 +66,26 @@ class Drives:
     def begin(self, t0_ns: int) -> None:
         """Start the figures of a run that begins at `t0_ns` of the monotonic clock."""
         self.switch_on()
-        for drive in self._drives.values():
+        for name, drive in self._drives.items():
             drive.ask("reset")
+            self._kernels[name] = _kernel_times(drive)
         self._t0_ns = t0_ns
+
+    def faults(self, run: RunSpec, stopped: Callable[[], bool]) -> AbstractContextManager[Any]:
+        """Return failures and replacements of drives during the run."""
+        planned = drive_faults_of(run)
+        return DriveFaults(self._folder, self._t0_ns, planned, self._drives, stopped)
 
     def end(self) -> None:
         """Record the figures of the run, and verdicts on them."""
         end_ns = time.monotonic_ns() - self._t0_ns
         for name, drive in self._drives.items():
             status = drive.status()
-            fields = ("operations", "refused_writes", "used_bytes", "offset_ns", "door")
+            for rebuilt in status["rebuilt"]:
+                at_ns = rebuilt.pop("at_ns") - self._t0_ns
+                append_event(self._folder, at_ns, "rebuilt", storage=name, **rebuilt)
+            status["kernel_ns"] = _spent(self._kernels[name], _kernel_times(drive))
+            fields = ("operations", "kernel_ns", "refused_writes", "used_bytes")
             append_event(
                 self._folder,
                 end_ns,
@@ -107,6 +125,22 @@ class Drives:
         return None
 
 
+def _kernel_times(drive: ServedDrive) -> KernelTimes:
+    """Return the time of the requests of a drive's block device, as the kernel counts it."""
+    assert drive.node
+    name = drive.node.name
+    counters = read_devices(PROC, [name])
+    values = counters[name].values if name in counters else {}
+    return name, {kind: values.get(f"disk.{kind}_ns", 0) for kind in ("read", "write")}
+
+
+def _spent(before: KernelTimes, after: KernelTimes) -> dict[str, int]:
+    """Return the time of requests between two readings; nothing if the device is another one."""
+    if before[0] != after[0]:
+        return {}
+    return {kind: max(ns - before[1][kind], 0) for kind, ns in after[1].items()}
+
+
 def serve_privately(say: Callable[[str], None]) -> None:
     """Remove what killed sessions left, and give this process mounts that no other sees."""
     for line in sweep_all():
@@ -131,7 +165,8 @@ def served(
         fitting = run.model_copy(
             update={"storage": {name: _fitting(run, name, drives[name]) for name in drives}}
         )
-        here = placed(fitting, examined, places, [str(d.state.drive) for d in drives.values()])
+        ours = [str(drive.state.drive) for drive in drives.values() if drive.point is None]
+        here = placed(fitting, examined, places, ours)
         for name, target in here.targets.items():
             # Reads of a new drive return zeros: nothing has to be written first.
             if drives[name].plan.forgets and not verifies(run, name):

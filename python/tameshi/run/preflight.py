@@ -110,9 +110,7 @@ def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     )
 
 
-def _examine_emulated(
-    plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]
-) -> Examined:
+def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> Examined:
     """Examine an emulated world's plan: the machine, the servers, and what can be served here."""
     check_served(plan, [name for name, serving in servers.items() if serving.running])
     _check_crashes(plan, bindings, servers, None)
@@ -131,7 +129,9 @@ def _examine_emulated(
     )
 
 
-def placed(run: RunSpec, examined: Examined, storage: Mapping[str, Path], ours: Sequence[str]) -> Examined:
+def placed(
+    run: RunSpec, examined: Examined, storage: Mapping[str, Path], ours: Sequence[str]
+) -> Examined:
     """Find the places of an emulated run on its drives, whose devices are named `ours`."""
     assert examined.plan
     sizes = {name: compiled.size_bytes(run.storage[name].size) for name in run.storage}

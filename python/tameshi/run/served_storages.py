@@ -31,6 +31,7 @@ def serve_plan(run: RunSpec, name: str) -> ServePlan:
         seed=run.seed,
         file_system=FILE_SYSTEM if with_files else None,
         storage=name,
+        fails=name in failing(run),
         forgets=not with_files and not verifies(run, name),
     )
 
@@ -46,6 +47,12 @@ def _with_files(run: RunSpec) -> set[str]:
     if run.database:
         found |= {run.database.storage, *roles_of(run.database).values()}
     return found
+
+
+def failing(run: RunSpec) -> set[str]:
+    """Return the storages with members that fail."""
+    events = (run.events or {}).values()
+    return {event.fail.storage for event in events if event.fail and event.fail.storage}
 
 
 def verifies(run: RunSpec, name: str) -> bool:

@@ -34,8 +34,9 @@ class ServePlan:
     """Drive to serve and where.
 
     `node` is the drive or stack of drives, as in a run's spec. `storage`: the run's storage that it
-    is. `forgets`: no data are kept. `at`: mount point; None for one of Tameshi's own. `file_system`
-    None: only a block device. `command`: program to run on the drive, privately.
+    is. `fails`: members fail. `forgets`: no data are kept. `at`: mount point; None for one of
+    Tameshi's own. `file_system` None: only a block device. `command`: program to run on the drive,
+    privately.
     """
 
     profile: str
@@ -51,6 +52,7 @@ class ServePlan:
     command: tuple[str, ...] = ()
     plain: bool = False
     storage: str | None = None
+    fails: bool = False
     forgets: bool = False
 
     @property
@@ -87,6 +89,7 @@ class ServePlan:
         return {
             "node": self.node,
             "storage": self.storage,
+            "fails": self.fails,
             "forgets": self.forgets,
             "size_bytes": self.size_bytes,
             "memory_bytes": self.memory_bytes,

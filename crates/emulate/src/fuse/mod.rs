@@ -76,13 +76,7 @@ pub(crate) struct Fuse {
 
 impl Fuse {
     /// Mount a drive on the file at `path`; `control` is polled as well.
-    pub(crate) fn mount(
-        path: &Path,
-        source: &str,
-        offer: Offer,
-        wants_ring: bool,
-        control: RawFd,
-    ) -> io::Result<Self> {
+    pub(crate) fn mount(path: &Path, source: &str, offer: Offer, wants_ring: bool, control: RawFd) -> io::Result<Self> {
         let queues = entries::possible_processors();
         let depth = entries::depth(queues);
         let ring = Ring::new(queues * depth + 8)?;

@@ -31,6 +31,7 @@ pub fn spec(device: Device) -> ServeSpec {
         node: Node::Device { profile: "tested".into(), device },
         storage: None,
         size_bytes: 1 << 30,
+        fails: false,
         forgets: false,
         memory_bytes: 1 << 28,
         seed: 7,

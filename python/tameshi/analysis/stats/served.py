@@ -14,6 +14,8 @@ LATE_SHARE = 0.02
 median."""
 SHORT_SHARE = 0.05
 """Share of operations with a modelled latency below the path's time from which a warning tells."""
+PATH_SHARE = 0.05
+"""Most time of requests in the kernel beyond what the path took when it was measured."""
 MOVED_SHARE = 0.05
 """Most time that a drive may answer late, as a share of the time that it works or of the run."""
 
@@ -44,9 +46,22 @@ def _warnings(storage: str, status: Mapping[str, Any]) -> list[Reason]:
             missing_ns = round(figures["short_ns"] / figures["short"])
             fields = {"operation": kind, "share": share, "missing_ns": missing_ns}
             found.append(reason("served_short", storage, **fields))
+    share = path_share(status)
+    if share > PATH_SHARE:
+        found.append(reason("served_path", storage, share=share))
     if not (status["real_time"] and status["processors_awake"]):
         found.append(reason("served_unpaced", storage))
     return found
+
+
+def path_share(status: Mapping[str, Any]) -> float:
+    """Return the time of requests in the kernel beyond that of the drive, as a share."""
+    whole_ns = beyond_ns = 0.0
+    for kind, kernel_ns in status.get("kernel_ns", {}).items():
+        figures = status["operations"][kind]
+        whole_ns += kernel_ns
+        beyond_ns += max(kernel_ns - figures["met_ns"]["mean"] * figures["operations"], 0)
+    return beyond_ns / whole_ns if whole_ns else 0.0
 
 
 def moved_share(status: Mapping[str, Any], window_ns: int) -> float:

@@ -212,6 +212,11 @@ REASONS = {
         "through the kernel; each took {missing_ns} more",
         "{subject}のモデルでは{operation}の{share}がカーネル経路より短く、1回あたり{missing_ns}余計にかかった",
     ),
+    "served_path": (
+        "requests to the drive of {subject} spent {share} of their time in the kernel, beyond what "
+        "was measured at the start: the machine is busy",
+        "{subject}のドライブへの要求は時間の{share}を開始時の測定を超えてカーネル内で消費（マシンが混雑）",
+    ),
     "served_unpaced": (
         "the drive of {subject} ran without real-time priority or on sleeping processors",
         "{subject}のドライブはリアルタイム優先度なし、またはスリープするプロセッサ上で動作",
