@@ -3,6 +3,7 @@
 use crate::fate::Durability;
 use serde::Deserialize;
 use std::path::PathBuf;
+use tameshi_base::Share;
 use tameshi_sim::{Device, SeedPath, stack};
 use tameshi_spec::profile;
 use tameshi_spec::run::Node;
@@ -16,6 +17,9 @@ pub struct ServeSpec {
     /// Storage of a run, in the state in which the simulated run begins; absent: a drive by itself.
     #[serde(default)]
     pub storage: Option<String>,
+    /// Bytes that the run uses of its storage.
+    #[serde(default)]
+    pub run_bytes: u64,
     /// Bytes to serve at most. Flash by itself is scaled down to them; another drive ends there.
     pub size_bytes: u64,
     /// Most bytes of memory that stored data may take.
@@ -45,8 +49,8 @@ impl ServeSpec {
         !matches!(self.node.drive().1, profile::Device::Hdd(_))
     }
 
-    /// Return whether data that are stored without the model have yet to be written to it: those of a
-    /// run's flash that was never written before.
+    /// Return whether data that are stored without the model have yet to be written to it: those of
+    /// a run's flash that was never written before.
     #[must_use]
     pub fn is_taught(&self) -> bool {
         let never = |flash: &profile::FlashProfile| flash.simulated.written == profile::Written::Never;
@@ -59,12 +63,27 @@ impl ServeSpec {
     /// A sentence that names the value no such device can have.
     pub fn build(&self) -> Result<(Device, u64, Durability), String> {
         let (node, seeds) = match &self.storage {
-            Some(name) => (self.node.clone(), SeedPath::new(self.seed, name)),
+            Some(name) => (self.in_use(), SeedPath::new(self.seed, name)),
             None => (self.scaled()?, SeedPath::default()),
         };
         let device = if self.fails { stack::watched(&node, &seeds)? } else { stack::placed(&node, &seeds)? };
         let bytes = node.capacity().0.min(self.size_bytes) / 4096 * 4096;
         Ok((device, bytes, Durability { ignores_flush: self.ignores_flush, ..Durability::of(&node) }))
+    }
+
+    /// Return the node with its flash in use as far as it is served: a file system also uses what is
+    /// beyond the run's own size.
+    fn in_use(&self) -> Node {
+        let mut node = self.node.clone();
+        let share = u128::from(self.size_bytes) * u128::from(Share::WHOLE.0) / u128::from(node.capacity().0.max(1));
+        let is_visible = !matches!(node, Node::OverProvisioned { .. });
+        if let profile::Device::Flash(flash) = node.drive_mut() {
+            let share = Share(u32::try_from(share).map_or(Share::WHOLE.0, |share| share.min(Share::WHOLE.0)));
+            if is_visible && self.size_bytes > self.run_bytes {
+                flash.simulated.used = flash.simulated.used.max(share);
+            }
+        }
+        node
     }
 
     /// Return the node with its flash scaled down to the bytes to serve.

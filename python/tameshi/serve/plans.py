@@ -91,6 +91,7 @@ class ServePlan:
             "storage": self.storage,
             "fails": self.fails,
             "forgets": self.forgets,
+            "run_bytes": min(self.capacity_bytes, self.size_bytes),
             "size_bytes": self.size_bytes,
             "memory_bytes": self.memory_bytes,
             "seed": self.seed,

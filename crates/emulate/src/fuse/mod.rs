@@ -34,7 +34,7 @@ enum Asked {
     Silent,
 }
 
-/// What the kernel is told of the drive.
+/// Properties of the drive that the kernel learns.
 #[derive(Clone, Copy)]
 pub(crate) struct Offer {
     pub bytes: u64,

@@ -30,6 +30,7 @@ pub fn spec(device: Device) -> ServeSpec {
     ServeSpec {
         node: Node::Device { profile: "tested".into(), device },
         storage: None,
+        run_bytes: 1 << 30,
         size_bytes: 1 << 30,
         fails: false,
         forgets: false,

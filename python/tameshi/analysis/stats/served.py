@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tameshi.core.reasons import Reason, reason, verdict
@@ -29,6 +29,31 @@ def served_verdicts(
     if share > MOVED_SHARE:
         found.append(verdict("invalid", reason("served_moved", storage, share=share)))
     return found
+
+
+def served_drives(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the drives that served a run, with the figures of their operations."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event["kind"] == "drive_served":
+            facts = ("storage", "profile", "door", "offset_ns")
+            found[event["storage"]] = {fact: event[fact] for fact in facts} | {"operations": {}}
+        elif event["kind"] == "drive_figures" and event["storage"] in found:
+            operations = event["operations"].items()
+            done = {kind: _shown(of) for kind, of in operations if of["operations"]}
+            found[event["storage"]]["operations"] = done
+    return list(found.values())
+
+
+def _shown(figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "count": figures["operations"],
+        "modelled_p50_ns": figures["modelled_ns"]["p50"],
+        "met_p50_ns": figures["met_ns"]["p50"],
+        "late_p50_ns": figures["late_ns"]["p50"],
+        "late_p99_ns": figures["late_ns"]["p99"],
+        "short_share": figures["short"] / figures["operations"],
+    }
 
 
 def _warnings(storage: str, status: Mapping[str, Any]) -> list[Reason]:
