@@ -1,15 +1,24 @@
 """Ready studies run within this process, each once per session."""
 
 import fcntl
+import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from command import tameshi
+from rich.console import Console
 
 from tameshi.core.data import STUDIES
+from tameshi.core.spec_types import World
+from tameshi.study.bindings import Bindings
+from tameshi.study.file import read_study
+from tameshi.workflow.execute import conduct
+from tameshi.workflow.prepare import prepare
+
+Levels = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,29 @@ def simulate(study: Path, folder: Path, *options: str) -> str:
     done = tameshi("run", study, "--out", folder, *options)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def simulate_cells(study: Path, folder: Path, cells: Sequence[Levels]) -> None:
+    """Simulate some cells of a study at quick size; fail unless all their runs are complete."""
+    prepared = prepare(read_study(study), [World.simulated], Bindings(), quick=True, cells=cells)
+    done = conduct(prepared, folder, Console(quiet=True), jobs=1, reproduce=[])
+    assert done.complete
+
+
+def covering(cells: Sequence[Levels]) -> list[Levels]:
+    """Return few of these cells that have each pair of levels, or each level of two axes."""
+    strength = max(1, min(2, len(cells[0]) - 1))
+
+    def combined(cell: Levels) -> set[tuple[tuple[str, str], ...]]:
+        return set(itertools.combinations(cell.items(), strength))
+
+    missing = set().union(*map(combined, cells))
+    chosen = []
+    while missing:
+        best = max(cells, key=lambda cell: len(combined(cell) & missing))
+        chosen.append(best)
+        missing -= combined(best)
+    return chosen
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,14 @@
-"""`python -m validation.round2`: simulate round 2's studies and write their predictions.
+"""`python -m validation.round2`: simulate round 2's studies; write predictions and known figures.
 
 Each figure of `validation/round2-to-predict.csv` is in a study of `studies/`, or in `unstated.toml`
-with the reason. A figure's interval is the one of its class in `intervals.toml`.
+with the reason. Figures of `round2-calibration.csv` are known: ours stands next to them in
+known-round2.csv.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,10 +27,11 @@ from tameshi.study.file import StudyFile, plan, read_text
 from tameshi.workflow.execute import conduct
 from tameshi.workflow.prepare import prepare
 from validation import LISTS, PAGES, predictions
-from validation.round2 import ROUND2, intervals, naive, profiles
+from validation.round2 import ROUND2, intervals, naive_studies, profiles
 
 app = typer.Typer(add_completion=False)
 NAIVE = PAGES / "predictions-round2-naive.csv"
+KNOWN = PAGES / "known-round2.csv"
 
 
 @app.command()
@@ -42,18 +45,27 @@ def round2_command(
     only: Annotated[
         list[str] | None, typer.Option(help="Run this study alone (repeatable).")
     ] = None,
+    known: Annotated[
+        bool, typer.Option("--known", help="Simulate only what known figures need.")
+    ] = False,
+    known_to: Annotated[Path, typer.Option(help="File of the known figures, with ours.")] = KNOWN,
 ) -> None:
-    """Simulate the studies, and replace their rows in the file."""
+    """Simulate the studies, and replace their rows in the files."""
     studies = {study.name: study for study in read_studies()}
     for name in only or ():
         check_word("--only", name, list(studies))
     naive_page(studies.values())
     for name in only or studies:
-        made = predict(studies[name], out / name)
-        rows = [row for row in predictions.read(to) if row.study != name]
-        to.unlink(missing_ok=True)
-        predictions.append(to, sorted([*rows, *made], key=lambda row: row.id))
-        OUT.print(f"{name}: {len(made)} figures predicted")
+        asked = [figure for figure in figures_of(studies[name]) if not known or is_known(figure)]
+        if not asked:
+            continue
+        made, beside = simulate(studies[name], out / name, asked)
+        predictions.write_calibrations(known_to, {name: beside}, whole=False)
+        if not known:
+            rows = [row for row in predictions.read(to) if row.study != name]
+            to.unlink(missing_ok=True)
+            predictions.append(to, sorted([*rows, *made], key=lambda row: row.id))
+        OUT.print(f"{name}: {len(made)} figures predicted, {len(beside)} known")
 
 
 def naive_page(studies: Iterable[StudyFile]) -> None:
@@ -71,7 +83,7 @@ def naive_row(study: StudyFile, figure: Published, known: Mapping[str, Listed]) 
     """A figure's line of naive predictions in its list's unit; empty where there is none."""
     factor = UNITS.get(known[figure.id].unit, 1.0)
     cell = {axis: str(getattr(level, "root", level)) for axis, level in figure.cell.items()}
-    found = naive.row(study.name, figure, cell, other(figure) or None, factor)
+    found = naive_studies.row(study.name, figure, cell, other(figure) or None, factor)
     return [figure.id, *("" if value is None else f"{value:.6g}" for value in found)]
 
 
@@ -87,21 +99,31 @@ def read_studies() -> list[StudyFile]:
     return [StudyFile(path.stem, path, read_text(path, "a study file"), extra) for path in files]
 
 
-def predict(study: StudyFile, folder: Path) -> list[predictions.Prediction]:
-    """Simulate the cells that the study's figures need, and return the predicted figures."""
-    whole = plan(study, "simulated", quick=False)
-    cells = list(needed(whole))
+def is_known(figure: Published) -> bool:
+    """True if the lists hold the figure's value."""
+    return lists()[figure.id].value is not None
+
+
+def simulate(
+    study: StudyFile, folder: Path, asked: Iterable[Published]
+) -> tuple[list[predictions.Prediction], list[predictions.Calibration]]:
+    """Simulate the cells that these figures need; return predicted and known ones."""
+    cells = list(needed(plan(study, "simulated", quick=False), asked))
     prepared = prepare(study, [World.simulated], Bindings(), quick=False, cells=cells)
     done = conduct(prepared, folder, ERR, jobs=os.cpu_count() or 1, reproduce=[])
     end(interrupted=done.interrupted, complete=done.complete, holds=f"{folder} holds the results")
     figures = published(prepared.summary, done.results["cells"], lists())
-    return predictions.predictions(study.name, map(intervals.with_interval, figures), done.runs)
+    found = [intervals.with_interval(figure) for figure in figures]
+    return (
+        predictions.predictions(study.name, found, done.runs),
+        predictions.calibrations(study.name, found, done.runs),
+    )
 
 
-def needed(planned: Plan) -> Iterator[dict[str, str]]:
+def needed(planned: Plan, figures: Iterable[Published]) -> Iterator[dict[str, str]]:
     """Yield the levels of the runs that the figures are of."""
     axes = {axis for run in planned.runs for axis in run.cell}
-    for figure in planned.study.published or ():
+    for figure in figures:
         for cell in (figure.cell, {**figure.cell, **other(figure)}):
             plain = ((axis, str(getattr(level, "root", level))) for axis, level in cell.items())
             yield {axis: level for axis, level in plain if axis in axes}
@@ -114,7 +136,8 @@ def other(figure: Published) -> dict[str, str]:
     return {axis: str(level) for axis, level in levels.items()}
 
 
-def lists() -> dict[str, Listed]:
+@functools.cache
+def lists() -> Mapping[str, Listed]:
     """Every line of round 2's lists by its id; those to be predicted have no value."""
     found = {}
     for name in ("round2-calibration.csv", "round2-to-predict.csv"):

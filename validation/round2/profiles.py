@@ -48,6 +48,7 @@ def text(kind: str, name: str) -> str:
     if kind == "devices":
         (model,) = model.values()
         model.pop("power", None)  # A sheet's few figures would not fit the class's energies.
+        model.get("controller", {}).pop("transfer_rate", None)  # The shared path's, from the sheet.
     for key in entry.get("remove", ()):
         drop(model, key)
     for key, (value, source) in entry.get("change", {}).items():
@@ -82,6 +83,8 @@ def from_sheet(model: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, 
     changes = {key: (value, source) for key, value in given.items()}
     if "controller" in model:
         changes |= flash(model, sheet, entry.get("die", DIE_GIB) * 2**30)
+        for key in ("read_rate", "write_rate"):
+            changes[f"controller.shared_path.{key}"] = changes[f"link.{key}"]
     return changes
 
 
@@ -123,8 +126,10 @@ def flash(model: Mapping[str, Any], sheet: Mapping[str, Any], die: int) -> dict[
     stripe = count * model["nand"]["planes"]["value"] * size(model["nand"]["page"]["value"])
     old_times = [float(time.split()[0]) for time in model["nand"]["program_time"]["value"]]
     factor = stripe / need * 1e6 / (sum(old_times) / len(old_times))
-    times = [f"{round(time * factor)} us" for time in old_times]
     why = f"derived: all dies together program what {source} states of writes"
+    if bound_by_link and factor > 1:  # The dies may be faster than what the link carries.
+        factor, why = 1, "that of the class: the link limits what the sheet states"
+    times = [f"{round(time * factor)} us" for time in old_times]
     return changes | found | {"nand.program_time": (times, why)}
 
 

@@ -337,12 +337,13 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
     counts: dict[str, Any] = {}
     findings: list[Finding] = []
     told = part
-    if "server" in frames.samples["subject"]:
-        told = covered(frames.server, programs.SERVER, part)
+    if run.spec.database:
         server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
-        statements, transactions = programs.counted(server)
-        counts = {"server_statements": statements, "server_transactions": transactions}
-        counts["machine"] = machine
+        if "server" in frames.samples["subject"]:
+            told = covered(frames.server, programs.SERVER, part)
+            statements, transactions = programs.counted(server)
+            counts = {"server_statements": statements, "server_transactions": transactions}
+            counts["machine"] = machine
         lag = checkpoint_lag(server)
         if lag is not None:
             findings.append(Finding("checkpoint", programs.SERVER, dict(grown=lag[0], log=lag[1])))

@@ -31,6 +31,7 @@ UNITS = {
     "MB/s": 1e6,
     "MiB/s": 2**20,
     "kB": 1e3,
+    "KB/s": 1e3,
     "s": 1e9,
     "ms": 1e6,
     "us": 1e3,
@@ -126,7 +127,7 @@ def published(
     off = {
         row["id"]: math.log(row["predicted"] / row["published"])
         for row in rows
-        if row["published"] and row["predicted"]
+        if row["published"] and row["predicted"] and row["predicted"] / row["published"] > 0
     }
     for row in rows:
         uncertainty = uncertainties().get(row["id"])

@@ -24,6 +24,7 @@ from tameshi.analysis.findings import (
     wear_of,
     writes,
 )
+from tameshi.analysis.left_out import left_out
 from tameshi.analysis.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.analysis.published import RAMPED, WHOLE, published
 from tameshi.analysis.series import Frames, Stretch, program_words, sampled
@@ -101,6 +102,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
         "published": published(study, cells),
         "method": ledger(study, runs),
         "searches": list(load_search.answers(study, cells)),
+        "left_out": left_out(run.spec for run in runs),
         "verdict": worst(cell["verdict"] for cell in cells),
     }
 

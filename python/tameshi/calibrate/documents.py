@@ -19,6 +19,9 @@ NEXT = re.compile(r"\s*(?=\{)")
 LINE = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)
 """Start of JSON after notes of a program, whose braces are inside lines."""
 
+UNFINISHED = re.compile(r'(?:"(?:[^"\\]|\\.)*\\?|[\w.+-]*)\s*', re.DOTALL)
+"""Rest of a cut-off file from its syntax error on: an open string, or part of a word or number."""
+
 
 def is_results(path: Path) -> bool:
     """Return whether a path holds results rather than a target: JSON, or a folder of `tameshi
@@ -56,5 +59,14 @@ def documents_of(path: Path) -> list[Any]:
             value, end = decoder.raw_decode(text, begin.end())
             documents.append(value)
         return documents or [json.loads(text)]
+    except json.JSONDecodeError as error:
+        if error.pos and UNFINISHED.fullmatch(text, error.pos):
+            raise BadInput(
+                "the file ends in the middle: it was cut off at byte "
+                f"{len(text.encode())}, in line {text.count(chr(10)) + 1}",
+                where=str(path),
+                hint="Copy it again, or repeat the run that wrote it.",
+            ) from None
+        raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
     except (ValueError, RecursionError) as error:
         raise BadInput("this is not JSON", where=str(path), found=str(error)) from None

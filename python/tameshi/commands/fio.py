@@ -158,12 +158,13 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     Results go to standard output or `--output`, everything else to `console`. Raises `BadInput` or
     `GuardRefusal` before anything is created.
     """
-    jobs, name = _jobs(arguments, asked.sections)
+    device = _device(asked)
+    jobs, name = _jobs(arguments, asked.sections, device)
     if asked.readonly and (writer := next((job for job in jobs if job.changes), None)):
         raise BadInput(
             "--readonly forbids this job, which writes", where=writer.text.where, key="rw"
         )
-    translation = fio.translate(jobs, name, _device(asked))
+    translation = fio.translate(jobs, name, device)
     if asked.study:
         typer.echo(translation.study, nl=False)
         return 0
@@ -210,7 +211,9 @@ def _device(asked: Asked) -> str | None:
     return None
 
 
-def _jobs(given: Sequence[str], sections: Sequence[str]) -> tuple[list[fio.Job], str]:
+def _jobs(
+    given: Sequence[str], sections: Sequence[str], device: str | None
+) -> tuple[list[fio.Job], str]:
     """Return all jobs of files and command line, and a common name."""
     first, named, files = fio.parse_arguments(given)
     texts = [job.with_own(first) for file in files for job in fio.read_job_file(file)]
@@ -225,8 +228,8 @@ def _jobs(given: Sequence[str], sections: Sequence[str]) -> tuple[list[fio.Job],
     if not texts:
         accepted = ["a job file", "--name=NAME --rw=… --size=…"]
         raise BadInput("no job given", where="tameshi fio", found="nothing", accepted=accepted)
-    name = files[0].stem if files else texts[0].name
-    return fio.read_jobs(texts), re.sub(r"[^A-Za-z0-9_.-]+", "-", name) or "job"
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", files[0].stem if files else texts[0].name) or "job"
+    return fio.read_jobs(texts, lambda jobs: fio.translate(jobs, name, device)), name
 
 
 def _printed(form: str, document: Mapping[str, Any], translation: fio.Translation) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,6 +33,9 @@ from tameshi.core.spec_types import World
 from tameshi.study.bindings import Bindings, read_bindings
 from tameshi.study.file import StudyFile, read_study
 from tameshi.workflow.prepare import Prepared, prepare
+
+if TYPE_CHECKING:
+    from tameshi.servers.private import Kept
 
 app = typer.Typer(add_completion=False)
 
@@ -114,7 +117,7 @@ def run_command(
     exact: ExactOption = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the files created for storages.")
+        bool, typer.Option("--keep", help="Keep the files created for storages, and databases.")
     ] = False,
     verbose: VerboseOption = False,
     as_data: Annotated[
@@ -157,17 +160,33 @@ def _conduct(
     from tameshi.workflow.execute import conduct, remove_targets
 
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce)
+    done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep)
     if done.complete and not keep:
         remove_targets(prepared.examined.values(), folder)
     shown = study_folder.show(folder, lang, done.results)
     print_summary(shown, ERR if told.as_data else OUT, verbose=told.verbose)
+    for kept in done.kept:
+        _print_kept(kept)
     if told.as_data:
         typer.echo(json.dumps(done.results, ensure_ascii=False, indent=2))
     end(interrupted=done.interrupted, complete=done.complete)
     level = done.results["verdict"]["level"]
     if told.fail_on != NEVER and LEVELS.index(level) >= LEVELS.index(told.fail_on):
         raise typer.Exit(ExitStatus.INVALID)
+
+
+def _print_kept(kept: Kept) -> None:
+    """Print where a kept database is, and the commands that start it, query it and remove it."""
+    lines = [
+        f"Kept: the last run's database ({kept.title}) in {kept.folder}",
+        *([f"  start:  {shlex.join(kept.start)}"] if kept.start else []),
+        f"  query:  {shlex.join(kept.shell)}",
+        "  remove: stop the server, and repeat this command without --keep"
+        if kept.start
+        else "  remove: repeat this command without --keep",
+    ]
+    for line in lines:
+        ERR.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def default_out(study: StudyFile, *, quick: bool) -> Path:

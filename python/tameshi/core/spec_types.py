@@ -1923,6 +1923,20 @@ class Search(BaseModel):
     ] = None
 
 
+class SharedPath(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read_rate: Annotated[SourcedRate, Field(description='Bytes per second of reads by the host.')]
+    write_rate: Annotated[
+        SourcedRate,
+        Field(
+            description='Bytes per second of writes by the host, and of data that cleaning moves.'
+        ),
+    ]
+
+
 class Simulated(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2156,6 +2170,12 @@ class XPointProfile(BaseModel):
         SourcedRate, Field(description='Commands that the controller starts per second at most.')
     ]
     link: Annotated[HostLink, Field(description='Between host and drive.')]
+    shared_medium: Annotated[
+        SourcedBoolean | None,
+        Field(
+            description="True if reads and writes share the medium, which moves one of them at a time at the link's\nrates; absent: they don't."
+        ),
+    ] = None
     queue_depth: Annotated[
         SourcedUint32, Field(description='Commands the drive holds; more wait in the host.')
     ]
@@ -2309,6 +2329,12 @@ class Controller(BaseModel):
         SourcedRate | None,
         Field(
             description="Bytes per second that all controllers together move between host and buffers, both ways\nadded up; absent: the link's rate each way."
+        ),
+    ] = None
+    shared_path: Annotated[
+        SharedPath | None,
+        Field(
+            description="Path that all data share, the host's and what cleaning moves; absent: moved data take no\ntime of it. Excludes `transfer_rate`."
         ),
     ] = None
     queue_depth: Annotated[

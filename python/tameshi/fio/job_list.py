@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from tameshi.core.errors import BadInput, refuse_all
+from tameshi.core.errors import BadInput, BadInputs, refuse_all
 from tameshi.fio.job import Job, read_job
 from tameshi.fio.jobfile import JobText
 
 
-def read_jobs(texts: Sequence[JobText]) -> list[Job]:
-    """Interpret jobs; raise the refusals of all of them at once."""
+def read_jobs(
+    texts: Sequence[JobText], further: Callable[[Sequence[Job]], object] | None = None
+) -> list[Job]:
+    """Interpret jobs; raise the refusals of all of them at once.
+
+    `further` checks the jobs that have none, and may refuse them; its refusals come last.
+    """
     jobs: list[Job] = []
     refused: list[BadInput] = []
     for text in texts:
+        before = len(refused)
         job = _read_on(text, refused)
-        jobs += [job] if job else []
+        jobs += [job] if job and len(refused) == before else []
+    # A job that waits for a refused one would be refused for that alone.
+    alone = [job for job in jobs if not job.wait_for]
+    if refused and alone and further:
+        try:
+            further(alone)
+        except BadInput as error:
+            refused += error.errors if isinstance(error, BadInputs) else [error]
     refuse_all(refused)
     return jobs
 

@@ -12,6 +12,7 @@ from tameshi.fio.values import bad
 READS = {"read": "", "randread": "", "rw": "mixed", "readwrite": "mixed", "randrw": "mixed"}
 WRITES = {"write", "randwrite", "rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"}
 TRIMS = {"trim", "randtrim", "trimwrite", "randtrimwrite"}
+KINDS = "read", "write", "trim"
 TRIM_FIRST = {"trimwrite", "randtrimwrite"}
 
 
@@ -67,17 +68,25 @@ def _is_random(reader: Reader, direction: str) -> bool:
     setting = reader.get("percentage_random")
     if setting is None:
         return True
-    reads, writes, trims = (
+    shares = [
         values.size_of(setting, part, reader.kb_base) if part else 100
         for part in values.directions(setting)
-    )
-    used = {reads} if direction in READS else set()
-    used |= {writes} if direction in WRITES else set()
-    used |= {trims} if direction in TRIMS else set()
-    if used not in ({0}, {100}):
-        why = "requests of a job are all random or all in order, those of reads and writes alike"
-        raise reader.refuse("percentage_random", why)
-    return used == {100}
+    ]
+    if max(shares) > 100:
+        raise bad(setting, "a share of the requests", "0 to 100")
+    used = {
+        kind: share
+        for kind, of_kind, share in zip(KINDS, (READS, WRITES, TRIMS), shares, strict=True)
+        if direction in of_kind
+    }
+    if set(used.values()) in ({0}, {100}):
+        return 100 in used.values()
+    if set(used.values()) == {0, 100}:
+        jobs = " and ".join(f"rw={'rand' if used[kind] else ''}{kind}" for kind in used)
+        why = "in one job, requests of all kinds are random, or all are in order"
+        raise reader.refuse("percentage_random", why, hint=f"Split it into jobs of {jobs}.")
+    why = "requests of a job are all random or all in order"
+    raise reader.refuse("percentage_random", why, hint="Set it to 0 or 100.")
 
 
 def _stride(reader: Reader, direction: str, mix: Sequence[tuple[int, int]]) -> Stride | None:

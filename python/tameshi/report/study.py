@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text as RichText
 
+from tameshi.analysis.left_out import NO_HOST
 from tameshi.analysis.stats.timeline import MISSED
 from tameshi.core.reasons import Reason, key_of
 from tameshi.report.render.draw import draw
@@ -91,12 +92,12 @@ def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
 
 
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
-    """Return a verdict that is not valid, deviations from a method, and unmatched published
-    figures."""
+    """Return a verdict that is not valid, deviations from a method, what the model leaves out, and
+    unmatched published figures."""
     view, text = _worded(inputs, lang)
     unmatched = validity.unmatched(view, text)
     if view.verdict["level"] == "valid":
-        return [*_method(view, text), *unmatched]
+        return [*_method(view, text), *_left_out(view, text), *unmatched]
     verdict, *reasons = _verdict(view, text)
     return [verdict, *(f"  {reason}" for reason in reasons), *unmatched]
 
@@ -165,6 +166,16 @@ def _doubts(view: View, text: Text) -> list[str]:
         *doubts.sentences(view, text, without),
         *text.reasons(whole),
         *missed,
+        *_left_out(view, text),
+    ]
+
+
+def _left_out(view: View, text: Text) -> list[str]:
+    """Return what the model leaves out of this study's arrays; the rest is in the caveats."""
+    return [
+        text("caveat.left_out", reason=text.reason(each))
+        for each in view.left_out
+        if each["code"] != NO_HOST
     ]
 
 

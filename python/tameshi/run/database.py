@@ -32,7 +32,7 @@ from tameshi.servers.placement import (
     data_of,
     loaders,
 )
-from tameshi.servers.private import DataDirectory, PrivateServer
+from tameshi.servers.private import DataDirectory, Kept, PrivateServer
 from tameshi.servers.product import Address, ClientError, Home, Product
 
 LOG = "server.log"
@@ -65,6 +65,8 @@ class Database:
         self._directory = directory
         self._progress = progress
         self._sets = DataSets(place.sets)
+        self.is_left = False
+        """True if its files stay after the run."""
         self.server = self._made(loading=False)
         self.facts = Facts(
             serving.product.name,
@@ -173,6 +175,13 @@ class Database:
         if gone is None:
             self.server.stop()
         return gone
+
+    def leave(self) -> Kept | None:
+        """Leave the stopped database on the disk; None on a volume of its own, which goes."""
+        if self.volume:
+            return None
+        self.is_left = True
+        return self.server.kept()
 
     def gone(self) -> str | None:
         """Return the end of the server with its cause; None while it runs."""
@@ -318,7 +327,7 @@ def opened(
     on_volume: bool = False,
     own: Mapping[str, Place] = MappingProxyType({}),
 ) -> Iterator[Database]:
-    """Open the database of a run, with its directories claimed, and remove it afterwards.
+    """Open the database of a run, with its directories claimed; remove it unless it is left.
 
     `on_volume`: use a file system of its own, whose power can be cut. `own`: places of files on a
     storage of their own, by role.
@@ -343,7 +352,7 @@ def opened(
             yield database
         finally:
             database.server.kill()
-            for left in claimed.values():
+            for left in () if database.is_left else claimed.values():
                 if left.home.folder.exists():  # a failed creation already removed it
                     with suppress(OSError):
                         left.empty()

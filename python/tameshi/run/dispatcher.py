@@ -33,7 +33,7 @@ from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.placement import roles_of
-from tameshi.servers.private import PrivateServer, full_hint
+from tameshi.servers.private import Kept, PrivateServer, full_hint
 from tameshi.servers.product import ClientError
 from tameshi.study import least
 from tameshi.study.file import longest_ns, next_runs
@@ -73,6 +73,10 @@ class Session:
     display: Display
     on_sealed: Callable[[], None]
     stopping: threading.Event = field(default_factory=threading.Event)
+    keep: bool = False
+    """Leave the database of the last run on each storage."""
+    kept: dict[Path, Kept] = field(default_factory=dict)
+    """Databases that were left, by folder."""
     workers: set[WorkerProcess] = field(default_factory=set)
     guarded: threading.Lock = field(default_factory=threading.Lock)
 
@@ -283,7 +287,11 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         failure = failure or worker.failure()
         # Clients fail with a server that ended: its end is the cause.
         ended = database.gone() if failure else database.end()
-        return (crashes and crashes.failure) or ended or failure
+        failure = (crashes and crashes.failure) or ended or failure
+        if session.keep and not failure and isinstance(database, Database):
+            kept = database.leave()
+            session.kept |= {kept.folder: kept} if kept else {}
+        return failure
 
 
 def _load(session: Session, task: Task, folder: Path, database: Database | UsersDatabase) -> None:

@@ -32,6 +32,13 @@ class Account:
 
         The starter is a *thread*: it has to live as long as the server.
         """
+        return self._setpriv(["--pdeathsig=KILL"], command)
+
+    def starting(self, command: Sequence[str]) -> list[str]:
+        """Return the command as this account, for a shell of the user."""
+        return self._setpriv([], command) if self.name else list(command)
+
+    def _setpriv(self, options: Sequence[str], command: Sequence[str]) -> list[str]:
         setpriv = shutil.which("setpriv")
         if setpriv is None:
             raise BadInput(
@@ -41,7 +48,7 @@ class Account:
         become = (
             [f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups"] if self.name else []
         )
-        return [setpriv, "--pdeathsig=KILL", *become, "--", *command]
+        return [setpriv, *options, *become, "--", *command]
 
 
 def account_of(product: Product) -> Account:

@@ -163,6 +163,11 @@ class Innodb(Product):
             *([f"--log-bin={home.binlog / 'binlog'}", "--server-id=1"] if home.binlog else []),
         ]
 
+    def shell(self, address: Address) -> list[str]:
+        """Return the client of the same name, on the Unix socket."""
+        where = [f"--socket={address.socket}", f"--user={address.user}"]
+        return [self.name, "--no-defaults", *where, address.database]
+
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
         """Return the Unix socket, as root without a password: only its own user may enter the
         folder."""

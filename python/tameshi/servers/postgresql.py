@@ -176,6 +176,13 @@ class PostgreSQL(Product):
             )
             remove_shared_memory(key, number)
 
+    def shell(self, address: Address) -> list[str]:
+        """Return psql on the Unix socket, which it finds by folder and port."""
+        assert address.socket
+        port = address.socket.suffix.removeprefix(".")
+        where = [f"--host={address.socket.parent}", f"--port={port}"]
+        return ["psql", *where, f"--username={address.user}", address.database]
+
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
         """Return the Unix socket: only its own user may enter the folder."""
         socket = home.run / f".s.PGSQL.{home.port or PORT}"

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -38,6 +39,17 @@ _TELLING = re.compile(r"ERROR|FATAL|PANIC|error:")
 _FULL = re.compile(
     r"No space left on device|[Ee]rr(?:no|or):? 28\b|[Dd]isk (is )?full|[Tt]able '.*' is full"
 )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Database that stays after its run: its place, and the commands that start and reach it."""
+
+    title: str
+    folder: Path
+    start: Sequence[str]
+    """Empty for an embedded database."""
+    shell: Sequence[str]
 
 
 class DataDirectory:
@@ -192,6 +204,12 @@ class PrivateServer:
     def command(self) -> list[str]:
         """Return its command line, which holds no password."""
         return self.product.command(self.program, self.home, self.options)
+
+    def kept(self) -> Kept:
+        """Return the way to use its database after the run."""
+        start = self._account.starting(self.command()) if self.command() else []
+        title = f"{self.product.title} {self.program.version}"
+        return Kept(title, self.home.folder, start, self.product.shell(self.address))
 
     def initialise(self, patience_seconds: float = INITIALISE_SECONDS) -> None:
         """Make an empty database. Discard the remains of a failure.

@@ -176,6 +176,10 @@ class Product(ABC):
         error."""
 
     @abstractmethod
+    def shell(self, address: Address) -> list[str]:
+        """Return the command of the product's own client at a local address."""
+
+    @abstractmethod
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
         """Return the address for clients."""
 

@@ -72,6 +72,10 @@ class SQLite(Product):
         """Return None: it runs in its client."""
         return []
 
+    def shell(self, address: Address) -> list[str]:
+        """Return the shell of SQLite on the file."""
+        return ["sqlite3", str(address.file)]
+
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
         """Return the file, with options stored in it first: later they have no effect."""
         pragmas = tuple((name, options[name]) for name in sorted(options, key=_first))

@@ -22,6 +22,7 @@ from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
 from tameshi.run.display import for_console
 from tameshi.run.emulation import DATA_SETS
 from tameshi.run.preflight import Examined
+from tameshi.servers.private import Kept
 from tameshi.study.file import StudyFile
 from tameshi.workflow import study_folder
 from tameshi.workflow.prepare import Prepared
@@ -38,6 +39,8 @@ class Conducted:
     results: dict[str, Any]
     complete: bool
     interrupted: bool
+    kept: Sequence[Kept] = ()
+    """Databases that were left on their storages."""
 
 
 class Pace:
@@ -112,11 +115,18 @@ def refuse_other(folder: Path, study: StudyFile, *, quick: bool = False) -> None
 
 
 def conduct(
-    prepared: Prepared, folder: Path, console: Console, *, jobs: int, reproduce: Sequence[str]
+    prepared: Prepared,
+    folder: Path,
+    console: Console,
+    *,
+    jobs: int,
+    reproduce: Sequence[str],
+    keep: bool = False,
 ) -> Conducted:
     """Run what remains of a study in its folder; rewrite results.json as runs end.
 
-    A search continues until its runs lead to no further rate.
+    A search continues until its runs lead to no further rate. `keep` leaves the database of the
+    last run on each storage.
     """
     current = prepared
     with store.locked_study(folder) as lock:
@@ -131,7 +141,7 @@ def conduct(
                 folder, current.summary, study_folder.read_runs(folder)
             )
 
-        session = Session(folder, lock, for_console(console), lambda: pace.keep(refresh))
+        session = Session(folder, lock, for_console(console), lambda: pace.keep(refresh), keep=keep)
 
         def work() -> list[SealedRun]:
             nonlocal current
@@ -149,7 +159,8 @@ def conduct(
         document = refresh()
     complete = len(runs) == len(tasks(current))
     complete = complete and all(run.outcome["status"] == "complete" for run in runs)
-    return Conducted(runs, document, complete, session.stopping.is_set())
+    left = [kept for kept in session.kept.values() if kept.folder.exists()]
+    return Conducted(runs, document, complete, session.stopping.is_set(), left)
 
 
 def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:

@@ -1,5 +1,6 @@
 """Inputs from practice with known correct values; each test is named after its case."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +21,7 @@ block_size = "128 KiB"
 queue_depth = 16
 [phase.p]
 workload = ["stream.x"]
-until.time = "30 s"
+until.time = "25 s"
 [run]
 interval = "1 s"
 seed = 3
@@ -39,6 +40,52 @@ amount = "4 MiB"
 workload = ["stream.qos"]
 ramp = "2 s"
 until.time = "4 s"
+"""
+
+GROWING_LAG = """
+title = "Updates in memory, with a redo log that does not fill up"
+question = "Is this window steady?"
+[storage.drive]
+device = "nvme-nand-1tb-2017"
+size = "12 GiB"
+[engine.mysql]
+version = "8.0"
+buffer_pool = "2 GiB"
+redo_log = "8 GiB"
+flush_method = "O_DIRECT"
+doublewrite = "off"
+[workload.key_update]
+tables = 10
+rows = 100000
+row_size = "4800 B"
+clients = 8
+[phase.update]
+workload = ["key_update"]
+ramp = "200 ms"
+until.time = "1200 ms"
+[run]
+start = "warm"
+interval = "200 ms"
+"""
+
+FEW_EVENTS = """
+title = "A handful of transactions"
+question = "Does a percentile lie within the least and the greatest?"
+[storage.disk]
+device = "sata-7k2-1tb"
+[engine.mysql]
+version = "5.7"
+buffer_pool = "16 MiB"
+flush_method = "O_DIRECT"
+[workload.key_update]
+tables = 1
+rows = 1000
+row_size = "200 B"
+clients = 1
+rate = "1 /s"
+[phase.run]
+workload = ["key_update"]
+until.time = "6 s"
 """
 
 
@@ -65,3 +112,21 @@ def test_p0_ramp_longer_than_amount_is_refused(tmp_path: Path) -> None:
     found = results(simulated(tmp_path, RAMP_AND_AMOUNT))
     assert found["verdict"]["level"] == "warning"
     assert codes(found["verdict"]) == ["ramped"]
+
+
+def test_v_mirror_sign_window_that_is_not_steady_is_flagged(tmp_path: Path) -> None:
+    found = results(simulated(tmp_path, GROWING_LAG))
+    assert found["verdict"]["level"] == "warning"
+    assert codes(found["verdict"]) == ["checkpoint"]
+
+
+def test_p4_percentiles_of_few_events_lie_within_extremes(tmp_path: Path) -> None:
+    out = simulated(tmp_path, FEW_EVENTS)
+    estimates = {e["metric"]: e["value"] for e in results(out)["cells"][0]["estimates"]}
+    printed = tameshi("report", out, "--format", "sysbench").stdout
+    rows = re.findall(r"^ +(min|max|95th percentile): +([\d.]+)$", printed, re.MULTILINE)
+    ms = {name: float(value) for name, value in rows}
+    assert 0 < ms["min"] <= ms["95th percentile"] <= ms["max"]
+    greatest = estimates["transaction.latency.max"]
+    for name in ("p50", "p99", "p999"):
+        assert ms["min"] * 1e6 * 0.99 <= estimates[f"transaction.latency.{name}"] <= greatest

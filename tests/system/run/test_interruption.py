@@ -24,8 +24,8 @@ from command import (
 from tameshi.record import store
 from tameshi.record.events import read_events
 
-LONG = SMALL.replace('"120 ms"', '"800 s"').replace('interval = "10 ms"', 'interval = "10 s"')
-"""Minutes of a modelled disk's work: one or two seconds of real time per run."""
+LONG = SMALL.replace('"120 ms"', '"400 s"').replace('interval = "10 ms"', 'interval = "10 s"')
+"""Minutes of a modelled disk's work: about a second of real time per run."""
 WHILE = {"simulated": LONG, "measured": SMALL.replace('"120 ms"', '"400 ms"')}
 
 
@@ -94,7 +94,7 @@ def test_killed_measured_study_resumes(study, tmp_path):
 
 @pytest.mark.parametrize("world", ["simulated", "measured"])
 def test_ctrl_c_leaves_partial_result_that_resumes(study, tmp_path, world):
-    text = WHILE[world].replace('"800 s"', '"80000 s"').replace('"400 ms"', '"4 s"')
+    text = WHILE[world].replace('"400 s"', '"80000 s"').replace('"400 ms"', '"4 s"')
     path, out = study(text.replace("repetitions = 2", "repetitions = 1")), tmp_path / "out"
     options = ["--world", world, *([f"--on=disk={tmp_path}"] if world == "measured" else [])]
     process = start("run", path, *options, "--out", out, "--jobs", "1")

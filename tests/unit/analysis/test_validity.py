@@ -22,19 +22,19 @@ QUIET = Machine(processors=2.0, idle=0.7, own=0.3, device_ns=0.8 * SECOND, devic
 
 def closed(**fields: Any) -> Load:
     """Return a closed loop at depth 1 that waits for its disk nearly all the time."""
-    usual = Load("s", 1, 1, False, SECOND, 0.26 * SECOND, 0.01 * SECOND, service_ns=SECOND)
+    usual = Load("s", 1, 1, False, SECOND, 0.26 * SECOND, 0.01 * SECOND, in_flight_ns=SECOND)
     return replace(usual, latency_ns=SECOND, **fields)
 
 
 def scheduled(**fields: Any) -> Load:
     """Return an open loop of 1000 requests of 100 µs each, started on time."""
     usual = Load("s", 1, 64, True, SECOND, 0.07 * SECOND, 0.01 * SECOND, started=1000.0)
-    return replace(usual, **{"latency_ns": 0.1 * SECOND, "service_ns": 0.1 * SECOND} | fields)
+    return replace(usual, **{"latency_ns": 0.1 * SECOND, "in_flight_ns": 0.1 * SECOND} | fields)
 
 
 def fallen_behind(started: float, **fields: Any) -> Load:
     """Return an open loop whose requests each waited half a second."""
-    waited = {"late": started, "latency_ns": 0.5 * SECOND * started, "service_ns": SECOND}
+    waited = {"late": started, "latency_ns": 0.5 * SECOND * started, "in_flight_ns": SECOND}
     return scheduled(started=started, **waited, **fields)
 
 
@@ -109,7 +109,7 @@ def test_rate_beyond_the_disk_is_a_warning() -> None:
         slip_ns=0.07 * SECOND * 88_000,
         lag_ns=50_000 * 88_000,
         latency_ns=0.07 * SECOND * 88_000,
-        service_ns=64 * SECOND,
+        in_flight_ns=64 * SECOND,
     )
     (result,) = judge([slow], replace(QUIET, device_ns=56 * SECOND))
     assert (result.code, result.level) == ("unserved", "warning")
@@ -286,8 +286,11 @@ def test_window_of_the_record_becomes_a_load() -> None:
     spec = StreamSpec.model_validate({"jobs": 2, "queue_depth": 8})
     load = load_of(PhaseStream(name="s", storage="disk", stream=spec), data)
     assert (load.jobs, load.slots, load.open_loop, load.cpu) == (2, 16, True, 30 / 4000)
-    assert (load.latency_ns, load.service_ns, load.lag_ns, load.bytes) == (200, 180, 3, 8192)
+    assert (load.latency_ns, load.in_flight_ns, load.lag_ns, load.bytes) == (200, 180, 3, 8192)
     assert load.tails == {0.99: (50.0, 50.0), 0.999: (60.0, 60.0)}
+    counted = replace(data, counters={**counters, "load.in_flight_ns": [90.0, 95.0]})
+    load = load_of(PhaseStream(name="s", storage="disk", stream=spec), counted)
+    assert load.in_flight_ns == 185, "requests that end after the window count too"
     few = replace(data, latencies={"read": {**curve, "count": 2000}, "lag": curve})
     tails = load_of(PhaseStream(name="s", storage="disk", stream=spec), few).tails
     assert tails == {0.99: (50.0, 50.0)}, "of 2000 only two lie beyond the 99.9th percentile"

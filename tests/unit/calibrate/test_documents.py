@@ -65,6 +65,15 @@ def test_json_error_has_place_in_file(tmp_path):
     assert "line 4 column 3" in caught.value.found
 
 
+@pytest.mark.parametrize("until", ["1741", '"job', '"a\\', "tru", "", ","])
+def test_jt_cut_off_file_says_where_it_ends(tmp_path, until):
+    text = 'fio: a note\n{\n "job": {"é": [1, 2], "job_start": '
+    text = text + until if until != "," else text + "1,"
+    (tmp_path / "fio.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=f"cut off at byte {len(text.encode())}, in line 3"):
+        documents_of(tmp_path / "fio.json")
+
+
 def state(written_s: float, elapsed: int, count: int) -> dict[str, Any]:
     """Return fio's output at a time, with one job."""
     document = drive()

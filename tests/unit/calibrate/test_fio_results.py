@@ -112,6 +112,17 @@ def test_option_with_line_break_is_refused(option):
     assert refused.key == f"job options.{next(iter(option))}"
 
 
+def test_jg_mix_of_100_is_pure_reads():
+    mixed, plain = (
+        read_fio(FILE, results(*(job(rw, depth, 1000.0 * depth, **mix) for depth in (1, 4, 64))))
+        for rw, mix in (("randrw", {"rwmixread": "100", "rwmixwrite": "0"}), ("randread", {}))
+    )
+    assert mixed.left_out == [] and len(mixed.cells) == 3
+    for one, other in zip(mixed.cells, plain.cells, strict=True):
+        assert one.operations == other.operations and list(one.operations) == ["read"]
+        assert one.spec.read == other.spec.read and one.depth == other.depth
+
+
 def test_failed_job_is_left_out_with_error():
     found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
     failed = reason("fio_failed", "randread-4k-1", number=5, words="Input/output error")

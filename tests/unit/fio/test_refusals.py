@@ -85,6 +85,38 @@ def test_key_at_its_default_asks_for_nothing(line):
     assert translate(jobs, "job", None).streams
 
 
+@pytest.mark.parametrize(
+    ("job", "pattern"),
+    [
+        ("randread\npercentage_random=100,0", "shuffled"),
+        ("randread\npercentage_random=0,100,30", "sequential"),
+        ("randwrite\npercentage_random=30,100", "shuffled"),
+        ("randtrim\npercentage_random=30,70,0", "sequential"),
+        ("randrw\npercentage_random=0,0,70", "sequential"),
+        ("rw\npercentage_random=30,70", "sequential"),
+    ],
+)
+def test_share_of_random_requests_applies_to_used_directions(job, pattern):
+    (text,) = parse_job_text(f"[a]\nsize=1m\nrw={job}\n")
+    assert read_job(text).pattern == (pattern, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        ("30,70", "Set it to 0 or 100."),
+        ("30", "Set it to 0 or 100."),
+        ("30,70,100", "Set it to 0 or 100."),
+        ("100,0", "Split it into jobs of rw=randread and rw=write."),
+        ("0,100", "Split it into jobs of rw=read and rw=randwrite."),
+        ("100,101", "Accepted: 0 to 100."),
+    ],
+)
+def test_j4_mixed_share_of_random_requests_names_remedy(value, remedy):
+    said = refusal(f"[a]\nsize=1m\nrw=randrw\npercentage_random={value}\n")
+    assert said.startswith("job.fio:4: percentage_random: ") and said.endswith(remedy)
+
+
 def test_all_refusals_are_told_at_once_by_own_keys():
     text = (
         "[global]\nsize=1m\nprio=3\n[a]\nioengine=mmap\n[b]\nreadwrite=reed\nblocksize=0\n"
@@ -101,6 +133,17 @@ def test_all_refusals_are_told_at_once_by_own_keys():
         ["job.fio:10", "iodept"],
         ["job.fio:11", "lockmem"],
     ]
+
+
+def test_refusals_of_all_stages_are_told_at_once(tmp_path):
+    text = (
+        f"[global]\ndirectory={tmp_path}\n[a]\nsize=1m\niodept=2\n[b]\nsize=1k\n"
+        "[c]\nsize=1m\nwait_for=a\n[d]\nsize=1m\nio_limit=1k\n"
+    )
+    with pytest.raises(BadInput) as refused:
+        read_jobs(parse_job_text(text), lambda jobs: translate(jobs, "job", None))
+    starts = [line.split(": ")[:2] for line in str(refused.value).splitlines()]
+    assert starts == [["job.fio:5", "iodept"], ["job.fio:7", "size"], ["job.fio:13", "io_limit"]]
 
 
 def test_jobs_that_cannot_be_translated_are_told_at_once(tmp_path):

@@ -85,6 +85,13 @@ def test_the_page_of_defects_names_a_test_for_each(root):
     assert list(missing_tests(root, page)) == []
 
 
+def test_the_page_of_cases_names_a_test_for_each(root):
+    page = (root / "docs" / "validation" / "cases.md").read_text(encoding="utf-8")
+    rows = [row for row in table_rows(page) if not row.startswith("| case |")]
+    assert len(rows) > 30 and [row for row in rows if not NAMED_TEST.search(row)] == []
+    assert list(missing_tests(root, page)) == []
+
+
 def test_targets_and_ci_are_there(root):
     assert set(TARGETS) <= targets_of((root / "Makefile").read_text())
     ci = (root / ".ci" / "run").read_text().splitlines()

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 from validation import LISTS
-from validation.round2 import ROUND2, intervals, naive, profiles
+from validation.round2 import ROUND2, intervals, naive, naive_studies, profiles
 from validation.round2.__main__ import figures_of, lists, needed, other, read_studies
 
 from tameshi.study.file import plan
@@ -14,8 +14,10 @@ STUDIES = {study.name: study for study in read_studies()}
 
 
 def test_every_figure_is_stated_once_or_has_a_reason():
-    with (LISTS / "round2-to-predict.csv").open(newline="", encoding="utf-8") as file:
-        asked = [row["id"] for row in csv.DictReader(file)]
+    asked = []
+    for name in ("round2-to-predict.csv", "round2-calibration.csv"):
+        with (LISTS / name).open(newline="", encoding="utf-8") as file:
+            asked += [row["id"] for row in csv.DictReader(file)]
     stated = [figure.id for study in STUDIES.values() for figure in figures_of(study)]
     groups = tomllib.loads((ROUND2 / "unstated.toml").read_text(encoding="utf-8")).values()
     unstated = [figure for group in groups for figure in group["figures"]]
@@ -27,7 +29,7 @@ def test_every_figure_is_stated_once_or_has_a_reason():
 def test_study_runs_only_the_cells_of_its_figures(name):
     study = STUDIES[name]
     whole = plan(study, "simulated", quick=False)
-    some = plan(study, "simulated", quick=False, cells=list(needed(whole)))
+    some = plan(study, "simulated", quick=False, cells=list(needed(whole, figures_of(study))))
     assert not whole.refusals
     assert 0 < len(some.runs) <= len(whole.runs)
     cells = [run.cell for run in some.runs]
@@ -74,7 +76,9 @@ def test_pool_as_large_as_the_data_reads_nothing():
 def test_gain_of_nothing_changes_is_zero():
     (figure,) = (f for f in figures_of(STUDIES["tpcc-mysql-pools"]) if f.id == "R01-388")
     cell = {"drive": "pm1725", "pool": "5"}
-    nothing, sheet, _ = naive.row("tpcc-mysql-pools", figure, cell, {"drive": "sm863"}, 0.01)
+    nothing, sheet, _ = naive_studies.row(
+        "tpcc-mysql-pools", figure, cell, {"drive": "sm863"}, 0.01
+    )
     assert nothing == 0
     assert sheet == pytest.approx(100 * (201416 / 31128 - 1), rel=1e-3)
 

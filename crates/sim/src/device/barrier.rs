@@ -2,6 +2,8 @@
 //!
 //! A flush that the interface cannot queue (Serial ATA) runs alone. It waits for reads too, begins
 //! once the drive is empty, and holds back later commands.
+//!
+//! A drive without a volatile cache tells its host so, which then sends no flush: it ends at once.
 
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -29,6 +31,8 @@ pub(crate) struct Barrier {
     floor: Nanos,
     /// Duration of a flush that runs alone; `None` if flushes run next to other commands.
     alone: Option<Nanos>,
+    /// The host sends no flush.
+    is_unneeded: bool,
 }
 
 /// Epoch of a command that no flush waits for.
@@ -40,10 +44,15 @@ impl Barrier {
         Self { alone: Some(time), ..Self::default() }
     }
 
+    /// Build the barrier of a drive whose host sends it no flush.
+    pub(crate) fn unneeded() -> Self {
+        Self { is_unneeded: true, ..Self::default() }
+    }
+
     /// Register a command other than a flush; return its epoch for [`Barrier::leave`].
     #[inline]
     pub(crate) fn enter(&mut self, kind: CommandKind) -> u64 {
-        if kind == CommandKind::Read && self.alone.is_none() {
+        if self.is_unneeded || (kind == CommandKind::Read && self.alone.is_none()) {
             return FREE;
         }
         self.since += 1;
@@ -71,15 +80,16 @@ impl Barrier {
         }
     }
 
-    /// Register a flush.
+    /// Register a flush, which takes the drive until `ready_at` by itself.
     pub(crate) fn flush(&mut self, command: &Command, submitted: Nanos, ready_at: Nanos) {
+        let ready_at = if self.is_unneeded { submitted } else { ready_at };
         let before = std::mem::take(&mut self.since);
         self.flushes.push_back(Flush { command: *command, submitted, ready_at, before });
     }
 
     /// Forget all commands under way.
     pub(crate) fn clear(&mut self) {
-        *self = Self { alone: self.alone, ..Self::default() };
+        *self = Self { alone: self.alone, is_unneeded: self.is_unneeded, ..Self::default() };
     }
 
     /// Return whether no flush is under way.
@@ -131,6 +141,18 @@ mod tests {
         assert_eq!(barrier.next(), Some(30));
         assert_eq!(barrier.pop(30).map(|flush| flush.command.id), Some(1));
         assert_eq!(barrier.next(), None);
+    }
+
+    #[test]
+    fn flush_that_the_host_does_not_send_ends_at_once() {
+        let mut barrier = Barrier::unneeded();
+        let write = barrier.enter(CommandKind::Write);
+        barrier.flush(&flush(1), 10, 12);
+        assert_eq!(barrier.next(), Some(10));
+        assert_eq!(barrier.pop(10).map(|flush| flush.command.id), Some(1));
+        barrier.leave(write, 30);
+        barrier.flush(&flush(2), 30, 32);
+        assert_eq!((barrier.next(), barrier.ready(30)), (Some(30), 1));
     }
 
     #[test]

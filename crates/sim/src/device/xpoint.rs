@@ -35,7 +35,8 @@ struct Slot {
 #[derive(Debug)]
 struct Link {
     pace: [Pace; 2],
-    half_duplex: bool,
+    /// One way for both directions: of the link, or of the medium behind it.
+    is_shared: bool,
     /// End of all requested transfers, by way.
     until: [Nanos; 2],
     busy: [BusyTime; 2],
@@ -45,7 +46,8 @@ impl Link {
     fn new(profile: &XPointProfile) -> Self {
         Self {
             pace: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
-            half_duplex: profile.link.half_duplex.value,
+            is_shared: profile.link.half_duplex.value
+                || profile.shared_medium.as_ref().is_some_and(|shared| shared.value),
             until: [0; 2],
             busy: Default::default(),
         }
@@ -60,7 +62,7 @@ impl Link {
         breakdown: &mut Breakdown,
     ) -> Nanos {
         let time = self.pace[direction].time(u64::from(command.length_bytes));
-        let way = if self.half_duplex { 0 } else { direction };
+        let way = if self.is_shared { 0 } else { direction };
         let at = from.max(self.until[way]) + time;
         self.until[way] = at;
         self.busy[way].pass(now);
@@ -71,7 +73,7 @@ impl Link {
     }
 
     fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let ways = if self.half_duplex { 1 } else { 2 };
+        let ways = if self.is_shared { 1 } else { 2 };
         self.busy.iter().take(ways).for_each(|way| usage.add(Resource::Link, 1, way.until(now)));
     }
 }
@@ -120,7 +122,7 @@ impl XPoint {
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: CalendarQueue::new(),
-            barrier: Barrier::default(),
+            barrier: Barrier::unneeded(),
             accesses: vec![BusyTime::default(); profile.channels.value as usize],
             turns: BusyTime::default(),
             drawing: profile.power.as_ref().map(Drawing::new),

@@ -126,6 +126,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
             read_overhead: sourced(us(5)),
             write_overhead: sourced(us(5)),
             transfer_rate: None,
+            shared_path: None,
             queue_depth: sourced(256),
             flush_alone: None,
             functions: None,
@@ -213,6 +214,7 @@ pub fn flash(profile: FlashProfile) -> profile::Device {
 /// 3D XPoint drive with seven channels.
 pub fn xpoint() -> XPointProfile {
     XPointProfile {
+        shared_medium: None,
         capacity: sourced(Size(146_000_000_000)),
         access_unit: sourced(Size(4096)),
         channels: sourced(7),

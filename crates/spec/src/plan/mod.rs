@@ -254,6 +254,9 @@ fn resolve_cell(
     if request.exact {
         study.run.mode = Mode::Exact;
     }
+    if world == World::Measured {
+        study.add_storage_of_own_server();
+    }
     if study.phase.is_empty() {
         study.phase.insert("run".into(), default_phase(source, &cell.table, &study)?);
     }

@@ -29,7 +29,7 @@ pub use engine::{
 };
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Jitter, Nand, Power,
-    PowerLossProtection, ReadRetry, Simulated, SlcCache, Thermal, Written,
+    PowerLossProtection, ReadRetry, SharedPath, Simulated, SlcCache, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
 pub(crate) use host::host_error;

@@ -34,6 +34,10 @@ pub struct XPointProfile {
     pub command_rate: Sourced<Rate>,
     /// Between host and drive.
     pub link: HostLink,
+    /// True if reads and writes share the medium, which moves one of them at a time at the link's
+    /// rates; absent: they don't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_medium: Option<Sourced<bool>>,
     /// Commands the drive holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
     /// Functions that guests can be given (SR-IOV); absent: one.

@@ -159,11 +159,12 @@ fn age(
     Ok(())
 }
 
-/// Return the past of a flash storage whose study states none: once written if a stream reads it,
-/// for reads of what was never written take no flash; else new.
+/// Return the past of a flash storage whose study states none: once written if a stream reads it
+/// or a database lies on it, for reads of what was never written take no flash; else new.
 fn written_by_default(phases: &[PhaseSpec], name: &str) -> Written {
     let reads = |stream: &StreamSpec| stream.read > Share(0);
-    if streams_on(phases, name).any(reads) { Written::Once } else { Written::Never }
+    let has_database = phases.iter().any(|phase| !phase.programs.is_empty());
+    if has_database || streams_on(phases, name).any(reads) { Written::Once } else { Written::Never }
 }
 
 /// The streams of all phases on a storage.

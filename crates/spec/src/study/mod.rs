@@ -31,7 +31,7 @@ use crate::run::Start;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::Time;
+use tameshi_base::units::{Size, Time};
 
 /// A study: one question with the settings to answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +97,26 @@ pub struct Study {
     /// Published figures that a cell reproduces.
     #[serde(default)]
     pub published: Vec<Published>,
+}
+
+/// Name of the storage below a running server whose study names no storage: `--on server=PATH`
+/// names the server's data, whose disk is then sampled.
+const OWN_SERVER: &str = "server";
+
+impl Study {
+    /// Add a storage without size to a study without storages whose engine runs already, because
+    /// nothing is created on it.
+    pub(crate) fn add_storage_of_own_server(&mut self) {
+        let engines = self.engine.by_name();
+        let used = match &self.uses.engine {
+            Some(name) => engines.get(name),
+            None => engines.values().next().filter(|_| engines.len() == 1),
+        };
+        let runs_already = used.is_some_and(|engine| engine.dsn.is_some());
+        if runs_already && self.storage.is_empty() && self.workload.stream.is_empty() {
+            self.storage.insert(OWN_SERVER.into(), Stack { size: Some(Size(0)), ..Stack::default() });
+        }
+    }
 }
 
 /// A part of a study; checked when it is merged in.

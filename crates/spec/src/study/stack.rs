@@ -22,7 +22,7 @@ pub struct Stack {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
     /// Writes to flash drives before the run, by the simulated drive's own rules but without taking
-    /// time; absent: `once` if a stream reads the storage, else `never`.
+    /// time; absent: `once` if a stream reads the storage or a database lies on it, else `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
     /// Wear of flash drives before the run; absent: the profile's.

@@ -68,3 +68,25 @@ fn files_have_a_storage_of_their_own_only_if_it_is_another() {
     let error = study("log = \"fsat\"\n").expect_err("no such storage").to_string();
     check_golden("log_on_an_unknown_storage", &error);
 }
+
+#[test]
+fn study_on_a_running_server_needs_no_storage() {
+    let study = |engine: &str, more: &str| {
+        let program = "[workload.key_update]\ntables = 1\nrows = 9\nrow_size = \"200 B\"\nclients = 1\n";
+        let study = SMALL.replace("[storage.disk]\ndevice = \"null\"\n", "").replace("[workload.stream.s]", program);
+        format!("{}\n[engine.mariadb]\n{engine}{more}", study.replace("stream.s", "key_update"))
+    };
+    let plan = |world, text: &str| planned_in(text, world, &profiles());
+    let dsn = "dsn = \"mariadb://ann@db.example/scratch\"\n";
+    let found = plan(World::Measured, &study(dsn, "")).expect("plans");
+    assert_eq!(found.runs[0].database.as_ref().expect("a database").storage, "server");
+    assert_eq!(found.storage_bytes["server"], 0);
+    let missing = "the study defines several storages (or none); say which is used";
+    for (world, text) in [
+        (World::Measured, study("", "")),
+        (World::Simulated, study(dsn, "")),
+        (World::Measured, study(dsn, "[engine.postgresql]\n[use]\nengine = \"postgresql\"\n")),
+    ] {
+        assert_eq!(plan(world, &text).expect_err("no storage").message, missing);
+    }
+}

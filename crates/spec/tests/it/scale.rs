@@ -100,6 +100,18 @@ fn flash_that_is_read_is_written_once_by_default() {
 }
 
 #[test]
+fn flash_under_a_database_is_written_once_by_default() {
+    const ENGINE: &str = include_str!("../../../../python/tameshi/data/profiles/engines/mysql-5.7.toml");
+    let mut profiles = with_flash();
+    profiles.engines = vec![("mysql-5.7".into(), "profiles/engines/mysql-5.7.toml".into(), ENGINE.into())];
+    let study = SMALL.replacen("device = \"null\"", "device = \"flash\"\n[engine.mysql]\nversion = \"5.7\"", 1);
+    let program = "[workload.key_update]\ntables = 1\nrows = 9\nrow_size = \"200 B\"\nclients = 1";
+    let study = study.replacen("[workload.stream.s]", program, 1).replacen("stream.s", "key_update", 1);
+    let plan = planned_in(&study, World::Simulated, &profiles).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(flash_of(&plan.runs[0]).written, Written::Once);
+}
+
+#[test]
 fn written_drive_is_scaled_unless_it_is_written_for_a_time() {
     let (time, amount) = ("until = { time = \"1 s\" }", "until = { amount = \"64 GiB\" }");
     for state in ["written = \"once\"", "written = \"never\""] {

@@ -43,6 +43,9 @@ UNSERVED = 0.001
 GROWTH = 0.01
 """Tolerated growth of a queue in a window, as a share of the arrivals."""
 
+IN_FLIGHT, SERVED = "load.in_flight_ns", "load.service_ns_sum"
+"""Counted time in flight; and the sum of completed requests' times, for records without it."""
+
 Row = tuple[int, int, str, str, float]
 """A row of a series: t_ns, dt_ns, subject, metric, value."""
 
@@ -106,8 +109,8 @@ class Load:
     slip_ns: float = 0.0
     lag_ns: float = 0.0
     latency_ns: float = 0.0
-    service_ns: float = 0.0
-    """Sum of the requests' time from submission to completion."""
+    in_flight_ns: float = 0.0
+    """Time that requests spent between submission and completion in the window, summed."""
     bytes: float = 0.0
     plain: bool = False
     """True if the stream bypasses the page cache without syncs, so that disk traffic equals its
@@ -240,7 +243,7 @@ def _at_device(loads: Sequence[Load], machine: Machine | None) -> float | None:
     disk."""
     if machine is None or machine.device_ns is None:
         return None
-    under_way = sum(load.service_ns for load in loads)
+    under_way = sum(load.in_flight_ns for load in loads)
     return machine.device_ns / under_way if under_way > 0 else None
 
 
@@ -370,7 +373,7 @@ def load_of(stream: PhaseStream, data: WindowData, *, whole: bool = True) -> Loa
         slip_ns=total("load.slip_ns_sum"),
         lag_ns=total("load.lag_ns_sum"),
         latency_ns=sum(total(f"{operation}.latency_sum") for operation in operations),
-        service_ns=total("load.service_ns_sum"),
+        in_flight_ns=total(IN_FLIGHT if IN_FLIGHT in data.counters else SERVED),
         bytes=total("read.bytes") + total("write.bytes"),
         plain=spec.sync is None and not spec.page_flush and spec.access is not Access.buffered,
         tails=_tails(data.latencies, operations),

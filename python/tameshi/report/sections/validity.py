@@ -299,6 +299,7 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
         if world in MODELLED:
             model = by_world.get(world, {}).get("model") or text("model.unnamed")
             lines.append(text(f"caveat.{world}", model=model))
+    lines += [text("caveat.left_out", reason=text.reason(each)) for each in view.left_out]
     outside = unique(p.phase for p in view.points if p.outside_model)
     if outside:
         names = text("list.short").join(map(text.name, outside))

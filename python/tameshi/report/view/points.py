@@ -103,6 +103,8 @@ class View:
     """Excluded runs whose files differ from their seal."""
     unchecked: int = 0
     """Runs recorded without hashes of their files."""
+    left_out: tuple[dict[str, Any], ...] = ()
+    """Reasons that name effects which the model leaves out."""
     answer: dict[str, Any] = field(default_factory=dict)
     """The study's choice of comparisons and measures for the answer."""
     japanese: dict[str, Any] = field(default_factory=dict)
@@ -227,6 +229,7 @@ def read_results(results: dict[str, Any]) -> View:
         quick=bool(study.get("quick")),
         damaged=tuple(results.get("damaged", [])),
         unchecked=int(results.get("unchecked", 0)),
+        left_out=tuple(results.get("left_out", [])),
         answer=study.get("answer") or {},
         japanese=study.get("japanese") or {},
         streams=streams,

@@ -364,6 +364,15 @@ REASONS = {
         "書き込みキャッシュは有効（クライアント向け仕様と同じ）",
     ),
     "part": ("only a part of the drive is used: {names}", "ドライブの一部のみを使用：{names}"),
+    # effects that the model leaves out
+    "md_bitmap": (
+        "md's write-intent bitmap and its barrier at a flush, which slow writes of: {names}",
+        "mdのwrite-intentビットマップとフラッシュ時のバリア（実機では書き込みが遅くなる）：{names}",
+    ),
+    "no_host": (
+        "the cost of system calls and interrupts (the study has no [host])",
+        "システムコールと割り込みのコスト（スタディに[host]がない）",
+    ),
     # cells that a fit leaves out
     "no_run": ("no run shows this cell", "このセルを含む実行がない"),
     "too_few_operations": ("too few operations", "操作数が少なすぎる"),

@@ -1536,6 +1536,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "差は不明。テール、最大値、標準偏差も全容量の値ではない。",
     ),
     "caveat.scale_of": ("1/{scale} ({names})", "1/{scale}（{names}）"),
+    "caveat.left_out": ("Not modelled: {reason}.", "モデル化していないもの：{reason}。"),
     "caveat.outside": (
         "The model is not validated for {phase} in this range.",
         "この範囲の「{phase}」について、モデルは検証されていない。",

@@ -20,10 +20,8 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Admission of a drive that holds `depth` commands; `alone` is the time of a flush that must
-    /// run alone.
-    pub(super) fn new(depth: u32, alone: Option<Nanos>) -> Self {
-        let flushes = alone.map_or_else(Barrier::default, Barrier::alone);
+    /// Admission of a drive that holds `depth` commands.
+    pub(super) fn new(depth: u32, flushes: Barrier) -> Self {
         Self { depth, held: 0, host: VecDeque::new(), queue_full: QueueFull::default(), flushes }
     }
 

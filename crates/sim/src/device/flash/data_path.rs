@@ -36,6 +36,8 @@ pub(super) struct DataPath {
     pub(super) backend: Backend,
     /// Map writes before flushes, if the profile states their time.
     map: Option<MapWriting>,
+    /// Units that cleaning had moved when their way through the electronics was last charged.
+    moved_units: u64,
     /// True if reads of one mapping unit take the fast path: one controller, mapping units of a
     /// power of two, uniform blocks, no repeated senses, no thermal throttling, electronics as fast
     /// as the link.
@@ -61,6 +63,7 @@ impl DataPath {
             buffer: WriteBuffer::new(profile),
             backend,
             map: profile.buffer.map_write_time.as_ref().map(|_| MapWriting::default()),
+            moved_units: 0,
         })
     }
 
@@ -256,6 +259,9 @@ impl DataPath {
     fn write(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
         let (Range { start: next, end }, bytes) = (self.striping.units(command), u64::from(command.length_bytes));
         let turn = self.processors.take_turn(self.striping.route(next).0, WRITE, now);
+        if self.link.moves_pass() {
+            self.pass_moved(now);
+        }
         let (over, link) = self.link.cross(WRITE, bytes, now, (turn, 0));
         let controller = self.processors.write_overhead();
         let slot = &mut self.slots[number];
@@ -269,6 +275,20 @@ impl DataPath {
         } else {
             self.take_buffer(number, now);
         }
+    }
+
+    /// Pass what cleaning has moved since the last write through the electronics.
+    #[inline(never)]
+    fn pass_moved(&mut self, now: Nanos) {
+        let moved = self.backend.work().moved_units;
+        let units = moved - std::mem::replace(&mut self.moved_units, moved);
+        self.link.pass_moved(units * self.striping.unit_bytes(), now);
+    }
+
+    /// Write `bytes` in order, then as much at random `random_passes` times, in no virtual time.
+    pub(super) fn precondition(&mut self, bytes: u64, random_passes: u32) {
+        self.backend.precondition(bytes, random_passes);
+        self.moved_units = self.backend.work().moved_units;
     }
 
     /// Return whether part of a write finds no place in the full buffer.

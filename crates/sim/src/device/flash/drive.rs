@@ -8,6 +8,7 @@ use super::idle::IdleTimer;
 use super::slots::Slot;
 use super::wear::Endurance;
 use crate::basics::seed_path::SeedPath;
+use crate::device::barrier::Barrier;
 use crate::device::loss::{Loss, Rebuilt};
 use crate::device::{Breakdown, DeviceCompletion, Model, NoDevice};
 use tameshi_base::{Command, CommandKind, Nanos, Reason};
@@ -45,9 +46,14 @@ impl Flash {
     /// A sentence that names what can't be simulated.
     pub fn placed(profile: &FlashProfile, seeds: &SeedPath) -> Result<Self, String> {
         let path = DataPath::new(profile, seeds)?;
-        let alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
+        let is_alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
+        let flushes = match (is_alone, path.is_protected()) {
+            (true, _) => Barrier::alone(path.write_overhead()),
+            (false, true) => Barrier::unneeded(),
+            (false, false) => Barrier::default(),
+        };
         Ok(Self {
-            admission: Admission::new(profile.controller.queue_depth.value, alone.then_some(path.write_overhead())),
+            admission: Admission::new(profile.controller.queue_depth.value, flushes),
             path,
             idle: profile.idle.as_ref().map(|idle| IdleTimer::new(idle.after.value.0)),
             past: past(profile),
@@ -63,7 +69,7 @@ impl Flash {
     /// Garbage collection runs as needed; an SLC cache is bypassed. After two to three random
     /// passes the drive is in the steady state of random writes of one mapping unit.
     pub fn precondition(&mut self, bytes: u64, random_passes: u32) {
-        self.path.backend.precondition(bytes, random_passes);
+        self.path.precondition(bytes, random_passes);
         self.before = self.work();
     }
 

@@ -3,7 +3,7 @@
 use crate::device::pace::Pace;
 use tameshi_base::Nanos;
 use tameshi_record::{Resource, Usage};
-use tameshi_spec::profile::FlashProfile;
+use tameshi_spec::profile::{Controller, FlashProfile};
 
 /// Directions, by place: from the drive to the host, and from the host to the drive.
 pub(super) const READ: usize = 0;
@@ -20,6 +20,13 @@ pub(super) fn carry(bus: &mut Nanos, time: Nanos, now: Nanos, (from, own): (Nano
     (from - own + time).max(*bus) + own
 }
 
+/// Paces of the electronics by direction; `None` if they are as fast as the link.
+fn electronics(controller: &Controller) -> Option<[Pace; 2]> {
+    let shared = controller.shared_path.as_ref().map(|path| [&path.read_rate, &path.write_rate]);
+    let rates = shared.or_else(|| controller.transfer_rate.as_ref().map(|rate| [rate, rate]));
+    rates.map(|rates| rates.map(|rate| Pace::per_second(rate.value)))
+}
+
 /// Host link.
 #[derive(Debug)]
 pub(super) struct HostLink {
@@ -27,8 +34,10 @@ pub(super) struct HostLink {
     /// Transfer time of one mapping unit to the host.
     unit_time: Nanos,
     half_duplex: bool,
-    /// Pace of the electronics, both directions together, if slower than the link.
-    electronics: Option<Pace>,
+    /// Paces of the electronics, which both directions share, if slower than the link.
+    electronics: Option<[Pace; 2]>,
+    /// Data that cleaning moves pass the electronics too.
+    moves_pass: bool,
     /// End of all requested transfers, by direction; a half-duplex link uses the first.
     until: [Nanos; 2],
     /// End of all requested work of the electronics.
@@ -45,7 +54,8 @@ impl HostLink {
             unit_time: pace[READ].time(profile.mapping_unit.value.0),
             pace,
             half_duplex: profile.link.half_duplex.value,
-            electronics: profile.controller.transfer_rate.as_ref().map(|rate| Pace::per_second(rate.value)),
+            electronics: electronics(&profile.controller),
+            moves_pass: profile.controller.shared_path.is_some(),
             until: [0; 2],
             moved_until: 0,
             crossed_until: 0,
@@ -56,6 +66,19 @@ impl HostLink {
     /// Return whether the electronics are as fast as the link.
     pub(super) fn is_plain(&self) -> bool {
         self.electronics.is_none()
+    }
+
+    /// Return whether data that cleaning moves pass the electronics.
+    #[inline]
+    pub(super) fn moves_pass(&self) -> bool {
+        self.moves_pass
+    }
+
+    /// Pass `bytes` that cleaning has moved through the electronics, from `now` on.
+    pub(super) fn pass_moved(&mut self, bytes: u64, now: Nanos) {
+        if let Some(pace) = self.electronics {
+            self.moved_until = now.max(self.moved_until) + pace[WRITE].time(bytes);
+        }
     }
 
     /// Return the transfer time of `bytes` on the link alone.
@@ -80,7 +103,7 @@ impl HostLink {
         let (mut until, mut begun) = (*link, *link - time);
         let mut alone = time;
         if let Some(pace) = self.electronics {
-            let moving = pace.time(bytes);
+            let moving = pace[direction].time(bytes);
             self.moved_until = now.max(self.moved_until) + moving;
             (until, begun) = (until.max(self.moved_until), begun.min(self.moved_until - moving));
             at = at.max(self.moved_until + own);

@@ -88,7 +88,7 @@ impl Hdd {
             head_cylinder: 0,
             segment_bytes: profile.read_ahead.as_ref().map(|size| size.value.0),
             read_ahead: None,
-            barrier: Barrier::default(),
+            barrier: if profile.write_cache.is_some() { Barrier::default() } else { Barrier::unneeded() },
         })
     }
 

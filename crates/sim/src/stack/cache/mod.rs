@@ -446,7 +446,8 @@ impl<D: Model> Model for Cache<D> {
                 if self.volatile() {
                     self.drain_next(now);
                 } else {
-                    self.delay(number, now, self.settings.latency, Then::Complete);
+                    // It tells the host that it is not volatile, which then sends no flush.
+                    self.delay(number, now, 0, Then::Complete);
                 }
             }
             CommandKind::Read => self.read(number, now),

@@ -106,6 +106,12 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
     limits.extend(atomic.map(|size| Limit(size.value.0, vec!["flash", "atomic_write"], SIZE, 0, 1 << 20)));
     let transfers = controller.transfer_rate.iter();
     limits.extend(transfers.map(|rate| Limit(rate.value.0, at("transfer_rate"), RATE, SLOWEST_LINK, FASTEST_LINK)));
+    for path in controller.shared_path.iter() {
+        for (rate, key) in [(&path.read_rate, "read_rate"), (&path.write_rate, "write_rate")] {
+            let place = [at("shared_path"), vec![key]].concat();
+            limits.push(Limit(rate.value.0, place, RATE, SLOWEST_LINK, FASTEST_LINK));
+        }
+    }
     limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, MOST_FUNCTIONS)));
     limits.extend(protection.flat_map(|protection| {
         let times = [("flush_time", &protection.flush_time, 1), ("hold_up", &protection.hold_up, 10)];
@@ -143,6 +149,10 @@ fn flash_conflict(flash: &FlashProfile) -> Option<ProfileError<'static>> {
     if flash.buffer.size.value.0 < least {
         let message = "the buffer does not hold a page of each plane for each controller: it would never be emptied";
         return conflict(&["flash", "buffer", "size"], message, &format!("at least {}", Size(least)));
+    }
+    if flash.controller.shared_path.is_some() && flash.controller.transfer_rate.is_some() {
+        let message = "a shared path has its own rates of reads and writes";
+        return conflict(&["flash", "controller", "transfer_rate"], message, "one of the two");
     }
     if flash.buffer.map_write_time.is_some() && flash.buffer.power_loss_protection.is_some() {
         let message = "a drive with power_loss_protection writes its map when power fails, not for each flush";

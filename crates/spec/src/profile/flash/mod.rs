@@ -168,6 +168,16 @@ impl Cell {
     }
 }
 
+/// Path through the controllers and their memory, which one transfer takes at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedPath {
+    /// Bytes per second of reads by the host.
+    pub read_rate: Sourced<Rate>,
+    /// Bytes per second of writes by the host, and of data that cleaning moves.
+    pub write_rate: Sourced<Rate>,
+}
+
 /// Controllers with their channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -197,6 +207,10 @@ pub struct Controller {
     /// added up; absent: the link's rate each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_rate: Option<Sourced<Rate>>,
+    /// Path that all data share, the host's and what cleaning moves; absent: moved data take no
+    /// time of it. Excludes `transfer_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_path: Option<SharedPath>,
     /// Commands the drive holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
     /// True if a flush can't be queued, as with Serial ATA: it waits for all earlier commands,

@@ -1,0 +1,209 @@
+"""`python -m validation.scoreboard`: docs/validation/scoreboard.md, our errors beside naive ones.
+
+An error is |log(ours / known)| as a factor less one: 0.25 is 25 % too much or 20 % too little. Of a
+gain it is the error of the ratio behind it. A drive's figures and a database's are kept apart.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from validation import LISTS, PAGES
+from validation.round2.naive_studies import DATABASES
+
+PAGE = PAGES / "scoreboard.md"
+NEAR = 0.25
+WORST = 15
+RIVALS = ("nothing_changes", "data_sheet", "spreadsheet")
+HEAD = """# Scoreboard: known figures beside ours
+
+<!-- written by `python -m validation.scoreboard` from known-round2.csv -->
+
+Known figures of other houses (`validation/round2-calibration.csv`, `revealed-round1.csv`), ours by
+the present models, and three naive predictors: *nothing changes* (every ratio is 1), *data sheet*
+(the maker's figure or ratio), *spreadsheet* (Little's law, harmonic mix, hit ratio by the pool's
+share). An error is a factor: 0.25 is 25 % too much or 20 % too little; of a gain, that of the ratio
+behind it. A rival is scored on the figures that it has an answer for, and ours on the same ones.
+The first blind round is scored by its first predictions.
+"""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Figure with its known value, ours and the naive ones, as ratios to be compared."""
+
+    id: str
+    experiment: str
+    kind: str
+    metric: str
+    unit: str
+    study: str
+    cell: str
+    known: float
+    ours: float
+    rivals: Mapping[str, float]
+
+    @property
+    def error(self) -> float:
+        """Error of ours, as a factor less one."""
+        return self.error_of(self.ours)
+
+    def error_of(self, value: float) -> float:
+        """Error of a value, as a factor less one."""
+        known, found = (as_ratio(each, self.unit) for each in (self.known, value))
+        if known <= 0 or found <= 0:
+            return math.inf
+        return math.exp(abs(math.log(found / known))) - 1
+
+
+def as_ratio(value: float, unit: str) -> float:
+    """A gain in per cent as the ratio behind it; another value as it is."""
+    return 1 + value / 100 if unit == "%" else value
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Rows of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def round2() -> list[Scored]:
+    """Known figures of round 2 with ours."""
+    lists = {row["id"]: row for row in rows(LISTS / "round2-calibration.csv")}
+    naive = {row["id"]: row for row in rows(PAGES / "predictions-round2-naive.csv")}
+    found = []
+    for ours in rows(PAGES / "known-round2.csv"):
+        listed, rivals = lists[ours["id"]], naive.get(ours["id"], {})
+        found.append(
+            Scored(
+                id=ours["id"],
+                experiment=listed["experiment"],
+                kind="database" if ours["study"] in DATABASES else "drive",
+                metric=listed["metric"],
+                unit=listed["unit"],
+                study=ours["study"],
+                cell=ours["cell"],
+                known=float(ours["published"]),
+                ours=float(ours["ours"]),
+                rivals={name: float(text) for name in RIVALS if (text := rivals.get(name))},
+            )
+        )
+    return found
+
+
+def round1() -> list[Scored]:
+    """Figures of the first blind round that are known now, by their first predictions."""
+    first = {row["id"]: row for row in rows(PAGES / "predictions.csv")}
+    found = []
+    for known in rows(LISTS / "revealed-round1.csv"):
+        ours = first.get(known["id"])
+        if ours is None or not ours["predicted"]:
+            continue
+        found.append(
+            Scored(
+                id=known["id"],
+                experiment=known["experiment"],
+                kind="first blind round",
+                metric=known["metric"],
+                unit=known["unit"],
+                study=ours["study"],
+                cell=ours["cell"],
+                known=float(known["value"]),
+                ours=float(ours["predicted"]),
+                rivals={},
+            )
+        )
+    return found
+
+
+def page(scored: Sequence[Scored]) -> str:
+    """The page of all figures."""
+    parts = [HEAD, headline(scored)]
+    for kind in ("drive", "database", "first blind round"):
+        of_kind = [each for each in scored if each.kind == kind]
+        if of_kind:
+            parts += [f"## By experiment: {kind}\n", by_experiment(of_kind)]
+    worst = sorted(scored, key=lambda each: -each.error)[:WORST]
+    parts += [f"## The {WORST} farthest\n", table(WORST_HEAD, map(worst_row, worst))]
+    return "\n".join(parts)
+
+
+def headline(scored: Sequence[Scored]) -> str:
+    """One row for each kind, and one for the gains of each."""
+    lines = []
+    for kind in dict.fromkeys(each.kind for each in scored):
+        of_kind = [each for each in scored if each.kind == kind]
+        groups: list[tuple[str, Callable[[Scored], bool]]] = [
+            (kind, lambda each: each.unit != "%" and not is_tail(each)),
+            (f"{kind}: ratios", lambda each: each.unit == "%"),
+            (f"{kind}: tails", is_tail),
+        ]
+        for name, belongs in groups:
+            some = [each for each in of_kind if belongs(each)]
+            lines += [row_of(name, some)] if some else []
+    return table(SUM_HEAD, lines)
+
+
+def is_tail(figure: Scored) -> bool:
+    """True of percentiles."""
+    return figure.metric.rpartition(" ")[2] in ("p95", "p99", "p99.9")
+
+
+SUM_HEAD = ("figures of", "number", "median error", "within 25 %", *(f"{r} (ours)" for r in RIVALS))
+WORST_HEAD = ("id", "experiment", "metric", "cell", "known", "ours", "factor")
+
+
+def by_experiment(scored: Sequence[Scored]) -> str:
+    """One row for each experiment."""
+    names = dict.fromkeys(each.experiment for each in scored)
+    return table(SUM_HEAD, (row_of(n, [e for e in scored if e.experiment == n]) for n in names))
+
+
+def row_of(name: str, some: Sequence[Scored]) -> tuple[str, ...]:
+    """Number, median and share of ours, and each rival's median next to ours on its figures."""
+    errors = [each.error for each in some]
+    within = sum(error <= NEAR for error in errors) / len(errors)
+    rivals = []
+    for rival in RIVALS:
+        answered = [each for each in some if rival in each.rivals]
+        if not answered:
+            rivals.append("")
+            continue
+        theirs = median(each.error_of(each.rivals[rival]) for each in answered)
+        rivals.append(f"{share(theirs)} ({share(median(e.error for e in answered))})")
+    return (name, str(len(some)), share(median(errors)), share(within), *rivals)
+
+
+def share(value: float) -> str:
+    """A share in per cent."""
+    return "-" if math.isinf(value) else f"{100 * value:.0f} %"
+
+
+def worst_row(each: Scored) -> tuple[str, ...]:
+    """A figure that is far off."""
+    known, ours = (as_ratio(value, each.unit) for value in (each.known, each.ours))
+    factor = f"{ours / known:.2f}" if known > 0 else "-"
+    return (
+        *(each.id, each.experiment, each.metric, each.cell.replace(";", ", ")),
+        *(f"{each.known:g} {each.unit}", f"{each.ours:g} {each.unit}", factor),
+    )
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    ruled = [head, ["---"] * len(head), *lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in ruled)
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page([*round2(), *round1()]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
