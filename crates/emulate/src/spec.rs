@@ -8,6 +8,9 @@ use tameshi_sim::{Device, SeedPath, stack};
 use tameshi_spec::profile;
 use tameshi_spec::run::Node;
 
+/// Granule of a block device's size.
+const SECTOR: u64 = 512;
+
 /// Settings of a served drive.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,12 +70,12 @@ impl ServeSpec {
             None => (self.scaled()?, SeedPath::default()),
         };
         let device = if self.fails { stack::watched(&node, &seeds)? } else { stack::placed(&node, &seeds)? };
-        let bytes = node.capacity().0.min(self.size_bytes) / 4096 * 4096;
+        let bytes = node.capacity().0.min(self.size_bytes) / SECTOR * SECTOR;
         Ok((device, bytes, Durability { ignores_flush: self.ignores_flush, ..Durability::of(&node) }))
     }
 
-    /// Return the node with its flash in use as far as it is served: a file system also uses what is
-    /// beyond the run's own size.
+    /// Return the node with its flash in use as far as it is served: a file system also uses what
+    /// is beyond the run's own size.
     fn in_use(&self) -> Node {
         let mut node = self.node.clone();
         let share = u128::from(self.size_bytes) * u128::from(Share::WHOLE.0) / u128::from(node.capacity().0.max(1));

@@ -106,6 +106,8 @@ def test_stream_meets_the_model_and_the_record_says_so(tmp_path: Path) -> None:
     assert reads["met_ns"]["p50"] == pytest.approx(reads["modelled_ns"]["p50"], rel=0.02)
     (cell,) = results(out)["cells"]
     assert cell["world"] == "emulated" and "served_short" not in codes(cell["verdict"])
+    (begin,) = events(out, "run_begin")
+    assert not any("in memory" in feature for feature in begin["features"])
     (dead,), (new,) = events(out, "fail"), events(out, "replace")
     assert dead["member"] == new["member"] == 1 and new["t_ns"] > dead["t_ns"] >= 1_000_000_000
 

@@ -101,7 +101,7 @@ found["node"] = DEVICE
 
 
 @pytest.mark.parametrize(("profile", "holds"), [("sata-7k2-1tb", 65_536), ("null", 0)])
-def test_disk_ignores_trims_and_its_loop_device_trims_for_the_next_user(
+def test_disk_ignores_trims_and_its_loop_device_trims_for_others(
     profile: str, holds: int, tmp_path: Path
 ) -> None:
     found = on_drive(tmp_path, TRIMMED, profile, "--block")

@@ -95,3 +95,11 @@ fn idle_latencies_are_those_of_the_drive() {
     let [read, ..] = of("optane-p4800x-375g");
     assert!(read < 15_000, "{read} ns");
 }
+
+#[test]
+fn whole_disk_is_served_to_its_last_sector() {
+    let spec = ServeSpec { size_bytes: u64::MAX, ..storage("sas-15k-146gb") };
+    let (_, bytes, _) = spec.build().expect("a drive");
+    assert_eq!(bytes, spec.node.capacity().0);
+    assert!(!bytes.is_multiple_of(4096), "a disk of whole pages would not show it");
+}
