@@ -96,3 +96,8 @@ def test_run_without_root_is_refused_with_remedy(
     said = " ".join(done.stderr.split())
     assert "serving a drive needs root" in said and "Run it with sudo" in said
     assert not (tmp_path / "out").exists()
+
+
+def test_plan_names_no_flush_that_the_kernel_leaves_out(tmp_path: Path) -> None:
+    disk = study(tmp_path, 'device = "sas-15k-146gb"')
+    assert "cannot be lower" not in tameshi("plan", disk, "--world", "emulated").stdout
