@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from tameshi.core import compiled
 from tameshi.core.environment import mounts
 from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.core.memory_group import memory_group
@@ -78,6 +79,16 @@ class ServePlan:
         if self.model == "flash":
             return not self.values["buffer"].get("power_loss_protection")
         return bool(self.values.get("write_cache"))
+
+    @property
+    def takes_flushes(self) -> bool:
+        """Return whether the kernel has to send flushes.
+
+        A drive of a study gets them if they take time, as from a simulated stream.
+        """
+        if self.has_volatile_cache or self.storage is None:
+            return self.has_volatile_cache
+        return compiled.idle_latencies(self.node)["flush"] > 0
 
     @property
     def sector_bytes(self) -> int:
