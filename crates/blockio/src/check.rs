@@ -108,8 +108,8 @@ pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(),
     if spec.schema_version != RUN_SPEC_VERSION {
         sentences.push(format!("the spec has version {}, known is {RUN_SPEC_VERSION}", spec.schema_version));
     }
-    if spec.world != World::Measured {
-        sentences.push("the spec is not of the measured world".into());
+    if spec.world == World::Simulated {
+        sentences.push("the spec is of the simulated world".into());
     }
     if spec.interval.0 == 0 {
         sentences.push("`interval` must not be zero".into());

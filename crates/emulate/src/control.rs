@@ -17,6 +17,10 @@ pub(crate) enum Message {
     On(u64),
     /// Cut the power.
     Cut,
+    /// Fail a member of a stack, or all of it.
+    Fail(Option<u32>),
+    /// Replace a failed member.
+    Replace(u32),
     /// The owner is gone.
     Gone,
 }
@@ -36,12 +40,15 @@ pub(crate) fn receive(socket: RawFd) -> io::Result<Option<Message>> {
     }
     let text = std::str::from_utf8(&buffer[..length as usize]).unwrap_or_default();
     let (word, argument) = text.split_once(' ').unwrap_or((text, ""));
+    let member = || argument.parse().map_err(|_| io::Error::other(format!("unknown member: {text}")));
     Ok(Some(match word {
         "status" => Message::Status,
         "reset" => Message::Reset,
         "bypass" => Message::Bypass,
         "on" => Message::On(argument.parse().map_err(|_| io::Error::other(format!("unknown offset: {text}")))?),
         "cut" => Message::Cut,
+        "fail" => Message::Fail(if argument.is_empty() { None } else { Some(member()?) }),
+        "replace" => Message::Replace(member()?),
         "" => Message::Gone,
         _ => return Err(io::Error::other(format!("unknown control message: {text}"))),
     }))

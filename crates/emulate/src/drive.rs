@@ -4,7 +4,8 @@ use crate::door::Request;
 use crate::fate::{self, Cut, Durability};
 use crate::store::Store;
 use crate::undo::{State, UndoLog};
-use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_base::{Command, CommandKind, Nanos, Random, Reason};
+use tameshi_sim::faults::Rebuilt;
 use tameshi_sim::{Device, DeviceCompletion};
 
 /// Largest trim that the device is given at once.
@@ -13,6 +14,11 @@ const LARGEST_TRIM: u64 = 1 << 30;
 const UNDO_BYTES: u64 = 64 << 20;
 /// Place of the number of power cuts in a command's number.
 const CUTS_SHIFT: u32 = 32;
+/// Data that the model learns: writes at once, bytes of each, and the first command's number, above
+/// those of all power cuts.
+const LEARNT_AT_ONCE: usize = 32;
+const LEARNT_BYTES: u64 = 128 << 10;
+const LEARNT: u64 = (u32::MAX as u64) << CUTS_SHIFT;
 /// Granule of requests.
 const SECTOR: u64 = 512;
 
@@ -72,6 +78,8 @@ pub struct Drive {
     /// Size of the undo log at which it was last pruned in vain, or nothing.
     prune_at: u64,
     refused_writes: u64,
+    /// Written data are not kept.
+    forgets: bool,
 }
 
 impl Drive {
@@ -92,7 +100,13 @@ impl Drive {
             volatile: Vec::new(),
             prune_at: UNDO_BYTES,
             refused_writes: 0,
+            forgets: false,
         }
+    }
+
+    /// Keep no data that is written from now on: for programs that never look at it.
+    pub fn forget_writes(&mut self) {
+        self.forgets = true;
     }
 
     /// Return the drive's bytes.
@@ -124,6 +138,38 @@ impl Drive {
     pub fn switch(&mut self, power: Power) {
         debug_assert!(power == Power::Off || self.under_way() == 0 || self.power == Power::On);
         self.power = power;
+    }
+
+    /// Write to the device, in its own time, all data that were stored without it; return the time
+    /// at which it has them on its medium.
+    pub fn learn(&mut self) -> Nanos {
+        let (mut from, mut outstanding, mut id) = (0, 0, LEARNT);
+        while let Some((offset_bytes, length)) = self.store.next_written(from, LEARNT_BYTES) {
+            while outstanding >= LEARNT_AT_ONCE {
+                outstanding -= self.completed();
+            }
+            let (kind, length_bytes) = (CommandKind::Write, length as u32);
+            let write = Command { id, kind, offset_bytes, length_bytes, fua: false, stream: 0 };
+            self.device.submit(self.reached, &write);
+            (from, outstanding, id) = (offset_bytes + length, outstanding + 1, id + 1);
+        }
+        while outstanding > 0 {
+            outstanding -= self.completed();
+        }
+        let (kind, offset_bytes, length_bytes) = (CommandKind::Flush, 0, 0);
+        let flush = Command { id, kind, offset_bytes, length_bytes, fua: false, stream: 0 };
+        self.device.submit(self.reached, &flush);
+        while self.completed() == 0 {}
+        self.reached
+    }
+
+    /// Process the device's next event; return the number of commands that it completed.
+    fn completed(&mut self) -> usize {
+        let at = self.device.next_wake().expect("a command is under way").max(self.reached);
+        self.reached = at;
+        self.completions.clear();
+        self.device.advance(at, &mut self.completions);
+        self.completions.drain(..).count()
     }
 
     /// Return the time of the device's next event.
@@ -184,7 +230,7 @@ impl Drive {
             }
             CommandKind::Write => {
                 self.log.open(&self.store, offset, length);
-                if self.store.write(offset, &payload[..length as usize]).is_err() {
+                if !self.forgets && self.store.write(offset, &payload[..length as usize]).is_err() {
                     self.refused_writes += 1;
                     self.log.set(sequence, State::Durable);
                     return Err(libc::ENOSPC);
@@ -272,6 +318,32 @@ impl Drive {
         self.volatile.clear();
         self.device.volatile_ranges(&mut self.volatile);
         self.volatile.sort_unstable();
+    }
+
+    /// Fail a member of a stack at `now`, or all of it; return whether any was alive.
+    pub fn fail(&mut self, member: Option<u32>, now: Nanos, departures: &mut Vec<Departure>) -> bool {
+        let at = now.max(self.reached);
+        self.advance(at, departures);
+        let was_alive = self.device.fail(member, at);
+        self.reached = at;
+        self.advance(at, departures);
+        was_alive
+    }
+
+    /// Replace a failed member at `now`, which begins its rebuild.
+    ///
+    /// # Errors
+    /// The member is alive, or nothing is left to rebuild it from.
+    pub fn replace(&mut self, member: u32, now: Nanos, departures: &mut Vec<Departure>) -> Result<(), Reason> {
+        let at = now.max(self.reached);
+        self.advance(at, departures);
+        self.reached = at;
+        self.device.replace(member, at)
+    }
+
+    /// Take the next rebuild that has ended.
+    pub fn take_rebuilt(&mut self) -> Option<Rebuilt> {
+        self.device.take_rebuilt()
     }
 
     /// Cut the power at `now`: requests under way fail, and unflushed data meet their fate.

@@ -17,6 +17,7 @@ use crate::store::Store;
 use serde_json::json;
 use std::os::fd::RawFd;
 use tameshi_base::Nanos;
+use tameshi_sim::faults::Rebuilt;
 
 /// Most lost ranges in an answer.
 const RANGES: usize = 500;
@@ -33,6 +34,9 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
     let failed = |what: &str, error: std::io::Error| format!("{what}: {error}");
     let store = Store::new(bytes, spec.memory_bytes).map_err(|error| failed("memory for the drive", error))?;
     let mut drive = Drive::new(device, store, durability, spec.seed);
+    if spec.forgets {
+        drive.forget_writes();
+    }
     drive.switch(Power::Bypass);
     let offer = Offer { bytes, trims: spec.takes_trims() };
     let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)
@@ -45,6 +49,8 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         control,
         t0: clock::now(),
         offset: 0,
+        is_taught: spec.is_taught(),
+        rebuilt: Vec::new(),
         arrivals: Vec::with_capacity(512),
         departures: Vec::with_capacity(512),
     };
@@ -61,6 +67,10 @@ struct Server {
     t0: Nanos,
     /// Time that the path adds to each request.
     offset: Nanos,
+    /// The model has yet to learn what was stored without it.
+    is_taught: bool,
+    /// Rebuilds that have ended.
+    rebuilt: Vec<serde_json::Value>,
     arrivals: Vec<Request>,
     departures: Vec<Departure>,
 }
@@ -141,10 +151,25 @@ impl Server {
                 }
                 Message::On(offset) => {
                     self.offset = offset;
+                    if std::mem::take(&mut self.is_taught) {
+                        // The drive's time continues where the model has got to.
+                        let reached = self.drive.learn();
+                        self.t0 = self.t0.min(clock::now().saturating_sub(reached));
+                    }
                     self.drive.switch(Power::On);
                     json!({})
                 }
                 Message::Cut => self.cut()?,
+                Message::Fail(member) => {
+                    let was_alive = self.drive.fail(member, clock::now() - self.t0, &mut self.departures);
+                    self.depart()?;
+                    json!({ "was_alive": was_alive })
+                }
+                Message::Replace(member) => {
+                    let replaced = self.drive.replace(member, clock::now() - self.t0, &mut self.departures);
+                    self.depart()?;
+                    json!({ "missed": replaced.err() })
+                }
             };
             control::send(self.control, &answer)?;
         }
@@ -163,7 +188,12 @@ impl Server {
         Ok(answer)
     }
 
-    fn status(&self) -> serde_json::Value {
+    fn status(&mut self) -> serde_json::Value {
+        while let Some(rebuilt) = self.drive.take_rebuilt() {
+            let Rebuilt { at, since, drive, bytes, .. } = rebuilt;
+            let ended = json!({ "at_ns": at + self.t0, "for_ns": at - since, "member": drive, "bytes": bytes });
+            self.rebuilt.push(ended);
+        }
         let (store, granted) = (self.drive.store(), self.pacer.granted);
         json!({
             "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
@@ -178,6 +208,7 @@ impl Server {
             "refused_writes": self.drive.refused_writes(),
             "tail_ns": self.pacer.tail(),
             "real_time": granted.fifo, "processors_awake": granted.awake, "memory_locked": granted.locked,
+            "rebuilt": self.rebuilt,
             "operations": self.lateness.as_json(),
         })
     }

@@ -3,20 +3,37 @@
 use crate::fate::Durability;
 use serde::Deserialize;
 use std::path::PathBuf;
-use tameshi_sim::Device;
+use tameshi_base::Share;
+use tameshi_sim::{Device, SeedPath, stack};
 use tameshi_spec::profile;
+use tameshi_spec::run::Node;
+
+/// Granule of a block device's size.
+const SECTOR: u64 = 512;
 
 /// Settings of a served drive.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServeSpec {
-    /// Drive to serve.
-    pub device: profile::Device,
-    /// Bytes to serve at most; a flash drive is scaled down to them, another is cut off there.
+    /// Drive to serve, or a stack of drives.
+    pub node: Node,
+    /// Storage of a run, in the state in which the simulated run begins; absent: a drive by itself.
+    #[serde(default)]
+    pub storage: Option<String>,
+    /// Bytes that the run uses of its storage.
+    #[serde(default)]
+    pub run_bytes: u64,
+    /// Bytes to serve at most. Flash by itself is scaled down to them; another drive ends there.
     pub size_bytes: u64,
     /// Most bytes of memory that stored data may take.
     pub memory_bytes: u64,
-    /// Seed of power cuts.
+    /// Members fail during the run: commands under way at a dead drive fail.
+    #[serde(default)]
+    pub fails: bool,
+    /// Forget what is written: reads return zeros.
+    #[serde(default)]
+    pub forgets: bool,
+    /// Seed of the storage's draws and of power cuts.
     pub seed: u64,
     /// The drive acknowledges flushes at once, and does nothing.
     pub ignores_flush: bool,
@@ -32,22 +49,53 @@ impl ServeSpec {
     /// Return whether the drive takes trims.
     #[must_use]
     pub fn takes_trims(&self) -> bool {
-        !matches!(self.device, profile::Device::Hdd(_))
+        !matches!(self.node.drive().1, profile::Device::Hdd(_))
+    }
+
+    /// Return whether data that are stored without the model have yet to be written to it: those of
+    /// a run's flash that was never written before.
+    #[must_use]
+    pub fn is_taught(&self) -> bool {
+        let never = |flash: &profile::FlashProfile| flash.simulated.written == profile::Written::Never;
+        self.storage.is_some() && matches!(self.node.drive().1, profile::Device::Flash(flash) if never(flash))
     }
 
     /// Build the device; return it with the bytes that it serves and its promises.
     ///
     /// # Errors
-    /// A sentence that names the value no such drive can have.
+    /// A sentence that names the value no such device can have.
     pub fn build(&self) -> Result<(Device, u64, Durability), String> {
-        let mut profile = self.device.clone();
-        if let profile::Device::Flash(flash) = &mut profile {
-            let scale = flash.capacity.value.0.div_ceil(self.size_bytes.max(1));
+        let (node, seeds) = match &self.storage {
+            Some(name) => (self.in_use(), SeedPath::new(self.seed, name)),
+            None => (self.scaled()?, SeedPath::default()),
+        };
+        let device = if self.fails { stack::watched(&node, &seeds)? } else { stack::placed(&node, &seeds)? };
+        let bytes = node.capacity().0.min(self.size_bytes) / SECTOR * SECTOR;
+        Ok((device, bytes, Durability { ignores_flush: self.ignores_flush, ..Durability::of(&node) }))
+    }
+
+    /// Return the node with its flash in use as far as it is served: a file system also uses what
+    /// is beyond the run's own size.
+    fn in_use(&self) -> Node {
+        let mut node = self.node.clone();
+        let share = u128::from(self.size_bytes) * u128::from(Share::WHOLE.0) / u128::from(node.capacity().0.max(1));
+        let is_visible = !matches!(node, Node::OverProvisioned { .. });
+        if let profile::Device::Flash(flash) = node.drive_mut() {
+            let share = Share(u32::try_from(share).map_or(Share::WHOLE.0, |share| share.min(Share::WHOLE.0)));
+            if is_visible && self.size_bytes > self.run_bytes {
+                flash.simulated.used = flash.simulated.used.max(share);
+            }
+        }
+        node
+    }
+
+    /// Return the node with its flash scaled down to the bytes to serve.
+    fn scaled(&self) -> Result<Node, String> {
+        let mut node = self.node.clone();
+        let scale = node.capacity().0.div_ceil(self.size_bytes.max(1));
+        if let profile::Device::Flash(flash) = node.drive_mut() {
             flash.simulated.scale = u32::try_from(scale).map_err(|_| "the size is too small for this drive")?;
         }
-        let device = Device::new(&profile)?;
-        let bytes = profile.capacity().0.min(self.size_bytes) / 4096 * 4096;
-        let durability = Durability { ignores_flush: self.ignores_flush, ..Durability::of(&profile) };
-        Ok((device, bytes, durability))
+        Ok(node)
     }
 }

@@ -77,6 +77,20 @@ impl Store {
         self.is_written(page).then(|| self.memory.bytes((page * PAGE) as usize, PAGE as usize))
     }
 
+    /// Return the first range of written pages from byte `from` on, of at most `most_bytes`.
+    pub fn next_written(&self, from: u64, most_bytes: u64) -> Option<(u64, u64)> {
+        let pages = self.capacity_bytes.div_ceil(PAGE);
+        let mut first = from.div_ceil(PAGE);
+        while first < pages && !self.is_written(first) {
+            // Whole words of holes at once.
+            let rest = self.written[(first / 64) as usize] >> (first % 64);
+            first += if rest == 0 { 64 - first % 64 } else { u64::from(rest.trailing_zeros()) };
+        }
+        let end = pages.min(first + most_bytes / PAGE);
+        let after = (first..end).find(|&page| !self.is_written(page)).unwrap_or(end);
+        (first < pages).then(|| (first * PAGE, (after - first) * PAGE))
+    }
+
     /// Copy bytes of the drive; holes are zeros.
     pub fn read(&self, offset: u64, into: &mut [u8]) {
         let mut left = into;

@@ -64,12 +64,11 @@ impl Execution {
                     let (status, digest) = tameshi_sim::execute(&self.spec, &mut writer).map_err(failed)?;
                     json(&json!({ "status": status.word(), "digest": digest }))
                 }
-                World::Measured => {
+                World::Measured | World::Emulated => {
                     let done =
                         tameshi_blockio::execute(&self.spec, targets, t0_ns, backend, &mut writer).map_err(failed)?;
                     json(&json!({ "status": done.status.word(), "backend": done.backend, "features": done.features }))
                 }
-                World::Emulated => Err(CoreError::new_err("no study runs in the emulated world yet")),
             }
         })
     }

@@ -64,11 +64,7 @@ fn refusals(spec: &RunSpec) -> Vec<Refusal> {
     match spec.world {
         World::Simulated => tameshi_sim::refusals(spec),
         World::Measured => tameshi_blockio::refusals(spec),
-        World::Emulated => vec![Refusal::new(
-            "world",
-            &["world"],
-            "no study runs in the emulated world yet; `tameshi serve` serves a drive",
-        )],
+        World::Emulated => [tameshi_blockio::refusals(spec), tameshi_emulate::refusals(spec)].concat(),
     }
 }
 
@@ -184,6 +180,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(database::query, module)?)?;
     module.add_function(wrap_pyfunction!(served::serve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(served::path_latency, module)?)?;
+    module.add_function(wrap_pyfunction!(served::idle_latencies, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
     module.add_function(wrap_pyfunction!(array_profile, module)?)?;

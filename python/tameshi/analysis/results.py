@@ -40,6 +40,7 @@ from tameshi.analysis.stats.estimates import (
 from tameshi.analysis.stats.intervals import digits
 from tameshi.analysis.stats.offered_load import bounded, is_offered, offered
 from tameshi.analysis.stats.power import power
+from tameshi.analysis.stats.served import served_drives
 from tameshi.analysis.stats.stationarity import Flag, flags
 from tameshi.analysis.streams import streams
 from tameshi.core import compiled
@@ -180,7 +181,23 @@ def _cell(
         "windows": {name: _seconds(parts) for name, parts in by_name.items()},
         "estimates": entries,
         **_database(cell, frames, usable, profiles),
+        **_drives(cell, frames, usable),
     }
+
+
+def _drives(
+    cell: Cell, frames: Mapping[Any, Frames], usable: Sequence[SealedRun]
+) -> dict[str, Any]:
+    """Return the drives of emulated runs with their figures, which cover whole runs: in the cells
+    of the first phase."""
+    if cell.world != World.emulated.value or cell.index:
+        return {}
+    found = [
+        {"repetition": run.spec.repetition, **drive}
+        for run in usable
+        for drive in served_drives(frames[run.folder].events)
+    ]
+    return {"served": found} if found else {}
 
 
 def _arriving(cell: Cell, word: str) -> str | None:

@@ -105,7 +105,7 @@ def measure(
         guard.remove_folder(asked.out)
     done = conduct(prepared, asked.out, console, jobs=1, reproduce=reproduce)
     if done.complete and not asked.keep:
-        remove_targets(prepared.examined.values())
+        remove_targets(prepared.examined.values(), asked.out)
     return done
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 
 from tameshi.commands.consoles import OUT
+from tameshi.core import compiled
 from tameshi.core.errors import counted
 from tameshi.core.spec_types import Plan, World
 from tameshi.core.units import format_value, format_wait
 from tameshi.study.file import longest_ns, refusals, untimed_bytes
 
+PATH_NS = 35_000
+"""Usual time of a request through file system, loop device and FUSE."""
 HOURS_FROM_NS = 2 * 3600 * 10**9
 """Least time to print in hours as well."""
 
@@ -28,9 +33,46 @@ def print_bounds(world: World, planned: Plan, console: Console = OUT) -> None:
         then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
         line = f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
         console.print(line, soft_wrap=True)
+    if world is World.emulated:
+        for line in too_fast(planned):
+            console.print(f"  {line}", style="yellow", soft_wrap=True)
     for refused in refusals(planned):
         line = f"  can't be run: {refused.where}: {refused.key}: {refused.message}"
         console.print(line, style="yellow", soft_wrap=True)
+
+
+def too_fast(planned: Plan) -> list[str]:
+    """Return sentences on storages that are faster than the path to a served drive."""
+    found = []
+    path = format_value("latency", PATH_NS)
+    for name, node in models(planned).items():
+        # A drive whose flush takes no time has no volatile cache, and the kernel sends it none.
+        times = {
+            kind: ns for kind, ns in compiled.idle_latencies(node).items() if ns or kind != "flush"
+        }
+        short = [
+            f"a {kind} in {format_value('latency', ns)}"
+            for kind, ns in times.items()
+            if ns < PATH_NS
+        ]
+        if short:
+            found.append(
+                f"storage `{name}` completes {', '.join(short)}; the path through the kernel takes "
+                f"about {path} (measured at each start), and its latencies cannot be lower"
+            )
+    return found
+
+
+def models(planned: Plan) -> dict[str, dict[str, Any]]:
+    """Return the model of each storage, of the first run that uses it."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in planned.runs:
+        for name, storage in run.storage.items():
+            if storage.model and name not in found:
+                found[name] = storage.model.model_dump(
+                    mode="json", by_alias=True, exclude_none=True
+                )
+    return found
 
 
 def lasting(world: World, planned: Plan) -> str:
@@ -58,6 +100,9 @@ def written(world: World, planned: Plan) -> str:
             return "writes to its models without limit, and nothing else but its record"
         amount = format_value("capacity", planned.bytes_written_at_most)
         return f"writes at most {amount} to its models, and nothing else but its record"
+    if world is World.emulated:
+        loads = any(run.database for run in planned.runs)
+        return f"{'loads its data sets and ' if loads else ''}serves its storages from memory"
     if any(run.database for run in planned.runs):
         return "loads its data sets, copies one for each run, and writes without limit"
     laid_out = sum(planned.storage_bytes.values())

@@ -186,7 +186,7 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     done = conduct(prepared, folder, console, jobs=1, reproduce=reproduce)
     if done.complete and not asked.keep:
-        remove_targets(prepared.examined.values())
+        remove_targets(prepared.examined.values(), folder)
     status = _tell(done, translation, folder, asked, console)
     if done.interrupted:
         return ExitStatus.INTERRUPTED

@@ -98,8 +98,8 @@ def run_command(
         typer.Option(
             "--backend",
             help=(
-                "I/O backend of a measured run: auto, io_uring, portable, or null, which "
-                "performs no I/O."
+                "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, "
+                "which performs no I/O."
             ),
         ),
     ] = "auto",
@@ -162,7 +162,7 @@ def _conduct(
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep)
     if done.complete and not keep:
-        remove_targets(prepared.examined.values())
+        remove_targets(prepared.examined.values(), folder)
     shown = study_folder.show(folder, lang, done.results)
     print_summary(shown, ERR if told.as_data else OUT, verbose=told.verbose)
     for kept in done.kept:
@@ -196,12 +196,11 @@ def default_out(study: StudyFile, *, quick: bool) -> Path:
 
 def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
     """Refuse contradictory options before anything is examined."""
-    own = bound.backend if bound.backend != "auto" else None
-    measured_only = (
-        *(("--on", bound.storage), ("--destroy", bound.destroy)),
-        *(("--backend", own), ("--event", bound.event)),
-    )
-    for option, given in measured_only:
+    measured_only = {"--on": bound.storage, "--destroy": bound.destroy, "--event": bound.event}
+    for option, given in measured_only.items():
         if given and World.measured not in worlds:
             message = "this option applies to measured runs only"
             raise BadInput(message, where=option, hint="Add --world measured.")
+    if bound.backend != "auto" and not {World.measured, World.emulated} & {*worlds}:
+        message = "this option applies to measured and emulated runs only"
+        raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")

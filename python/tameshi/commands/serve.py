@@ -81,7 +81,7 @@ def serve_command(
     plan = serve.ServePlan(
         profile=profile,
         description=found.description,
-        device=device,
+        node={"device": {"profile": profile, "device": device}},
         capacity_bytes=found.capacity_bytes,
         size_bytes=plans.size_of(asked, found.model, found.capacity_bytes),
         memory_bytes=(compiled.size_bytes(memory) if memory else plans.default_memory()),
@@ -108,11 +108,11 @@ def _serve(plan: serve.ServePlan) -> int:
     for line in serve.sweep_all():
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
-        told = serve.drive_text(plan, session.status(), session.places)
+        told = serve.drive_text(plan, session.drive.status(), session.drive.places)
         for line in [*told, *serve.shortfalls(session.set_up_status)]:
             ERR.print(line, soft_wrap=True, highlight=False)
         if not plan.command:
-            message = f"cut its power: tameshi serve ctl cut --drive {session.state.name}"
+            message = f"cut its power: tameshi serve ctl cut --drive {session.name}"
             ERR.print(f"{message}   end: Ctrl-C", soft_wrap=True, highlight=False)
         live = Live(console=ERR, transient=True, auto_refresh=False)
         with nullcontext() if plan.command or not ERR.is_terminal else live:
@@ -121,7 +121,7 @@ def _serve(plan: serve.ServePlan) -> int:
                 status = session.run(watch)
             except KeyboardInterrupt:
                 status = 0
-        last = session.status()
+        last = session.drive.status()
         for line in [f"in all: {serve.status_line(last)}", *serve.shortfalls(last)]:
             ERR.print(line, soft_wrap=True, highlight=False)
     sys.stderr.flush()

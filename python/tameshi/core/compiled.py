@@ -162,6 +162,13 @@ def path_latency(fd: int, reads: int) -> int:
         return int(_tameshi.path_latency(fd, reads))
 
 
+def idle_latencies(node: Mapping[str, Any]) -> dict[str, int]:
+    """Return the latencies in ns of a read, a write and a flush of an idle drive or stack."""
+    with _translated():
+        times = _tameshi.idle_latencies(json.dumps(node))
+    return dict(zip(("read", "write", "flush"), times, strict=True))
+
+
 def core_hash() -> str:
     """Return the hash of the code that decides a simulated result, without comments and tests."""
     return _tameshi.core_hash()

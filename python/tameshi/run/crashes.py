@@ -16,10 +16,8 @@ from typing import Literal, Self
 from tameshi.core import compiled
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import RunSpec
-from tameshi.guard import Volume
 from tameshi.record.events import append_event
 from tameshi.run.event_times import EventTimes, time_of_event
-from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer
 
 How = Literal["kill", "power_cut"]
@@ -58,20 +56,21 @@ def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Cra
 class Crashes:
     """Crashes and restarts of a server, from `begin` to the end of `with`.
 
-    One thread performs them all: a server dies with the thread that started it.
+    `cut` cuts the power of server and storage, and brings the storage back. One thread performs
+    them all: a server dies with the thread that started it.
     """
 
     def __init__(
         self,
         folder: Path,
         server: PrivateServer,
-        volume: Volume | None,
+        cut: Callable[[], None],
         crashes: Sequence[Crash],
         stopped: Callable[[], bool],
     ) -> None:
         self._folder = folder
         self._server = server
-        self._volume = volume
+        self._cut_power = cut
         self._crashes = crashes
         self._stopped = stopped
         self._over = threading.Event()
@@ -150,11 +149,10 @@ class Crashes:
         tell("back")
 
     def _cut(self) -> None:
-        assert self._volume
         if not self._let_go.wait(LET_GO_SECONDS):
             raise RunFailed(f"the clients did not hear of the power cut in {LET_GO_SECONDS:g} s")
         self._let_go.clear()
-        cut_power(self._volume, self._server, lambda: None)
+        self._cut_power()
 
     def _fail(self, why: str) -> None:
         self.failure = self.failure or why

@@ -21,6 +21,7 @@ from tameshi.guard import Volume
 from tameshi.record.events import append_event
 from tameshi.run.database_work import loads_of
 from tameshi.servers import cache_state
+from tameshi.servers.crash import cut_power
 from tameshi.servers.datasets import Aside, DataSets, Facts
 from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
 from tameshi.servers.placement import (
@@ -154,6 +155,19 @@ class Database:
             self._spec.start, residency, self.server.product.embedded
         ):
             append_event(self._folder, 0, "finding", **finding)
+
+    def cut_power(self) -> None:
+        """Cut the power of its volume and the server; return with the volume mounted again."""
+        assert self.volume
+        cut_power(self.volume, self.server, lambda: None)
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Close all files on its storages for a while."""
+        with ExitStack() as stack:
+            for directory in dict.fromkeys([self._directory, *self._own.values()]):
+                stack.enter_context(directory.let_go())
+            yield
 
     def end(self) -> str | None:
         """Stop the server cleanly; return why the run is void, if that or the server failed."""

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tameshi.record.store import DamagedRun, SealedRun
 from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
 from tameshi.run.display import Display
+from tameshi.run.emulation import Drives, serve_privately, served
 from tameshi.run.hooks import Hooks, hooks_of
 from tameshi.run.preflight import Examined
 from tameshi.run.process import WorkerProcess
@@ -47,6 +49,8 @@ class Task:
     identity: str
     spec: RunSpec
     examined: Examined
+    drives: Drives | None = None
+    """Served drives of an emulated run, while it runs."""
 
     @property
     def label(self) -> str:
@@ -118,6 +122,8 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
     session.display.begin(len(todo), len(tasks) - len(todo), sum(task.length_ns for task in todo))
     virtual = [task for task in todo if task.spec.world is World.simulated]
     real = _shuffled([task for task in todo if task.spec.world is not World.simulated])
+    if any(task.spec.world is World.emulated for task in real):
+        serve_privately(session.display.say)
     _run_group(session, real, 1)
     _run_group(session, virtual, jobs, longest_first=True)
     return [run for run in finished(session, tasks).values()]
@@ -179,8 +185,7 @@ def run_one(session: Session, task: Task) -> None:
         findings = [*task.examined.findings, *least.findings(task.spec)]
         environment = {**task.examined.environment, "findings": findings}
         store.begin_run(folder, task.spec, task.identity, environment)
-        real = task.spec.database and task.spec.world is not World.simulated
-        failure = (_execute_programs if real else _execute)(session, task, folder)
+        failure = _execute_in_world(session, task, folder)
     except Unbegun:
         guard.remove_folder(folder)
         return
@@ -205,6 +210,19 @@ def _said(run: SealedRun) -> str | None:
     """Return the words of a run's own message, else the code of its reason."""
     why = run.outcome["reason"]
     return str(why["values"].get("text") or why["code"].replace("_", " ")) if why else None
+
+
+def _execute_in_world(session: Session, task: Task, folder: Path) -> str | None:
+    """Run a worker on the storages of the task's world; return why it failed, if it did."""
+    if task.spec.world is World.simulated or not task.spec.database:
+        execute = _execute
+    else:
+        execute = _execute_programs
+    if task.spec.world is not World.emulated:
+        return execute(session, task, folder)
+    with served(task.spec, task.examined, folder, session.folder) as (examined, drives):
+        failure = execute(session, replace(task, examined=examined, drives=drives), folder)
+        return drives.failure() or failure
 
 
 def _execute(session: Session, task: Task, folder: Path) -> str | None:
@@ -238,7 +256,8 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             database = stack.enter_context(lent(task.spec, folder, serving.running))
         else:
             place = task.examined.databases[task.spec.database.storage]
-            on_volume = any(crash.how == "power_cut" for crash in planned)
+            cuts = any(crash.how == "power_cut" for crash in planned)
+            on_volume = cuts and task.drives is None
             roles = roles_of(task.spec.database).items()
             own = {role: task.examined.databases[name] for role, name in roles}
             made = opened(
@@ -248,11 +267,14 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         if not database.is_kept:
             _load(session, task, folder, database)
         database.restore()
+        if task.drives:
+            task.drives.switch_on()
         database.start()
         crashes = None
         if isinstance(database, Database):
             stopped = session.stopping.is_set
-            crashes = Crashes(folder, database.server, database.volume, planned, stopped)
+            cut = partial(task.drives.cut, database) if task.drives else database.cut_power
+            crashes = Crashes(folder, database.server, cut, planned, stopped)
             stack.enter_context(crashes)
         message = {
             "address": database.address,
@@ -373,9 +395,14 @@ def _converse(
                         for target in targets.values():
                             target.drop_cached()
                     t0_ns = time.monotonic_ns() + LEAD_NS
+                    if task.drives:
+                        task.drives.begin(t0_ns)
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker, database))
                     sampling.enter_context(_server_sampler(task, folder, t0_ns, database))
                     sampling.enter_context(_hooks(session, task, folder, t0_ns))
+                    if task.drives:
+                        faults = task.drives.faults(task.spec, session.stopping.is_set)
+                        sampling.enter_context(faults)
                     begun = True
                     worker.go(t0_ns, task.examined.backend)
                     if crashes:
@@ -384,6 +411,8 @@ def _converse(
                     crashes.let_go()
                 case "measured":
                     sampling.close()
+                    if task.drives:
+                        task.drives.end()
                     if crashes:
                         crashes.settle()
                         worker.apply_fault("settled")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
+from tameshi.run.served_storages import check_served, described
 from tameshi.servers.placement import (
     ROLES,
     Place,
@@ -54,6 +55,8 @@ class Examined:
     """Server of each engine; the settings are those of one of its runs."""
     watched: Mapping[str, Path] = field(default_factory=dict)
     """Data places of the user's own servers, which are only sampled."""
+    plan: Plan | None = None
+    """Plan of an emulated world: places are found for each run, on its drives."""
 
     def devices(self) -> list[str]:
         """Return the names of the targets' disks in /proc/diskstats."""
@@ -72,10 +75,12 @@ def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     _check_events(plan, bindings)
     if refused := refusals(plan):
         raise StudyError("\n".join(each.text for each in refused), refused[0].fields)
-    if world is not World.measured:
+    if world is World.simulated:
         core = {"core": compiled.core_hash()}
         return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
     servers = _servers(plan, bindings)
+    if world is World.emulated:
+        return _examine_emulated(plan, bindings, servers)
     places = _places(plan, bindings, servers)
     _check_crashes(plan, bindings, servers, places)
     elsewhere = _elsewhere(plan)
@@ -105,6 +110,38 @@ def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     )
 
 
+def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> Examined:
+    """Examine an emulated world's plan: the machine, the servers, and what can be served here."""
+    check_served(plan, [name for name, serving in servers.items() if serving.running])
+    _check_crashes(plan, bindings, servers, None)
+    machine = environment([])
+    own = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
+    facts = {"world": plan.runs[0].world.value, "core": own["core"], **machine, **_models(plan)}
+    if servers:
+        own["servers"] = {name: serving.as_json() for name, serving in servers.items()}
+        facts["servers"] = own["servers"]
+    if bindings.backend != "auto":
+        own["backend"] = bindings.backend
+    return Examined(
+        *(World.emulated.value, {}, facts, own, _cautions(servers), bindings.backend),
+        servers=servers,
+        plan=plan,
+    )
+
+
+def placed(
+    run: RunSpec, examined: Examined, storage: Mapping[str, Path], ours: Sequence[str]
+) -> Examined:
+    """Find the places of an emulated run on its drives, whose devices are named `ours`."""
+    assert examined.plan
+    sizes = {name: compiled.size_bytes(run.storage[name].size) for name in run.storage}
+    plan = examined.plan.model_copy(update={"runs": [run], "storage_bytes": sizes})
+    bindings = Bindings(dict(storage), destroy=tuple(ours))
+    places = _places(plan, bindings, examined.servers)
+    targets = _targets(plan, bindings, places, set())
+    return replace(examined, targets=targets, databases=places)
+
+
 def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
     """Return the server of each engine; check all settings of all runs."""
     found: dict[str, Serving] = {}
@@ -128,9 +165,15 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
 
 
 def _check_crashes(
-    plan: Plan, bindings: Bindings, servers: Mapping[str, Serving], places: Mapping[str, Place]
+    plan: Plan,
+    bindings: Bindings,
+    servers: Mapping[str, Serving],
+    places: Mapping[str, Place] | None,
 ) -> None:
-    """Check whether this machine can kill servers and cut power as the study asks."""
+    """Check whether this machine can kill servers and cut power as the study asks.
+
+    `places` None: each storage is a served drive.
+    """
     for run in plan.runs:
         for name, event in (run.events or {}).items():
             if run.database is None or name in bindings.event:
@@ -141,14 +184,14 @@ def _check_crashes(
                     key=f"event.{name}",
                     hint=f"Bind a command of yours: --event {name}=COMMAND, or leave the dsn out.",
                 )
-            product, place = servers[run.database.engine].product, places[run.database.storage]
+            product = servers[run.database.engine].product
             if event.kill is not None and product.embedded:
                 raise BadInput(
                     f"{product.title} lives in its client: there is no server to kill",
                     key=f"event.{name}.kill",
                     accepted=["power_cut", "a product with a server"],
                 )
-            if event.power_cut is None:
+            if event.power_cut is None or places is None:
                 continue
             if event.power_cut.storage not in (None, run.database.storage):
                 raise BadInput(
@@ -165,6 +208,7 @@ def _check_crashes(
                     hint="Keep all files on one storage, simulate it, or bind a command: "
                     f"--event {name}=COMMAND",
                 )
+            place = places[run.database.storage]
             guard.check_volume(place.volume, volume_bytes(place.size_bytes))
 
 
@@ -226,16 +270,7 @@ def _models(plan: Plan) -> dict[str, Any]:
     """Return the models of the storages, in any cell."""
     storages = (storage for run in plan.runs for storage in run.storage.values())
     nodes = (each.model_dump(exclude_none=True, by_alias=True).get("model") for each in storages)
-    return {"model": ", ".join(dict.fromkeys(_stack(node) for node in nodes if node))}
-
-
-def _stack(node: Mapping[str, Any]) -> str:
-    """Return a phrase on a stack: `raid10 of 6 sas-15k-146gb`."""
-    ((kind, inner),) = node.items()
-    if "of" not in inner:
-        return str(inner["profile"])
-    members = f"{inner['members']} " if "members" in inner else ""
-    return f"{kind} of {members}{_stack(inner['of'])}"
+    return {"model": ", ".join(dict.fromkeys(described(node) for node in nodes if node))}
 
 
 def _check_servers(plan: Plan, bindings: Bindings) -> None:

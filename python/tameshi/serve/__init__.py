@@ -6,6 +6,7 @@ system, and a control socket. `sweep_all` removes what a killed session left. Ev
 """
 
 from tameshi.serve.control import ask_session, sessions
+from tameshi.serve.drive import ServedDrive
 from tameshi.serve.plans import FILE_SYSTEMS, ServePlan
 from tameshi.serve.session import Session
 from tameshi.serve.show import cut_text, drive_text, shortfalls, status_line
@@ -14,6 +15,7 @@ from tameshi.serve.sweep import sweep_all
 __all__ = [
     "FILE_SYSTEMS",
     "ServePlan",
+    "ServedDrive",
     "Session",
     "ask_session",
     "cut_text",

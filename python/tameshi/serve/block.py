@@ -24,7 +24,7 @@ def attach(drive: Path, plan: ServePlan) -> Path:
     node = Path(run_tool("losetup", *words))
     queue = SYS / "block" / node.name / "queue"
     _set(queue / "rotational", str(int(plan.rotational)))
-    _set(queue / "write_cache", "write back" if plan.has_volatile_cache else "write through")
+    _set(queue / "write_cache", "write back" if plan.takes_flushes else "write through")
     _set(queue / "scheduler", "mq-deadline" if plan.rotational else "none")
     return node
 

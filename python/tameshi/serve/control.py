@@ -56,8 +56,8 @@ class ControlSocket:
 
 
 def sessions() -> list[State]:
-    """Return the sessions that run."""
-    return [state for state in states() if is_alive(state.owner)]
+    """Return the sessions that take messages: not the drives of a study."""
+    return [state for state in states() if is_alive(state.owner) and state.control.exists()]
 
 
 def ask_session(words: Sequence[str], name: str | None = None) -> dict[str, Any]:

@@ -52,14 +52,11 @@ def unmount(point: Path, *, kill: bool) -> None:
             time.sleep(0.02)
 
 
-def cut_off(point: Path) -> list[int]:
-    """Stop a file system without its log, kill its users and unmount it; return the users."""
-    users = users_of([point])
-    kill_all(users)
+def cut_off(point: Path, *, kill: bool) -> None:
+    """Stop a file system without its log, and unmount it; `kill` ends its users."""
     with suppress(OSError):  # It has shut down by itself after the first failed write.
         shut_down(point)
-    unmount(point, kill=True)
-    return users
+    unmount(point, kill=kill)
 
 
 def settle(point: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from tameshi.core import compiled
 from tameshi.core.environment import mounts
 from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.core.memory_group import memory_group
@@ -33,13 +34,15 @@ MEMORY_SHARE = 0.5
 class ServePlan:
     """Drive to serve and where.
 
-    `device` is the profile's `{model: values}`. `at`: mount point; None for one of Tameshi's own.
-    `file_system` None: only a block device. `command`: program to run on the drive, privately.
+    `node` is the drive or stack of drives, as in a run's spec. `storage`: the run's storage that it
+    is. `fails`: members fail. `forgets`: no data are kept. `at`: mount point; None for one of
+    Tameshi's own. `file_system` None: only a block device. `command`: program to run on the drive,
+    privately.
     """
 
     profile: str
     description: str
-    device: Mapping[str, Any]
+    node: Mapping[str, Any]
     capacity_bytes: int
     size_bytes: int
     memory_bytes: int
@@ -49,17 +52,19 @@ class ServePlan:
     file_system: str | None = "xfs"
     command: tuple[str, ...] = ()
     plain: bool = False
+    storage: str | None = None
+    fails: bool = False
+    forgets: bool = False
 
     @property
     def model(self) -> str:
         """Return the name of the drive's model."""
-        (model,) = self.device
-        return model
+        return next(iter(drive_in(self.node)))
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """Return the values of the profile."""
-        return dict(self.device[self.model])
+        """Return the values of the drive's profile."""
+        return dict(drive_in(self.node)[self.model])
 
     @property
     def rotational(self) -> bool:
@@ -69,11 +74,21 @@ class ServePlan:
     @property
     def has_volatile_cache(self) -> bool:
         """Return whether the drive asks for flushes, as `queue/write_cache` reports it."""
-        if "flush" in self.lies:
+        if "flush" in self.lies or has_volatile_cache(self.node):
             return True
         if self.model == "flash":
             return not self.values["buffer"].get("power_loss_protection")
         return bool(self.values.get("write_cache"))
+
+    @property
+    def takes_flushes(self) -> bool:
+        """Return whether the kernel has to send flushes.
+
+        A drive of a study gets them if they take time, as from a simulated stream.
+        """
+        if self.has_volatile_cache or self.storage is None:
+            return self.has_volatile_cache
+        return compiled.idle_latencies(self.node)["flush"] > 0
 
     @property
     def sector_bytes(self) -> int:
@@ -83,7 +98,11 @@ class ServePlan:
     def as_spec(self, folder: Path, source: str) -> dict[str, Any]:
         """Return the settings of the server process."""
         return {
-            "device": self.device,
+            "node": self.node,
+            "storage": self.storage,
+            "fails": self.fails,
+            "forgets": self.forgets,
+            "run_bytes": min(self.capacity_bytes, self.size_bytes),
             "size_bytes": self.size_bytes,
             "memory_bytes": self.memory_bytes,
             "seed": self.seed,
@@ -92,6 +111,21 @@ class ServePlan:
             "source": source,
             "plain": self.plain,
         }
+
+
+def drive_in(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the drive that a stack is made of, as `{model: values}`."""
+    ((kind, inner),) = node.items()
+    return dict(inner["device"]) if kind == "device" else drive_in(inner["of"])
+
+
+def has_volatile_cache(node: Mapping[str, Any]) -> bool:
+    """Return whether a controller's cache in the stack loses its content at a power cut."""
+    ((kind, inner),) = node.items()
+    if kind == "device":
+        return False
+    volatile = kind == "cache" and inner["cache"]["kind"] == "volatile"
+    return volatile or has_volatile_cache(inner["of"])
 
 
 def available_bytes() -> int:
@@ -104,7 +138,7 @@ def available_bytes() -> int:
 def check_plan(plan: ServePlan) -> None:
     """Raise `BadInput` or `GuardRefusal` for what cannot be served here."""
     require_rights()
-    if plan.size_bytes < LEAST_BYTES:
+    if plan.size_bytes < LEAST_BYTES and (plan.file_system or plan.storage is None):
         raise BadInput(
             "a served drive is too small for a file system",
             where="--size",

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class ServerProcess:
         ours.settimeout(SECONDS)
         self._socket = ours
         self._log = log
+        self._asking = threading.Lock()
         errors = guard.append_file(log)
         words = [json.dumps(spec), str(theirs.fileno()), str(os.getpid())]
         self.process = subprocess.Popen(
@@ -43,8 +45,9 @@ class ServerProcess:
     def ask(self, message: str) -> dict[str, Any]:
         """Send a control message; return the answer. Raises `RunFailed` if the server is gone."""
         try:
-            self._socket.send(message.encode())
-            answer = self._socket.recv(ANSWER_BYTES)
+            with self._asking:
+                self._socket.send(message.encode())
+                answer = self._socket.recv(ANSWER_BYTES)
         except TimeoutError:
             raise RunFailed(f"the drive's server did not answer within {SECONDS:.0f} s") from None
         except OSError:

@@ -1,4 +1,4 @@
-"""Session of one served drive: set-up, power cuts, control socket, end."""
+"""Session of a drive that is served by hand: set-up, control socket, command, end."""
 
 from __future__ import annotations
 
@@ -6,41 +6,30 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tameshi import guard
-from tameshi.core import compiled
-from tameshi.core.errors import RunFailed, TameshiError
-from tameshi.serve import block, file_system
 from tameshi.serve.control import ControlSocket
+from tameshi.serve.drive import ServedDrive
 from tameshi.serve.kernel import become_subreaper, enter_private_namespace
 from tameshi.serve.plans import ServePlan
-from tameshi.serve.server_process import ServerProcess
-from tameshi.serve.state import ROOT, State, identified
-from tameshi.serve.sweep import sweep
-from tameshi.serve.users import kill_all, started, users_of
+from tameshi.serve.users import kill_all, started
 
-CALIBRATION_READS = 1000
 TICK_SECONDS = 1.0
 
 
 class Session:
-    """Served drive with its device and file system; a context manager that leaves nothing."""
+    """Served drive with a command or a control socket; a context manager that leaves nothing."""
 
     def __init__(self, plan: ServePlan) -> None:
         self.plan = plan
         name = f"{Path(plan.profile).stem}-{os.getpid()}"
-        self.state = State(name, plan.profile, identified(os.getpid()), bool(plan.command))
-        self.offset_ns = 0
+        self.drive = ServedDrive(plan, name, private=bool(plan.command))
         self.set_up_status: dict[str, Any] = {}
-        self.node: Path | None = None
-        self.point: Path | None = None
         self.command: subprocess.Popen[bytes] | None = None
+        self.control: ControlSocket | None = None
         self._stopped = False
 
     def __enter__(self) -> Session:
@@ -50,123 +39,38 @@ class Session:
         become_subreaper()
         for stopping in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(stopping, self._stop)
-        guard.claim_folder(ROOT)
-        guard.claim_folder(self.state.folder)
-        self.state.write()
-        words = [sys.executable, "-m", "tameshi.serve.sweeper", self.state.name]
-        self._sweeper = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
+        self.drive.__enter__()
         try:
-            self._set_up()
+            self.control = ControlSocket(self.drive.state.control, self.obey)
+            self.drive.switch_on()
+            if self.plan.file_system:
+                self.drive.make_file_system()
+            self.set_up_status = self.drive.status()
+            self.drive.ask("reset")
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove everything; a file system in use is taken away from its users."""
+        """End the command and remove everything."""
         self._stop_command()
-        if self.point and self.node:
-            with suppress(TameshiError, OSError):
-                # The data end with the drive: write them back without its latencies.
-                self.server.ask("bypass")
-                file_system.unmount(self.point, kill=bool(self.plan.command))
-        if hasattr(self, "control"):
+        self.drive.__exit__()
+        if self.control:
             self.control.close()
-        sweep(self.state, spared=self._sweeper.pid)
-        if hasattr(self, "server"):
-            self.server.end()
-        if self._sweeper.stdin:
-            self._sweeper.stdin.close()
-        self._sweeper.wait()
-
-    def _set_up(self) -> None:
-        guard.write_file(self.state.drive, b"")
-        spec = self.plan.as_spec(self.state.drive.parent, self.state.source)
-        self.server = ServerProcess(spec, self.state.folder / "server.log")
-        self.state = self.state.changed(server=identified(self.server.process.pid))
-        self.server.ask("status")
-        self.control = ControlSocket(self.state.control, self.obey)
-        self._attach()
-        self._calibrate()
-        if self.plan.file_system and self.node:
-            file_system.make(self.plan.file_system, self.node)
-            self._mount(self._mount_point())
-            file_system.settle(self._mounted())
-        self.set_up_status = self.status()
-        self.server.ask("reset")
-
-    def _mount_point(self) -> Path:
-        """Return the mount point, made if there is none."""
-        point = Path(os.path.realpath(self.plan.at)) if self.plan.at else self.state.folder / "data"
-        made = not point.exists()
-        point.mkdir(exist_ok=True)
-        self.state = self.state.changed(mount_point=str(point), made_mount_point=made)
-        return point
-
-    def _mounted(self) -> Path:
-        if self.point is None:
-            raise RunFailed("no file system is mounted")
-        return self.point
-
-    def _attach(self) -> None:
-        self.node = block.attach(self.state.drive, self.plan)
-        self.state = self.state.changed(node=str(self.node))
-
-    def _mount(self, point: Path) -> None:
-        assert self.node and self.plan.file_system
-        file_system.mount(self.plan.file_system, self.node, point)
-        self.point = point
-        # In use, it is not detached now: the kernel does that once the last user is gone.
-        block.release(self.node)
-
-    def _calibrate(self) -> None:
-        """Measure the path through the block device, and switch the drive on."""
-        assert self.node
-        fd = os.open(self.node, os.O_RDONLY | os.O_DIRECT)
-        try:
-            self.offset_ns = compiled.path_latency(fd, CALIBRATION_READS)
-        finally:
-            os.close(fd)
-        self.server.ask(f"on {self.offset_ns}")
 
     @property
-    def places(self) -> dict[str, Path]:
-        """Return the paths of the drive, by kind."""
-        named = {"device": self.node, "mounted on": self.point, "file": self.state.drive}
-        return {kind: path for kind, path in named.items() if path}
-
-    def status(self) -> dict[str, Any]:
-        """Return the state and the figures of the drive."""
-        return self.server.ask("status")
+    def name(self) -> str:
+        """Return the drive's name."""
+        return self.drive.state.name
 
     def obey(self, message: str) -> Mapping[str, Any]:
         """Answer a control message."""
-        return self.cut() if message == "cut" else self.server.ask(message)
-
-    def cut(self) -> dict[str, Any]:
-        """Cut the power of drive and host; switch it on and mount again; return the losses."""
-        begin = time.monotonic_ns()
-        cut = self.server.ask("cut")
-        point, node = self.point, self.node
-        users: list[int] = []
-        if point:
-            users = file_system.cut_off(point)
-            self.point = None
-        elif node:
-            users = users_of([node])
-            kill_all(users)
-            # A later reader must not find what the host's page cache still holds.
-            block.release(node)
-        if node:
-            block.wait_until_gone(node, self.state.drive)
-        self.node = None
-        self.server.ask(f"on {self.offset_ns}")
-        self._attach()
-        if point:
-            self._mount(point)
-            cut["mounted_ns"] = time.monotonic_ns() - begin
+        if message != "cut":
+            return self.drive.ask(message)
+        cut = self.drive.cut()
         self._reap()
-        return {**cut, "killed": len(users)}
+        return cut
 
     def run(self, watch: Callable[[Mapping[str, Any]], None]) -> int:
         """Serve until the command ends, or a signal; return the exit status.
@@ -175,30 +79,32 @@ class Session:
         """
         if self.plan.command:
             self._start_command()
+        control = self.control
+        assert control
         with selectors.DefaultSelector() as selector:
-            selector.register(self.control, selectors.EVENT_READ)
-            for process in filter(None, (self.server.process, self.command)):
+            selector.register(control, selectors.EVENT_READ)
+            server = self.drive.server.process if self.drive.server else None
+            for process in filter(None, (server, self.command)):
                 selector.register(os.pidfd_open(process.pid), selectors.EVENT_READ)
             while not self._stopped:
                 events = selector.select(TICK_SECONDS)
-                if any(key.fileobj is self.control for key, _ in events):
-                    self.control.serve_client()
-                if self.server.process.poll() is not None:
-                    raise RunFailed(self.server.last_words())
+                if any(key.fileobj is control for key, _ in events):
+                    control.serve_client()
+                self.drive.require_server()
                 if self.command and self.command.poll() is not None:
                     return _status_of(self.command.returncode)
                 self._reap()
                 if not events:
-                    watch(self.status())
+                    watch(self.drive.status())
         return 0
 
     def _start_command(self) -> None:
         # The terminal's Ctrl-C is for the command, as in a shell.
         signal.signal(signal.SIGINT, lambda *_: None)
         places = {
-            "TAMESHI_DRIVE": self.state.name,
-            "TAMESHI_DEVICE": str(self.node),
-            **({"TAMESHI_MOUNT": str(self.point)} if self.point else {}),
+            "TAMESHI_DRIVE": self.name,
+            "TAMESHI_DEVICE": str(self.drive.node),
+            **({"TAMESHI_MOUNT": str(self.drive.point)} if self.drive.point else {}),
         }
         self.command = subprocess.Popen(
             list(self.plan.command),
@@ -209,17 +115,13 @@ class Session:
         """End the command and all its descendants."""
         if self.command is None:
             return
-        kill_all(_descendants(self._known()))
+        kill_all(_descendants(self.drive.helpers))
         self.command.poll()
-
-    def _known(self) -> set[int]:
-        server = {self.server.process.pid} if hasattr(self, "server") else set()
-        return {self._sweeper.pid, *server}
 
     def _reap(self) -> None:
         """Reap orphans that this process has adopted."""
         command = {self.command.pid} if self.command else set()
-        for pid in _children() - self._known() - command:
+        for pid in _children() - self.drive.helpers - command:
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 

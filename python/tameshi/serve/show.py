@@ -20,7 +20,7 @@ def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, 
     """Return lines on a drive that is ready."""
     size = size_text(status["capacity_bytes"])
     whole = size_text(plan.capacity_bytes)
-    of = "" if status["capacity_bytes"] >= plan.capacity_bytes // 4096 * 4096 else f" of {whole}"
+    of = "" if status["capacity_bytes"] >= plan.capacity_bytes // 512 * 512 else f" of {whole}"
     lines = [f"{plan.profile}: {size}{of}, {plan.description}"]
     lines += [f"{kind}: {path}" for kind, path in places.items()]
     door = {"ring": "FUSE over io_uring", "plain": "plain FUSE"}[status["door"]]

@@ -94,6 +94,8 @@ class Place:
     size_bytes: int
     destroy: tuple[str, ...]
     plan: guard.DirectoryPlan
+    sets_in: Path | None = None
+    """Folder of kept data sets elsewhere."""
 
     @property
     def directory(self) -> Path:
@@ -103,7 +105,7 @@ class Place:
     @property
     def sets(self) -> Path:
         """Return the folder of kept data sets."""
-        return self.folder / f"tameshi-{self.storage}-sets"
+        return self.sets_in or self.folder / f"tameshi-{self.storage}-sets"
 
     @property
     def volume(self) -> Path:

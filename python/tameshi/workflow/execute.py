@@ -20,6 +20,7 @@ from tameshi.record import store
 from tameshi.record.store import SealedRun
 from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
 from tameshi.run.display import for_console
+from tameshi.run.emulation import DATA_SETS
 from tameshi.run.preflight import Examined
 from tameshi.servers.private import Kept
 from tameshi.study.file import StudyFile
@@ -178,8 +179,11 @@ def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> lis
         session.display.close()
 
 
-def remove_targets(examined: Iterable[Examined]) -> None:
-    """Remove the files created for storages, which are Tameshi's and hold nothing of value."""
+def remove_targets(examined: Iterable[Examined], folder: Path) -> None:
+    """Remove the files created for storages, which are Tameshi's and hold nothing of value, and
+    data sets kept in the study's folder."""
+    if (folder / DATA_SETS).exists():
+        guard.remove_folder(folder / DATA_SETS)
     for world in examined:
         for target in world.targets.values():
             if isinstance(target, guard.DirectoryPlan):

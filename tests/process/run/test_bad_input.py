@@ -42,7 +42,6 @@ CASES = [
     ),
     ("not a binding", lambda t: t, ["--world", "measured", "--on", "disk"], "NAME=VALUE"),
     ("bound for nothing", lambda t: t, ["--on", "disk=/tmp"], "--world measured"),
-    ("emulated", lambda t: t, ["--world", "emulated"], "no study runs in the emulated world yet"),
     ("unknown world", lambda t: t, ["--world", "imagined"], "imagined"),
     ("foreign target", lambda t: t, ["--world", "measured", "--on", "disk={study}"], "small.toml"),
     ("language", lambda t: t, ["--lang", "fr"], "en or ja"),

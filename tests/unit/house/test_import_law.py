@@ -43,7 +43,7 @@ PACKAGES = {
     "record": {"guard"},
     "servers": {"guard"},
     "analysis": {"record", "study"},
-    "run": {"analysis", "servers"},
+    "run": {"analysis", "serve", "servers"},
     "report.words": {"core"},
     "report.view": {"report.words", "analysis"},
     "report.sections": {"report.view"},

@@ -153,14 +153,17 @@ fn served_in_place(ring: &mut IoUring, fd: RawFd, buffer: *mut u8) -> io::Result
     Ok(served)
 }
 
-/// Return whether the file's data are only in memory.
+/// Return whether the data of a file or directory are only in memory.
+///
+/// The node of a block device is in memory as well, in devtmpfs. Its data are not.
 fn in_memory(fd: RawFd) -> bool {
     const RAMFS_MAGIC: libc::c_long = 0x8584_58f6;
     // SAFETY: plain numbers, for which zero is a value.
-    let mut system: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a structure of this function.
-    let known = unsafe { libc::fstatfs(fd, &mut system) } == 0;
-    known && [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&system.f_type)
+    let (mut system, mut node): (libc::statfs, libc::stat) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    // SAFETY: the pointers are to structures of this function.
+    let known = unsafe { libc::fstatfs(fd, &mut system) == 0 && libc::fstat(fd, &mut node) == 0 };
+    let is_device = [libc::S_IFBLK, libc::S_IFCHR].contains(&(node.st_mode & libc::S_IFMT));
+    known && !is_device && [libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&system.f_type)
 }
 
 /// Set or clear O_NONBLOCK, which files ignore and io_uring does not.

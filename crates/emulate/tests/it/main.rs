@@ -2,5 +2,6 @@
 
 mod cuts;
 mod drives;
+mod storages;
 mod store;
 mod support;

@@ -5,6 +5,7 @@ use tameshi_base::{CommandKind, Nanos};
 use tameshi_emulate::{Departure, Drive, Durability, Request, ServeSpec, Store};
 use tameshi_spec::profile::Device;
 use tameshi_spec::profiles::Profiles;
+use tameshi_spec::run::Node;
 
 pub const SECTOR: u64 = 512;
 
@@ -27,8 +28,12 @@ pub fn without_capacitor(name: &str) -> Device {
 /// Return the settings of a drive of 1 GiB.
 pub fn spec(device: Device) -> ServeSpec {
     ServeSpec {
-        device,
+        node: Node::Device { profile: "tested".into(), device },
+        storage: None,
+        run_bytes: 1 << 30,
         size_bytes: 1 << 30,
+        fails: false,
+        forgets: false,
         memory_bytes: 1 << 28,
         seed: 7,
         ignores_flush: false,

@@ -298,6 +298,8 @@ fn resolve_cell(
     crate::resolve::submissions(source, &cell.table, &run)?;
     if run.world == World::Simulated {
         crate::resolve::arbitration::priorities(source, &cell.table, &study, &run)?;
+    }
+    if run.world != World::Measured {
         crate::validate::trims::are_taken(source, &cell.table, &run)?;
     }
     programs::check(source, &cell.table, &run)?;

@@ -154,14 +154,16 @@ impl EventContext<'_, '_> {
     }
 }
 
-/// The kinds of events that a world injects by itself: simulated ones on storages and databases,
-/// measured ones on a private database.
+/// The kinds of events that a world injects by itself: simulated and emulated ones on storages and
+/// databases, measured ones on a private database.
 pub(crate) fn injected(world: World, has_programs: bool) -> &'static [&'static str] {
     match world {
         World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
         World::Simulated => &["fail", "replace", "power_cut"],
         World::Measured if has_programs => &["kill", "power_cut"],
-        World::Measured | World::Emulated => &[],
+        World::Measured => &[],
+        World::Emulated if has_programs => &["fail", "replace", "power_cut", "kill"],
+        World::Emulated => &["fail", "replace"],
     }
 }
 

@@ -18,6 +18,7 @@ from tameshi.report.sections import (
     model_error,
     plots,
     power,
+    served,
     slowest,
     sustainable_load,
     timeline,
@@ -71,6 +72,7 @@ SECTIONS = (
         open_rows=0,
     ),
     Section("endurance", tables=lambda page: endurance.tables(page.view, page.text), open_rows=0),
+    Section("served", tables=lambda page: [served.table(page.view, page.text)], open_rows=0),
     Section("power", tables=lambda page: power.tables(page.view, page.text), open_rows=0),
     Section(
         "slowest", tables=lambda page: slowest.tables(page.inputs.slowest, page.text), open_rows=0

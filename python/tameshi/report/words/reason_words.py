@@ -202,6 +202,30 @@ REASONS = {
         "slower than the storage itself",
         "電源断を行う実行のため、データベースはループデバイス上のXFSにあり、ストレージ自体より遅い",
     ),
+    "served_late": (
+        "the drive of {subject} answered {operation} requests {late_ns} late at the median; its "
+        "model takes {modelled_ns}",
+        "{subject}のドライブの{operation}の応答が中央値で{late_ns}遅延（モデルの所要時間は{modelled_ns}）",
+    ),
+    "served_short": (
+        "the model of {subject} completes {share} of {operation} requests sooner than the path "
+        "through the kernel; each took {missing_ns} more",
+        "{subject}のモデルでは{operation}の{share}がカーネル経路より短く、1回あたり{missing_ns}余計にかかった",
+    ),
+    "served_path": (
+        "requests to the drive of {subject} spent {share} of their time in the kernel, beyond what "
+        "was measured at the start: the machine is busy",
+        "{subject}のドライブへの要求は時間の{share}を開始時の測定を超えてカーネル内で消費（マシンが混雑）",
+    ),
+    "served_unpaced": (
+        "the drive of {subject} ran without real-time priority or on sleeping processors",
+        "{subject}のドライブはリアルタイム優先度なし、またはスリープするプロセッサ上で動作",
+    ),
+    "served_moved": (
+        "the drive of {subject} answered too late for {share} of its time: rates differ from the "
+        "model's",
+        "{subject}のドライブは時間の{share}だけ応答が遅く、レートがモデルと異なる",
+    ),
     "shared_disk": (
         "the storages {names} share one physical disk ({disk})",
         "ストレージ{names}は同じ物理ディスク（{disk}）",

@@ -23,6 +23,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.why": ("Latency breakdown", "レイテンシの内訳"),
     "section.database": ("Database", "データベース"),
     "section.endurance": ("Flash wear", "フラッシュの摩耗"),
+    "section.served": ("Served drives", "エミュレーションのドライブ"),
     "section.power": ("Power", "消費電力"),
     "section.interference": ("Interference", "性能干渉"),
     "section.numbers": ("All numbers", "全数値"),
@@ -839,6 +840,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "電力はストレージの全ドライブの合計。ストレージの一部だけを使う場合、電力以外はその部分"
         "の値。",
     ),
+    "table.served": (
+        "Drives of emulated runs: latency of the model, latency met, and lateness",
+        "エミュレーションのドライブ：モデルのレイテンシ、実現したレイテンシ、遅延",
+    ),
+    "note.served": (
+        "Medians, except where stated. Late: from the due time of an answer to its dispatch. "
+        "Path: time of a request through the kernel; each answer leaves that much earlier. "
+        "Unmet: operations with a shorter modelled latency.",
+        "特記以外は中央値。遅延は応答の予定時刻から送出まで。経路はカーネルを通る時間で、各応答はその分だけ"
+        "早く送出される。未達はモデルのレイテンシが経路より短い操作の割合。",
+    ),
     "table.power": (
         "{phase}: capacity, mean power of the drives, and performance per watt",
         "{phase}：容量、ドライブの平均電力と1 Wあたりの性能",
@@ -948,6 +960,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "cell.years": ("{years} years", "{years}年"),
     "cell.days": ("{days} days", "{days}日"),
     "column.capacity": ("Usable capacity", "使用可能容量"),
+    "column.drive": ("Drive", "ドライブ"),
+    "column.operations": ("Operations", "操作"),
+    "column.modelled": ("Modelled", "モデル"),
+    "column.met": ("Met", "実現値"),
+    "column.late": ("Late", "遅延"),
+    "column.late_p99": ("Late, p99", "遅延 p99"),
+    "column.unmet": ("Unmet", "未達"),
+    "column.path": ("Path", "経路"),
     "column.power": ("Power", "電力"),
     "column.iops_per_watt": ("IOPS per watt", "1 WあたりIOPS"),
     "column.bandwidth_per_watt": ("Bandwidth per watt", "1 Wあたり帯域"),

@@ -1,0 +1,187 @@
+"""Drives of an emulated run, served for this run alone: every run begins with new ones.
+
+Data sets are loaded and copied to a drive while it answers at once; its model starts before the
+database does, in the state that the study declares.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tameshi.analysis.stats.served import served_verdicts
+from tameshi.core.environment import PROC
+from tameshi.core.errors import RunFailed
+from tameshi.core.spec_types import RunSpec
+from tameshi.record.events import append_event
+from tameshi.run.database import Database
+from tameshi.run.drive_faults import DriveFaults, drive_faults_of
+from tameshi.run.preflight import Examined, placed
+from tameshi.run.sampler import read_devices
+from tameshi.run.served_storages import serve_plan, verifies
+from tameshi.serve.drive import ServedDrive
+from tameshi.serve.kernel import enter_private_namespace
+from tameshi.serve.sweep import sweep_all
+
+DATA_SETS = "data-sets"
+"""Folder of kept data sets in a study folder: the drives of a run end with it."""
+FREE_SHARE = 0.9
+"""Share of a new file system's free space that a database may claim."""
+
+
+KernelTimes = tuple[str, dict[str, int]]
+"""Block device, and the time that its requests took so far, by operation, in ns."""
+
+
+class Drives:
+    """Served drives of one run, by storage."""
+
+    def __init__(self, folder: Path, drives: Mapping[str, ServedDrive]) -> None:
+        self._folder = folder
+        self._drives = drives
+        self._is_on = False
+        self._kernels: dict[str, KernelTimes] = {}
+        self._t0_ns = 0
+
+    def switch_on(self) -> None:
+        """Write back what was prepared, and start the models."""
+        if self._is_on:
+            return
+        self._is_on = True
+        for name, drive in self._drives.items():
+            drive.settle()
+            drive.switch_on()
+            status = drive.status()
+            facts = ("door", "offset_ns", "capacity_bytes", "real_time", "processors_awake")
+            fields = {fact: status[fact] for fact in facts}
+            append_event(
+                self._folder, 0, "drive_served", storage=name, profile=drive.plan.profile, **fields
+            )
+
+    def begin(self, t0_ns: int) -> None:
+        """Start the figures of a run that begins at `t0_ns` of the monotonic clock."""
+        self.switch_on()
+        for name, drive in self._drives.items():
+            drive.ask("reset")
+            self._kernels[name] = _kernel_times(drive)
+        self._t0_ns = t0_ns
+
+    def faults(self, run: RunSpec, stopped: Callable[[], bool]) -> AbstractContextManager[Any]:
+        """Return failures and replacements of drives during the run."""
+        planned = drive_faults_of(run)
+        return DriveFaults(self._folder, self._t0_ns, planned, self._drives, stopped)
+
+    def end(self) -> None:
+        """Record the figures of the run, and verdicts on them."""
+        end_ns = time.monotonic_ns() - self._t0_ns
+        for name, drive in self._drives.items():
+            status = drive.status()
+            for rebuilt in status["rebuilt"]:
+                at_ns = rebuilt.pop("at_ns") - self._t0_ns
+                append_event(self._folder, at_ns, "rebuilt", storage=name, **rebuilt)
+            status["kernel_ns"] = _spent(self._kernels[name], _kernel_times(drive))
+            fields = ("operations", "kernel_ns", "refused_writes", "used_bytes")
+            append_event(
+                self._folder,
+                end_ns,
+                "drive_figures",
+                storage=name,
+                window_ns=end_ns,
+                **{field: status[field] for field in fields},
+            )
+            for each in served_verdicts(name, status, end_ns):
+                append_event(self._folder, end_ns, "finding", **each)
+
+    def cut(self, database: Database) -> None:
+        """Cut the power of all drives and of the server; return with the drives mounted again."""
+        begin_ns = time.monotonic_ns()
+        losses = {name: drive.ask("cut") for name, drive in self._drives.items()}
+        database.server.kill()
+        with database.let_go():
+            for name, drive in self._drives.items():
+                losses[name] |= drive.restore_power(begin_ns, kill=False)
+        for name, lost in losses.items():
+            lost.pop("ranges", None)
+            append_event(self._folder, begin_ns - self._t0_ns, "drive_cut", storage=name, **lost)
+
+    def failure(self) -> str | None:
+        """Return why the run is void, if a drive was the cause."""
+        for name, drive in self._drives.items():
+            try:
+                drive.require_server()
+            except RunFailed as error:
+                return f"storage `{name}`: {error}"
+            refused = drive.status()["refused_writes"]
+            if refused:
+                return (
+                    f"storage `{name}`: its data do not fit in memory, {refused} writes were "
+                    "refused; use smaller data, or a machine with more memory"
+                )
+        return None
+
+
+def _kernel_times(drive: ServedDrive) -> KernelTimes:
+    """Return the time of the requests of a drive's block device, as the kernel counts it."""
+    assert drive.node
+    name = drive.node.name
+    counters = read_devices(PROC, [name])
+    values = counters[name].values if name in counters else {}
+    return name, {kind: values.get(f"disk.{kind}_ns", 0) for kind in ("read", "write")}
+
+
+def _spent(before: KernelTimes, after: KernelTimes) -> dict[str, int]:
+    """Return the time of requests between two readings; nothing if the device is another one."""
+    if before[0] != after[0]:
+        return {}
+    return {kind: max(ns - before[1][kind], 0) for kind, ns in after[1].items()}
+
+
+def serve_privately(say: Callable[[str], None]) -> None:
+    """Remove what killed sessions left, and give this process mounts that no other sees."""
+    for line in sweep_all():
+        say(line)
+    enter_private_namespace()
+
+
+@contextmanager
+def served(
+    run: RunSpec, examined: Examined, folder: Path, study_folder: Path
+) -> Iterator[tuple[Examined, Drives]]:
+    """Serve the storages of a run; yield their places on this machine, and the drives."""
+    with ExitStack() as stack:
+        drives: dict[str, ServedDrive] = {}
+        places: dict[str, Path] = {}
+        for index, name in enumerate(run.storage):
+            plan = serve_plan(run, name)
+            made = ServedDrive(plan, f"study-{os.getpid()}-{index}", private=True)
+            drive = drives[name] = stack.enter_context(made)
+            assert drive.node
+            places[name] = drive.make_file_system() if plan.file_system else drive.node
+        fitting = run.model_copy(
+            update={"storage": {name: _fitting(run, name, drives[name]) for name in drives}}
+        )
+        ours = [str(drive.state.drive) for drive in drives.values() if drive.point is None]
+        here = placed(fitting, examined, places, ours)
+        for name, target in here.targets.items():
+            # Reads of a new drive return zeros: nothing has to be written first.
+            if drives[name].plan.forgets and not verifies(run, name):
+                target.made.laid_out = True
+        sets = study_folder / DATA_SETS
+        databases = {name: replace(place, sets_in=sets) for name, place in here.databases.items()}
+        yield replace(here, databases=databases), Drives(folder, drives)
+
+
+def _fitting(run: RunSpec, name: str, drive: ServedDrive) -> Any:
+    """Return a storage's spec with a size that its file system holds."""
+    storage = run.storage[name]
+    if drive.point is None:
+        return storage
+    status = os.statvfs(drive.point)
+    free_bytes = int(status.f_bavail * status.f_frsize * FREE_SHARE)
+    wanted_bytes = min(drive.plan.capacity_bytes, free_bytes)
+    return storage.model_copy(update={"size": f"{wanted_bytes} B"})

@@ -1,0 +1,94 @@
+"""Storages of a run as served drives: plans and checks, before anything is created."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tameshi.core import compiled
+from tameshi.core.errors import BadInput
+from tameshi.core.spec_types import Plan, RunSpec, Verify
+from tameshi.serve.plans import LEAST_BYTES, ServePlan, check_plan, default_memory
+from tameshi.servers.placement import roles_of, volume_bytes
+
+FILE_SYSTEM = "xfs"
+
+
+def serve_plan(run: RunSpec, name: str) -> ServePlan:
+    """Return how a storage of a run is served: with a file system if files are used on it."""
+    storage = run.storage[name]
+    assert storage.model
+    node = storage.model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    size_bytes = compiled.size_bytes(storage.size)
+    with_files = name in _with_files(run)
+    return ServePlan(
+        profile=profile_of(node),
+        description=described(node),
+        node=node,
+        capacity_bytes=size_bytes,
+        size_bytes=max(volume_bytes(size_bytes), LEAST_BYTES) if with_files else size_bytes,
+        memory_bytes=default_memory() // len(run.storage),
+        seed=run.seed,
+        file_system=FILE_SYSTEM if with_files else None,
+        storage=name,
+        fails=name in failing(run),
+        forgets=not with_files and not verifies(run, name),
+    )
+
+
+def _with_files(run: RunSpec) -> set[str]:
+    """Return the storages on which a database or file calls need a file system."""
+    found = {
+        stream.storage
+        for phase in run.phases
+        for stream in phase.streams
+        if stream.stream.call is not None
+    }
+    if run.database:
+        found |= {run.database.storage, *roles_of(run.database).values()}
+    return found
+
+
+def failing(run: RunSpec) -> set[str]:
+    """Return the storages with members that fail."""
+    events = (run.events or {}).values()
+    return {event.fail.storage for event in events if event.fail and event.fail.storage}
+
+
+def verifies(run: RunSpec, name: str) -> bool:
+    """Return whether a stream checks what it reads from a storage."""
+    streams = [s for phase in run.phases for s in phase.streams if s.storage == name]
+    return any((s.stream.verify or Verify.off) is not Verify.off for s in streams)
+
+
+def profile_of(node: dict[str, Any]) -> str:
+    """Return the name of the drives' profile."""
+    ((kind, inner),) = node.items()
+    return str(inner["profile"]) if kind == "device" else profile_of(inner["of"])
+
+
+def described(node: dict[str, Any]) -> str:
+    """Return a phrase on a stack: `raid10 of 6 sas-15k-146gb`."""
+    ((kind, inner),) = node.items()
+    if kind == "device":
+        return str(inner["profile"])
+    members = f"{inner['members']} " if "members" in inner else ""
+    return f"{kind} of {members}{described(inner['of'])}"
+
+
+def check_served(plan: Plan, running: Sequence[str]) -> None:
+    """Raise `BadInput` for what this machine cannot serve; `running`: engines with a dsn."""
+    if running:
+        raise BadInput(
+            "a server that runs already is on no emulated drive",
+            key=f"engine.{running[0]}.dsn",
+            hint="Leave the dsn out, and Tameshi starts a private server, or measure.",
+        )
+    seen: set[tuple[str, int, bool]] = set()
+    for run in plan.runs:
+        for name in run.storage:
+            served = serve_plan(run, name)
+            key = name, served.size_bytes, served.file_system is not None
+            if key not in seen:
+                seen.add(key)
+                check_plan(served)

@@ -1,0 +1,154 @@
+"""Studies in the emulated world: streams, databases, power cuts, members, and what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import codes, outcomes, results, start, tameshi_process, wait_until
+from served import left, only_served_drives, wait_for
+
+STREAM = """
+title = "A mirror"
+question = "How fast?"
+[storage.disk]
+raid1 = { members = 2, device = "sas-15k-146gb" }
+size = "1 GiB"
+[workload.stream.io]
+block_size = "4 KiB"
+read = "70 %"
+queue_depth = 2
+[phase]
+run = { workload = ["stream.io"], ramp = "200 ms", until.time = "TIME" }
+[run]
+interval = "100 ms"
+seed = 1
+"""
+MEMBERS = """
+[event.dead]
+fail.member = 1
+at = "1 s"
+[event.new]
+replace.member = 1
+at = "1500 ms"
+"""
+DATABASE = """
+title = "A crash"
+question = "Is what was acknowledged there?"
+[storage.disk]
+device = "DRIVE"
+size = "1 GiB"
+scale = SCALE
+[engine.ENGINE]
+SETTINGS
+[workload.key_update]
+tables = 1
+rows = 2000
+row_size = "300 B"
+clients = 2
+[phase.run]
+workload = ["key_update"]
+until = { time = "4 s" }
+[event.crash]
+phase = "run"
+at = "1500 ms"
+power_cut = {}
+[run]
+interval = "100 ms"
+"""
+SETTINGS = {
+    "mariadb": 'buffer_pool = "16 MiB"\nredo_log = "8 MiB"\ncommit = "1"',
+    "postgresql": 'buffer_pool = "16 MiB"\nredo_log = "64 MiB"\ncommit = "on"\n'
+    'options = { recovery_init_sync_method = "syncfs" }',
+    "sqlite": 'commit = "FULL"\noptions = { journal_mode = "WAL" }',
+}
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """One test at a time: each checks that nothing is left of any served drive."""
+    with only_served_drives():
+        yield
+
+
+def run(tmp_path: Path, text: str, *options: str) -> Path:
+    """Run a study in the emulated world; return its folder."""
+    (tmp_path / "s.toml").write_text(text)
+    out = tmp_path / "out"
+    done = tameshi_process(
+        *("run", tmp_path / "s.toml", "--world", "emulated", "--out", out, *options)
+    )
+    assert done.returncode == 0, (done.stderr, outcomes(out))
+    assert left() == []
+    return out
+
+
+def events(out: Path, kind: str) -> list[dict[str, Any]]:
+    """Return the events of a kind of the only run."""
+    (path,) = out.glob("runs/*/events.jsonl")
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    return [event for event in found if event["kind"] == kind]
+
+
+def test_stream_meets_the_model_and_the_record_says_so(tmp_path: Path) -> None:
+    out = run(tmp_path, STREAM.replace("TIME", "3 s") + MEMBERS)
+    (served,) = events(out, "drive_served")
+    assert served["storage"] == "disk" and served["offset_ns"] > 0
+    (figures,) = events(out, "drive_figures")
+    reads = figures["operations"]["read"]
+    # A 15k disk: some milliseconds each.
+    assert reads["operations"] > 100 and 2e6 < reads["modelled_ns"]["p50"] < 20e6
+    assert reads["met_ns"]["p50"] == pytest.approx(reads["modelled_ns"]["p50"], rel=0.02)
+    (cell,) = results(out)["cells"]
+    assert cell["world"] == "emulated" and "served_short" not in codes(cell["verdict"])
+    (begin,) = events(out, "run_begin")
+    assert not any("in memory" in feature for feature in begin["features"])
+    (dead,), (new,) = events(out, "fail"), events(out, "replace")
+    assert dead["member"] == new["member"] == 1 and new["t_ns"] > dead["t_ns"] >= 1_000_000_000
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("engine", "drive", "scale"),
+    [
+        ("mariadb", "nvme-tlc-1tb-consumer", "1"),
+        ("postgresql", "sas-15k-146gb", ""),
+        ("sqlite", "sas-15k-146gb", ""),
+    ],
+)
+def test_power_cut_loses_nothing_acknowledged(
+    tmp_path: Path, engine: str, drive: str, scale: str
+) -> None:
+    text = DATABASE.replace("ENGINE", engine).replace("SETTINGS", SETTINGS[engine])
+    text = text.replace("DRIVE", drive).replace("scale = SCALE", f"scale = {scale}" * bool(scale))
+    out = run(tmp_path, text.replace("1 GiB", "512 MiB"))
+    (cut,) = events(out, "drive_cut")
+    assert cut["mounted_ns"] > 0
+    (check,) = events(out, "check")
+    assert check["holds"] and check["ledger"]["acknowledged"] > 10 and not check["ledger"]["lost"]
+    (cell,) = results(out)["cells"]
+    assert "on_volume" not in codes(cell["verdict"])
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_study_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
+    (tmp_path / "s.toml").write_text(STREAM.replace("TIME", "60 s"))
+    out = tmp_path / "out"
+    process = start("run", tmp_path / "s.toml", "--world", "emulated", "--out", out)
+    wait_until(lambda: any("phase_begin" in p.read_text() for p in _records(out)), process)
+    os.kill(process.pid, how)
+    process.communicate(timeout=30)
+    wait_for(lambda: left() == [])
+    if how is signal.SIGINT:
+        (outcome,) = outcomes(out)
+        assert outcome["status"] == "partial"
+        assert events(out, "drive_figures")
+
+
+def _records(out: Path) -> list[Path]:
+    return list(out.glob("runs/*/events.jsonl"))
