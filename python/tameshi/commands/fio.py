@@ -86,15 +86,11 @@ def _print_version(wanted: bool) -> None:
 def fio_command(
     context: typer.Context,
     world: Annotated[
-        World,
-        typer.Option("--world", help="World: measured; or simulated or emulated, with --device."),
+        World, typer.Option("--world", help="World; other than measured needs --device.")
     ] = World.measured,
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device",
-            help="Device profile for every file, in the simulated and the emulated world.",
-        ),
+        typer.Option("--device", help="Device profile for every file; not in the measured world."),
     ] = None,
     destroy: Annotated[
         list[str] | None,
