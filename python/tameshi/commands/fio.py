@@ -86,11 +86,11 @@ def _print_version(wanted: bool) -> None:
 def fio_command(
     context: typer.Context,
     world: Annotated[
-        World, typer.Option("--world", help="World: measured, or simulated with --device.")
+        World, typer.Option("--world", help="World; other than measured needs --device.")
     ] = World.measured,
     device: Annotated[
         str | None,
-        typer.Option("--device", help="Device profile for every file, in the simulated world."),
+        typer.Option("--device", help="Device profile for every file; not in the measured world."),
     ] = None,
     destroy: Annotated[
         list[str] | None,
@@ -194,10 +194,10 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
 
 
 def _device(asked: Asked) -> str | None:
-    """Return the profile that replaces every file in the simulated world."""
-    if asked.world is World.simulated:
+    """Return the profile that replaces every file, except in the measured world."""
+    if asked.world is not World.measured:
         if not asked.device:
-            message = "a simulated run needs a device profile"
+            message = "a run on modelled drives needs a device profile"
             raise BadInput(
                 message,
                 where="--device",
@@ -206,7 +206,7 @@ def _device(asked: Asked) -> str | None:
             )
         return asked.device
     if asked.device:
-        message = "--device applies to the simulated world only"
+        message = "--device does not apply to the measured world"
         raise BadInput(message, where="--device", found=asked.device, hint="Add --world simulated.")
     return None
 

@@ -152,3 +152,16 @@ def test_stopped_study_leaves_nothing(tmp_path: Path, how: signal.Signals) -> No
 
 def _records(out: Path) -> list[Path]:
     return list(out.glob("runs/*/events.jsonl"))
+
+
+def test_fio_job_runs_on_an_emulated_drive(tmp_path: Path) -> None:
+    job, out = tmp_path / "job.fio", tmp_path / "out"
+    job.write_text(
+        f"[a]\nrw=randread\nbs=4k\ndirect=1\nsize=256m\nruntime=1\ntime_based\n"
+        f"filename={tmp_path}/unused\n"
+    )
+    options = ("--world", "emulated", "--device", "sas-15k-146gb", "--out", out)
+    done = tameshi_process("fio", job, *options)
+    assert done.returncode == 0, done.stderr
+    assert events(out, "drive_figures")[0]["operations"]["read"]["operations"] > 50
+    assert not (tmp_path / "unused").exists() and left() == []
