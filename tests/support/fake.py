@@ -40,6 +40,9 @@ class FakeProduct(Product):
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
         return Address(self.name, "tameshi", socket=home.run / "sock")
 
+    def shell(self, address: Address) -> list[str]:
+        return ["true", str(address.socket)]
+
     def create(self, client: Client) -> None:
         pass
 
