@@ -167,7 +167,8 @@ def test_fio_results_become_a_profile(tmp_path: Path, form: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "this is not JSON"),
+        ("{", "it was cut off at byte 1"),
+        ("[1, x]", "this is not JSON"),
         ("{}", "no results found here"),
         ('{"fio version": "fio-3.33", "jobs": []}', "no job here can be fitted"),
         ('{"schema_version": 1, "cells": []}', "does not contain the requested workload"),
