@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from tameshi.analysis import unknown
 from tameshi.analysis.stats import ratios
 from tameshi.analysis.stats.estimates import RESOLUTION, of_phase
 from tameshi.analysis.stats.intervals import Interval, digits
@@ -66,6 +68,7 @@ def _ratios_of(
         rough = RESOLUTION if above["metric"].endswith(PERCENTILE_SUFFIXES) else 0.0
         paired = cell["world"] == base["world"]
         value, sampling = ratios.ratio(_side(above), _side(other), paired=paired, resolution=rough)
+        tried = unknown.of_ratio(unknown.read(above), unknown.read(other))
         if value is not None:
             yield {
                 "metric": above["metric"],
@@ -76,6 +79,7 @@ def _ratios_of(
                 "value": digits(value),
                 "sampling": sampling.as_json(),
                 "model": ratios.models_of(above, other),
+                **({"unknown": [asdict(each) for each in tried]} if tried else {}),
             }
 
 

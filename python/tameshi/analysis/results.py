@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.analysis import load_search
+from tameshi.analysis import load_search, unknown
 from tameshi.analysis.cell_ratios import ratios_between
 from tameshi.analysis.deviations import ledger
 from tameshi.analysis.document_store import arrives, facts_of_store
@@ -77,8 +77,11 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     read = [run for run in runs if run.outcome["status"] != "failed"]
     with ThreadPoolExecutor() as readers:
         frames = dict(zip((run.folder for run in read), readers.map(Frames, read), strict=True))
-    planned = _cells(runs)
+    chosen = unknown.assumed(runs)
+    planned = _cells(chosen)
     cells = [_cell(study, cell, frames, asked) for cell in planned]
+    for setting, tried in unknown.others(runs).items():
+        unknown.add(cells, (_cell(study, cell, frames, asked) for cell in _cells(tried)), setting)
     loads = [loaded(c.world, c.levels, c.spec, c.runs[0].spec) for c in planned]
     axes = [
         {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}
@@ -96,11 +99,16 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
             **({"japanese": study.japanese.model_dump(mode="json")} if study.japanese else {}),
         },
         "axes": axes,
+        **(
+            {"unknown": [each.model_dump(mode="json") for each in study.unknown]}
+            if study.unknown
+            else {}
+        ),
         "streams": streams(run.spec for run in runs),
         "cells": cells,
         "ratios": list(ratios_between(axes, cells)),
         "published": published(study, cells),
-        "method": ledger(study, runs),
+        "method": ledger(study, chosen),
         "searches": list(load_search.answers(study, cells)),
         "left_out": left_out(run.spec for run in runs),
         "verdict": worst(cell["verdict"] for cell in cells),

@@ -22,8 +22,10 @@ HOURS_FROM_NS = 2 * 3600 * 10**9
 def print_bounds(world: World, planned: Plan, console: Console = OUT) -> None:
     """Runs, time and bytes of a study in one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
+    tried = sum(bool(run.unknown) for run in planned.runs)
+    beside = f", {tried} of them for unknown settings" if tried else ""
     console.print(
-        f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}; "
+        f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}{beside}; "
         f"{lasting(world, planned)}; {written(world, planned)}",
         soft_wrap=True,
     )

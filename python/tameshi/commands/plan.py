@@ -66,6 +66,11 @@ def print_matrix(planned: Plan) -> None:
         )
     if planned.study.axes:
         OUT.print(table)
+    if planned.study.unknown:
+        unknown = Table("setting", "assumed", "levels", title="Unknown", title_justify="left")
+        for each in planned.study.unknown:
+            unknown.add_row(each.name, each.assumed, ", ".join(each.levels))
+        OUT.print(unknown)
     phases = Table(
         "phase", "cells", "workloads", "ends after", title="Phases of a run", title_justify="left"
     )

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from tameshi import guard
+from tameshi.analysis.unknown import assumed
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import VerboseOption
@@ -86,7 +87,7 @@ def _text(folder: Path, form: str, lang: str) -> str:
     """Return the output in a format."""
     if form in FORMS:
         study_folder.read_summary(folder)
-        return as_form(form, study_folder.read_runs(folder).runs)
+        return as_form(form, assumed(study_folder.read_runs(folder).runs))
     inputs = _inputs(folder)
     formats: dict[str, Callable[[], str]] = {
         "html": lambda: render(inputs, lang),

@@ -46,7 +46,11 @@ class Side:
         for run in self.runs:
             for index, spec in enumerate(run.spec.phases):
                 same = run.spec.world.value == world and spec.name == phase
-                if same and in_order({**run.spec.cell, **spec.levels}) == levels:
+                if (
+                    same
+                    and not run.spec.unknown
+                    and in_order({**run.spec.cell, **spec.levels}) == levels
+                ):
                     by_repetition[run.spec.repetition] = (run, index)
         return by_repetition
 

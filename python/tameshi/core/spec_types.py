@@ -738,6 +738,16 @@ class Undo(BaseModel):
     ] = None
 
 
+class UnknownSummary(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Its name.')]
+    assumed: Annotated[str, Field(description='Label of the level that the cells run at.')]
+    levels: Annotated[list[str], Field(description='Labels of its levels.')]
+
+
 class Variable(StrEnum):
     iops = 'iops'
     bandwidth = 'bandwidth'
@@ -3174,6 +3184,9 @@ class Summary(BaseModel):
         Japanese | None, Field(description='Title, question and names in Japanese.')
     ] = None
     axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
+    unknown: Annotated[
+        list[UnknownSummary] | None, Field(description='Its unknown settings, in order.')
+    ] = None
     published: Annotated[
         list[Published], Field(description='Published figures that its cells reproduce.')
     ]
@@ -3910,6 +3923,10 @@ class RunSpec(BaseModel):
     cell: Annotated[
         dict[str, str], Field(description='The level of each axis that varies across runs.')
     ]
+    unknown: Annotated[
+        Optional[dict[str, str]],
+        Field(description='The unknown setting that is not at its assumed level, and its level.'),
+    ] = None
     repetition: Annotated[int, Field(description='Repetition of the cell, from zero.', ge=0)]
     seed: Annotated[
         int, Field(description='Seed of everything random in the run; repetitions differ.', ge=0)

@@ -55,13 +55,18 @@ class Task:
     @property
     def label(self) -> str:
         """Return world, cell and repetition for display."""
-        cell = " ".join(f"{axis}={level}" for axis, level in self.spec.cell.items())
+        cell = " ".join(f"{axis}={level}" for axis, level in _levels(self.spec).items())
         return f"{self.spec.world.value} {cell + ' ' if cell else ''}#{self.spec.repetition + 1}"
 
     @property
     def length_ns(self) -> int:
         """Return an upper bound on run time in ns; phases without a time limit count as 0."""
         return longest_ns(self.spec)
+
+
+def _levels(spec: RunSpec) -> dict[str, str]:
+    """Return the levels of a run, with the unknown setting that it tries."""
+    return {**spec.cell, **(spec.unknown or {})}
 
 
 @dataclass
@@ -164,7 +169,7 @@ def _run_group(
 
 
 def _cell(task: Task) -> str:
-    return json.dumps(dict(task.spec.cell))
+    return json.dumps(_levels(task.spec))
 
 
 def next_to_run(cells: Sequence[str], took: Mapping[str, float]) -> int:

@@ -12,6 +12,7 @@ import polars as pl
 
 from tameshi import guard
 from tameshi.analysis.results import results
+from tameshi.analysis.unknown import assumed
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 from tameshi.core.reasons import verdict, worst
@@ -142,7 +143,7 @@ def report_inputs(
     found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]
 ) -> ReportInputs:
     """Return everything that the report shows."""
-    usable = [run for run in runs if run.outcome["status"] != "failed"]
+    usable = [run for run in assumed(runs) if run.outcome["status"] != "failed"]
     environments: dict[str, Mapping[str, Any]] = {}
     for run in usable:
         environments.setdefault(run.spec.world.value, _shown(run.environment))

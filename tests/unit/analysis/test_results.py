@@ -21,6 +21,7 @@ from tameshi.report.words.reason_words import METHODS
 
 SECOND = 10**9
 STUDY = SimpleNamespace(
+    unknown=None,
     name="s",
     title="S",
     question="?",
@@ -99,6 +100,7 @@ def run(
     storage = {"disk": SimpleNamespace(scale=None, model=None)}
     spec = SimpleNamespace(
         world=world,
+        unknown=None,
         cell=cell or {},
         repetition=repetition,
         phases=phases,

@@ -37,7 +37,9 @@ def test_next_run_starts_while_results_are_written(
 
     monkeypatch.setattr(dispatcher, "run_one", run_one)
     session: Any = SimpleNamespace(stopping=threading.Event(), on_sealed=on_sealed)
-    tasks: Any = [SimpleNamespace(name=name, spec=SimpleNamespace(cell={})) for name in begun]
+    tasks: Any = [
+        SimpleNamespace(name=name, spec=SimpleNamespace(cell={}, unknown=None)) for name in begun
+    ]
     dispatcher._run_group(session, tasks, 1)
     assert seen == [True, True]
 

@@ -193,6 +193,7 @@ pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
         study: "bench".into(),
         world: World::Measured,
         cell: indexmap::IndexMap::new(),
+        unknown: indexmap::IndexMap::new(),
         repetition: 0,
         seed: 42,
         start: Start::AsIs,

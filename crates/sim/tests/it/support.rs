@@ -389,6 +389,7 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         study: "test".into(),
         world: World::Simulated,
         cell: IndexMap::new(),
+        unknown: IndexMap::new(),
         repetition: 0,
         seed: 1,
         start: Start::AsIs,

@@ -12,7 +12,9 @@ use crate::resolve::{resolve_database, resolve_engine, resolve_host, resolve_sto
 use crate::run::{RUN_SPEC_VERSION, RunSpec, World};
 use crate::study::summary::{Summary, summarise};
 use crate::study::{Mode, Phase, Study, Varies};
-use crate::toml::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
+use crate::toml::axes::{
+    AxisTable, Combination, UnknownTable, own_names, take_axes, take_quick, take_unknowns, with_unknowns,
+};
 use crate::toml::document::{Source, Table, merge};
 use crate::validate::answer as answers;
 use crate::validate::bounds;
@@ -91,6 +93,13 @@ struct Resolved {
     has_programs: bool,
 }
 
+impl Resolved {
+    /// Runs of this cell: one where an unknown setting is tried, compared with its pair.
+    fn repetitions(&self) -> u32 {
+        if self.run.unknown.is_empty() { self.study.run.repetitions } else { 1 }
+    }
+}
+
 /// Plan every run of a study in one world. `check` returns the refusals of that world.
 ///
 /// # Errors
@@ -107,29 +116,38 @@ pub fn plan<'t>(
     if let Some(quick) = &quick {
         unused_overlays::of_quick(source, &document, quick)?;
     }
+    let unknowns = take_unknowns(source, &mut document, quick.as_ref())?;
     let quick = quick.filter(|_| request.quick);
+    if request.quick {
+        // The quick part may replace what the settings are assumed to be.
+        unknowns.iter().for_each(|unknown| merge(&mut document, &unknown.axis.levels[unknown.assumed].1));
+    }
     if let Some(quick) = &quick {
         merge(&mut document, quick);
     }
+    let tried = if request.quick { &[] } else { &unknowns[..] };
     let with_axes = document.clone();
     let axes = take_axes(source, &mut document)?;
-    bounds::combinations(source, &with_axes, &axes)?;
-    unused_overlays::are_there(source, &document, &axes)?;
+    own_names(source, &axes, &unknowns)?;
+    bounds::combinations(source, &with_axes, &axes, tried)?;
+    let overlays: Vec<_> = axes.iter().chain(unknowns.iter().map(|unknown| &unknown.axis)).cloned().collect();
+    unused_overlays::are_there(source, &document, &overlays)?;
     let of_kind = |varies| axes.iter().filter(|axis| axis.varies == varies).collect::<Vec<_>>();
     let (across, within) = (of_kind(Varies::Across), of_kind(Varies::Within));
-    let mut cells = combinations(&document, &across);
+    let mut cells = with_unknowns(&document, &across, tried);
     let mut resolved = Vec::new();
     for cell in &mut cells {
         write_out(source, &mut cell.table, profiles)?;
         let found = resolve_cell(name, source, cell, &within, request, profiles);
         resolved.push(found.map_err(|error| in_cell(source, error, cell))?);
     }
-    let mut summary = check_cells(name, (source, &document), &axes, &cells, &resolved, quick.is_some())?;
+    let mut summary = check_cells(name, (source, &document), (&axes, &unknowns), &cells, &resolved, quick.is_some())?;
+    unused_overlays::are_used(source, &overlays, &document, resolved.iter().map(|cell| &cell.run))?;
     if summary.search.is_some() {
         summary.axes.extend(search::axis(&request.rates));
     }
     let runs = at_rates(resolved, &request.rates);
-    let count = runs.iter().map(|(_, resolved)| u64::from(resolved.study.run.repetitions)).sum();
+    let count = runs.iter().map(|(_, resolved)| u64::from(resolved.repetitions())).sum();
     bounds::runs(source, &document, runs.len() as u64, count)?;
     let runs: Vec<_> = runs.into_iter().filter(|(_, resolved)| request.wants(&resolved.run.cell)).collect();
     let refusals = refusals(source, request, &cells, &within, &runs, check);
@@ -148,7 +166,7 @@ pub fn plan<'t>(
 fn check_cells(
     name: &str,
     (source, document): (Source<'_>, &Table<'_>),
-    axes: &[AxisTable<'_>],
+    (axes, unknowns): (&[AxisTable<'_>], &[UnknownTable<'_>]),
     cells: &[Combination<'_>],
     resolved: &[Resolved],
     with_quick: bool,
@@ -157,7 +175,7 @@ fn check_cells(
     let tables = cells.iter().map(|cell| &cell.table);
     event_order::may_happen(source, &tables.zip(runs()).collect::<Vec<_>>())?;
     let study = &resolved.first().expect("a product of non-empty axes has a combination").study;
-    let mut summary = Summary { quick: with_quick, ..summarise(name, study, axes) };
+    let mut summary = Summary { quick: with_quick, ..summarise(name, study, axes, unknowns) };
     // The quick part may replace levels: figures and answers of absent levels are left out.
     let Summary { axes: known, published, answer, .. } = &mut summary;
     let known = |name: &String, level: &String| known.iter().any(|a| a.name == *name && a.levels.contains(level));
@@ -170,11 +188,10 @@ fn check_cells(
             answer.table.retain(|table| table.at.iter().chain(&table.base).all(|(axis, level)| known(axis, &level.0)));
         }
     }
-    unused_overlays::are_used(source, axes, document, runs())?;
     published::check(source, document, &study.published, &summary, runs())?;
     answers::check(source, document, &summary, runs())?;
     if study.search.is_some() {
-        search::check(source, document, study, &resolved[0].run, &summary.axes)?;
+        search::check(source, document, study, &resolved[0].run, &summary)?;
     }
     Ok(summary)
 }
@@ -219,8 +236,9 @@ fn refusals(
 
 /// A conflict with the levels of its cell, because it may not exist at other levels.
 fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) -> InputError {
-    if error.kind == InputErrorKind::Conflict && error.file == source.file && !cell.levels.is_empty() {
-        let levels: Vec<String> = cell.levels.iter().map(|(axis, level)| format!("{axis} = {level}")).collect();
+    let mut levels = cell.levels.iter().chain(&cell.unknown).peekable();
+    if error.kind == InputErrorKind::Conflict && error.file == source.file && levels.peek().is_some() {
+        let levels: Vec<String> = levels.map(|(axis, level)| format!("{axis} = {level}")).collect();
         error.message += &format!(" (at {})", levels.join(", "));
     }
     error
@@ -229,9 +247,9 @@ fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) ->
 /// The runs repetition by repetition, so that an interrupted study has every cell once before any
 /// cell twice.
 fn repetitions(runs: &[(usize, Resolved)]) -> impl Iterator<Item = RunSpec> + '_ {
-    let most = runs.iter().map(|(_, resolved)| resolved.study.run.repetitions).max().unwrap_or(0);
+    let most = runs.iter().map(|(_, resolved)| resolved.repetitions()).max().unwrap_or(0);
     (0..most).flat_map(move |repetition| {
-        let repeated = runs.iter().filter(move |(_, resolved)| repetition < resolved.study.run.repetitions);
+        let repeated = runs.iter().filter(move |(_, resolved)| repetition < resolved.repetitions());
         repeated.map(move |(_, Resolved { study, run, .. })| RunSpec {
             repetition,
             seed: derived_seed(study.run.seed, &format!("repetition/{repetition}")),
@@ -274,6 +292,7 @@ fn resolve_cell(
         study: name.to_string(),
         world,
         cell: cell.levels.clone(),
+        unknown: cell.unknown.clone(),
         repetition: 0,
         seed: study.run.seed,
         start: study.run.start,

@@ -2,7 +2,7 @@
 
 use crate::errors::{bad_value, unknown_name};
 use crate::run::{PhaseSpec, RunSpec};
-use crate::study::summary::AxisSummary;
+use crate::study::summary::{AxisSummary, Summary};
 use crate::study::{Search, Spacing, Study, Varies};
 use crate::toml::document::{Source, Table};
 use indexmap::IndexMap;
@@ -32,10 +32,14 @@ pub(crate) fn check(
     table: &Table<'_>,
     study: &Study,
     run: &RunSpec,
-    axes: &[AxisSummary],
+    summary: &Summary,
 ) -> Result<(), InputError> {
     let Some(search) = &study.search else { return Ok(()) };
-    if axes.iter().any(|axis| axis.name == RATE_AXIS) {
+    if !summary.unknown.is_empty() {
+        let message = "a search finds the rate at known settings only: make the unknown ones an axis";
+        return Err(source.error_at(table, &["search"], InputErrorKind::Conflict, message));
+    }
+    if summary.axes.iter().any(|axis| axis.name == RATE_AXIS) {
         let message = "a search varies the rate itself: no axis can have this name beside it";
         return Err(source.error_at(table, &["search"], InputErrorKind::Conflict, message));
     }

@@ -56,6 +56,9 @@ pub struct RunSpec {
     pub world: World,
     /// The level of each axis that varies across runs.
     pub cell: IndexMap<String, String>,
+    /// The unknown setting that is not at its assumed level, and its level.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub unknown: IndexMap<String, String>,
     /// Repetition of the cell, from zero.
     pub repetition: u32,
     /// Seed of everything random in the run; repetitions differ.

@@ -53,6 +53,10 @@ pub struct Study {
     /// Axes. A level is a labelled partial study that is merged in before anything is checked.
     #[serde(default)]
     pub axis: IndexMap<String, Axis>,
+    /// Settings that were not published: a range of levels, and the one that the cells run at. One
+    /// at a time, the others are tried too, and the answer covers them.
+    #[serde(default)]
+    pub unknown: IndexMap<String, Unknown>,
     /// A partial study that `--quick` merges in: shorter, smaller, fewer repetitions.
     #[serde(default)]
     pub quick: Option<PartialStudy>,
@@ -131,6 +135,20 @@ pub struct Axis {
     /// True if levels are runs of their own, or phases of one run on one state of the device.
     #[serde(default)]
     pub varies: Varies,
+    /// The key that the levels set.
+    #[serde(default)]
+    pub set: Option<String>,
+    /// The values it takes.
+    #[serde(default)]
+    pub levels: Option<Vec<serde_json::Value>>,
+}
+
+/// An unknown setting: levels as of an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Unknown {
+    /// Label of the level that the cells run at; absent: the first.
+    #[serde(default)]
+    pub assumed: Option<String>,
     /// The key that the levels set.
     #[serde(default)]
     pub set: Option<String>,

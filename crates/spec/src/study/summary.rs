@@ -1,7 +1,7 @@
 //! Summary of a planned study.
 
 use crate::study::{Answer, Japanese, Method, Published, Search, Study, Varies, Window};
-use crate::toml::axes::AxisTable;
+use crate::toml::axes::{AxisTable, UnknownTable};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,9 @@ pub struct Summary {
     pub japanese: Option<Japanese>,
     /// Its axes, in order.
     pub axes: Vec<AxisSummary>,
+    /// Its unknown settings, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownSummary>,
     /// Published figures that its cells reproduce.
     pub published: Vec<Published>,
     /// Windows besides each phase and `all`.
@@ -51,7 +54,23 @@ pub struct AxisSummary {
     pub levels: Vec<String>,
 }
 
-pub(crate) fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
+/// An unknown setting in a summary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnknownSummary {
+    /// Its name.
+    pub name: String,
+    /// Label of the level that the cells run at.
+    pub assumed: String,
+    /// Labels of its levels.
+    pub levels: Vec<String>,
+}
+
+pub(crate) fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>], unknowns: &[UnknownTable<'_>]) -> Summary {
+    let unknown = |unknown: &UnknownTable<'_>| {
+        let levels: Vec<String> = unknown.axis.levels.iter().map(|(label, _)| label.clone()).collect();
+        UnknownSummary { name: unknown.axis.name.clone(), assumed: levels[unknown.assumed].clone(), levels }
+    };
     let axis = |axis: &AxisTable<'_>| AxisSummary {
         name: axis.name.clone(),
         varies: axis.varies,
@@ -64,6 +83,7 @@ pub(crate) fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Su
         answer: study.answer.clone(),
         japanese: study.japanese.clone(),
         axes: axes.iter().map(axis).collect(),
+        unknown: unknowns.iter().map(unknown).collect(),
         published: study.published.clone(),
         windows: study.window.clone(),
         quick: false,

@@ -8,9 +8,11 @@ use tameshi_base::{InputError, InputErrorKind};
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// One axis of a study: its levels in order, each a partial study.
+/// One axis or unknown setting of a study: its levels in order, each a partial study.
 #[derive(Clone, Debug)]
 pub struct AxisTable<'t> {
+    /// Key of the table that it stands in: `axis` or `unknown`.
+    pub key: &'static str,
     /// Its name.
     pub name: String,
     /// Across runs or within a run.
@@ -21,11 +23,24 @@ pub struct AxisTable<'t> {
     pub levels: Vec<(String, Table<'t>)>,
 }
 
+/// An unknown setting of a study.
+#[derive(Clone, Debug)]
+pub struct UnknownTable<'t> {
+    /// Its levels.
+    pub axis: AxisTable<'t>,
+    /// Place of the assumed level.
+    pub assumed: usize,
+    /// Place of its name.
+    pub span: Range<usize>,
+}
+
 /// A combination: the chosen level of each axis, and the study with them merged in.
 #[derive(Clone, Debug)]
 pub struct Combination<'t> {
     /// Label of each axis's level, in the axes' order.
     pub levels: IndexMap<String, String>,
+    /// The unknown setting that is not at its assumed level, and its level; empty if all are.
+    pub unknown: IndexMap<String, String>,
     /// The base with every level merged in.
     pub table: Table<'t>,
 }
@@ -65,21 +80,93 @@ pub fn take_axes<'t>(source: Source<'t>, document: &mut Table<'t>) -> Result<Vec
             let key = format!("axis.{}", name.get_ref());
             let span = value.span();
             match value.into_inner() {
-                DeValue::Table(table) => axis(source, name.get_ref(), name.span(), table),
+                DeValue::Table(mut table) => {
+                    let varies = take_varies(source, &key, &mut table)?;
+                    axis(source, ("axis", name.get_ref()), name.span(), varies, table)
+                }
                 _ => Err(no_table(source, span, &key, "an axis must be a table")),
             }
         })
         .collect()
 }
 
+/// Takes the unknown settings out of a document, in the order written.
+///
+/// # Errors
+/// When one has fewer than two levels, its form is not that of an axis, or the quick part has any.
+pub fn take_unknowns<'t>(
+    source: Source<'t>,
+    document: &mut Table<'t>,
+    quick: Option<&Table<'_>>,
+) -> Result<Vec<UnknownTable<'t>>, InputError> {
+    if let Some((key, _)) = quick.into_iter().flatten().find(|(key, _)| *key.get_ref() == "unknown") {
+        let message = "the quick part runs the assumed levels alone: it can't change unknown settings";
+        return Err(source.error(InputErrorKind::Conflict, key.span(), "quick.unknown", message));
+    }
+    let Some(unknowns) = take(source, document, "unknown")? else { return Ok(Vec::new()) };
+    unknowns
+        .into_iter()
+        .map(|(name, value)| {
+            let key = format!("unknown.{}", name.get_ref());
+            let span = value.span();
+            let DeValue::Table(mut table) = value.into_inner() else {
+                return Err(no_table(source, span, &key, "an unknown setting must be a table"));
+            };
+            let refused = |message: &str| Err(source.error(InputErrorKind::Conflict, name.span(), &key, message));
+            let assumed = table.remove("assumed");
+            let axis = axis(source, ("unknown", name.get_ref()), name.span(), Varies::Across, table)?;
+            if axis.levels.len() < 2 {
+                return refused("a range has at least two levels");
+            }
+            Ok(UnknownTable { assumed: place_of(source, &key, &axis, assumed)?, axis, span: name.span() })
+        })
+        .collect()
+}
+
+/// Refuse an unknown setting with the name of an axis.
+///
+/// # Errors
+/// At the first one.
+pub fn own_names(source: Source<'_>, axes: &[AxisTable<'_>], unknowns: &[UnknownTable<'_>]) -> Result<(), InputError> {
+    match unknowns.iter().find(|unknown| axes.iter().any(|axis| axis.name == unknown.axis.name)) {
+        None => Ok(()),
+        Some(unknown) => {
+            let message = "an axis has this name, and a setting that is varied is not unknown";
+            let key = format!("unknown.{}", unknown.axis.name);
+            Err(source.error(InputErrorKind::Conflict, unknown.span.clone(), &key, message))
+        }
+    }
+}
+
+/// The place of the assumed level; the first without one.
+fn place_of(
+    source: Source<'_>,
+    key: &str,
+    axis: &AxisTable<'_>,
+    assumed: Option<Spanned<DeValue<'_>>>,
+) -> Result<usize, InputError> {
+    let Some(assumed) = assumed else { return Ok(0) };
+    let label = match assumed.get_ref() {
+        DeValue::String(text) => text.to_string(),
+        _ => source.text_at(assumed.span()),
+    };
+    axis.levels.iter().position(|(level, _)| *level == label).ok_or_else(|| {
+        let key = format!("{key}.assumed");
+        let mut error = source.error(InputErrorKind::UnknownName, assumed.span(), &key, "it is none of the levels");
+        error.found = label;
+        error.accepted = axis.levels.iter().map(|(level, _)| level.clone()).collect();
+        error
+    })
+}
+
 fn axis<'t>(
     source: Source<'t>,
-    name: &str,
+    (of, name): (&'static str, &str),
     span: Range<usize>,
+    varies: Varies,
     mut table: Table<'t>,
 ) -> Result<AxisTable<'t>, InputError> {
-    let key = format!("axis.{name}");
-    let varies = take_varies(source, &key, &mut table)?;
+    let key = format!("{of}.{name}");
     let key_set = table.get("set").and_then(|set| set.get_ref().as_str()).map(str::to_string);
     let levels = match (table.remove("set"), table.remove("levels")) {
         (Some(set), Some(levels)) if table.is_empty() => set_levels(source, &key, &set, levels)?,
@@ -96,7 +183,7 @@ fn axis<'t>(
     if levels.is_empty() {
         return Err(source.error(InputErrorKind::MissingKey, span, &key, "an axis needs at least one level"));
     }
-    Ok(AxisTable { name: name.to_string(), varies, set: key_set, levels })
+    Ok(AxisTable { key: of, name: name.to_string(), varies, set: key_set, levels })
 }
 
 fn take_varies(source: Source<'_>, key: &str, table: &mut Table<'_>) -> Result<Varies, InputError> {
@@ -176,7 +263,7 @@ fn labelled_levels<'t>(
 
 /// An overlay can't bring axes of its own.
 fn refuse_overlays(source: Source<'_>, key: &str, partial: &Table<'_>) -> Result<(), InputError> {
-    match partial.iter().find(|(name, _)| ["axis", "quick"].contains(&name.get_ref().as_ref())) {
+    match partial.iter().find(|(name, _)| ["axis", "unknown", "quick"].contains(&name.get_ref().as_ref())) {
         None => Ok(()),
         Some((name, _)) => {
             let message = format!("a level can't hold `{}`: overlays don't nest", name.get_ref());
@@ -187,7 +274,7 @@ fn refuse_overlays(source: Source<'_>, key: &str, partial: &Table<'_>) -> Result
 
 /// Every combination of the levels of `axes`, the last axis varying fastest.
 pub fn combinations<'t>(base: &Table<'t>, axes: &[&AxisTable<'t>]) -> Vec<Combination<'t>> {
-    let mut all = vec![Combination { levels: IndexMap::new(), table: base.clone() }];
+    let mut all = vec![Combination { levels: IndexMap::new(), unknown: IndexMap::new(), table: base.clone() }];
     for axis in axes {
         all = all
             .iter()
@@ -200,6 +287,35 @@ pub fn combinations<'t>(base: &Table<'t>, axes: &[&AxisTable<'t>]) -> Vec<Combin
                 })
             })
             .collect();
+    }
+    all
+}
+
+/// Every combination with all unknown settings assumed, then with each at each of its other levels.
+pub fn with_unknowns<'t>(
+    base: &Table<'t>,
+    axes: &[&AxisTable<'t>],
+    unknowns: &[UnknownTable<'t>],
+) -> Vec<Combination<'t>> {
+    let mut assumed = base.clone();
+    for unknown in unknowns {
+        merge(&mut assumed, &unknown.axis.levels[unknown.assumed].1);
+    }
+    let mut all = combinations(&assumed, axes);
+    for (place, unknown) in unknowns.iter().enumerate() {
+        for (level, (label, partial)) in unknown.axis.levels.iter().enumerate() {
+            if level == unknown.assumed {
+                continue;
+            }
+            let mut table = base.clone();
+            for (other, of) in unknowns.iter().enumerate() {
+                merge(&mut table, if other == place { partial } else { &of.axis.levels[of.assumed].1 });
+            }
+            all.extend(combinations(&table, axes).into_iter().map(|combination| Combination {
+                unknown: IndexMap::from([(unknown.axis.name.clone(), label.clone())]),
+                ..combination
+            }));
+        }
     }
     all
 }

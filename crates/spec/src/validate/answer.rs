@@ -76,7 +76,8 @@ impl Named<'_> {
     /// Names in Japanese are of something in the study.
     fn japanese(&self) -> Checked {
         let axes = self.study.axes.iter().flat_map(|axis| axis.levels.iter().chain([&axis.name]));
-        let known: Vec<String> = axes.chain(&self.phases).chain(&self.subjects).cloned().collect();
+        let unknown = self.study.unknown.iter().flat_map(|setting| setting.levels.iter().chain([&setting.name]));
+        let known: Vec<String> = axes.chain(unknown).chain(&self.phases).chain(&self.subjects).cloned().collect();
         let mut names = self.study.japanese.iter().flat_map(|japanese| japanese.names.keys());
         let Some(name) = names.find(|name| !known.contains(name)) else { return Ok(()) };
         let path = ["japanese", "names", name];

@@ -3,7 +3,7 @@
 use crate::errors::bad_value;
 use crate::run::PhaseSpec;
 use crate::study::{Study, Varies};
-use crate::toml::axes::AxisTable;
+use crate::toml::axes::{AxisTable, UnknownTable};
 use crate::toml::document::{Source, Table};
 use tameshi_base::{InputError, InputErrorKind, Time};
 use toml::Spanned;
@@ -21,12 +21,18 @@ const MOST_INTERVALS: u64 = 1_000_000;
 
 /// Neither the combinations of the axes nor the runs of them are too many; `document` still has its
 /// axes.
-pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[AxisTable<'_>]) -> Checked {
+pub(crate) fn combinations(
+    source: Source<'_>,
+    document: &Table<'_>,
+    axes: &[AxisTable<'_>],
+    unknowns: &[UnknownTable<'_>],
+) -> Checked {
     let spanned = |varies| {
         let levels = axes.iter().filter(|axis| axis.varies == varies).map(|axis| axis.levels.len() as u64);
         levels.fold(1, u64::saturating_mul)
     };
-    let cells = spanned(Varies::Across);
+    let tried: u64 = unknowns.iter().map(|unknown| unknown.axis.levels.len() as u64 - 1).sum();
+    let cells = spanned(Varies::Across).saturating_mul(1 + tried);
     for (count, what, most) in
         [(cells, "cells", MOST_RUNS), (spanned(Varies::Within), "combinations within a run", MOST_WITHIN)]
     {
@@ -42,7 +48,9 @@ pub(crate) fn combinations(source: Source<'_>, document: &Table<'_>, axes: &[Axi
     let repetitions: Option<u64> = integer.and_then(|digits| digits.parse().ok());
     // Typing the study refuses more per cell, or a value that is no number.
     let within = repetitions.filter(|&repetitions| repetitions <= u64::from(MOST_REPETITIONS));
-    runs(source, document, cells, within.map_or(0, |repetitions| cells.saturating_mul(repetitions)))
+    let assumed = cells / (1 + tried);
+    let more = |repetitions: u64| cells.saturating_add(assumed.saturating_mul(repetitions.saturating_sub(1)));
+    runs(source, document, cells, within.map_or(0, more))
 }
 
 /// Check the number of runs of a study.

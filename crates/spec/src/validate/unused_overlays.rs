@@ -143,7 +143,7 @@ pub(crate) fn are_used<'r>(
             for ((kind, what, said), used) in said.into_iter().zip(&used) {
                 let Some(name) = said.into_iter().find(|name| !used.contains(name)) else { continue };
                 let path: Vec<&str> = kind.iter().copied().chain([name.as_str()]).collect();
-                let message = format!("no {what} `{name}`: the levels of axis `{}` have no effect", axis.name);
+                let message = format!("no {what} `{name}`: the levels of {} `{}` have no effect", axis.key, axis.name);
                 let streams = names_of_streams.iter().filter(|_| kind == ["workload"]);
                 let known = used.iter().cloned().chain(streams.cloned()).collect();
                 return Err(of_set(source, axis, (&path, kind.len()), message, known));
@@ -170,8 +170,8 @@ fn of_set(
         .expect("an axis has a level");
     let mut error = no_such(source, level, &path[..=place], message, vec![]);
     error.key = match &axis.set {
-        Some(_) => format!("axis.{}.set", axis.name),
-        None => format!("axis.{}.{label}", axis.name),
+        Some(_) => format!("{}.{}.set", axis.key, axis.name),
+        None => format!("{}.{}.{label}", axis.key, axis.name),
     };
     error.found = axis.set.clone().unwrap_or_else(|| format!("{kind}.{name}"));
     error.did_you_mean = nearest(name, &known).map(|near| format!("{kind}.{near}"));

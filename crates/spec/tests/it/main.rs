@@ -17,4 +17,5 @@ mod stacks;
 mod support;
 mod tables;
 mod trims;
+mod unknowns;
 mod values;

@@ -48,3 +48,8 @@ pub fn planned(text: &str) -> Result<Plan, InputError> {
 pub fn planned_in(text: &str, world: World, profiles: &Profiles) -> Result<Plan, InputError> {
     plan("t", Source { file: "t.toml", text }, &Request::new(world), profiles, &|_| Vec::new())
 }
+
+pub fn planned_quick(text: &str) -> Result<Plan, InputError> {
+    let request = Request { quick: true, ..Request::new(World::Simulated) };
+    plan("t", Source { file: "t.toml", text }, &request, &profiles(), &|_| Vec::new())
+}

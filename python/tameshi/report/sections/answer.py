@@ -14,6 +14,7 @@ from tameshi.report.sections import (
     failures,
     outages,
     sustainable_load,
+    unknown_settings,
 )
 from tameshi.report.sections.effects import (
     LATENCY,
@@ -75,6 +76,7 @@ def answers(view: View, text: Text) -> list[Answer]:
         "cut": lambda world: aging.cuts(view, text, world),
         "retry": lambda world: aging.retries(view, text, world),
         "empty": lambda world: empty_phases.summarise(view, text, world),
+        "unknown": lambda world: unknown_settings.summarise(view, text, world),
     }
     for key, items in first.items():
         lines += _items_answer(view, text, key, items)

@@ -114,7 +114,7 @@ def _panel(view: View, label: Phrase, points: Sequence[Point]) -> Panel | None:
     placed = [(places[p.phase, p.levels], p) for p in points]
     if not placed:
         return None
-    values = [value for p in points for value in (p.value, *(p.model or ()))]
+    values = [value for p in points for value in (p.value, *(p.band or ()))]
     log = min(values) > 0 and max(values) > _LOG_RANGE * min(values)
     scale = Scale(label, kind_of(points[0].measure), log)
     return Panel((), (of_points((WORLD,), placed),), y=scale)

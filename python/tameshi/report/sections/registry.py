@@ -22,6 +22,7 @@ from tameshi.report.sections import (
     slowest,
     sustainable_load,
     timeline,
+    unknown_settings,
     validity,
     warm_up,
 )
@@ -58,6 +59,7 @@ SECTIONS = (
         figures=lambda page: model_error.figures(page.view),
         tables=lambda page: database.tables(page.view, page.text),
     ),
+    Section("unknown", tables=lambda page: [unknown_settings.table(page.view, page.text)]),
     Section("limits", tables=lambda page: [sustainable_load.table(page.view, page.text)]),
     Section("interference", tables=lambda page: interference.tables(page.view, page.text)),
     Section("timeline", tables=lambda page: timeline.tables(page.view, page.text)),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tameshi.analysis import unknown
 from tameshi.analysis.stats import ratios
 from tameshi.analysis.stats.intervals import Interval
 from tameshi.report.view.points import (
@@ -86,8 +87,10 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
 
 
 def model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
-    """Return the model error of a ratio."""
-    return ratios.of_models((top.value, top.model), (bottom.value, bottom.model))
+    """Return the model error of a ratio, with the unknown settings."""
+    model = ratios.of_models((top.value, top.model), (bottom.value, bottom.model))
+    tried = unknown.of_ratio(top.tried, bottom.tried)
+    return unknown.widened(top.value / bottom.value, model, tried) if tried else model
 
 
 def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:

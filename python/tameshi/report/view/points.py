@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from tameshi.analysis import unknown
 from tameshi.analysis.stats.estimates import of_phase
 
 Levels = tuple[tuple[str, str], ...]
@@ -52,6 +53,13 @@ class Point:
     faults: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     """Reasons of an invalid cell."""
     by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
+    tried: tuple[unknown.Tried, ...] = ()
+    """Values at other levels of unknown settings."""
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """Model error with the unknown settings."""
+        return unknown.widened(self.value, self.model, self.tried)
 
     @property
     def of_a_part(self) -> bool:
@@ -109,6 +117,8 @@ class View:
     """The study's choice of comparisons and measures for the answer."""
     japanese: dict[str, Any] = field(default_factory=dict)
     """The study's own words in Japanese."""
+    unknown: tuple[dict[str, Any], ...] = ()
+    """Unknown settings with their assumed level and their levels."""
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Streams that are named by what they do, with what is known of it."""
 
@@ -143,9 +153,9 @@ class View:
     def latency_models(self) -> dict[tuple[str, str, Series], tuple[float, float]]:
         """Model errors of latencies as factors, by world, phase and key."""
         return {
-            (p.world, p.phase, p.key): (p.model[0] / p.value, p.model[1] / p.value)
+            (p.world, p.phase, p.key): (band[0] / p.value, band[1] / p.value)
             for p in self.points
-            if p.model and p.measure.startswith(LATENCY)
+            if (band := p.band) and p.measure.startswith(LATENCY)
         }
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
@@ -232,6 +242,7 @@ def read_results(results: dict[str, Any]) -> View:
         left_out=tuple(results.get("left_out", [])),
         answer=study.get("answer") or {},
         japanese=study.get("japanese") or {},
+        unknown=tuple(results.get("unknown", [])),
         streams=streams,
     )
 
@@ -279,6 +290,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             sound=sound,
             faults=() if sound else tuple(verdict.get("reasons", ())),
             by_repetition={int(k): v for k, v in estimate.get("by_repetition", {}).items()},
+            tried=unknown.read(estimate),
         )
 
 

@@ -71,7 +71,7 @@ def shown(text: Text, point: Point) -> Shown:
     value_shown = text.shown(kind, point.value, point.low, point.high, point.runs)
     fault = "" if point.sound else text("list.short").join(text.reasons(point.faults))
     value_shown = replace(value_shown, fault=fault, crossed=not point.sound)
-    return modelled(value_shown, kind, point.value, point.model, beyond=point.outside_model)
+    return modelled(value_shown, kind, point.value, point.band, beyond=point.outside_model)
 
 
 def value_cell(text: Text, point: Point | None) -> Shown:

@@ -29,6 +29,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Validity", "結果の妥当性"),
     "section.timeline": ("Event timeline", "イベントの経過"),
+    "section.unknown": ("Unknown settings", "未公表の設定"),
     "section.limits": ("Sustainable load", "持続可能な負荷"),
     "section.slowest": ("Slowest operations", "最も遅い操作"),
     "section.method": ("Method and deviations", "試験方法と逸脱事項"),
@@ -172,6 +173,13 @@ TEXT: dict[str, tuple[str, str]] = {
     "note.asked": (
         "In parentheses: 95 % sampling intervals within the runs.",
         "括弧内は実行内の標本誤差の95 %区間。",
+    ),
+    "table.unknown": (
+        "Settings that were not published, each at its other levels: chief figures against those at"
+        " the assumed level, least to greatest of all cells. Model errors and intervals of the"
+        " model in this report include them",
+        "未公表の設定を仮定以外の水準にした場合の主要値。仮定値に対する倍率の最小と最大（全セル）。"
+        "本レポートのモデル誤差はこれを含む",
     ),
     "table.left_out": (
         "Configurations that could not be simulated",
@@ -494,6 +502,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.effect": ("Effect of each change", "各変更の効果"),
     "answer.failures": ("Out of service", "サービス停止"),
     "answer.limit": ("Sustainable load", "持続可能な負荷"),
+    "answer.unknown": ("Unknown settings", "未公表の設定"),
     "answer.empty": ("No figures", "数値のないフェーズ"),
     "answer.cut": ("Power loss", "電源断"),
     "answer.retry": ("Read retry", "リードリトライ"),
@@ -514,6 +523,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
     "sentence.failures": ("{items}.", "{items}。"),
+    "sentence.unknown": ("{items}.", "{items}。"),
     "sentence.empty": ("{items}.", "{items}。"),
     "sentence.cut": ("{items}.", "{items}。"),
     "sentence.retry": ("{items}.", "{items}。"),
@@ -597,6 +607,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "「{phase}」では全{count}コマンドが失敗",
     ),
     "item.at_time": ("at {time} {event}", "{time}に{event}"),
+    "item.unknown": (
+        "Of what was not published, {name} matters most: {what} become {low} to {high} of those"
+        " shown",
+        "未公表の設定のうち{name}の影響が最も大きく、{what}は表示値の{low}から{high}になる",
+    ),
+    "item.unknown_others": (
+        "the others move them by at most {share}",
+        "他の設定の影響は最大{share}",
+    ),
+    "unknown.values": ("values", "値"),
+    "unknown.ratios": ("ratios", "比"),
+    "range.ratio": ("{low} to {high}", "{low}～{high}"),
     "item.effect": (
         "{axis} {level} yields {ratio} the transactions of {first}{aside}",
         "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",
@@ -959,6 +981,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.life_retried": ("Life with read retry", "リードリトライ込みの寿命"),
     "cell.years": ("{years} years", "{years}年"),
     "cell.days": ("{days} days", "{days}日"),
+    "column.setting": ("Setting", "設定"),
+    "column.assumed": ("Assumed", "仮定"),
+    "column.moves_values": ("Values", "値"),
+    "column.moves_ratios": ("Ratios between levels", "水準間の比"),
     "column.capacity": ("Usable capacity", "使用可能容量"),
     "column.drive": ("Drive", "ドライブ"),
     "column.operations": ("Operations", "操作"),
