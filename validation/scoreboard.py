@@ -11,9 +11,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
+from tameshi.analysis import drive_error
 from validation import LISTS, PAGES
+from validation.round2 import profiles
 from validation.round2.naive_studies import DATABASES
 
 PAGE = PAGES / "scoreboard.md"
@@ -128,9 +130,61 @@ def page(scored: Sequence[Scored]) -> str:
         of_kind = [each for each in scored if each.kind == kind]
         if of_kind:
             parts += [f"## By experiment: {kind}\n", by_experiment(of_kind)]
+    parts += ["## Intervals of drives\n", INTERVALS, intervals()]
+    parts += ["## Fitted parameters of drives and hosts\n", FITTED, fitted()]
     worst = sorted(scored, key=lambda each: -each.error)[:WORST]
     parts += [f"## The {WORST} farthest\n", table(WORST_HEAD, map(worst_row, worst))]
     return "\n".join(parts)
+
+
+INTERVALS = """90 % intervals of the report by [one rule](../model-error-drives.md). Coverage leaves
+out one experiment at a time; each has the same weight. `pairs`: ratios of two known figures that
+differ in the drive or in the load alone.
+"""
+FITTED = """Their figures are no evidence for the intervals. A parameter fitted on one experiment is
+unvalidated.
+"""
+
+
+def intervals() -> str:
+    """Half-width and coverage of each kind of interval."""
+    lines = []
+    for family in (drive_error.RATE, drive_error.LATENCY, drive_error.TAIL):
+        of_family = [k for k in drive_error.known() if drive_error.family_of(k.metric) == family]
+        for drive in sorted({each.drive for each in of_family}):
+            own = [(k.experiment, abs(k.off)) for k in of_family if k.drive == drive]
+            half, _ = drive_error.width(family, drive)
+            without = {e: drive_error.width(family, drive, e)[0] for e, _ in own}
+            lines.append(covered(f"{drive}: {family}", own, half, without))
+    for change in (drive_error.DRIVE, drive_error.LOAD):
+        pairs = drive_error.pairs(drive_error.RATE, change)
+        half = drive_error.ratio_width(drive_error.RATE, change)
+        without = {e: drive_error.ratio_width(drive_error.RATE, change, e) for e, _ in pairs}
+        lines.append(covered(f"pairs that differ in the {change}", pairs, half, without))
+    head = ("figures of", "number", "experiments", "half-width", "coverage")
+    return table(head, lines)
+
+
+def covered(
+    name: str, offs: Sequence[tuple[str, float]], half: float, without: Mapping[str, float]
+) -> tuple[str, ...]:
+    """A line: the half-width as a factor less one, and the share inside by other evidence."""
+    inside = [[off <= without[own] for own, off in offs if own == each] for each in without]
+    coverage = mean(mean(each) for each in inside)
+    half_width = share(math.exp(half) - 1)
+    return (name, str(len(offs)), str(len(without)), half_width, share(coverage))
+
+
+def fitted() -> str:
+    """Each fitted parameter of round 2's profiles, with the figures that it was fitted on."""
+    lines = [
+        (name, key, str(change[0]), change[2])
+        for kind in profiles.FILES
+        for name, entry in profiles.entries(kind).items()
+        for key, change in entry.get("change", {}).items()
+        if len(change) > 2
+    ]
+    return table(("profile", "parameter", "value", "fitted on"), lines)
 
 
 def headline(scored: Sequence[Scored]) -> str:

@@ -22,7 +22,8 @@ DIE_GIB = 32
 """Flash of a die where an entry names no `die`: 256 Gbit."""
 LINK_BOUND = 0.9
 """Share of the link's rate from which sequential writes are taken to be limited by the link."""
-Change = tuple[Any, str]
+Change = tuple[Any, ...]
+"""Value, its source, and the ids of the known figures that it was fitted on, if it was."""
 
 
 def extra() -> dict[str, list[tuple[str, str, str]]]:
@@ -51,10 +52,10 @@ def text(kind: str, name: str) -> str:
         model.get("controller", {}).pop("transfer_rate", None)  # The shared path's, from the sheet.
     for key in entry.get("remove", ()):
         drop(model, key)
-    for key, (value, source) in entry.get("change", {}).items():
-        put(model, key, value, source)
-    for key, (value, source) in from_sheet(model, entry).items() if "sheet" in entry else ():
-        put(model, key, value, source)
+    for key, change in entry.get("change", {}).items():
+        put(model, key, *change)
+    for key, change in from_sheet(model, entry).items() if "sheet" in entry else ():
+        put(model, key, *change)
     base["description"] = f"{name}: {like} with the figures of a data sheet"
     return toml(base)
 
@@ -167,12 +168,25 @@ def look(table: Mapping[str, Any], key: str) -> Any:
     return found
 
 
-def put(table: dict[str, Any], key: str, value: Any, source: str) -> None:
-    """Set the value of a dotted key, with its source."""
+def fitted_figures() -> set[str]:
+    """Ids of the known figures that a parameter of any profile was fitted on."""
+    return {
+        id_
+        for kind in FILES
+        for entry in entries(kind).values()
+        for change in entry.get("change", {}).values()
+        for on in change[2:]
+        for id_ in on.split(", ")
+    }
+
+
+def put(table: dict[str, Any], key: str, value: Any, source: str, fitted_on: str = "") -> None:
+    """Set the value of a dotted key, with its source and the figures that it was fitted on."""
     *path, last = key.split(".")
     for part in path:
         table = table.setdefault(part, {})
-    table[last] = {"value": value, "source": source}
+    fitted = {"fitted_on": fitted_on} if fitted_on else {}
+    table[last] = {"value": value, "source": source, **fitted}
 
 
 def drop(table: dict[str, Any], key: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tameshi.analysis import unknown
+from tameshi.analysis import model_ratio, unknown
 from tameshi.analysis.stats import ratios
 from tameshi.analysis.stats.estimates import RESOLUTION, of_phase
 from tameshi.analysis.stats.intervals import Interval, digits
@@ -78,7 +78,7 @@ def _ratios_of(
                 "denominator": _place(base, cell),
                 "value": digits(value),
                 "sampling": sampling.as_json(),
-                "model": ratios.models_of(above, other),
+                "model": model_ratio.of_figures(above, other),
                 **({"unknown": [asdict(each) for each in tried]} if tried else {}),
             }
 

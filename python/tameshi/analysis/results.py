@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.analysis import load_search, unknown
+from tameshi.analysis import drive_error, load_search, unknown
 from tameshi.analysis.cell_ratios import ratios_between
 from tameshi.analysis.deviations import ledger
 from tameshi.analysis.document_store import arrives, facts_of_store
@@ -147,7 +147,12 @@ def _cell(
             if cell.world == SIMULATED:
                 store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
                 at_most = arrives(stream, data) if store else None
-                of_stream = with_model([*bounded(of_stream, at_most)], store)
+                of_stream = [*bounded(of_stream, at_most)]
+                if store:
+                    of_stream = with_model(of_stream, store)
+                else:
+                    storage = parts[0][0].spec.storage[stream.storage]
+                    of_stream = drive_error.with_model(of_stream, storage)
             entries += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)

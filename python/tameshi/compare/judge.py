@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from scipy.special import ndtr, stdtr
 
+from tameshi.analysis import model_ratio
 from tameshi.analysis.stats import ratios
 from tameshi.analysis.stats.estimates import RESOLUTION, of_phase
 from tameshi.analysis.stats.intervals import CONFIDENCE, Interval, digits, none, quantile
@@ -159,7 +160,7 @@ def _judged(
 
 
 def _models(a: Mapping[str, Any], b: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    ratio_model = ratios.models_of(b, a)
+    ratio_model = model_ratio.of_figures(b, a)
     return {"a": a.get("model"), "b": b.get("model"), "ratio": ratio_model} if ratio_model else None
 
 

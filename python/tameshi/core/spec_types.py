@@ -2600,6 +2600,12 @@ class HddProfile(BaseModel):
     seek_average: Annotated[
         SourcedTime, Field(description='Mean seek between two uniformly random places.')
     ]
+    missed_revolutions: Annotated[
+        SourcedShare | None,
+        Field(
+            description='Share of seeks after which the head settles too late, so that a revolution passes first; a\ndisk that chooses among n commands has an n-th of it. Absent: none.'
+        ),
+    ] = None
     cylinders: Annotated[
         SourcedUint32, Field(description='Cylinders that the capacity is spread over.')
     ]

@@ -27,6 +27,30 @@ fn lone_random_read_takes_overhead_seek_rotation_and_transfer() {
 }
 
 #[test]
+fn missed_revolutions_add_their_share_to_each_seek() {
+    for (share, expected) in [(333_333, 3_400 + 2_000 + 30 + 50 + 1_333), (900_000, 3_400 + 2_000 + 30 + 50 + 3_600)] {
+        let profile = HddProfile { missed_revolutions: Some(sourced(Share(share))), ..disk() };
+        let done = closed_loop(&hdd(profile), 1, 200_000, random_4k("missed"));
+        assert_close(mean(done.iter().map(|d| d.at - d.submitted)), f64::from(expected) * 1e3, 0.005, "mean service");
+    }
+    // Four to choose from: a quarter of the misses.
+    let mean_at =
+        |profile| mean(closed_loop(&hdd(profile), 4, 200_000, random_4k("four")).iter().map(|d| d.at - d.submitted));
+    let missing = HddProfile { missed_revolutions: Some(sourced(Share(400_000))), ..disk() };
+    assert_close(
+        mean_at(missing) - mean_at(disk()),
+        4.0 * 0.4e6,
+        0.05,
+        "four services, each with a tenth of a revolution",
+    );
+    // Without a seek none is missed: sequential reads keep the rate of the medium.
+    let profile = HddProfile { missed_revolutions: Some(sourced(Share(900_000))), ..disk() };
+    let (with, without) =
+        (bandwidth(profile, sequential(true, 1 << 20, 2)).0, bandwidth(disk(), sequential(true, 1 << 20, 2)).0);
+    assert!(with > 0.9 * without, "{with} of {without}");
+}
+
+#[test]
 fn the_wait_for_a_random_sector_is_uniform_over_a_revolution() {
     let done = closed_loop(&hdd(without_overhead(without_seeks(disk()))), 1, 200_000, random_4k("rotation"));
     let mut waits: Vec<f64> = done.iter().map(|d| d.breakdown.media as f64 - 30_000.0).collect();

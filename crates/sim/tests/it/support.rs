@@ -49,6 +49,7 @@ pub fn disk() -> HddProfile {
         speed_tolerance: None,
         seek_min: sourced(Time(MS / 5)),
         seek_average: sourced(Time(34 * MS / 10)),
+        missed_revolutions: None,
         cylinders: sourced(50_000),
         command_overhead: sourced(Time(MS / 20)),
         media_rate: sourced(Rate(4096 * SECOND * 1000 / 30_000)),

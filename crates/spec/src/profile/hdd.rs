@@ -26,6 +26,10 @@ pub struct HddProfile {
     pub seek_min: Sourced<Time>,
     /// Mean seek between two uniformly random places.
     pub seek_average: Sourced<Time>,
+    /// Share of seeks after which the head settles too late, so that a revolution passes first; a
+    /// disk that chooses among n commands has an n-th of it. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed_revolutions: Option<Sourced<Share>>,
     /// Cylinders that the capacity is spread over.
     pub cylinders: Sourced<u32>,
     /// Time that the controller and the link take for a command before the mechanics; overlaps with
@@ -105,6 +109,10 @@ pub(super) fn hard_disk(hdd: &HddProfile) -> Option<ProfileError<'static>> {
     let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, 20 * MS, 10_000 * MS));
     let speed =
         hdd.speed_tolerance.iter().map(|share| Limit(share.value.0.into(), at("speed_tolerance"), SHARE, 0, 20_000));
+    let missed = hdd
+        .missed_revolutions
+        .iter()
+        .map(|share| Limit(share.value.0.into(), at("missed_revolutions"), SHARE, 0, 900_000));
     let zones = hdd.zones.iter().flat_map(|zones| {
         let at = |key| vec!["hdd", "zones", key];
         let rates = [("outer_rate", &zones.outer_rate), ("inner_rate", &zones.inner_rate)];
@@ -113,8 +121,16 @@ pub(super) fn hard_disk(hdd: &HddProfile) -> Option<ProfileError<'static>> {
         rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
     });
     let drawn = hdd.power.iter().flat_map(|power| drawn("hdd", power));
-    let limits =
-        limits.into_iter().chain(cache).chain(ahead).chain(age).chain(speed).chain(zones).chain(drawn).collect();
+    let limits = limits
+        .into_iter()
+        .chain(cache)
+        .chain(ahead)
+        .chain(age)
+        .chain(speed)
+        .chain(missed)
+        .chain(zones)
+        .chain(drawn)
+        .collect();
     outside("hard disk", limits).or_else(|| {
         if hdd.seek_average.value < hdd.seek_min.value {
             return conflict(

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import stdev
-from typing import Any
 
-from tameshi.analysis.stats.intervals import Interval, around, digits, none, quantile
+from tameshi.analysis.stats.intervals import Interval, around, none, quantile
 from tameshi.analysis.stats.offered_load import kept
 
 PAIRED = "t_paired_log"
@@ -112,17 +111,6 @@ def of_models(top: Modelled, bottom: Modelled) -> tuple[float, float] | None:
     if not factors:
         return None
     return top[0] / bottom[0] * min(factors), top[0] / bottom[0] * max(factors)
-
-
-def models_of(above: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the same for two figures of results.json, in its form."""
-
-    def side(figure: Mapping[str, Any]) -> Modelled:
-        model = figure.get("model")
-        return figure["value"], (model["low"], model["high"]) if model else None
-
-    error = of_models(side(above), side(other))
-    return error and {"low": digits(error[0]), "high": digits(error[1])}
 
 
 def mover(top: Side, bottom: Side) -> tuple[float, float]:

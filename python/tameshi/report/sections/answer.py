@@ -50,7 +50,7 @@ from tameshi.report.view.tables import (
     Row,
     Table,
     estimates_table,
-    shown,
+    said,
     value_cell,
 )
 from tameshi.report.words.text import DAYS, Shown, Text, modelled
@@ -212,14 +212,14 @@ def _sentence(
 
 def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
     """Return one item; the first of a list has the verb. The interval follows the unit."""
-    value_shown = shown(text, point)
+    value_shown = said(text, point)
     aside = text.aside(value_shown, bare=bare)
     key = f"{key}_first" if first else key
     return text(f"item.{key}", value=value_shown.marked, aside=aside, **fields)
 
 
 def _value(text: Text, point: Point, bare: bool = False) -> str:
-    value_shown = shown(text, point)
+    value_shown = said(text, point)
     return value_shown.marked + text.aside(value_shown, bare=bare)
 
 

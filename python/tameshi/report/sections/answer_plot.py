@@ -31,7 +31,7 @@ def figures(view: View, text: Text) -> list[Figure]:
     if not shown or len(points) < 2 or len(shown[0].columns) > MOST_LINES:
         return []
     rows, kind = shown[0].rows, kind_of(points[0].measure)
-    ends = [end for p in points for end in (p.value, *(p.band or ())) if end > 0]
+    ends = [end for p in points for end in (p.value, *(p.drawn_band or ())) if end > 0]
     wide = bool(ends) and max(ends) > BAR_RANGE * min(ends)
     if rows.numeric:
         x = sweep_scale(rows)

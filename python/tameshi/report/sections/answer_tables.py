@@ -20,6 +20,7 @@ from tameshi.report.view.tables import (
     Table,
     estimates_table,
     level_name,
+    said,
     shown,
 )
 from tameshi.report.words.text import Shown, Text
@@ -167,7 +168,7 @@ def _extreme(grid: Grid, cell: Cell, text: Text) -> str:
 
 def _plain(point: Point, text: Text) -> str:
     """Return a point with its interval and its model error, as sentences print it."""
-    value = shown(text, point)
+    value = said(text, point)
     return value.marked + text.aside(value)
 
 

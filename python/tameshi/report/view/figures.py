@@ -172,7 +172,7 @@ def of_points(
         tuple(p.high for _, p in placed),
         style,
         dash,
-        models=tuple(p.band for _, p in placed),
+        models=tuple(p.drawn_band for _, p in placed),
         faults=tuple(None if p.sound else p.faults for _, p in placed),
     )
 
@@ -451,7 +451,7 @@ def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
     }
     places = list(dict.fromkeys((p.phase, p.key) for p in points))
     kind = kind_of(points[0].measure)
-    ends = [end for p in points for end in (p.value, *(p.band or ()))]
+    ends = [end for p in points for end in (p.value, *(p.drawn_band or ()))]
     log = max(ends) > BAR_RANGE * min(ends) > 0
     series = []
     for style, world in enumerate(view.worlds):

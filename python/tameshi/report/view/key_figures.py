@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.analysis import unknown
+from tameshi.analysis import model_ratio, unknown
 from tameshi.analysis.stats import ratios
 from tameshi.analysis.stats.intervals import Interval
 from tameshi.report.view.points import (
@@ -88,7 +88,8 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
 
 def model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
     """Return the model error of a ratio, with the unknown settings."""
-    model = ratios.of_models((top.value, top.model), (bottom.value, bottom.model))
+    metric = f"{top.operation}.{top.measure}"
+    model = model_ratio.of(metric, (top.value, top.told_model), (bottom.value, bottom.told_model))
     tried = unknown.of_ratio(top.tried, bottom.tried)
     return unknown.widened(top.value / bottom.value, model, tried) if tried else model
 

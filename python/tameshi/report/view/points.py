@@ -55,6 +55,20 @@ class Point:
     by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
     tried: tuple[unknown.Tried, ...] = ()
     """Values at other levels of unknown settings."""
+    drive: tuple[str, str] | None = None
+    """Kind of drive and digest of the storage, of a simulated drive's figure."""
+
+    @property
+    def drawn_band(self) -> tuple[float, float] | None:
+        """Model error as plots draw it: not that of drives, which is one factor for all."""
+        return None if self.drive and not self.tried else self.band
+
+    @property
+    def told_model(self) -> Mapping[str, Any]:
+        """Model error as of results.json."""
+        bounds = {"low": self.model[0], "high": self.model[1]} if self.model else {}
+        named = {"drive": self.drive[0], "storage": self.drive[1]} if self.drive else {}
+        return {**bounds, **named}
 
     @property
     def band(self) -> tuple[float, float] | None:
@@ -155,7 +169,7 @@ class View:
         return {
             (p.world, p.phase, p.key): (band[0] / p.value, band[1] / p.value)
             for p in self.points
-            if (band := p.band) and p.measure.startswith(LATENCY)
+            if (band := p.drawn_band) and p.measure.startswith(LATENCY)
         }
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
@@ -291,6 +305,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             faults=() if sound else tuple(verdict.get("reasons", ())),
             by_repetition={int(k): v for k, v in estimate.get("by_repetition", {}).items()},
             tried=unknown.read(estimate),
+            drive=(model["drive"], model["storage"]) if "drive" in model else None,
         )
 
 

@@ -74,6 +74,12 @@ def shown(text: Text, point: Point) -> Shown:
     return modelled(value_shown, kind, point.value, point.band, beyond=point.outside_model)
 
 
+def said(text: Text, point: Point) -> Shown:
+    """Return a point's value as sentences print it: tables give the model error of drives."""
+    value_shown = shown(text, point)
+    return replace(value_shown, model="") if point.drive and not point.tried else value_shown
+
+
 def value_cell(text: Text, point: Point | None) -> Shown:
     """Return a point as a table cell, marked if it holds only for a reduced drive."""
     if point is None:

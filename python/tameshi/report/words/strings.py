@@ -798,8 +798,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
     "aside.model": ("model {interval}", "モデル{interval}"),
     "note.modelled": (
-        "In square brackets: model error of the database (90 %).",
-        "角括弧内はデータベースのモデル誤差の範囲（90 %）。",
+        "In square brackets: model error (90 %).",
+        "角括弧内はモデル誤差の範囲（90 %）。",
     ),
     "note.beyond": ("{sign} Outside the validated range.", "{sign}検証済みの範囲外。"),
     "note.one_run": ("one run, no interval", "1回のみ、区間なし"),
@@ -1103,8 +1103,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "各セルの全実行（最大{runs}回）の平均を区間ごとに表示。帯は最小から最大まで。",
     ),
     "hint.model": (
-        "Wide, pale: model error of the database (90 %).",
-        "太く淡い部分はデータベースのモデル誤差の範囲（90 %）。",
+        "Wide, pale: model error (90 %).",
+        "太く淡い部分はモデル誤差の範囲（90 %）。",
     ),
     "figure.modelled": ("Cells with the model error", "各セルの値とモデル誤差の範囲"),
     "hint.whiskers_modelled": (

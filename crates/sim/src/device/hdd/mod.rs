@@ -3,6 +3,7 @@
 //! A command waits in the host while the disk is full. Its overhead passes in the controller, which
 //! overlaps any number of commands with the mechanics. Then it waits for the arm. Its mechanical
 //! service is the seek from the head's position, the rotation to its first byte, and the transfer.
+//! After a share of the seeks the head settles too late, and a revolution passes first.
 //! Each disk has its own angle and speed of rotation, within its tolerance.
 //! Writes and reads take the same time. A trim ends after its overhead.
 //!
@@ -10,6 +11,7 @@
 //! [`Cache`](crate::stack) in front of the disk.
 
 mod geometry;
+mod misses;
 mod queue;
 mod read_ahead;
 mod spindle;
@@ -22,6 +24,7 @@ use crate::basics::seed_path::SeedPath;
 use crate::device::loss::Loss;
 use crate::device::power_draw::Drawing;
 use geometry::Geometry;
+use misses::Misses;
 use queue::{Arm, Queue, Queued};
 use read_ahead::ReadAhead;
 use spindle::Spindle;
@@ -52,6 +55,7 @@ pub struct Hdd {
     busy_ns: Nanos,
     drawing: Option<Drawing>,
     head_cylinder: u64,
+    misses: Misses,
     segment_bytes: Option<u64>,
     read_ahead: Option<ReadAhead>,
     barrier: Barrier,
@@ -63,10 +67,7 @@ impl Hdd {
     /// # Errors
     /// A sentence that names the value no disk can have.
     pub fn placed(profile: &HddProfile, seeds: &SeedPath) -> Result<Self, String> {
-        Self::turning(profile, Spindle::placed(profile, seeds))
-    }
-
-    fn turning(profile: &HddProfile, spindle: Spindle) -> Result<Self, String> {
+        let spindle = Spindle::placed(profile, seeds);
         let depth = profile.queue_depth.value as usize;
         let age_limit = profile.age_limit.as_ref().map_or(queue::AGE_LIMIT, |limit| limit.value.0);
         if depth == 0 {
@@ -86,6 +87,7 @@ impl Hdd {
             busy_ns: 0,
             drawing: profile.power.as_ref().map(Drawing::new),
             head_cylinder: 0,
+            misses: Misses::placed(profile, seeds),
             segment_bytes: profile.read_ahead.as_ref().map(|size| size.value.0),
             read_ahead: None,
             barrier: if profile.write_cache.is_some() { Barrier::default() } else { Barrier::free() },
@@ -189,8 +191,10 @@ impl Hdd {
         let Some(queued) = self.queue.choose(arm) else { return };
         let (offset, end) = (queued.command.offset_bytes, queued.end_bytes());
         let begin = self.geometry.begin(offset);
-        let arrival = now + self.geometry.seek(queued.cylinder.abs_diff(self.head_cylinder));
-        let over_head = arrival + self.geometry.rotation(arrival, begin);
+        let distance = queued.cylinder.abs_diff(self.head_cylinder);
+        let arrival = now + self.geometry.seek(distance);
+        let missed = if self.misses.next(distance, self.held) { self.geometry.revolution() } else { 0 };
+        let over_head = arrival + self.geometry.rotation(arrival, begin) + missed;
         let done = over_head + self.geometry.end(end).saturating_sub(begin);
         let reads = queued.command.kind == CommandKind::Read;
         if let (true, Some(read_ahead)) = (reads, &mut self.read_ahead) {
@@ -276,7 +280,7 @@ impl Model for Hdd {
         self.host.clear();
         self.queue_full.set(false, now);
         self.queue.clear();
-        self.barrier = Barrier::default();
+        self.barrier.clear();
         (self.held, self.choice_at, self.read_ahead) = (0, None, None);
         Loss::default()
     }

@@ -1,0 +1,186 @@
+"""Model error of simulated drives: a 90 % interval on each figure of a stream, and on ratios.
+
+One rule: the interval reaches as far as nine tenths of the known figures of the same kind are off
+(`data/evidence/drives.csv`), each experiment with the same weight. Ratios have evidence of their
+own: pairs of known figures of one experiment that differ in the drive alone, or in the load alone.
+See docs/predictions.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tameshi.analysis.model_error import drive_of
+from tameshi.analysis.stats.estimates import Estimate, ModelInterval
+from tameshi.core.data import EVIDENCE
+from tameshi.core.spec_types import StorageSpec
+
+TABLE = EVIDENCE / "drives.csv"
+COLUMNS = ("id", "experiment", "drive", "storage", "load", "metric", "reference", "ours")
+SHARE = 0.9
+"""Share of the evidence inside an interval."""
+HEX_DIGITS = 8
+LEAST_EXPERIMENTS = 3
+"""Experiments of a kind of drive below which those of all kinds count."""
+RATE, LATENCY, TAIL = "rate", "latency", "tail"
+DRIVE, LOAD = "drive", "load"
+"""Difference between the two figures of a ratio."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Known figure of a drive next to ours."""
+
+    experiment: str
+    drive: str
+    storage: str
+    load: str
+    metric: str
+    reference: float
+    ours: float
+
+    @property
+    def off(self) -> float:
+        """Logarithm of ours over the known value."""
+        return math.log(self.ours / self.reference)
+
+
+Offs = Sequence[tuple[str, float]]
+"""Experiments, and how far a figure of each is off."""
+
+
+def family_of(metric: str) -> str | None:
+    """Return the family of a stream's metric; None for one without a model error."""
+    statistic = metric.rpartition(".")[2]
+    if ".latency." in metric and statistic != "sd":
+        upper = statistic == "max" or (statistic[:1] == "p" and statistic not in ("p05", "p50"))
+        return TAIL if upper else LATENCY
+    return RATE if statistic in ("iops", "bandwidth", "rate") else None
+
+
+@functools.cache
+def known() -> Sequence[Known]:
+    """Return every row of `data/evidence/drives.csv`."""
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return tuple(_row(row) for row in csv.DictReader(file))
+
+
+def _row(row: Mapping[str, str]) -> Known:
+    experiment, drive, storage, load, metric = (row[key] for key in COLUMNS[1:6])
+    return Known(
+        experiment, drive, storage, load, metric, float(row["reference"]), float(row["ours"])
+    )
+
+
+def with_model(estimates: Iterable[Estimate], storage: StorageSpec) -> list[Estimate]:
+    """Return the estimates of a simulated stream with their model error.
+
+    Only drives of a kind that is validated have one: not the drive without costs (`null`).
+    """
+    node = storage.model.model_dump(mode="json", by_alias=True) if storage.model else None
+    drive = drive_of(node)
+    if drive not in {each.drive for each in known()}:
+        return list(estimates)
+    named = digest([node, storage.scale])
+    return [replace(each, model=interval(each, named, drive)) for each in estimates]
+
+
+def digest(value: Any) -> str:
+    """Return a short name of a value of JSON: the same for the same value."""
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:HEX_DIGITS]
+
+
+def interval(estimate: Estimate, storage: str, drive: str) -> ModelInterval | None:
+    """Return the 90 % interval of a figure; None for a metric without evidence."""
+    family = family_of(estimate.metric)
+    if family is None or estimate.value <= 0:
+        return None
+    off, inside = width(family, drive)
+    high = estimate.value * math.exp(off)
+    high = high if estimate.at_most is None else min(high, estimate.at_most)
+    named = f"{experiments(family, drive)} experiments"
+    return ModelInterval(estimate.value * math.exp(-off), high, named, inside, of=(drive, storage))
+
+
+def width(family: str, drive: str, without: str = "") -> tuple[float, bool]:
+    """Return the half-width of a kind of figure as a logarithm, and whether drives of this kind
+    suffice for it.
+
+    `without`: an experiment that is left out.
+    """
+    of_family = [k for k in known() if family_of(k.metric) == family and k.experiment != without]
+    same = [each for each in of_family if each.drive == drive]
+    inside = len({each.experiment for each in same}) >= LEAST_EXPERIMENTS
+    chosen = same if inside else of_family
+    return quantile([(each.experiment, abs(each.off)) for each in chosen]), inside
+
+
+def experiments(family: str, drive: str) -> int:
+    """Return the number of experiments behind a kind of drive's figures."""
+    return len({k.experiment for k in known() if (family_of(k.metric), k.drive) == (family, drive)})
+
+
+def pairs(family: str, change: str) -> Offs:
+    """Return the errors of ratios of two known figures of an experiment, the same metric of both,
+    that differ in the drive alone or in the load alone."""
+    found = []
+    of_family = [each for each in known() if family_of(each.metric) == family]
+    for one, other in itertools.combinations(of_family, 2):
+        alike = (one.experiment, one.metric) == (other.experiment, other.metric)
+        differing = [
+            what
+            for what, differs in (
+                (DRIVE, one.storage != other.storage),
+                (LOAD, one.load != other.load),
+            )
+            if differs
+        ]
+        if alike and differing == [change]:
+            found.append((one.experiment, abs(one.off - other.off)))
+    return found
+
+
+def of_ratio(
+    metric: str, ratio: float, top: Mapping[str, Any], bottom: Mapping[str, Any]
+) -> tuple[float, float] | None:
+    """Return the 90 % interval of a ratio of two figures by their models; None if one is of no
+    drive, or for a metric without evidence."""
+    family = family_of(metric)
+    if family is None or ratio <= 0 or not (top.get("drive") and bottom.get("drive")):
+        return None
+    off = ratio_width(family, LOAD if top["storage"] == bottom["storage"] else DRIVE)
+    return ratio * math.exp(-off), ratio * math.exp(off)
+
+
+@functools.cache
+def ratio_width(family: str, change: str, without: str = "") -> float:
+    """Return the half-width of a ratio as a logarithm; pairs of rates stand for a family with too
+    few."""
+    for of in (family, RATE):
+        found = [pair for pair in pairs(of, change) if pair[0] != without]
+        if len({experiment for experiment, _ in found}) >= LEAST_EXPERIMENTS:
+            break
+    return quantile(found)
+
+
+def quantile(offs: Offs) -> float:
+    """Return the value that nine tenths of the errors do not exceed, each experiment with the same
+    weight."""
+    count: dict[str, int] = {}
+    for experiment, _ in offs:
+        count[experiment] = count.get(experiment, 0) + 1
+    passed, target = 0.0, SHARE * len(count)
+    for experiment, off in sorted(offs, key=lambda pair: pair[1]):
+        passed += 1 / count[experiment]
+        if passed >= target - 1e-9:
+            return off
+    return 0.0
