@@ -14,11 +14,12 @@ from pathlib import Path
 from statistics import mean, median
 
 from tameshi.analysis import drive_error
-from validation import LISTS, PAGES
+from validation import LISTS, PAGES, scoreboard_plot
 from validation.round2 import profiles
 from validation.round2.naive_studies import DATABASES
 
 PAGE = PAGES / "scoreboard.md"
+IMAGE = PAGES.parent / "images" / "scoreboard.svg"
 NEAR = 0.25
 WORST = 15
 RIVALS = ("nothing_changes", "data_sheet", "spreadsheet")
@@ -125,11 +126,12 @@ def round1() -> list[Scored]:
 
 def page(scored: Sequence[Scored]) -> str:
     """The page of all figures."""
-    parts = [HEAD, headline(scored)]
+    parts = [HEAD, headline(scored), PLOT]
     for kind in ("drive", "database", "first blind round"):
         of_kind = [each for each in scored if each.kind == kind]
         if of_kind:
             parts += [f"## By experiment: {kind}\n", by_experiment(of_kind)]
+    parts += ["## Errata of the sources\n", ERRATA, errata()]
     parts += ["## Intervals of drives\n", INTERVALS, intervals()]
     parts += ["## Fitted parameters of drives and hosts\n", FITTED, fitted()]
     worst = sorted(scored, key=lambda each: -each.error)[:WORST]
@@ -137,6 +139,12 @@ def page(scored: Sequence[Scored]) -> str:
     return "\n".join(parts)
 
 
+PLOT = """![Ours against the known value of each figure](../images/scoreboard.svg)
+
+Dashed: 25 % too much, 20 % too little. Gains are not shown.
+"""
+ERRATA = """What the sources leave open, or contradict themselves in, by the list's own remarks.
+"""
 INTERVALS = """90 % intervals of the report by [one rule](../model-error-drives.md). Coverage leaves
 out one experiment at a time; each has the same weight. `pairs`: ratios of two known figures that
 differ in the drive or in the load alone.
@@ -144,6 +152,17 @@ differ in the drive or in the load alone.
 FITTED = """Their figures are no evidence for the intervals. A parameter fitted on one experiment is
 unvalidated.
 """
+
+
+def errata() -> str:
+    """Known figures that their list doubts, by reason."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for row in rows(LISTS / "round2-calibration.csv"):
+        doubt = row["trust"].partition(": ")[2]
+        if doubt:
+            by_reason.setdefault((row["experiment"], doubt), []).append(row["id"])
+    lines = ((experiment, doubt, ", ".join(ids)) for (experiment, doubt), ids in by_reason.items())
+    return table(("experiment", "doubt", "figures"), lines)
 
 
 def intervals() -> str:
@@ -255,8 +274,13 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    """Write the page."""
-    PAGE.write_text(page([*round2(), *round1()]), encoding="utf-8")
+    """Write the page and its picture."""
+    scored = [*round2(), *round1()]
+    plain = [each for each in scored if each.unit != "%" and each.known > 0 and each.ours > 0]
+    kinds = dict.fromkeys(each.kind for each in plain)
+    groups = ((k, [(e.known, e.ours) for e in plain if e.kind == k]) for k in kinds)
+    scoreboard_plot.draw(groups, IMAGE)
+    PAGE.write_text(page(scored), encoding="utf-8")
 
 
 if __name__ == "__main__":
