@@ -19,6 +19,8 @@ import pytest
 from command import arguments
 from disks import unable
 
+from tameshi.serve.state import is_alive, states
+
 RING_SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
 SMALL = ("--size", "1GiB", "--memory", "256MiB")
 SECONDS = 120
@@ -30,9 +32,12 @@ from pathlib import Path
 DEVICE, MOUNT = os.environ["TAMESHI_DEVICE"], Path(os.environ.get("TAMESHI_MOUNT", "/nowhere"))
 TAMESHI = [sys.executable, "-m", "tameshi"]
 
-def ctl(word):
-    line = [*TAMESHI, "serve", "ctl", word, "--drive", os.environ["TAMESHI_DRIVE"]]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=100)
+def ctl_process(*words):
+    line = [*TAMESHI, "serve", "ctl", *words, "--drive", os.environ["TAMESHI_DRIVE"]]
+    return subprocess.run(line, capture_output=True, text=True, timeout=100)
+
+def ctl(*words):
+    done = ctl_process(*words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -93,7 +98,7 @@ def session(*options: str | Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def left() -> list[str]:
-    """Return mounts, loop devices, processes and folders of served drives."""
+    """Return what ended sessions left: mounts, loop devices, processes, folders."""
     table = Path("/proc/self/mountinfo").read_text().splitlines()
     found = [line for line in table if " fuse.tameshi " in line or "/run/tameshi/" in line]
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
@@ -104,10 +109,13 @@ def left() -> list[str]:
             words = process.read_bytes().split(b"\0")
         except OSError:
             continue
-        found += [str(process)] if any(word.startswith(b"tameshi.serve.") for word in words) else []
+        if any(word.startswith(b"tameshi.serve.") for word in words):
+            found.append(b" ".join(words).decode())
     root = Path("/run/tameshi")
     found += [str(path) for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-    return found
+    # Other sessions may run on this machine.
+    running = [state.name for state in states() if is_alive(state.owner)]
+    return [text for text in found if not any(name in text for name in running)]
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:

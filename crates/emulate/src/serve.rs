@@ -11,13 +11,13 @@ use crate::door::{Door, Request};
 use crate::drive::{Departure, Drive, Power};
 use crate::fuse::{Fuse, Offer};
 use crate::lateness::Lateness;
+use crate::members::Members;
 use crate::pace::{Pacer, Step};
 use crate::spec::ServeSpec;
 use crate::store::Store;
 use serde_json::json;
 use std::os::fd::RawFd;
 use tameshi_base::Nanos;
-use tameshi_sim::faults::Rebuilt;
 
 /// Most lost ranges in an answer.
 const RANGES: usize = 500;
@@ -50,7 +50,7 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         t0: clock::now(),
         offset: 0,
         is_taught: spec.is_taught(),
-        rebuilt: Vec::new(),
+        members: Members::default(),
         arrivals: Vec::with_capacity(512),
         departures: Vec::with_capacity(512),
     };
@@ -69,8 +69,7 @@ struct Server {
     offset: Nanos,
     /// The model has yet to learn what was stored without it.
     is_taught: bool,
-    /// Rebuilds that have ended.
-    rebuilt: Vec<serde_json::Value>,
+    members: Members,
     arrivals: Vec<Request>,
     departures: Vec<Departure>,
 }
@@ -162,12 +161,16 @@ impl Server {
                 Message::Cut => self.cut()?,
                 Message::Fail(member) => {
                     let was_alive = self.drive.fail(member, clock::now() - self.t0, &mut self.departures);
+                    self.members.failed(member.filter(|_| was_alive));
                     self.depart()?;
                     json!({ "was_alive": was_alive })
                 }
                 Message::Replace(member) => {
                     let replaced = self.drive.replace(member, clock::now() - self.t0, &mut self.departures);
                     self.depart()?;
+                    if replaced.is_ok() {
+                        self.members.replaced(member, &self.drive);
+                    }
                     json!({ "missed": replaced.err() })
                 }
             };
@@ -189,11 +192,7 @@ impl Server {
     }
 
     fn status(&mut self) -> serde_json::Value {
-        while let Some(rebuilt) = self.drive.take_rebuilt() {
-            let Rebuilt { at, since, drive, bytes, .. } = rebuilt;
-            let ended = json!({ "at_ns": at + self.t0, "for_ns": at - since, "member": drive, "bytes": bytes });
-            self.rebuilt.push(ended);
-        }
+        let members = self.members.as_json(&mut self.drive, self.t0);
         let (store, granted) = (self.drive.store(), self.pacer.granted);
         json!({
             "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
@@ -208,7 +207,7 @@ impl Server {
             "refused_writes": self.drive.refused_writes(),
             "tail_ns": self.pacer.tail(),
             "real_time": granted.fifo, "processors_awake": granted.awake, "memory_locked": granted.locked,
-            "rebuilt": self.rebuilt,
+            "members": members,
             "operations": self.lateness.as_json(),
         })
     }

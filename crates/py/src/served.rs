@@ -1,10 +1,24 @@
 //! Served drives for Python.
 
-use crate::{CoreError, from_json};
+use crate::{CoreError, Texts, from_json, json, profiles_of, study_error};
 use pyo3::prelude::*;
 use std::os::fd::RawFd;
-use tameshi_emulate::ServeSpec;
+use tameshi_emulate::{Durability, ServeSpec};
+use tameshi_spec::document::Source;
 use tameshi_spec::run::Node;
+use tameshi_spec::{StorageRequest, lone_storage};
+
+/// Resolve a storage of a file as a drive to serve: its node, its sizes, its number of drives, and
+/// whether acknowledged data may be in volatile memory.
+#[pyfunction]
+pub(crate) fn served_storage(file: &str, text: &str, request: &str, profiles: Texts) -> PyResult<String> {
+    let request: StorageRequest = from_json(request)?;
+    let profiles = profiles_of(profiles);
+    let resolved = lone_storage(Source { file, text }, &request, &profiles, &tameshi_emulate::unserved);
+    let storage = resolved.map_err(|error| study_error(&error))?;
+    let (drives, is_volatile) = (storage.node.drives(), Durability::of(&storage.node).volatile);
+    json(&serde_json::json!({ "storage": storage, "drives": drives, "is_volatile": is_volatile }))
+}
 
 /// Serve a drive until its mount or its owner is gone; `control` is a socket of packets.
 #[pyfunction]

@@ -13,9 +13,10 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from tameshi import devices, serve
+from tameshi import serve
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
+from tameshi.commands.serve_target import WRITTEN, State, find_target
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 from tameshi.serve import plans
@@ -28,12 +29,19 @@ app = typer.Typer(add_completion=False)
 
 @app.command(context_settings={"ignore_unknown_options": False})
 def serve_command(
-    profile: Annotated[
-        str, typer.Argument(help="Name or file of a drive's profile; or ctl, for a message.")
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="Name or file of a drive's or an array's profile; a storage of a study, as "
+            "FILE[:NAME]; or ctl, for a message."
+        ),
     ],
     words: Annotated[
         list[str] | None,
-        typer.Argument(help="Command on the drive, after --; or the message: cut, status, reset."),
+        typer.Argument(
+            help="Command on the drive, after --; or the message: cut, fail MEMBER, "
+            "replace MEMBER, status, reset."
+        ),
     ] = None,
     size: Annotated[
         str | None, typer.Option("--size", help="Bytes to serve. [default: 64 GiB; a disk whole]")
@@ -48,6 +56,17 @@ def serve_command(
     memory: Annotated[
         str | None,
         typer.Option(help="Most memory for the drive's data. [default: half of what is free]"),
+    ] = None,
+    written: Annotated[
+        str | None, typer.Option(help="Writes to flash before: never, once or steady.")
+    ] = None,
+    age: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--age",
+            help="Age of flash: worn_percent=PERCENT, dead_channels=NUMBER or hold_up=TIME; "
+            "may be repeated.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of what power cuts take.")] = 1,
     lie: Annotated[
@@ -65,25 +84,30 @@ def serve_command(
     ] = None,
 ) -> None:
     """Serve a simulated drive as a real block device, and cut its power."""
-    if profile == "ctl":
+    if target == "ctl":
         return _send(words or [], drive)
     check_word("--fs", fs, list(serve.FILE_SYSTEMS))
     plans.check_lies(lie or [])
+    if written is not None:
+        check_word("--written", written, list(WRITTEN))
     if only_block and at:
         raise BadInput("a block device has no mount point", where="--at", found=str(at))
-    if devices.find_array(profile):
-        raise BadInput("arrays cannot be served yet", where="serve", found=profile)
-    found = devices.find(profile, "serve")
-    device = compiled.device_profile(*found.file)["device"]
-    if without_capacitor:
-        device = plans.without_capacitor(device)
-    asked = compiled.size_bytes(size) if size else None
+    found = find_target(
+        target,
+        compiled.size_bytes(size) if size else None,
+        plans.DEFAULT_BYTES,
+        State(written, age or []),
+        capacitor=not without_capacitor,
+    )
     plan = serve.ServePlan(
-        profile=profile,
+        profile=found.name,
         description=found.description,
-        node={"device": {"profile": profile, "device": device}},
+        node=found.node,
         capacity_bytes=found.capacity_bytes,
-        size_bytes=plans.size_of(asked, found.model, found.capacity_bytes),
+        size_bytes=found.size_bytes,
+        drives=found.drives,
+        is_volatile=found.is_volatile,
+        fails=found.drives > 1,
         memory_bytes=(compiled.size_bytes(memory) if memory else plans.default_memory()),
         seed=seed,
         lies=tuple(lie or ()),
@@ -98,10 +122,11 @@ def serve_command(
 
 def _send(words: list[str], drive: str | None) -> None:
     answer = serve.ask_session(words, drive)
-    if words == ["cut"]:
-        OUT.print(serve.cut_text(answer), soft_wrap=True, highlight=False)
-    else:
+    if words[0] in ("status", "reset"):
         typer.echo(json.dumps(answer, indent=2))
+    else:
+        text = serve.cut_text(answer) if words == ["cut"] else serve.member_text(words, answer)
+        OUT.print(text, soft_wrap=True, highlight=False)
 
 
 def _serve(plan: serve.ServePlan) -> int:
@@ -109,7 +134,7 @@ def _serve(plan: serve.ServePlan) -> int:
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
         told = serve.drive_text(plan, session.drive.status(), session.drive.places)
-        for line in [*told, *serve.shortfalls(session.set_up_status)]:
+        for line in [*told, *serve.floor_warnings(plan, session.drive.offset_ns)]:
             ERR.print(line, soft_wrap=True, highlight=False)
         if not plan.command:
             message = f"cut its power: tameshi serve ctl cut --drive {session.name}"

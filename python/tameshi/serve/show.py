@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tameshi.core import compiled
 from tameshi.core.units import format_value
 from tameshi.guard import size_text
 from tameshi.serve.plans import ServePlan
@@ -41,6 +42,19 @@ def warnings(plan: ServePlan, status: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def floor_warnings(plan: ServePlan, offset_ns: int) -> list[str]:
+    """Return a warning for each operation that an idle drive does faster than the path."""
+    found = []
+    for kind, modelled_ns in compiled.idle_latencies(plan.node).items():
+        if modelled_ns < offset_ns and (kind != "flush" or plan.takes_flushes):
+            modelled, floor = (format_value("latency", time) for time in (modelled_ns, offset_ns))
+            found.append(
+                f"warning: this drive is too fast for the path: a {kind} of 4 KiB takes "
+                f"{modelled} by its model, and {floor} here"
+            )
+    return found
+
+
 def shortfalls(status: Mapping[str, Any]) -> list[str]:
     """Return a warning for each operation that the path cannot serve as fast as the model."""
     found = []
@@ -73,7 +87,7 @@ def status_line(now: Mapping[str, Any], before: Mapping[str, Any] | None = None)
             text += f" | {kind} {modelled} modelled, {met} met, late p99 {late}"
     memory = f"{size_text(now['used_bytes'])} of {size_text(now['limit_bytes'])} memory"
     refused = f", {now['refused_writes']} writes refused" if now["refused_writes"] else ""
-    return f"{text} | {memory}{refused}"
+    return " | ".join(filter(None, (text, f"{memory}{refused}", members_text(now["members"]))))
 
 
 def _since(
@@ -81,6 +95,30 @@ def _since(
 ) -> float:
     earlier = before["operations"][kind][figure] if before else 0
     return float(max(now["operations"][kind][figure] - earlier, 0))
+
+
+def members_text(members: Mapping[str, Any]) -> str:
+    """Return a phrase on failed members and rebuilds under way; empty if all is well."""
+    named = {kind: ", ".join(map(str, members[kind])) for kind in ("failed", "rebuilding")}
+    parts = [f"failed: {named['failed']}"] if members["failed"] else []
+    if members["rebuilding"]:
+        written = size_text(members["written_bytes"])
+        parts.append(f"rebuilding: {named['rebuilding']} ({written} written)")
+    if members["is_broken"]:
+        parts.append("data lost")
+    return ", ".join(parts)
+
+
+def member_text(words: Sequence[str], members: Mapping[str, Any]) -> str:
+    """Return a sentence on a failure or a replacement, with the states of all members."""
+    word, member = words
+    if word == "replace":
+        then = "its rebuild has begun; `tameshi serve ctl status` shows it"
+    elif members["is_broken"]:
+        then = "too few members are left: all requests fail"
+    else:
+        then = "the others continue"
+    return f"member {member} {'replaced' if word == 'replace' else 'failed'}; {then}"
 
 
 def cut_text(cut: Mapping[str, Any]) -> str:

@@ -25,8 +25,12 @@ pub fn without_capacitor(name: &str) -> Device {
     device
 }
 
-/// Return the settings of a drive of 1 GiB.
-pub fn spec(device: Device) -> ServeSpec {
+/// Return the settings of a drive of 1 GiB; flash is scaled down to it.
+pub fn spec(mut device: Device) -> ServeSpec {
+    let scale = device.capacity().0.div_ceil(1 << 30) as u32;
+    if let Device::Flash(flash) = &mut device {
+        flash.simulated.scale = scale;
+    }
     ServeSpec {
         node: Node::Device { profile: "tested".into(), device },
         storage: None,
