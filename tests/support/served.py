@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,14 @@ def only_served_drives() -> Iterator[None]:
         yield
 
 
-def on_drive(tmp_path: Path, program: str, *options: str) -> dict[str, Any]:
+def on_drive(
+    tmp_path: Path, program: str, *options: str | Path, sized: Sequence[str] = SMALL
+) -> dict[str, Any]:
     """Run a program on a served drive; return what it put into `found`."""
     script, out = tmp_path / "program.py", tmp_path / "found.json"
     end = f"Path({str(out)!r}).write_text(json.dumps(found))\n"
     script.write_text(ON_DRIVE + program + "\n" + end)
-    line = arguments("serve", *options, *SMALL, "--", sys.executable, script)
+    line = arguments("serve", *options, *sized, "--", sys.executable, script)
     done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     assert left() == []

@@ -351,7 +351,7 @@ impl Drive {
         self.device.rebuilt_bytes()
     }
 
-    /// Return whether a stack has lost so many members that its data are gone.
+    /// Return whether a stack has lost its data with too many members.
     pub fn is_broken(&self) -> bool {
         self.device.is_broken()
     }

@@ -9,9 +9,10 @@ use crate::clock;
 use crate::control::{self, Message};
 use crate::door::{Door, Request};
 use crate::drive::{Departure, Drive, Power};
-use crate::fuse::{Fuse, Offer};
+use crate::fuse::Fuse;
 use crate::lateness::Lateness;
 use crate::members::Members;
+use crate::nbd::Nbd;
 use crate::pace::{Pacer, Step};
 use crate::spec::ServeSpec;
 use crate::store::Store;
@@ -22,7 +23,7 @@ use tameshi_base::Nanos;
 /// Most lost ranges in an answer.
 const RANGES: usize = 500;
 
-/// Serve a drive on its mount until the mount or the owner is gone.
+/// Serve a drive on its mount, or by NBD, until the mount or the owner is gone.
 ///
 /// The owner sends control messages over `control`, a socket of packets. This thread becomes a
 /// real-time thread where the kernel allows it.
@@ -38,9 +39,21 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         drive.forget_writes();
     }
     drive.switch(Power::Bypass);
-    let offer = Offer { bytes, trims: spec.takes_trims() };
-    let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)
-        .map_err(|error| failed("mount of the drive through /dev/fuse", error))?;
+    let offer = spec.offer(bytes);
+    match &spec.nbd {
+        None => {
+            let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)
+                .map_err(|error| failed("mount of the drive through /dev/fuse", error))?;
+            run(spec, drive, door, control)
+        }
+        Some(address) => {
+            let door = Nbd::listen(address, offer, control).map_err(|error| failed(address, error))?;
+            run(spec, drive, door, control)
+        }
+    }
+}
+
+fn run<D: Door>(spec: &ServeSpec, drive: Drive, door: D, control: RawFd) -> Result<(), String> {
     let mut server = Server {
         drive,
         door,
@@ -54,12 +67,12 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         arrivals: Vec::with_capacity(512),
         departures: Vec::with_capacity(512),
     };
-    server.run().map_err(|error| failed("serving the drive", error))
+    server.run().map_err(|error| format!("serving the drive: {error}"))
 }
 
-struct Server {
+struct Server<D> {
     drive: Drive,
-    door: Fuse,
+    door: D,
     lateness: Lateness,
     pacer: Pacer,
     control: RawFd,
@@ -74,7 +87,7 @@ struct Server {
     departures: Vec<Departure>,
 }
 
-impl Server {
+impl<D: Door> Server<D> {
     fn run(&mut self) -> std::io::Result<()> {
         while !self.door.is_closed() {
             let any = self.round()?;
@@ -156,6 +169,7 @@ impl Server {
                         self.t0 = self.t0.min(clock::now().saturating_sub(reached));
                     }
                     self.drive.switch(Power::On);
+                    self.door.switch(true)?;
                     json!({})
                 }
                 Message::Cut => self.cut()?,
@@ -184,6 +198,7 @@ impl Server {
         let mut cut = self.drive.cut(clock::now() - self.t0, &mut self.departures);
         self.depart()?;
         self.door.submit()?;
+        self.door.switch(false)?;
         let count = cut.ranges.len();
         cut.ranges.truncate(RANGES);
         let mut answer = serde_json::to_value(&cut)?;
@@ -196,7 +211,7 @@ impl Server {
         let (store, granted) = (self.drive.store(), self.pacer.granted);
         json!({
             "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
-            "door": if self.door.is_over_ring() { "ring" } else { "plain" },
+            "door": self.door.name(),
             "elapsed_ns": clock::now() - self.t0,
             "offset_ns": self.offset,
             "capacity_bytes": store.capacity_bytes(),

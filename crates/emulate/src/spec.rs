@@ -1,5 +1,6 @@
 //! Settings of a served drive, as Python sends them.
 
+use crate::door::Offer;
 use crate::fate::Durability;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -37,6 +38,12 @@ pub struct ServeSpec {
     pub seed: u64,
     /// The drive acknowledges flushes at once, and does nothing.
     pub ignores_flush: bool,
+    /// The drive has to be flushed.
+    #[serde(default)]
+    pub takes_flushes: bool,
+    /// Address to serve by NBD, instead of a mount: `unix:PATH` or `IP:PORT`.
+    #[serde(default)]
+    pub nbd: Option<String>,
     /// File to mount the drive on.
     pub path: PathBuf,
     /// Name of the mount in the kernel's table.
@@ -50,6 +57,12 @@ impl ServeSpec {
     #[must_use]
     pub fn takes_trims(&self) -> bool {
         !matches!(self.node.drive().1, profile::Device::Hdd(_))
+    }
+
+    /// Return the properties that users of the drive see; `bytes` are served.
+    pub(crate) fn offer(&self, bytes: u64) -> Offer {
+        let is_rotational = matches!(self.node.drive().1, profile::Device::Hdd(_));
+        Offer { bytes, trims: self.takes_trims(), flushes: self.takes_flushes, is_rotational }
     }
 
     /// Return whether data that are stored without the model have yet to be written to it: those of

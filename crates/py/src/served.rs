@@ -40,3 +40,10 @@ pub(crate) fn path_latency(py: Python<'_>, fd: RawFd, reads: u32) -> PyResult<u6
     let measured = py.detach(|| tameshi_emulate::path_latency(fd, reads));
     measured.map_err(|error| CoreError::new_err(error.to_string()))
 }
+
+/// Median time of a read of 4 KiB by NBD in nanoseconds.
+#[pyfunction]
+pub(crate) fn nbd_latency(py: Python<'_>, address: &str, reads: u32) -> PyResult<u64> {
+    let measured = py.detach(|| tameshi_emulate::nbd_latency(address, reads));
+    measured.map_err(|error| CoreError::new_err(error.to_string()))
+}

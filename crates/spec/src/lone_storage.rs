@@ -130,7 +130,13 @@ fn resize<'t>(
     let capacity = whole.capacity().0;
     let is_disk = matches!(whole.drive().1, Device::Hdd(_));
     let default = if is_disk { capacity } else { request.most_bytes };
-    let wanted = request.size_bytes.unwrap_or(default).clamp(1, capacity.max(1));
+    let wanted = request.size_bytes.unwrap_or(default.min(capacity)).max(1);
+    if wanted > capacity {
+        let mut error = source.error_at(table, &["storage", name], InputErrorKind::BadValue, "the storage is smaller");
+        error.found = Size(wanted).to_string();
+        error.accepted = vec![format!("`--size` of at most \"{}\"", Size(capacity))];
+        return Err(error);
+    }
     let Device::Flash(flash) = whole.drive().1 else {
         stack.size = Some(Size(wanted));
         return Ok(());

@@ -6,20 +6,21 @@ import json
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.live import Live
 from rich.text import Text
 
 from tameshi import serve
+from tameshi.commands import serve_options as options
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
 from tameshi.commands.serve_target import WRITTEN, State, find_target
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 from tameshi.serve import plans
+from tameshi.serve.addresses import parse_address
 
 PLAIN_SECONDS = 10
 """Seconds from one status line to the next, off a terminal."""
@@ -29,59 +30,21 @@ app = typer.Typer(add_completion=False)
 
 @app.command(context_settings={"ignore_unknown_options": False})
 def serve_command(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="Name or file of a drive's or an array's profile; a storage of a study, as "
-            "FILE[:NAME]; or ctl, for a message."
-        ),
-    ],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Command on the drive, after --; or the message: cut, fail MEMBER, "
-            "replace MEMBER, status, reset."
-        ),
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option("--size", help="Bytes to serve. [default: 64 GiB; a disk whole]")
-    ] = None,
-    at: Annotated[
-        Path | None, typer.Option("--at", help="Mount point: an empty or a new directory.")
-    ] = None,
-    only_block: Annotated[
-        bool, typer.Option("--block", help="Make a block device without a file system.")
-    ] = False,
-    fs: Annotated[str, typer.Option("--fs", help="File system: xfs or ext4.")] = "xfs",
-    memory: Annotated[
-        str | None,
-        typer.Option(help="Most memory for the drive's data. [default: half of what is free]"),
-    ] = None,
-    written: Annotated[
-        str | None, typer.Option(help="Writes to flash before: never, once or steady.")
-    ] = None,
-    age: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--age",
-            help="Age of flash: worn_percent=PERCENT, dead_channels=NUMBER or hold_up=TIME; "
-            "may be repeated.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of what power cuts take.")] = 1,
-    lie: Annotated[
-        list[str] | None, typer.Option("--lie", help="Promise that the drive breaks: flush.")
-    ] = None,
-    without_capacitor: Annotated[
-        bool,
-        typer.Option("--without-capacitor", help="Serve a flash drive without its capacitor."),
-    ] = False,
-    plain_fuse: Annotated[
-        bool, typer.Option("--plain-fuse", help="Use plain FUSE even if the kernel has its ring.")
-    ] = False,
-    drive: Annotated[
-        str | None, typer.Option("--drive", help="Name of the served drive, with ctl.")
-    ] = None,
+    target: options.Target,
+    words: options.Words = None,
+    size: options.Size = None,
+    at: options.At = None,
+    only_block: options.OnlyBlock = False,
+    nbd: options.Nbd = None,
+    fs: options.Fs = "xfs",
+    memory: options.Memory = None,
+    written: options.Written = None,
+    age: options.Age = None,
+    seed: options.Seed = 1,
+    lie: options.Lie = None,
+    without_capacitor: options.WithoutCapacitor = False,
+    plain_fuse: options.PlainFuse = False,
+    drive: options.Drive = None,
 ) -> None:
     """Serve a simulated drive as a real block device, and cut its power."""
     if target == "ctl":
@@ -92,6 +55,9 @@ def serve_command(
         check_word("--written", written, list(WRITTEN))
     if only_block and at:
         raise BadInput("a block device has no mount point", where="--at", found=str(at))
+    if nbd and (at or only_block or plain_fuse):
+        option = "--at" if at else "--block" if only_block else "--plain-fuse"
+        raise BadInput("by NBD there is no mount and no block device", where=option)
     found = find_target(
         target,
         compiled.size_bytes(size) if size else None,
@@ -112,7 +78,8 @@ def serve_command(
         seed=seed,
         lies=tuple(lie or ()),
         at=at,
-        file_system=None if only_block else fs,
+        file_system=None if only_block or nbd else fs,
+        nbd=parse_address(nbd) if nbd else None,
         command=tuple(words or ()),
         plain=plain_fuse,
     )

@@ -178,6 +178,12 @@ def path_latency(fd: int, reads: int) -> int:
         return int(_tameshi.path_latency(fd, reads))
 
 
+def nbd_latency(address: str, reads: int) -> int:
+    """Return the median time of a read of 4 KiB at the start of a drive served by NBD, in ns."""
+    with _translated():
+        return int(_tameshi.nbd_latency(address, reads))
+
+
 def idle_latencies(node: Mapping[str, Any]) -> dict[str, int]:
     """Return the latencies in ns of a read, a write and a flush of an idle drive or stack."""
     with _translated():

@@ -15,6 +15,7 @@ from tameshi.core.environment import mounts
 from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.core.memory_group import memory_group
 from tameshi.guard import size_text
+from tameshi.serve.addresses import NbdAddress
 from tameshi.serve.nodes import Node, drive_in, has_volatile_cache
 from tameshi.serve.tools import require_tool
 
@@ -38,8 +39,8 @@ class ServePlan:
     `node` is the drive or stack of drives, as in a run's spec, of `drives` drives. `storage`: the
     run's storage that it is. `fails`: members fail. `forgets`: no data are kept. `is_volatile`: by
     the model, acknowledged data may be in volatile memory. `at`: mount point; None for one of
-    Tameshi's own. `file_system` None: only a block device. `command`: program to run on the drive,
-    privately.
+    Tameshi's own. `file_system` None: only a block device. `nbd`: address to serve instead of a
+    block device. `command`: program to run on the drive, privately.
     """
 
     profile: str
@@ -57,6 +58,7 @@ class ServePlan:
     storage: str | None = None
     fails: bool = False
     forgets: bool = False
+    nbd: NbdAddress | None = None
     drives: int = 1
     is_volatile: bool = False
 
@@ -114,6 +116,8 @@ class ServePlan:
             "path": str(folder / "drive"),
             "source": source,
             "plain": self.plain,
+            "takes_flushes": self.takes_flushes,
+            "nbd": self.nbd.text if self.nbd else None,
         }
 
 
@@ -126,7 +130,8 @@ def available_bytes() -> int:
 
 def check_plan(plan: ServePlan) -> None:
     """Raise `BadInput` or `GuardRefusal` for what cannot be served here."""
-    require_rights()
+    if plan.nbd is None:
+        require_rights()
     if plan.size_bytes < LEAST_BYTES and (plan.file_system or plan.storage is None):
         raise BadInput(
             "a served drive is too small for a file system",
@@ -141,7 +146,8 @@ def check_plan(plan: ServePlan) -> None:
             found=size_text(plan.memory_bytes),
             accepted=[f"up to {size_text(available_bytes())}"],
         )
-    require_tool("losetup", "mount")
+    if plan.nbd is None:
+        require_tool("losetup", "mount")
     if plan.file_system:
         require_tool(f"mkfs.{plan.file_system}", FILE_SYSTEMS[plan.file_system])
         require_tool("mount", "mount")

@@ -34,7 +34,7 @@ class Session:
 
     def __enter__(self) -> Session:
         """Serve the drive, attach it and mount it."""
-        if self.plan.command:
+        if self.plan.command and not self.plan.nbd:
             enter_private_namespace()
         become_subreaper()
         for stopping in (signal.SIGTERM, signal.SIGHUP):
@@ -108,7 +108,8 @@ class Session:
         signal.signal(signal.SIGINT, lambda *_: None)
         places = {
             "TAMESHI_DRIVE": self.name,
-            "TAMESHI_DEVICE": str(self.drive.node),
+            **({"TAMESHI_DEVICE": str(self.drive.node)} if self.drive.node else {}),
+            **({"TAMESHI_NBD": self.plan.nbd.uri} if self.plan.nbd else {}),
             **({"TAMESHI_MOUNT": str(self.drive.point)} if self.drive.point else {}),
         }
         self.command = subprocess.Popen(

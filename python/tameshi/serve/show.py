@@ -24,7 +24,9 @@ def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, 
     of = "" if status["capacity_bytes"] >= plan.capacity_bytes // 512 * 512 else f" of {whole}"
     lines = [f"{plan.profile}: {size}{of}, {plan.description}"]
     lines += [f"{kind}: {path}" for kind, path in places.items()]
-    door = {"ring": "FUSE over io_uring", "plain": "plain FUSE"}[status["door"]]
+    if plan.nbd:
+        lines.append(f"address: {plan.nbd.uri}")
+    door = {"ring": "FUSE over io_uring", "plain": "plain FUSE", "nbd": "NBD"}[status["door"]]
     offset = format_value("latency", status["offset_ns"])
     lines.append(f"path: {door}; its {offset} per request are taken off the modelled latencies")
     return [*lines, *warnings(plan, status)]
@@ -35,6 +37,10 @@ def warnings(plan: ServePlan, status: Mapping[str, Any]) -> list[str]:
     found = []
     if plan.lies:
         found.append("warning: this drive acknowledges flushes at once, and ignores them")
+    if plan.nbd and not plan.nbd.is_local:
+        found.append(
+            "warning: any machine that reaches this address may change the data; NBD is open"
+        )
     if not status["real_time"]:
         found.append("warning: no real-time priority: latencies exceed the model's under load")
     if not status["processors_awake"]:

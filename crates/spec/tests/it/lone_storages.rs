@@ -85,6 +85,7 @@ fn what_cannot_be_chosen_is_refused_at_its_place() {
         ("other keys", "[storage.a]\ndevice = \"null\"\n[storag.b]\n", request(None)),
         ("two sizes", sized.as_str(), request(Some(GIB))),
         ("too small", flash, request(Some(1 << 20))),
+        ("too large", flash, request(Some(1 << 40))),
         ("not served", replica, request(None)),
     ];
     for (name, text, request) in cases {
