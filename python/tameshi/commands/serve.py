@@ -18,7 +18,7 @@ from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
 from tameshi.commands.serve_target import WRITTEN, State, find_target
 from tameshi.core import compiled
-from tameshi.core.errors import BadInput
+from tameshi.core.errors import BadInput, RunFailed
 from tameshi.serve import plans
 from tameshi.serve.addresses import parse_address
 
@@ -60,7 +60,7 @@ def serve_command(
         raise BadInput("by NBD there is no mount and no block device", where=option)
     found = find_target(
         target,
-        compiled.size_bytes(size) if size else None,
+        _bytes(size, "--size") if size else None,
         plans.DEFAULT_BYTES,
         State(written, age or []),
         capacitor=not without_capacitor,
@@ -74,7 +74,7 @@ def serve_command(
         drives=found.drives,
         is_volatile=found.is_volatile,
         fails=found.drives > 1,
-        memory_bytes=(compiled.size_bytes(memory) if memory else plans.default_memory()),
+        memory_bytes=_bytes(memory, "--memory") if memory else plans.default_memory(),
         seed=seed,
         lies=tuple(lie or ()),
         at=at,
@@ -85,6 +85,15 @@ def serve_command(
     )
     plans.check_plan(plan)
     raise typer.Exit(_serve(plan))
+
+
+def _bytes(text: str, option: str) -> int:
+    """Return the bytes of an option's size; raise `BadInput` for none."""
+    try:
+        return compiled.size_bytes(text)
+    except RunFailed as error:
+        accepted = ["a size such as 8GiB"]
+        raise BadInput(error.message, where=option, found=text, accepted=accepted) from None
 
 
 def _send(words: list[str], drive: str | None) -> None:

@@ -66,8 +66,9 @@ def test_second_command_on_one_place_is_refused(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (("--size", "2TiB"), '`--size` of at most "480 GB"'),
-        (("--memory", "1PiB"), "there is not so much memory for the drive's data"),
-        (("--written", "twice"), "never, once, steady"),
+        (("--size", "8 apples"), "--size: `apples` is no unit of a size"),
+        (("--memory", "1000TiB"), "there is not so much memory for the drive's data"),
+        (("--written", "twice"), "never, once or steady"),
         (("--age", "old"), "worn_percent=PERCENT"),
         (("--age", "worn_percent=2000"), "0 to 1000"),
         (("--nbd", "unix:/tmp/x", "--block"), "by NBD there is no mount and no block device"),
