@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from command import arguments
 from disks import unable
+
+from tameshi.serve.state import is_alive, states
 
 RING_SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
 SMALL = ("--size", "1GiB", "--memory", "256MiB")
@@ -30,9 +32,12 @@ from pathlib import Path
 DEVICE, MOUNT = os.environ["TAMESHI_DEVICE"], Path(os.environ.get("TAMESHI_MOUNT", "/nowhere"))
 TAMESHI = [sys.executable, "-m", "tameshi"]
 
-def ctl(word):
-    line = [*TAMESHI, "serve", "ctl", word, "--drive", os.environ["TAMESHI_DRIVE"]]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=100)
+def ctl_process(*words):
+    line = [*TAMESHI, "serve", "ctl", *words, "--drive", os.environ["TAMESHI_DRIVE"]]
+    return subprocess.run(line, capture_output=True, text=True, timeout=100)
+
+def ctl(*words):
+    done = ctl_process(*words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -56,12 +61,14 @@ def only_served_drives() -> Iterator[None]:
         yield
 
 
-def on_drive(tmp_path: Path, program: str, *options: str) -> dict[str, Any]:
+def on_drive(
+    tmp_path: Path, program: str, *options: str | Path, sized: Sequence[str] = SMALL
+) -> dict[str, Any]:
     """Run a program on a served drive; return what it put into `found`."""
     script, out = tmp_path / "program.py", tmp_path / "found.json"
     end = f"Path({str(out)!r}).write_text(json.dumps(found))\n"
     script.write_text(ON_DRIVE + program + "\n" + end)
-    line = arguments("serve", *options, *SMALL, "--", sys.executable, script)
+    line = arguments("serve", *options, *sized, "--", sys.executable, script)
     done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     assert left() == []
@@ -93,7 +100,7 @@ def session(*options: str | Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def left() -> list[str]:
-    """Return mounts, loop devices, processes and folders of served drives."""
+    """Return what ended sessions left: mounts, loop devices, processes, folders."""
     table = Path("/proc/self/mountinfo").read_text().splitlines()
     found = [line for line in table if " fuse.tameshi " in line or "/run/tameshi/" in line]
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
@@ -104,10 +111,13 @@ def left() -> list[str]:
             words = process.read_bytes().split(b"\0")
         except OSError:
             continue
-        found += [str(process)] if any(word.startswith(b"tameshi.serve.") for word in words) else []
+        if any(word.startswith(b"tameshi.serve.") for word in words):
+            found.append(b" ".join(words).decode())
     root = Path("/run/tameshi")
     found += [str(path) for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
-    return found
+    # Other sessions may run on this machine.
+    running = [state.name for state in states() if is_alive(state.owner)]
+    return [text for text in found if not any(name in text for name in running)]
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:

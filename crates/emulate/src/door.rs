@@ -16,6 +16,17 @@ pub struct Request {
     pub length: u64,
 }
 
+/// Properties of the drive that its users see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    pub bytes: u64,
+    /// The drive takes trims.
+    pub trims: bool,
+    /// The drive has to be flushed.
+    pub flushes: bool,
+    pub is_rotational: bool,
+}
+
 /// Source of requests: bytes on one side, [`Request`]s on the other.
 pub trait Door {
     /// Append requests that have arrived.
@@ -51,4 +62,15 @@ pub trait Door {
 
     /// Return whether the kernel has closed the door.
     fn is_closed(&self) -> bool;
+
+    /// Return the door's name in the status.
+    fn name(&self) -> &'static str;
+
+    /// Follow the drive's power; answers to all requests under way have been given before it goes.
+    ///
+    /// # Errors
+    /// The kernel refused a call.
+    fn switch(&mut self, _is_on: bool) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -346,6 +346,16 @@ impl Drive {
         self.device.take_rebuilt()
     }
 
+    /// Return the bytes that rebuilds have written.
+    pub fn rebuilt_bytes(&self) -> u64 {
+        self.device.rebuilt_bytes()
+    }
+
+    /// Return whether a stack has lost its data with too many members.
+    pub fn is_broken(&self) -> bool {
+        self.device.is_broken()
+    }
+
     /// Cut the power at `now`: requests under way fail, and unflushed data meet their fate.
     pub fn cut(&mut self, now: Nanos, departures: &mut Vec<Departure>) -> Cut {
         let at = now.max(self.reached);

@@ -1,7 +1,8 @@
 //! Emulated world: a simulated drive served to the kernel in real time.
 //!
 //! One served drive is one thread, one io_uring and one clock. [`Drive`] holds the bytes and the
-//! simulator's device and reads no clock. A [`Door`] turns the kernel's requests into [`Request`]s.
+//! simulator's device and reads no clock. A [`Door`] turns requests of the kernel, or of clients
+//! over a socket, into [`Request`]s.
 //! [`serve`] drives both: arrivals, the device's completions and control messages pass through one
 //! loop, so they have a total order.
 
@@ -15,8 +16,11 @@ mod floor;
 mod fuse;
 mod lateness;
 mod mapping;
+mod members;
+mod nbd;
 mod pace;
 mod refusals;
+mod ring;
 mod serve;
 mod spec;
 mod store;
@@ -27,7 +31,8 @@ pub use door::{Door, Request};
 pub use drive::{Departure, Drive, Power};
 pub use fate::{Cut, Durability, Fate};
 pub use floor::idle_latencies;
-pub use refusals::refusals;
+pub use nbd::nbd_latency;
+pub use refusals::{refusals, unserved};
 pub use serve::serve;
 pub use spec::ServeSpec;
 pub use store::{PAGE, Store};

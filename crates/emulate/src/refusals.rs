@@ -54,7 +54,7 @@ fn unnamed_losses(spec: &RunSpec) -> Vec<Refusal> {
 }
 
 /// Return the part of a stack that is not served yet, by its key, with the remedy.
-fn unserved(node: &Node) -> Option<(&'static str, &'static str)> {
+pub fn unserved(node: &Node) -> Option<(&'static str, &'static str)> {
     match node {
         Node::Device { .. } => None,
         Node::Replica { .. } => {

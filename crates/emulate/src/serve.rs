@@ -9,20 +9,21 @@ use crate::clock;
 use crate::control::{self, Message};
 use crate::door::{Door, Request};
 use crate::drive::{Departure, Drive, Power};
-use crate::fuse::{Fuse, Offer};
+use crate::fuse::Fuse;
 use crate::lateness::Lateness;
+use crate::members::Members;
+use crate::nbd::Nbd;
 use crate::pace::{Pacer, Step};
 use crate::spec::ServeSpec;
 use crate::store::Store;
 use serde_json::json;
 use std::os::fd::RawFd;
 use tameshi_base::Nanos;
-use tameshi_sim::faults::Rebuilt;
 
 /// Most lost ranges in an answer.
 const RANGES: usize = 500;
 
-/// Serve a drive on its mount until the mount or the owner is gone.
+/// Serve a drive on its mount, or by NBD, until the mount or the owner is gone.
 ///
 /// The owner sends control messages over `control`, a socket of packets. This thread becomes a
 /// real-time thread where the kernel allows it.
@@ -38,9 +39,21 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         drive.forget_writes();
     }
     drive.switch(Power::Bypass);
-    let offer = Offer { bytes, trims: spec.takes_trims() };
-    let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)
-        .map_err(|error| failed("mount of the drive through /dev/fuse", error))?;
+    let offer = spec.offer(bytes);
+    match &spec.nbd {
+        None => {
+            let door = Fuse::mount(&spec.path, &spec.source, offer, !spec.plain, control)
+                .map_err(|error| failed("mount of the drive through /dev/fuse", error))?;
+            run(spec, drive, door, control)
+        }
+        Some(address) => {
+            let door = Nbd::listen(address, offer, control).map_err(|error| failed(address, error))?;
+            run(spec, drive, door, control)
+        }
+    }
+}
+
+fn run<D: Door>(spec: &ServeSpec, drive: Drive, door: D, control: RawFd) -> Result<(), String> {
     let mut server = Server {
         drive,
         door,
@@ -50,16 +63,16 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         t0: clock::now(),
         offset: 0,
         is_taught: spec.is_taught(),
-        rebuilt: Vec::new(),
+        members: Members::default(),
         arrivals: Vec::with_capacity(512),
         departures: Vec::with_capacity(512),
     };
-    server.run().map_err(|error| failed("serving the drive", error))
+    server.run().map_err(|error| format!("serving the drive: {error}"))
 }
 
-struct Server {
+struct Server<D> {
     drive: Drive,
-    door: Fuse,
+    door: D,
     lateness: Lateness,
     pacer: Pacer,
     control: RawFd,
@@ -69,13 +82,12 @@ struct Server {
     offset: Nanos,
     /// The model has yet to learn what was stored without it.
     is_taught: bool,
-    /// Rebuilds that have ended.
-    rebuilt: Vec<serde_json::Value>,
+    members: Members,
     arrivals: Vec<Request>,
     departures: Vec<Departure>,
 }
 
-impl Server {
+impl<D: Door> Server<D> {
     fn run(&mut self) -> std::io::Result<()> {
         while !self.door.is_closed() {
             let any = self.round()?;
@@ -157,17 +169,22 @@ impl Server {
                         self.t0 = self.t0.min(clock::now().saturating_sub(reached));
                     }
                     self.drive.switch(Power::On);
+                    self.door.switch(true)?;
                     json!({})
                 }
                 Message::Cut => self.cut()?,
                 Message::Fail(member) => {
                     let was_alive = self.drive.fail(member, clock::now() - self.t0, &mut self.departures);
+                    self.members.failed(member.filter(|_| was_alive));
                     self.depart()?;
                     json!({ "was_alive": was_alive })
                 }
                 Message::Replace(member) => {
                     let replaced = self.drive.replace(member, clock::now() - self.t0, &mut self.departures);
                     self.depart()?;
+                    if replaced.is_ok() {
+                        self.members.replaced(member, &self.drive);
+                    }
                     json!({ "missed": replaced.err() })
                 }
             };
@@ -181,6 +198,7 @@ impl Server {
         let mut cut = self.drive.cut(clock::now() - self.t0, &mut self.departures);
         self.depart()?;
         self.door.submit()?;
+        self.door.switch(false)?;
         let count = cut.ranges.len();
         cut.ranges.truncate(RANGES);
         let mut answer = serde_json::to_value(&cut)?;
@@ -189,15 +207,11 @@ impl Server {
     }
 
     fn status(&mut self) -> serde_json::Value {
-        while let Some(rebuilt) = self.drive.take_rebuilt() {
-            let Rebuilt { at, since, drive, bytes, .. } = rebuilt;
-            let ended = json!({ "at_ns": at + self.t0, "for_ns": at - since, "member": drive, "bytes": bytes });
-            self.rebuilt.push(ended);
-        }
+        let members = self.members.as_json(&mut self.drive, self.t0);
         let (store, granted) = (self.drive.store(), self.pacer.granted);
         json!({
             "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
-            "door": if self.door.is_over_ring() { "ring" } else { "plain" },
+            "door": self.door.name(),
             "elapsed_ns": clock::now() - self.t0,
             "offset_ns": self.offset,
             "capacity_bytes": store.capacity_bytes(),
@@ -208,7 +222,7 @@ impl Server {
             "refused_writes": self.drive.refused_writes(),
             "tail_ns": self.pacer.tail(),
             "real_time": granted.fifo, "processors_awake": granted.awake, "memory_locked": granted.locked,
-            "rebuilt": self.rebuilt,
+            "members": members,
             "operations": self.lateness.as_json(),
         })
     }

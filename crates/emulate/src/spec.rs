@@ -1,5 +1,6 @@
 //! Settings of a served drive, as Python sends them.
 
+use crate::door::Offer;
 use crate::fate::Durability;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub struct ServeSpec {
     /// Bytes that the run uses of its storage.
     #[serde(default)]
     pub run_bytes: u64,
-    /// Bytes to serve at most. Flash by itself is scaled down to them; another drive ends there.
+    /// Bytes to serve at most, from the start of the drive.
     pub size_bytes: u64,
     /// Most bytes of memory that stored data may take.
     pub memory_bytes: u64,
@@ -37,6 +38,12 @@ pub struct ServeSpec {
     pub seed: u64,
     /// The drive acknowledges flushes at once, and does nothing.
     pub ignores_flush: bool,
+    /// The drive has to be flushed.
+    #[serde(default)]
+    pub takes_flushes: bool,
+    /// Address to serve by NBD, instead of a mount: `unix:PATH` or `IP:PORT`.
+    #[serde(default)]
+    pub nbd: Option<String>,
     /// File to mount the drive on.
     pub path: PathBuf,
     /// Name of the mount in the kernel's table.
@@ -52,12 +59,18 @@ impl ServeSpec {
         !matches!(self.node.drive().1, profile::Device::Hdd(_))
     }
 
+    /// Return the properties that users of the drive see; `bytes` are served.
+    pub(crate) fn offer(&self, bytes: u64) -> Offer {
+        let is_rotational = matches!(self.node.drive().1, profile::Device::Hdd(_));
+        Offer { bytes, trims: self.takes_trims(), flushes: self.takes_flushes, is_rotational }
+    }
+
     /// Return whether data that are stored without the model have yet to be written to it: those of
-    /// a run's flash that was never written before.
+    /// flash that was never written before.
     #[must_use]
     pub fn is_taught(&self) -> bool {
         let never = |flash: &profile::FlashProfile| flash.simulated.written == profile::Written::Never;
-        self.storage.is_some() && matches!(self.node.drive().1, profile::Device::Flash(flash) if never(flash))
+        matches!(self.node.drive().1, profile::Device::Flash(flash) if never(flash))
     }
 
     /// Build the device; return it with the bytes that it serves and its promises.
@@ -67,7 +80,7 @@ impl ServeSpec {
     pub fn build(&self) -> Result<(Device, u64, Durability), String> {
         let (node, seeds) = match &self.storage {
             Some(name) => (self.in_use(), SeedPath::new(self.seed, name)),
-            None => (self.scaled()?, SeedPath::default()),
+            None => (self.node.clone(), SeedPath::default()),
         };
         let device = if self.fails { stack::watched(&node, &seeds)? } else { stack::placed(&node, &seeds)? };
         let bytes = node.capacity().0.min(self.size_bytes) / SECTOR * SECTOR;
@@ -87,15 +100,5 @@ impl ServeSpec {
             }
         }
         node
-    }
-
-    /// Return the node with its flash scaled down to the bytes to serve.
-    fn scaled(&self) -> Result<Node, String> {
-        let mut node = self.node.clone();
-        let scale = node.capacity().0.div_ceil(self.size_bytes.max(1));
-        if let profile::Device::Flash(flash) = node.drive_mut() {
-            flash.simulated.scale = u32::try_from(scale).map_err(|_| "the size is too small for this drive")?;
-        }
-        Ok(node)
     }
 }

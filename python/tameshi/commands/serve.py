@@ -6,19 +6,21 @@ import json
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.live import Live
 from rich.text import Text
 
-from tameshi import devices, serve
+from tameshi import serve
+from tameshi.commands import serve_options as options
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
+from tameshi.commands.serve_target import WRITTEN, State, find_target
 from tameshi.core import compiled
-from tameshi.core.errors import BadInput
+from tameshi.core.errors import BadInput, RunFailed
 from tameshi.serve import plans
+from tameshi.serve.addresses import parse_address
 
 PLAIN_SECONDS = 10
 """Seconds from one status line to the next, off a terminal."""
@@ -28,67 +30,56 @@ app = typer.Typer(add_completion=False)
 
 @app.command(context_settings={"ignore_unknown_options": False})
 def serve_command(
-    profile: Annotated[
-        str, typer.Argument(help="Name or file of a drive's profile; or ctl, for a message.")
-    ],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(help="Command on the drive, after --; or the message: cut, status, reset."),
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option("--size", help="Bytes to serve. [default: 64 GiB; a disk whole]")
-    ] = None,
-    at: Annotated[
-        Path | None, typer.Option("--at", help="Mount point: an empty or a new directory.")
-    ] = None,
-    only_block: Annotated[
-        bool, typer.Option("--block", help="Make a block device without a file system.")
-    ] = False,
-    fs: Annotated[str, typer.Option("--fs", help="File system: xfs or ext4.")] = "xfs",
-    memory: Annotated[
-        str | None,
-        typer.Option(help="Most memory for the drive's data. [default: half of what is free]"),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of what power cuts take.")] = 1,
-    lie: Annotated[
-        list[str] | None, typer.Option("--lie", help="Promise that the drive breaks: flush.")
-    ] = None,
-    without_capacitor: Annotated[
-        bool,
-        typer.Option("--without-capacitor", help="Serve a flash drive without its capacitor."),
-    ] = False,
-    plain_fuse: Annotated[
-        bool, typer.Option("--plain-fuse", help="Use plain FUSE even if the kernel has its ring.")
-    ] = False,
-    drive: Annotated[
-        str | None, typer.Option("--drive", help="Name of the served drive, with ctl.")
-    ] = None,
+    target: options.Target,
+    words: options.Words = None,
+    size: options.Size = None,
+    at: options.At = None,
+    only_block: options.OnlyBlock = False,
+    nbd: options.Nbd = None,
+    fs: options.Fs = "xfs",
+    memory: options.Memory = None,
+    written: options.Written = None,
+    age: options.Age = None,
+    seed: options.Seed = 1,
+    lie: options.Lie = None,
+    without_capacitor: options.WithoutCapacitor = False,
+    plain_fuse: options.PlainFuse = False,
+    drive: options.Drive = None,
 ) -> None:
     """Serve a simulated drive as a real block device, and cut its power."""
-    if profile == "ctl":
+    if target == "ctl":
         return _send(words or [], drive)
     check_word("--fs", fs, list(serve.FILE_SYSTEMS))
     plans.check_lies(lie or [])
+    if written is not None:
+        check_word("--written", written, list(WRITTEN))
     if only_block and at:
         raise BadInput("a block device has no mount point", where="--at", found=str(at))
-    if devices.find_array(profile):
-        raise BadInput("arrays cannot be served yet", where="serve", found=profile)
-    found = devices.find(profile, "serve")
-    device = compiled.device_profile(*found.file)["device"]
-    if without_capacitor:
-        device = plans.without_capacitor(device)
-    asked = compiled.size_bytes(size) if size else None
+    if nbd and (at or only_block or plain_fuse):
+        option = "--at" if at else "--block" if only_block else "--plain-fuse"
+        raise BadInput("by NBD there is no mount and no block device", where=option)
+    found = find_target(
+        target,
+        _bytes(size, "--size") if size else None,
+        plans.DEFAULT_BYTES,
+        State(written, age or []),
+        capacitor=not without_capacitor,
+    )
     plan = serve.ServePlan(
-        profile=profile,
+        profile=found.name,
         description=found.description,
-        node={"device": {"profile": profile, "device": device}},
+        node=found.node,
         capacity_bytes=found.capacity_bytes,
-        size_bytes=plans.size_of(asked, found.model, found.capacity_bytes),
-        memory_bytes=(compiled.size_bytes(memory) if memory else plans.default_memory()),
+        size_bytes=found.size_bytes,
+        drives=found.drives,
+        is_volatile=found.is_volatile,
+        fails=found.drives > 1,
+        memory_bytes=_bytes(memory, "--memory") if memory else plans.default_memory(),
         seed=seed,
         lies=tuple(lie or ()),
         at=at,
-        file_system=None if only_block else fs,
+        file_system=None if only_block or nbd else fs,
+        nbd=parse_address(nbd) if nbd else None,
         command=tuple(words or ()),
         plain=plain_fuse,
     )
@@ -96,12 +87,22 @@ def serve_command(
     raise typer.Exit(_serve(plan))
 
 
+def _bytes(text: str, option: str) -> int:
+    """Return the bytes of an option's size; raise `BadInput` for none."""
+    try:
+        return compiled.size_bytes(text)
+    except RunFailed as error:
+        accepted = ["a size such as 8GiB"]
+        raise BadInput(error.message, where=option, found=text, accepted=accepted) from None
+
+
 def _send(words: list[str], drive: str | None) -> None:
     answer = serve.ask_session(words, drive)
-    if words == ["cut"]:
-        OUT.print(serve.cut_text(answer), soft_wrap=True, highlight=False)
-    else:
+    if words[0] in ("status", "reset"):
         typer.echo(json.dumps(answer, indent=2))
+    else:
+        text = serve.cut_text(answer) if words == ["cut"] else serve.member_text(words, answer)
+        OUT.print(text, soft_wrap=True, highlight=False)
 
 
 def _serve(plan: serve.ServePlan) -> int:
@@ -109,7 +110,7 @@ def _serve(plan: serve.ServePlan) -> int:
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
         told = serve.drive_text(plan, session.drive.status(), session.drive.places)
-        for line in [*told, *serve.shortfalls(session.set_up_status)]:
+        for line in [*told, *serve.floor_warnings(plan, session.drive.offset_ns)]:
             ERR.print(line, soft_wrap=True, highlight=False)
         if not plan.command:
             message = f"cut its power: tameshi serve ctl cut --drive {session.name}"

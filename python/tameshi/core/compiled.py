@@ -150,6 +150,22 @@ def size_bytes(size: str) -> int:
         return int(_tameshi.size_bytes(size))
 
 
+def served_storage(
+    file: str, text: str, profiles: Profiles, *, most_bytes: int, **wanted: str | int | None
+) -> dict[str, Any]:
+    """Resolve a storage of a file's text as a drive to serve; raise `StudyError`.
+
+    `wanted`: its `name` and `size_bytes`, if not those of the file. Returns `storage` with `name`,
+    `node`, `size_bytes` and `capacity_bytes`; the number of `drives`; `is_volatile`.
+    """
+    request = {"most_bytes": most_bytes, **wanted}
+    with _translated():
+        answer = _tameshi.served_storage(
+            file, text, json.dumps(request), {kind: list(of) for kind, of in profiles.items()}
+        )
+    return dict(json.loads(answer))
+
+
 def serve_drive(spec: str, control_fd: int) -> None:
     """Serve a drive in this thread until its mount or its owner is gone."""
     with _translated():
@@ -160,6 +176,12 @@ def path_latency(fd: int, reads: int) -> int:
     """Return the median time of a read of 4 KiB at the start of an open device, in ns."""
     with _translated():
         return int(_tameshi.path_latency(fd, reads))
+
+
+def nbd_latency(address: str, reads: int) -> int:
+    """Return the median time of a read of 4 KiB at the start of a drive served by NBD, in ns."""
+    with _translated():
+        return int(_tameshi.nbd_latency(address, reads))
 
 
 def idle_latencies(node: Mapping[str, Any]) -> dict[str, int]:

@@ -81,7 +81,7 @@ class Drives:
         end_ns = time.monotonic_ns() - self._t0_ns
         for name, drive in self._drives.items():
             status = drive.status()
-            for rebuilt in status["rebuilt"]:
+            for rebuilt in status["members"]["rebuilt"]:
                 at_ns = rebuilt.pop("at_ns") - self._t0_ns
                 append_event(self._folder, at_ns, "rebuilt", storage=name, **rebuilt)
             status["kernel_ns"] = _spent(self._kernels[name], _kernel_times(drive))

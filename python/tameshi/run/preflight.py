@@ -14,7 +14,8 @@ from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
-from tameshi.run.served_storages import check_served, described
+from tameshi.run.served_storages import check_served
+from tameshi.serve.nodes import described
 from tameshi.servers.placement import (
     ROLES,
     Place,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Plan, RunSpec, Verify
+from tameshi.serve.nodes import described, profile_of
 from tameshi.serve.plans import LEAST_BYTES, ServePlan, check_plan, default_memory
 from tameshi.servers.placement import roles_of, volume_bytes
 
@@ -59,21 +59,6 @@ def verifies(run: RunSpec, name: str) -> bool:
     """Return whether a stream checks what it reads from a storage."""
     streams = [s for phase in run.phases for s in phase.streams if s.storage == name]
     return any((s.stream.verify or Verify.off) is not Verify.off for s in streams)
-
-
-def profile_of(node: dict[str, Any]) -> str:
-    """Return the name of the drives' profile."""
-    ((kind, inner),) = node.items()
-    return str(inner["profile"]) if kind == "device" else profile_of(inner["of"])
-
-
-def described(node: dict[str, Any]) -> str:
-    """Return a phrase on a stack: `raid10 of 6 sas-15k-146gb`."""
-    ((kind, inner),) = node.items()
-    if kind == "device":
-        return str(inner["profile"])
-    members = f"{inner['members']} " if "members" in inner else ""
-    return f"{kind} of {members}{described(inner['of'])}"
 
 
 def check_served(plan: Plan, running: Sequence[str]) -> None:

@@ -1,15 +1,22 @@
 """Served drives: a simulated drive as a real block device, by hand.
 
-`Session` serves one drive: a server process with the drive's bytes and model, a loop device, a file
-system, and a control socket. `sweep_all` removes what a killed session left. Everything is under
-`/run/tameshi/NAME`; no other file or device is written.
+`Session` serves one drive or stack of drives: a server process with the bytes and the model, a loop
+device, a file system, and a control socket. `sweep_all` removes what a killed session left.
+Everything is under `/run/tameshi/NAME`; no other file or device is written.
 """
 
 from tameshi.serve.control import ask_session, sessions
 from tameshi.serve.drive import ServedDrive
 from tameshi.serve.plans import FILE_SYSTEMS, ServePlan
 from tameshi.serve.session import Session
-from tameshi.serve.show import cut_text, drive_text, shortfalls, status_line
+from tameshi.serve.show import (
+    cut_text,
+    drive_text,
+    floor_warnings,
+    member_text,
+    shortfalls,
+    status_line,
+)
 from tameshi.serve.sweep import sweep_all
 
 __all__ = [
@@ -20,6 +27,8 @@ __all__ = [
     "ask_session",
     "cut_text",
     "drive_text",
+    "floor_warnings",
+    "member_text",
     "sessions",
     "shortfalls",
     "status_line",

@@ -12,7 +12,8 @@ from typing import Any
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.serve.state import State, is_alive, states
 
-WORDS = ("cut", "status", "reset")
+WORDS = {"cut": 0, "fail": 1, "replace": 1, "status": 0, "reset": 0}
+"""Messages, and the members that each names."""
 SECONDS = 180.0
 """Limit of an answer: a cut ends with the file system's recovery."""
 CLIENT_SECONDS = 5.0
@@ -48,7 +49,7 @@ class ControlSocket:
         try:
             return self._obey(message)
         except RunFailed as error:
-            return {"error": str(error)}
+            return {"error": error.message}
 
     def close(self) -> None:
         """Stop listening."""
@@ -63,8 +64,7 @@ def sessions() -> list[State]:
 def ask_session(words: Sequence[str], name: str | None = None) -> dict[str, Any]:
     """Send a message to a session, by default the only one; return its answer."""
     message = " ".join(words)
-    if message not in WORDS:
-        raise BadInput("unknown message", where="serve ctl", found=message, accepted=WORDS)
+    check_message(words)
     running = sessions()
     chosen = [state for state in running if name in (None, state.name)]
     if len(chosen) != 1:
@@ -89,3 +89,12 @@ def ask_session(words: Sequence[str], name: str | None = None) -> dict[str, Any]
     if "error" in found:
         raise RunFailed(str(found["error"]))
     return found
+
+
+def check_message(words: Sequence[str]) -> None:
+    """Raise `BadInput` for what is no message."""
+    word, *members = words or [""]
+    if len(members) == WORDS.get(word) and all(member.isdecimal() for member in members):
+        return
+    accepted = [f"{known} MEMBER" if count else known for known, count in WORDS.items()]
+    raise BadInput("unknown message", where="serve ctl", found=" ".join(words), accepted=accepted)

@@ -82,7 +82,8 @@ class ServedDrive:
     @property
     def places(self) -> dict[str, Path]:
         """Return the paths of the drive, by kind."""
-        named = {"device": self.node, "mounted on": self.point, "file": self.state.drive}
+        file = None if self.plan.nbd else self.state.drive
+        named = {"device": self.node, "mounted on": self.point, "file": file}
         return {kind: path for kind, path in named.items() if path}
 
     def ask(self, message: str) -> dict[str, Any]:
@@ -95,11 +96,22 @@ class ServedDrive:
         return self.ask("status")
 
     def _attach(self) -> None:
+        """Make the drive's block device; by NBD, note the socket."""
+        address = self.plan.nbd
+        if address:
+            if address.path:
+                inode = os.lstat(address.path).st_ino
+                self.state = self.state.changed(socket=(str(address.path), inode))
+            return
         self.node = block.attach(self.state.drive, self.plan)
         self.state = self.state.changed(node=str(self.node))
 
     def switch_on(self) -> None:
-        """Measure the path through the block device, and switch the model on."""
+        """Measure the path through the block device or socket, and switch the model on."""
+        if self.plan.nbd:
+            self.offset_ns = compiled.nbd_latency(self.plan.nbd.text, CALIBRATION_READS)
+            self.ask(f"on {self.offset_ns}")
+            return
         assert self.node
         fd = os.open(self.node, os.O_RDONLY | os.O_DIRECT)
         try:
@@ -148,7 +160,11 @@ class ServedDrive:
         they close their files by themselves.
         """
         point, node = self.point, self.node
-        assert node
+        if not node:
+            # Clients of NBD have lost their connections, and may come again.
+            self.ask(f"on {self.offset_ns}")
+            self._attach()
+            return {}
         if point:
             file_system.cut_off(point, kill=kill)
             self.point = None

@@ -15,6 +15,8 @@ from tameshi.core.environment import mounts
 from tameshi.core.errors import BadInput, GuardRefusal
 from tameshi.core.memory_group import memory_group
 from tameshi.guard import size_text
+from tameshi.serve.addresses import NbdAddress
+from tameshi.serve.nodes import Node, drive_in, has_volatile_cache
 from tameshi.serve.tools import require_tool
 
 FILE_SYSTEMS = {"xfs": "xfsprogs", "ext4": "e2fsprogs"}
@@ -34,15 +36,16 @@ MEMORY_SHARE = 0.5
 class ServePlan:
     """Drive to serve and where.
 
-    `node` is the drive or stack of drives, as in a run's spec. `storage`: the run's storage that it
-    is. `fails`: members fail. `forgets`: no data are kept. `at`: mount point; None for one of
-    Tameshi's own. `file_system` None: only a block device. `command`: program to run on the drive,
-    privately.
+    `node` is the drive or stack of drives, as in a run's spec, of `drives` drives. `storage`: the
+    run's storage that it is. `fails`: members fail. `forgets`: no data are kept. `is_volatile`: by
+    the model, acknowledged data may be in volatile memory. `at`: mount point; None for one of
+    Tameshi's own. `file_system` None: only a block device. `nbd`: address to serve instead of a
+    block device. `command`: program to run on the drive, privately.
     """
 
     profile: str
     description: str
-    node: Mapping[str, Any]
+    node: Node
     capacity_bytes: int
     size_bytes: int
     memory_bytes: int
@@ -55,6 +58,9 @@ class ServePlan:
     storage: str | None = None
     fails: bool = False
     forgets: bool = False
+    nbd: NbdAddress | None = None
+    drives: int = 1
+    is_volatile: bool = False
 
     @property
     def model(self) -> str:
@@ -110,22 +116,9 @@ class ServePlan:
             "path": str(folder / "drive"),
             "source": source,
             "plain": self.plain,
+            "takes_flushes": self.takes_flushes,
+            "nbd": self.nbd.text if self.nbd else None,
         }
-
-
-def drive_in(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the drive that a stack is made of, as `{model: values}`."""
-    ((kind, inner),) = node.items()
-    return dict(inner["device"]) if kind == "device" else drive_in(inner["of"])
-
-
-def has_volatile_cache(node: Mapping[str, Any]) -> bool:
-    """Return whether a controller's cache in the stack loses its content at a power cut."""
-    ((kind, inner),) = node.items()
-    if kind == "device":
-        return False
-    volatile = kind == "cache" and inner["cache"]["kind"] == "volatile"
-    return volatile or has_volatile_cache(inner["of"])
 
 
 def available_bytes() -> int:
@@ -137,7 +130,8 @@ def available_bytes() -> int:
 
 def check_plan(plan: ServePlan) -> None:
     """Raise `BadInput` or `GuardRefusal` for what cannot be served here."""
-    require_rights()
+    if plan.nbd is None:
+        require_rights()
     if plan.size_bytes < LEAST_BYTES and (plan.file_system or plan.storage is None):
         raise BadInput(
             "a served drive is too small for a file system",
@@ -152,7 +146,8 @@ def check_plan(plan: ServePlan) -> None:
             found=size_text(plan.memory_bytes),
             accepted=[f"up to {size_text(available_bytes())}"],
         )
-    require_tool("losetup", "mount")
+    if plan.nbd is None:
+        require_tool("losetup", "mount")
     if plan.file_system:
         require_tool(f"mkfs.{plan.file_system}", FILE_SYSTEMS[plan.file_system])
         require_tool("mount", "mount")
@@ -206,29 +201,9 @@ def _no_mount_point(path: Path, found: str) -> GuardRefusal:
     )
 
 
-def size_of(asked: int | None, model: str, capacity_bytes: int) -> int:
-    """Return the bytes to serve: a disk whole, another drive up to the default."""
-    if asked is not None:
-        return min(asked, capacity_bytes)
-    return capacity_bytes if model == "hdd" else min(capacity_bytes, DEFAULT_BYTES)
-
-
 def default_memory() -> int:
     """Return the memory that stored data may take by default."""
     return int(available_bytes() * MEMORY_SHARE)
-
-
-def without_capacitor(device: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a flash drive without power-loss protection; raise `BadInput` for any other."""
-    buffer = device.get("flash", {}).get("buffer", {})
-    if not buffer.get("power_loss_protection"):
-        raise BadInput(
-            "this drive has no capacitor",
-            where="--without-capacitor",
-            accepted=["a flash drive with power-loss protection"],
-        )
-    kept = {key: value for key, value in buffer.items() if key != "power_loss_protection"}
-    return {"flash": {**device["flash"], "buffer": kept}}
 
 
 def check_lies(lies: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tameshi.serve.control import ControlSocket
 from tameshi.serve.drive import ServedDrive
+from tameshi.serve.faults import change_member, refuse_unnamed_losses
 from tameshi.serve.kernel import become_subreaper, enter_private_namespace
 from tameshi.serve.plans import ServePlan
 from tameshi.serve.users import kill_all, started
@@ -27,14 +28,13 @@ class Session:
         self.plan = plan
         name = f"{Path(plan.profile).stem}-{os.getpid()}"
         self.drive = ServedDrive(plan, name, private=bool(plan.command))
-        self.set_up_status: dict[str, Any] = {}
         self.command: subprocess.Popen[bytes] | None = None
         self.control: ControlSocket | None = None
         self._stopped = False
 
     def __enter__(self) -> Session:
         """Serve the drive, attach it and mount it."""
-        if self.plan.command:
+        if self.plan.command and not self.plan.nbd:
             enter_private_namespace()
         become_subreaper()
         for stopping in (signal.SIGTERM, signal.SIGHUP):
@@ -42,10 +42,11 @@ class Session:
         self.drive.__enter__()
         try:
             self.control = ControlSocket(self.drive.state.control, self.obey)
-            self.drive.switch_on()
             if self.plan.file_system:
+                # Without the model: trims of a whole drive would undo its declared state.
                 self.drive.make_file_system()
-            self.set_up_status = self.drive.status()
+                self.drive.settle()
+            self.drive.switch_on()
             self.drive.ask("reset")
         except BaseException:
             self.__exit__()
@@ -66,8 +67,12 @@ class Session:
 
     def obey(self, message: str) -> Mapping[str, Any]:
         """Answer a control message."""
-        if message != "cut":
+        word, *arguments = message.split() or [""]
+        if word in ("fail", "replace"):
+            return change_member(self.drive, word, int(arguments[0]))
+        if word != "cut":
             return self.drive.ask(message)
+        refuse_unnamed_losses(self.plan)
         cut = self.drive.cut()
         self._reap()
         return cut
@@ -103,7 +108,8 @@ class Session:
         signal.signal(signal.SIGINT, lambda *_: None)
         places = {
             "TAMESHI_DRIVE": self.name,
-            "TAMESHI_DEVICE": str(self.drive.node),
+            **({"TAMESHI_DEVICE": str(self.drive.node)} if self.drive.node else {}),
+            **({"TAMESHI_NBD": self.plan.nbd.uri} if self.plan.nbd else {}),
             **({"TAMESHI_MOUNT": str(self.drive.point)} if self.drive.point else {}),
         }
         self.command = subprocess.Popen(

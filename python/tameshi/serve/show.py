@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tameshi.core import compiled
 from tameshi.core.units import format_value
 from tameshi.guard import size_text
 from tameshi.serve.plans import ServePlan
@@ -23,7 +24,9 @@ def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, 
     of = "" if status["capacity_bytes"] >= plan.capacity_bytes // 512 * 512 else f" of {whole}"
     lines = [f"{plan.profile}: {size}{of}, {plan.description}"]
     lines += [f"{kind}: {path}" for kind, path in places.items()]
-    door = {"ring": "FUSE over io_uring", "plain": "plain FUSE"}[status["door"]]
+    if plan.nbd:
+        lines.append(f"address: {plan.nbd.uri}")
+    door = {"ring": "FUSE over io_uring", "plain": "plain FUSE", "nbd": "NBD"}[status["door"]]
     offset = format_value("latency", status["offset_ns"])
     lines.append(f"path: {door}; its {offset} per request are taken off the modelled latencies")
     return [*lines, *warnings(plan, status)]
@@ -34,10 +37,27 @@ def warnings(plan: ServePlan, status: Mapping[str, Any]) -> list[str]:
     found = []
     if plan.lies:
         found.append("warning: this drive acknowledges flushes at once, and ignores them")
+    if plan.nbd and not plan.nbd.is_local:
+        found.append(
+            "warning: any machine that reaches this address may change the data; NBD is open"
+        )
     if not status["real_time"]:
         found.append("warning: no real-time priority: latencies exceed the model's under load")
     if not status["processors_awake"]:
         found.append("warning: idle processors sleep: each request takes some 40 µs more")
+    return found
+
+
+def floor_warnings(plan: ServePlan, offset_ns: int) -> list[str]:
+    """Return a warning for each operation that an idle drive does faster than the path."""
+    found = []
+    for kind, modelled_ns in compiled.idle_latencies(plan.node).items():
+        if modelled_ns < offset_ns and (kind != "flush" or plan.takes_flushes):
+            modelled, floor = (format_value("latency", time) for time in (modelled_ns, offset_ns))
+            found.append(
+                f"warning: this drive is too fast for the path: a {kind} of 4 KiB takes "
+                f"{modelled} by its model, and {floor} here"
+            )
     return found
 
 
@@ -73,7 +93,7 @@ def status_line(now: Mapping[str, Any], before: Mapping[str, Any] | None = None)
             text += f" | {kind} {modelled} modelled, {met} met, late p99 {late}"
     memory = f"{size_text(now['used_bytes'])} of {size_text(now['limit_bytes'])} memory"
     refused = f", {now['refused_writes']} writes refused" if now["refused_writes"] else ""
-    return f"{text} | {memory}{refused}"
+    return " | ".join(filter(None, (text, f"{memory}{refused}", members_text(now["members"]))))
 
 
 def _since(
@@ -81,6 +101,30 @@ def _since(
 ) -> float:
     earlier = before["operations"][kind][figure] if before else 0
     return float(max(now["operations"][kind][figure] - earlier, 0))
+
+
+def members_text(members: Mapping[str, Any]) -> str:
+    """Return a phrase on failed members and rebuilds under way; empty if all is well."""
+    named = {kind: ", ".join(map(str, members[kind])) for kind in ("failed", "rebuilding")}
+    parts = [f"failed: {named['failed']}"] if members["failed"] else []
+    if members["rebuilding"]:
+        written = size_text(members["written_bytes"])
+        parts.append(f"rebuilding: {named['rebuilding']} ({written} written)")
+    if members["is_broken"]:
+        parts.append("data lost")
+    return ", ".join(parts)
+
+
+def member_text(words: Sequence[str], members: Mapping[str, Any]) -> str:
+    """Return a sentence on a failure or a replacement, with the states of all members."""
+    word, member = words
+    if word == "replace":
+        then = "its rebuild has begun; `tameshi serve ctl status` shows it"
+    elif members["is_broken"]:
+        then = "too few members are left: all requests fail"
+    else:
+        then = "the others continue"
+    return f"member {member} {'replaced' if word == 'replace' else 'failed'}; {then}"
 
 
 def cut_text(cut: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ class State:
     """Processes, mounts and device of one drive.
 
     `owner` and `server` are a process and its start time. `made_mount_point`: the directory is
-    Tameshi's to remove.
+    Tameshi's to remove. `socket`: path and inode of a Unix socket of NBD.
     """
 
     name: str
@@ -31,6 +31,7 @@ class State:
     node: str | None = None
     mount_point: str | None = None
     made_mount_point: bool = False
+    socket: tuple[str, int] | None = None
 
     @property
     def folder(self) -> Path:
@@ -82,6 +83,6 @@ def states() -> Iterator[State]:
             fields = json.loads((ROOT / name / "state.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        for process in ("owner", "server"):
-            fields[process] = tuple(fields[process]) if fields[process] else None
+        for pair in ("owner", "server", "socket"):
+            fields[pair] = tuple(fields[pair]) if fields.get(pair) else None
         yield State(**fields)

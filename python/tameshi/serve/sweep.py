@@ -46,6 +46,11 @@ def sweep(state: State, spared: int | None = None) -> None:
     if state.made_mount_point and state.mount_point:
         with suppress(OSError):
             os.rmdir(state.mount_point)
+    if state.socket:
+        path, inode = state.socket
+        with suppress(OSError):
+            if os.lstat(path).st_ino == inode:
+                os.unlink(path)
     with suppress(FileNotFoundError):
         guard.remove_folder(state.folder)
 

@@ -136,7 +136,7 @@ def plan(
         exact=exact,
         bound_events=sorted(bound_events),
         cells=cells,
-        profiles={kind: _profiles(study, kind) for kind in PROFILE_KINDS},
+        profiles=profiles_of(study),
     )
 
 
@@ -148,6 +148,11 @@ def refusals(planned: Plan) -> list[StudyError]:
         error = {"kind": "unsupported", "did_you_mean": None, **fields}
         found.append(StudyError(refusal.text, error))
     return found
+
+
+def profiles_of(study: StudyFile) -> dict[str, list[tuple[str, str, str]]]:
+    """Return all profiles that a study may name, by kind."""
+    return {kind: _profiles(study, kind) for kind in PROFILE_KINDS}
 
 
 def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:

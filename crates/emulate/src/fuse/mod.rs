@@ -7,13 +7,12 @@ mod abi;
 mod entries;
 mod mount;
 mod plain;
-mod ring;
 
-use crate::door::{Door, Request};
+use crate::door::{Door, Offer, Request};
+use crate::ring::Ring;
 use abi::opcode;
 use entries::Entries;
 use plain::Plain;
-use ring::{Event, Ring};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
@@ -23,6 +22,9 @@ use tameshi_base::{CommandKind, Nanos};
 const MAX_TRANSFER: u32 = 256 << 10;
 /// Tags of plain requests; smaller ones are entries of the ring.
 const PLAIN: u32 = 1 << 31;
+/// Tokens of the ring: polls of /dev/fuse and of the control socket; others are numbers of entries.
+const READABLE: u64 = u64::MAX;
+const CONTROL: u64 = u64::MAX - 1;
 
 /// Request of the kernel, decoded.
 enum Asked {
@@ -32,14 +34,6 @@ enum Asked {
     Answered(Result<Answer, i32>),
     /// No answer.
     Silent,
-}
-
-/// Properties of the drive that the kernel sees.
-#[derive(Clone, Copy)]
-pub(crate) struct Offer {
-    pub bytes: u64,
-    /// The drive takes trims.
-    pub trims: bool,
 }
 
 /// Arguments of an answer.
@@ -98,31 +92,26 @@ impl Fuse {
         })
     }
 
-    /// Return whether requests come over the kernel's ring.
-    pub(crate) fn is_over_ring(&self) -> bool {
-        self.entries.is_some()
-    }
-
     /// Poll the descriptors that are not polled.
     fn arm(&mut self) -> io::Result<()> {
         if !self.is_polling && !self.is_readable {
-            self.ring.poll(self.fd.as_raw_fd(), Event::Readable)?;
+            self.ring.poll(self.fd.as_raw_fd(), libc::POLLIN, READABLE)?;
             self.is_polling = true;
         }
         if !self.control_polling && !self.control_ready {
-            self.ring.poll(self.control, Event::Control)?;
+            self.ring.poll(self.control, libc::POLLIN, CONTROL)?;
             self.control_polling = true;
         }
         Ok(())
     }
 
     fn reap(&mut self, arrivals: &mut Vec<Request>) -> io::Result<()> {
-        while let Some((event, result)) = self.ring.next() {
-            match event {
-                Event::Readable => (self.is_polling, self.is_readable) = (false, true),
-                Event::Control => (self.control_polling, self.control_ready) = (false, true),
-                Event::Entry(number) if result < 0 => self.entry_failed(number, -result)?,
-                Event::Entry(number) => self.arrived(number, arrivals)?,
+        while let Some((token, result)) = self.ring.next() {
+            match token {
+                READABLE => (self.is_polling, self.is_readable) = (false, true),
+                CONTROL => (self.control_polling, self.control_ready) = (false, true),
+                entry if result < 0 => self.entry_failed(entry as u32, -result)?,
+                entry => self.arrived(entry as u32, arrivals)?,
             }
         }
         Ok(())
@@ -283,6 +272,10 @@ impl Door for Fuse {
 
     fn is_closed(&self) -> bool {
         self.is_closed
+    }
+
+    fn name(&self) -> &'static str {
+        if self.entries.is_some() { "ring" } else { "plain" }
     }
 }
 

@@ -77,7 +77,7 @@ fn full_drive_refuses_writes_and_keeps_its_data() {
 #[test]
 fn large_trim_is_answered_once_and_clears_all() {
     let device = profile("nvme-tlc-1tb-consumer");
-    let mut bench = Bench::new(&tameshi_emulate::ServeSpec { size_bytes: 8 << 30, ..spec(device) });
+    let mut bench = Bench::new(&sized(device, 8 << 30));
     assert_eq!(bench.finish(CommandKind::Write, 5 << 30, &mut [9; 8192]), Ok(8192));
     let capacity = bench.drive.store().capacity_bytes();
     let tag = bench.request(CommandKind::Trim, 0, capacity, &mut []);

@@ -25,13 +25,22 @@ pub fn without_capacitor(name: &str) -> Device {
     device
 }
 
-/// Return the settings of a drive of 1 GiB.
+/// Return the settings of a drive of 1 GiB; flash is scaled down to it.
 pub fn spec(device: Device) -> ServeSpec {
+    sized(device, 1 << 30)
+}
+
+/// Return the settings of a drive of some bytes; flash is scaled down to them.
+pub fn sized(mut device: Device, bytes: u64) -> ServeSpec {
+    let scale = device.capacity().0.div_ceil(bytes) as u32;
+    if let Device::Flash(flash) = &mut device {
+        flash.simulated.scale = scale;
+    }
     ServeSpec {
         node: Node::Device { profile: "tested".into(), device },
         storage: None,
-        run_bytes: 1 << 30,
-        size_bytes: 1 << 30,
+        run_bytes: bytes,
+        size_bytes: bytes,
         fails: false,
         forgets: false,
         memory_bytes: 1 << 28,
@@ -40,6 +49,8 @@ pub fn spec(device: Device) -> ServeSpec {
         path: "unused".into(),
         source: "unused".into(),
         plain: false,
+        takes_flushes: true,
+        nbd: None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::errors::unknown_name;
 use crate::profile::Submission;
 use crate::profile::catalog::Profiles;
 use crate::resolve::stacks::Place;
-use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, RunSpec, StorageSpec, World};
+use crate::run::{DatabaseSpec, HostSpec, Node, PhaseSpec, PhaseStream, RunSpec, StorageSpec, World};
 use crate::study::{Engine, Mode, Phase, Study};
 use crate::toml::document::{Source, Table};
 use indexmap::IndexMap;
@@ -245,7 +245,7 @@ pub(crate) fn resolve_storages(
     Ok(storages)
 }
 
-fn resolve_storage(
+pub(crate) fn resolve_storage(
     source: Source<'_>,
     table: &Table<'_>,
     (study, phases): (&Study, &[PhaseSpec]),
@@ -265,14 +265,7 @@ fn resolve_storage(
             None => missing("a measured run needs the size of the device or file that it may use", "size = \"1 GiB\""),
         };
     }
-    let place = Place { source, table, links: &study.link, storages: &study.storage, profiles, storage: name };
-    let mut model = place.node(&["storage", name], stack)?;
-    if let Some(arbitration) = &stack.arbitration {
-        model = crate::resolve::arbitration::arbitrate(source, table, name, model, arbitration)?;
-    }
-    if let Some(slot) = stack.slot {
-        crate::resolve::ambient::slot(source, table, name, &mut model, slot)?;
-    }
+    let mut model = storage_node(source, table, study, name, profiles)?;
     let capacity = model.capacity();
     let size = stack.size.unwrap_or(capacity);
     if capacity < size {
@@ -283,4 +276,24 @@ fn resolve_storage(
     }
     let (size, scale) = crate::resolve::scale::apply(source, table, (study, phases), name, &mut model, size)?;
     Ok(StorageSpec { size, scale, sparse: false, model: Some(model) })
+}
+
+/// Return the drive or stack of drives of a storage, before its scale and its past.
+pub(crate) fn storage_node(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    name: &str,
+    profiles: &Profiles,
+) -> Result<Node, InputError> {
+    let stack = &study.storage[name];
+    let place = Place { source, table, links: &study.link, storages: &study.storage, profiles, storage: name };
+    let mut model = place.node(&["storage", name], stack)?;
+    if let Some(arbitration) = &stack.arbitration {
+        model = crate::resolve::arbitration::arbitrate(source, table, name, model, arbitration)?;
+    }
+    if let Some(slot) = stack.slot {
+        crate::resolve::ambient::slot(source, table, name, &mut model, slot)?;
+    }
+    Ok(model)
 }

@@ -8,6 +8,7 @@ mod bounds;
 mod errors;
 mod events;
 mod golden;
+mod lone_storages;
 mod planning;
 mod programs;
 mod published;

@@ -1,4 +1,4 @@
-//! Ring of the serving thread: entries of FUSE, and polls of descriptors.
+//! Ring of the serving thread: entries of FUSE, and polls of descriptors. A door chooses tokens.
 
 use io_uring::squeue::Entry128;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
@@ -7,28 +7,14 @@ use std::io;
 use std::os::fd::RawFd;
 use tameshi_base::Nanos;
 
-const READABLE: u64 = u64::MAX;
-const CONTROL: u64 = u64::MAX - 1;
-
-/// Event of the ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    /// /dev/fuse may be readable.
-    Readable,
-    /// The control socket may be readable.
-    Control,
-    /// An entry of FUSE came back.
-    Entry(u32),
-}
-
 /// Ring with entries of 128 bytes.
-pub(super) struct Ring {
+pub(crate) struct Ring {
     ring: IoUring<Entry128, cqueue::Entry>,
 }
 
 impl Ring {
     /// Create a ring for `entries` commands under way.
-    pub(super) fn new(entries: u32) -> io::Result<Self> {
+    pub(crate) fn new(entries: u32) -> io::Result<Self> {
         let entries = entries.next_power_of_two();
         let deferred = IoUring::<Entry128, cqueue::Entry>::builder()
             .dontfork()
@@ -52,7 +38,7 @@ impl Ring {
 
     /// Queue a command.
     #[inline]
-    pub(super) fn push(&mut self, entry: &Entry128) -> io::Result<()> {
+    pub(crate) fn push(&mut self, entry: &Entry128) -> io::Result<()> {
         // SAFETY: buffers of commands belong to the door, and live as long as the ring.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             entered(self.ring.submit())?;
@@ -60,16 +46,15 @@ impl Ring {
         Ok(())
     }
 
-    /// Wait for a descriptor to become readable.
-    pub(super) fn poll(&mut self, fd: RawFd, event: Event) -> io::Result<()> {
-        let data = if event == Event::Control { CONTROL } else { READABLE };
-        let poll = opcode::PollAdd::new(Fd(fd), libc::POLLIN as u32).build().user_data(data);
+    /// Report once, by `token`, that a descriptor is ready for `events` of poll(2).
+    pub(crate) fn poll(&mut self, fd: RawFd, events: libc::c_short, token: u64) -> io::Result<()> {
+        let poll = opcode::PollAdd::new(Fd(fd), events as u32).build().user_data(token);
         self.push(&poll.into())
     }
 
     /// Let the kernel deliver what has arrived; enter it only if there is anything.
     #[inline]
-    pub(super) fn run(&mut self) -> io::Result<()> {
+    pub(crate) fn run(&mut self) -> io::Result<()> {
         let queue = self.ring.submission();
         let is_idle = queue.is_empty() && !queue.taskrun() && !queue.cq_overflow();
         drop(queue);
@@ -78,12 +63,12 @@ impl Ring {
 
     /// Start queued commands.
     #[inline]
-    pub(super) fn submit(&mut self) -> io::Result<()> {
+    pub(crate) fn submit(&mut self) -> io::Result<()> {
         if self.ring.submission().is_empty() { Ok(()) } else { self.enter(0, None) }
     }
 
     /// Start queued commands, and wait for an event.
-    pub(super) fn wait(&mut self, patience: Option<Nanos>) -> io::Result<()> {
+    pub(crate) fn wait(&mut self, patience: Option<Nanos>) -> io::Result<()> {
         self.enter(1, patience)
     }
 
@@ -95,16 +80,11 @@ impl Ring {
         entered(self.ring.submitter().submit_with_args(events, &SubmitArgs::new().timespec(&timeout)))
     }
 
-    /// Take the next event, with its result.
+    /// Take the next event: its token and its result.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<(Event, i32)> {
+    pub(crate) fn next(&mut self) -> Option<(u64, i32)> {
         let done = self.ring.completion().next()?;
-        let event = match done.user_data() {
-            READABLE => Event::Readable,
-            CONTROL => Event::Control,
-            number => Event::Entry(number as u32),
-        };
-        Some((event, done.result()))
+        Some((done.user_data(), done.result()))
     }
 }
 

@@ -1,0 +1,52 @@
+"""Failures of members and power cuts, as far as a served stack can have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from tameshi.core.errors import RunFailed
+from tameshi.serve.plans import ServePlan
+
+REFUSED = {
+    "member_alive": "it has not failed: fail it first",
+    "data_lost": "too many members have failed, and its data are lost",
+    "nothing_to_replace": "this storage has no members to replace",
+}
+"""Refusals of a replacement, by the code of the reason."""
+
+
+class Served(Protocol):
+    """Served stack that takes messages."""
+
+    @property
+    def plan(self) -> ServePlan:
+        """Return its plan."""
+
+    def ask(self, message: str) -> dict[str, Any]:
+        """Send its server a message; return the answer."""
+
+
+def change_member(drive: Served, word: str, member: int) -> Mapping[str, Any]:
+    """Fail or replace a member; return the states of all members. Raises `RunFailed` if refused."""
+    drives = drive.plan.drives
+    if drives == 1:
+        raise RunFailed("a drive alone has no members; serve an array, or cut its power")
+    if member not in range(drives):
+        raise RunFailed(f"this stack has no member {member}, only 0 to {drives - 1}")
+    answer = drive.ask(f"{word} {member}")
+    if answer.get("missed"):
+        code = answer["missed"]["code"]
+        raise RunFailed(f"member {member} cannot be replaced: {REFUSED.get(code, code)}")
+    if answer.get("was_alive") is False:
+        raise RunFailed(f"member {member} has failed already")
+    return dict(drive.ask("status")["members"])
+
+
+def refuse_unnamed_losses(plan: ServePlan) -> None:
+    """Raise `RunFailed` if the model does not name what a power cut takes from a stack."""
+    if plan.drives > 1 and plan.is_volatile:
+        raise RunFailed(
+            "the drives of this stack have volatile buffers, and what an array of them loses is "
+            "not known yet; serve one drive, or drives with power-loss protection"
+        )
