@@ -5,7 +5,7 @@
 //! submitted no earlier than the last event that the model has processed, as by a program that
 //! reacts at once.
 
-use crate::clock;
+use crate::clock::{self, DriveTime};
 use crate::control::{self, Message};
 use crate::door::{Door, Request};
 use crate::drive::{Departure, Drive, Power};
@@ -47,7 +47,7 @@ pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
         lateness: Lateness::new()?,
         pacer: Pacer::start(),
         control,
-        t0: clock::now(),
+        time: DriveTime::start(spec.slow),
         offset: 0,
         is_taught: spec.is_taught(),
         rebuilt: Vec::new(),
@@ -63,9 +63,8 @@ struct Server {
     lateness: Lateness,
     pacer: Pacer,
     control: RawFd,
-    /// Real time at which the drive's time was zero.
-    t0: Nanos,
-    /// Time that the path adds to each request.
+    time: DriveTime,
+    /// Drive's time that the path adds to each request.
     offset: Nanos,
     /// The model has yet to learn what was stored without it.
     is_taught: bool,
@@ -90,8 +89,9 @@ impl Server {
                 self.pacer.passed(now, false);
                 continue;
             }
-            let due = self.drive.next_wake().map(|at| (at + self.t0).saturating_sub(self.offset));
-            match self.pacer.step(now, due) {
+            let soon = self.time.at(now) + self.offset;
+            let left = self.drive.next_wake().map(|at| self.time.slow.wall_time(at.saturating_sub(soon)));
+            match self.pacer.step(now, left) {
                 Step::Spin => self.pacer.spun(now),
                 Step::Wait(patience) => {
                     self.pacer.passed(now, false);
@@ -111,13 +111,13 @@ impl Server {
         let mut any = !self.arrivals.is_empty();
         let mut arrivals = std::mem::take(&mut self.arrivals);
         for request in arrivals.drain(..) {
-            let now = clock::now() - self.t0;
+            let now = self.time.now();
             self.drive.arrive(now, &request, self.door.payload(request.tag), &mut self.departures);
             // Copies take time: others may have become due.
             self.depart()?;
         }
         self.arrivals = arrivals;
-        self.drive.advance(clock::now() - self.t0 + self.offset, &mut self.departures);
+        self.drive.advance(self.time.now() + self.offset, &mut self.departures);
         any |= !self.departures.is_empty();
         self.depart()?;
         Ok(any)
@@ -127,7 +127,7 @@ impl Server {
     fn depart(&mut self) -> std::io::Result<()> {
         for departure in self.departures.drain(..) {
             if let (Some(due), Ok(bytes)) = (departure.due, departure.result) {
-                let times = (departure.arrived, due, clock::now() - self.t0);
+                let times = (departure.arrived, due, self.time.now());
                 self.lateness.count(departure.kind, bytes, times, self.offset);
             }
             self.door.complete(departure.tag, departure.result)?;
@@ -150,23 +150,23 @@ impl Server {
                     json!({})
                 }
                 Message::On(offset) => {
-                    self.offset = offset;
+                    self.offset = self.time.slow.own_time(offset);
                     if std::mem::take(&mut self.is_taught) {
                         // The drive's time continues where the model has got to.
                         let reached = self.drive.learn();
-                        self.t0 = self.t0.min(clock::now().saturating_sub(reached));
+                        self.time.advance_to(reached);
                     }
                     self.drive.switch(Power::On);
                     json!({})
                 }
                 Message::Cut => self.cut()?,
                 Message::Fail(member) => {
-                    let was_alive = self.drive.fail(member, clock::now() - self.t0, &mut self.departures);
+                    let was_alive = self.drive.fail(member, self.time.now(), &mut self.departures);
                     self.depart()?;
                     json!({ "was_alive": was_alive })
                 }
                 Message::Replace(member) => {
-                    let replaced = self.drive.replace(member, clock::now() - self.t0, &mut self.departures);
+                    let replaced = self.drive.replace(member, self.time.now(), &mut self.departures);
                     self.depart()?;
                     json!({ "missed": replaced.err() })
                 }
@@ -178,7 +178,7 @@ impl Server {
 
     /// Cut the power between two events of the drive.
     fn cut(&mut self) -> std::io::Result<serde_json::Value> {
-        let mut cut = self.drive.cut(clock::now() - self.t0, &mut self.departures);
+        let mut cut = self.drive.cut(self.time.now(), &mut self.departures);
         self.depart()?;
         self.door.submit()?;
         let count = cut.ranges.len();
@@ -191,14 +191,14 @@ impl Server {
     fn status(&mut self) -> serde_json::Value {
         while let Some(rebuilt) = self.drive.take_rebuilt() {
             let Rebuilt { at, since, drive, bytes, .. } = rebuilt;
-            let ended = json!({ "at_ns": at + self.t0, "for_ns": at - since, "member": drive, "bytes": bytes });
+            let ended = json!({ "at_ns": self.time.on_clock(at), "for_ns": at - since, "member": drive, "bytes": bytes });
             self.rebuilt.push(ended);
         }
         let (store, granted) = (self.drive.store(), self.pacer.granted);
         json!({
             "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
             "door": if self.door.is_over_ring() { "ring" } else { "plain" },
-            "elapsed_ns": clock::now() - self.t0,
+            "elapsed_ns": self.time.now(),
             "offset_ns": self.offset,
             "capacity_bytes": store.capacity_bytes(),
             "used_bytes": store.used_bytes(),

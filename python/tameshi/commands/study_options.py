@@ -20,6 +20,16 @@ ExactOption = Annotated[
         "--exact", help="Simulate every transaction of simulated databases, without extrapolation."
     ),
 ]
+SlowOption = Annotated[
+    str,
+    typer.Option(
+        "--slow",
+        help=(
+            "Slow motion of emulated runs: factor by which drives, server and load are slowed, "
+            "or auto for the least that this machine needs."
+        ),
+    ),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),

@@ -15,6 +15,7 @@ from tameshi.core.reasons import distinct, reason, verdict
 from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
 from tameshi.run.served_storages import check_served, described
+from tameshi.servers import slow_clock
 from tameshi.servers.placement import (
     ROLES,
     Place,
@@ -55,6 +56,8 @@ class Examined:
     """Server of each engine; the settings are those of one of its runs."""
     watched: Mapping[str, Path] = field(default_factory=dict)
     """Data places of the user's own servers, which are only sampled."""
+    slow: float = 1
+    """Slow motion of the runs."""
     plan: Plan | None = None
     """Plan of an emulated world: places are found for each run, on its drives."""
 
@@ -122,9 +125,15 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
         facts["servers"] = own["servers"]
     if bindings.backend != "auto":
         own["backend"] = bindings.backend
+    slow = bindings.slow or 1
+    if slow != 1:
+        own["slow"] = facts["slow"] = slow
+        if any(not serving.product.embedded for serving in servers.values()):
+            slow_clock.require_library()
     return Examined(
         *(World.emulated.value, {}, facts, own, _cautions(servers), bindings.backend),
         servers=servers,
+        slow=slow,
         plan=plan,
     )
 

@@ -35,7 +35,8 @@ class ServePlan:
     """Drive to serve and where.
 
     `node` is the drive or stack of drives, as in a run's spec. `storage`: the run's storage that it
-    is. `fails`: members fail. `forgets`: no data are kept. `at`: mount point; None for one of
+    is. `fails`: members fail. `forgets`: no data are kept. `slow`: slow motion.
+    `at`: mount point; None for one of
     Tameshi's own. `file_system` None: only a block device. `command`: program to run on the drive,
     privately.
     """
@@ -55,6 +56,7 @@ class ServePlan:
     storage: str | None = None
     fails: bool = False
     forgets: bool = False
+    slow: float = 1
 
     @property
     def model(self) -> str:
@@ -110,6 +112,7 @@ class ServePlan:
             "path": str(folder / "drive"),
             "source": source,
             "plain": self.plain,
+            "slow": self.slow,
         }
 
 

@@ -39,6 +39,7 @@ pub fn spec(device: Device) -> ServeSpec {
         ignores_flush: false,
         path: "unused".into(),
         source: "unused".into(),
+        slow: tameshi_base::Slow::NONE,
         plain: false,
     }
 }
