@@ -60,7 +60,8 @@ struct Run<'a> {
     shared: BTreeMap<&'static str, Arc<Shared>>,
 }
 
-/// Run all phases on a loaded database, from `t0_ns` of own time on CLOCK_MONOTONIC, and record them.
+/// Run all phases on a loaded database, from `t0_ns` of own time on CLOCK_MONOTONIC, and record
+/// them.
 ///
 /// # Errors
 /// The database can't be reached at the start, a phase completed no transaction, or the record or a

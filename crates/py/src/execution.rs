@@ -54,8 +54,8 @@ impl Execution {
         Ok(laid_out.map_err(failed)? == RunStatus::Complete)
     }
 
-    /// Run all phases; `t0_ns` of own time on the monotonic clock, slow motion, and a backend by name
-    /// if the world has one.
+    /// Run all phases; `t0_ns` of own time on the monotonic clock, slow motion, and a backend by
+    /// name if the world has one.
     fn run(
         &self,
         py: Python<'_>,

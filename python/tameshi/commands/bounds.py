@@ -18,9 +18,7 @@ HOURS_FROM_NS = 2 * 3600 * 10**9
 """Least time to print in hours as well."""
 
 
-def print_bounds(
-    world: World, planned: Plan, console: Console = OUT, slow: float = 1
-) -> None:
+def print_bounds(world: World, planned: Plan, console: Console = OUT, slow: float = 1) -> None:
     """Runs, time and bytes of a study in one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
     console.print(
@@ -46,7 +44,7 @@ def too_fast(planned: Plan, slow: float = 1) -> list[str]:
     """Return sentences on storages that are faster than the path to a served drive."""
     found = []
     path_ns = PATH_NS / slow
-    path = format_value("latency", path_ns)
+    path = format_value("latency", path_ns) + (" of slowed time" if slow != 1 else "")
     for name, node in models(planned).items():
         # A drive whose flush takes no time has no volatile cache, and the kernel sends it none.
         times = {
@@ -60,8 +58,7 @@ def too_fast(planned: Plan, slow: float = 1) -> list[str]:
         if short:
             found.append(
                 f"storage `{name}` completes {', '.join(short)}; the path through the kernel takes "
-                f"about {path}{' of slowed time' if slow != 1 else ''} (measured at each start), and "
-                "its latencies cannot be lower"
+                f"about {path} (measured at each start), and its latencies cannot be lower"
             )
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -19,9 +20,15 @@ from tameshi.commands.options import check_word
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
 from tameshi.serve import plans
+from tameshi.servers import slow_clock
+from tameshi.study.bindings import slow_of
 
 PLAIN_SECONDS = 10
 """Seconds from one status line to the next, off a terminal."""
+
+SlowOption = Annotated[
+    str, typer.Option("--slow", help="Slow motion: factor by which the drive's time is slowed.")
+]
 
 app = typer.Typer(add_completion=False)
 
@@ -60,6 +67,7 @@ def serve_command(
     plain_fuse: Annotated[
         bool, typer.Option("--plain-fuse", help="Use plain FUSE even if the kernel has its ring.")
     ] = False,
+    slow: SlowOption = "1",
     drive: Annotated[
         str | None, typer.Option("--drive", help="Name of the served drive, with ctl.")
     ] = None,
@@ -91,9 +99,29 @@ def serve_command(
         file_system=None if only_block else fs,
         command=tuple(words or ()),
         plain=plain_fuse,
+        slow=_factor(slow),
     )
     plans.check_plan(plan)
     raise typer.Exit(_serve(plan))
+
+
+def _factor(text: str) -> float:
+    factor = slow_of(text)
+    if factor is None:
+        message = "slow motion of a drive by hand is a factor: its load is not known"
+        raise BadInput(message, where="--slow", found=text, accepted=["a factor"])
+    if factor != 1:
+        slow_clock.require_library()
+    return factor
+
+
+def _slow_text(slow: float) -> str:
+    """Return how a program comes to the drive's clock."""
+    words = shlex.join(["env", *slow_clock.variables(slow)])
+    return (
+        f"slow motion {slow}: a second of the drive takes {slow} s; times here are the drive's. "
+        f"Start each server and client with: {words} COMMAND"
+    )
 
 
 def _send(words: list[str], drive: str | None) -> None:
@@ -109,6 +137,7 @@ def _serve(plan: serve.ServePlan) -> int:
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
         told = serve.drive_text(plan, session.drive.status(), session.drive.places)
+        told += [_slow_text(plan.slow)] if plan.slow != 1 else []
         for line in [*told, *serve.shortfalls(session.set_up_status)]:
             ERR.print(line, soft_wrap=True, highlight=False)
         if not plan.command:

@@ -199,7 +199,7 @@ class Execution:
             return bool(self._inner.lay_out(_as_tuple(target), seed))
 
     def run(
-        self, targets: Sequence[Target], t0_ns: int, slow: float, backend: str
+        self, targets: Sequence[Target], t0_ns: int, backend: str, slow: float = 1
     ) -> dict[str, Any]:
         """Run all phases from `t0_ns` of slowed time on the monotonic clock; return how the run
         ended."""

@@ -75,9 +75,7 @@ class Drives:
     def faults(self, run: RunSpec, stopped: Callable[[], bool]) -> AbstractContextManager[Any]:
         """Return failures and replacements of drives during the run."""
         planned = drive_faults_of(run)
-        return DriveFaults(
-            self._folder, self._t0_ns, planned, self._drives, stopped, self._clock
-        )
+        return DriveFaults(self._folder, self._t0_ns, planned, self._drives, stopped, self._clock)
 
     def end(self) -> None:
         """Record the figures of the run, and verdicts on them."""
@@ -134,7 +132,8 @@ def _kernel_times(drive: ServedDrive, clock: Clock) -> KernelTimes:
     name = drive.node.name
     counters = read_devices(PROC, [name])
     values = counters[name].values if name in counters else {}
-    return name, {kind: clock.slowed_ns(values.get(f"disk.{kind}_ns", 0)) for kind in ("read", "write")}
+    wall = {kind: values.get(f"disk.{kind}_ns", 0) for kind in ("read", "write")}
+    return name, {kind: clock.slowed_ns(wall_ns) for kind, wall_ns in wall.items()}
 
 
 def _spent(before: KernelTimes, after: KernelTimes) -> dict[str, int]:

@@ -118,7 +118,7 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
     check_served(plan, [name for name, serving in servers.items() if serving.running])
     _check_crashes(plan, bindings, servers, None)
     machine = environment([])
-    own = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
+    own: dict[str, Any] = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
     facts = {"world": plan.runs[0].world.value, "core": own["core"], **machine, **_models(plan)}
     if servers:
         own["servers"] = {name: serving.as_json() for name, serving in servers.items()}
@@ -127,7 +127,7 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
         own["backend"] = bindings.backend
     slow = bindings.slow or 1
     if slow != 1:
-        own["slow"] = facts["slow"] = slow
+        facts["slow"] = own["slow"] = slow
         if any(not serving.product.embedded for serving in servers.values()):
             slow_clock.require_library()
     return Examined(

@@ -72,7 +72,7 @@ class StreamWork:
 
     def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
         """Run all phases of the spec."""
-        return self._execution.run(self._targets, t0_ns, self._clock.slow, backend)
+        return self._execution.run(self._targets, t0_ns, backend, self._clock.slow)
 
     def finish(self) -> dict[str, Any]:
         """Do nothing."""

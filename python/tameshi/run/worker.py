@@ -1,7 +1,7 @@
 """Worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
 
 Standard output: JSON lines `ready`, `progress`, `measured`, `done`, `failed`. Standard input: JSON
-lines `go` (with `t0_ns` of slowed time on the monotonic clock and the `backend`), `stop`, and server faults
+lines `go` (with `t0_ns` on the run's clock and the `backend`), `stop`, and server faults
 (`power_cut`, answered by `let_go`; `back`, `gone`, `settled`). The end of standard input means that
 the dispatcher has ended, and is a stop as well. SIGINT leaves a usable partial result. A target is
 the JSON of an inherited descriptor; the worker opens no storage itself. A `database` target holds

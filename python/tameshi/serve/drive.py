@@ -145,8 +145,8 @@ class ServedDrive:
     def restore_power(self, cut_ns: int, *, kill: bool) -> dict[str, Any]:
         """Take file system and device away, and bring them back as after a power cut.
 
-        `cut_ns`: time of the cut on the drive's clock. `kill` ends remaining users of the file system; else
-        they close their files by themselves.
+        `cut_ns`: time of the cut on the drive's clock. `kill` ends remaining users of the file
+        system; else they close their files by themselves.
         """
         point, node = self.point, self.node
         assert node

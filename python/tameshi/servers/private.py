@@ -21,11 +21,11 @@ from tameshi import guard
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.core.memory_group import MemoryGroup, memory_group
 from tameshi.core.spec_types import Engine
+from tameshi.servers import slow_clock
 from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.endings import cause_of
 from tameshi.servers.installed import Program
-from tameshi.servers import slow_clock
 from tameshi.servers.product import Address, Client, ClientError, Home, Product, size_of
 
 INITIALISE_SECONDS = 300.0

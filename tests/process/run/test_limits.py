@@ -90,7 +90,7 @@ def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
     t0_ns = time.monotonic_ns() + 20_000_000
     disks = [name for name in [diskstats_name(opened.path.parent)] if name]
     with Sampler(folder, t0_ns, 50_000_000, disks, {"worker": os.getpid()}):
-        execution.run([target], t0_ns, 1, "auto")
+        execution.run([target], t0_ns, "auto")
 
 
 def found(run: SealedRun) -> Mapping[str, validity.Finding]:
