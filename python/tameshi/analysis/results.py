@@ -203,6 +203,8 @@ def _drives(
 
 def _slow(cell: Cell) -> dict[str, Any]:
     """Return the slow motion of an emulated cell, whose figures are all in slowed time."""
+    if cell.world != World.emulated.value:
+        return {}
     factors = {run.environment.get("slow", 1) for run in cell.runs} - {1}
     return {"slow": max(factors)} if factors else {}
 
