@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from tameshi.core.errors import BadInput
-from tameshi.core.spec_types import World
 
 LangOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or ja.")]
 
@@ -25,10 +24,3 @@ def check_language(lang: str) -> None:
         raise BadInput(
             "no report exists in this language", where="--lang", found=lang, accepted=["en", "ja"]
         )
-
-
-def check_slow(slow: float | None, worlds: Sequence[World]) -> None:
-    """Raise `BadInput` for slow motion without an emulated world."""
-    if slow != 1 and World.emulated not in worlds:
-        message = "slow motion applies to emulated runs only"
-        raise BadInput(message, where="--slow", hint="Add --world emulated.")

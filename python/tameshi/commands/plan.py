@@ -11,8 +11,13 @@ from rich.table import Table
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import OUT
-from tameshi.commands.options import check_slow
-from tameshi.commands.study_options import QuickOption, SlowOption, StudyArgument, WorldOption
+from tameshi.commands.study_options import (
+    QuickOption,
+    SlowOption,
+    StudyArgument,
+    WorldOption,
+    check_slow,
+)
 from tameshi.core.spec_types import PhaseSpec, Plan, World
 from tameshi.study.bindings import slow_of
 from tameshi.study.file import plan, read_study, refusals

@@ -16,7 +16,7 @@ import typer
 from tameshi import guard
 from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
-from tameshi.commands.options import LangOption, check_language, check_slow, check_word
+from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import (
     ExactOption,
     QuickOption,
@@ -24,6 +24,7 @@ from tameshi.commands.study_options import (
     StudyArgument,
     VerboseOption,
     WorldOption,
+    check_slow,
 )
 from tameshi.commands.summary import print_summary
 from tameshi.core import compiled

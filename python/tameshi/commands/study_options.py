@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import World
 
 StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
@@ -35,3 +37,10 @@ VerboseOption = Annotated[
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),
 ]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Use the study's `quick` settings.")]
+
+
+def check_slow(slow: float | None, worlds: Sequence[World]) -> None:
+    """Raise `BadInput` for slow motion without an emulated world."""
+    if slow != 1 and World.emulated not in worlds:
+        message = "slow motion applies to emulated runs only"
+        raise BadInput(message, where="--slow", hint="Add --world emulated.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tameshi.commands.bounds import lasting, too_fast
-from tameshi.commands.options import check_slow
+from tameshi.commands.study_options import check_slow
 from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Plan, World
