@@ -98,8 +98,7 @@ impl Clock for Monotonic {
         let mut used: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: `used` is valid for writes; a refused call leaves it zero.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut used) };
-        let ns =
-            |time: libc::timeval| self.own_time(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000);
+        let ns = |time: libc::timeval| self.own_time(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000);
         ThreadUsage {
             user_ns: ns(used.ru_utime),
             system_ns: ns(used.ru_stime),

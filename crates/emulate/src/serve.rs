@@ -191,7 +191,8 @@ impl Server {
     fn status(&mut self) -> serde_json::Value {
         while let Some(rebuilt) = self.drive.take_rebuilt() {
             let Rebuilt { at, since, drive, bytes, .. } = rebuilt;
-            let ended = json!({ "at_ns": self.time.on_clock(at), "for_ns": at - since, "member": drive, "bytes": bytes });
+            let ended =
+                json!({ "at_ns": self.time.on_clock(at), "for_ns": at - since, "member": drive, "bytes": bytes });
             self.rebuilt.push(ended);
         }
         let (store, granted) = (self.drive.store(), self.pacer.granted);

@@ -82,7 +82,16 @@ impl Plan {
         let catalogue = Catalogue { tables: Vec::new(), shapes: Vec::new(), transactions: Vec::new() };
         let (texts, catalogue) = (Arc::default(), Arc::new(catalogue));
         let (always_in_transaction, profiled, as_text) = (false, false, false);
-        Self { catalogue, ledger: None, texts, always_in_transaction, profiled, as_text, reconnect: None, slow: Slow::NONE }
+        Self {
+            catalogue,
+            ledger: None,
+            texts,
+            always_in_transaction,
+            profiled,
+            as_text,
+            reconnect: None,
+            slow: Slow::NONE,
+        }
     }
 
     /// True if the shape changes the database.

@@ -56,14 +56,7 @@ impl Execution {
 
     /// Run all phases; `t0_ns` of own time on the monotonic clock, slow motion, and a backend by
     /// name if the world has one.
-    fn run(
-        &self,
-        py: Python<'_>,
-        targets: Vec<TargetTuple>,
-        t0_ns: u64,
-        slow: f64,
-        backend: &str,
-    ) -> PyResult<String> {
+    fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64, slow: f64, backend: &str) -> PyResult<String> {
         let slow = Slow::new(slow).map_err(failed)?;
         let backend = Backend::of_word(backend).ok_or_else(|| failed(format!("no backend is called `{backend}`")))?;
         let targets = targets.into_iter().map(target).collect::<PyResult<Vec<_>>>()?;
@@ -75,8 +68,8 @@ impl Execution {
                     json(&json!({ "status": status.word(), "digest": digest }))
                 }
                 World::Measured | World::Emulated => {
-                    let done =
-                        tameshi_blockio::execute(&self.spec, targets, (t0_ns, slow), backend, &mut writer).map_err(failed)?;
+                    let done = tameshi_blockio::execute(&self.spec, targets, (t0_ns, slow), backend, &mut writer)
+                        .map_err(failed)?;
                     json(&json!({ "status": done.status.word(), "backend": done.backend, "features": done.features }))
                 }
             }
