@@ -15,7 +15,7 @@ from making import Maker
 from served import left, only_served_drives
 
 SLOW = 4
-ARRIVING = STREAM.replace("TIME", "3 s").replace(
+ARRIVING = STREAM.replace("TIME", "2 s").replace(
     "queue_depth = 2", 'arrivals = { constant = { rate = "100 /s" } }'
 )
 SLEEPS = {"mariadb": "SELECT SLEEP(1)", "postgresql": "SELECT pg_sleep(1)"}
@@ -48,7 +48,7 @@ def test_rates_of_slowed_time_are_those_of_the_wall(tmp_path: Path) -> None:
     usual = run(tmp_path, ARRIVING)
     begin_s = time.monotonic()
     slow = run(tmp_path, ARRIVING, "--slow", str(SLOW), out="slow")
-    assert time.monotonic() - begin_s > 3 * SLOW
+    assert time.monotonic() - begin_s > 2 * SLOW
     assert phase_ns(slow) == pytest.approx(phase_ns(usual), rel=0.05)
     for kind, of in operations(slow).items():
         before = operations(usual)[kind]
@@ -64,7 +64,7 @@ def test_rates_of_slowed_time_are_those_of_the_wall(tmp_path: Path) -> None:
 
 
 def test_factor_makes_another_run(tmp_path: Path) -> None:
-    short = ARRIVING.replace("3 s", "500 ms")
+    short = ARRIVING.replace("2 s", "500 ms")
     out = run(tmp_path, short)
     before = set(out.glob("runs/*"))
     run(tmp_path, short, "--slow", "2")
@@ -75,7 +75,7 @@ def test_factor_makes_another_run(tmp_path: Path) -> None:
 
 
 def test_auto_says_what_it_chose_and_why(tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(ARRIVING.replace("3 s", "300 ms"))
+    (tmp_path / "s.toml").write_text(ARRIVING.replace("2 s", "300 ms"))
     options = ("--world", "emulated", "--slow", "auto", "--out", tmp_path / "out")
     done = tameshi_process("run", tmp_path / "s.toml", *options)
     assert done.returncode == 0, done.stderr
@@ -105,12 +105,12 @@ def _date(client: Any, name: str) -> float:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("engine", ["mariadb", "postgresql", "sqlite"])
+@pytest.mark.parametrize("engine", ["mariadb", "postgresql"])
 def test_power_cut_in_slow_motion_loses_nothing(tmp_path: Path, engine: str) -> None:
-    text = database(engine, "sas-15k-146gb").replace("1 GiB", "512 MiB")
+    text = database(engine, "sas-15k-146gb").replace("1 GiB", "512 MiB").replace("4 s", "3 s")
     begin_s = time.monotonic()
     out = run(tmp_path, text, "--slow", str(SLOW))
-    assert time.monotonic() - begin_s > 4 * SLOW
+    assert time.monotonic() - begin_s > 3 * SLOW
     (cut,), (crash,) = events(out, "drive_cut"), events(out, "crash")
     assert 1.5e9 <= cut["t_ns"] < 2e9 and 0 < cut["mounted_ns"] <= crash["away_ns"]
     (check,) = events(out, "check")
