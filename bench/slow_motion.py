@@ -121,16 +121,17 @@ def study(engine: str, storage: str, load: str, seconds: int, seed: int, *, cut:
 
 def run(text: str, slow: float, folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], float]:
     """Run a study; return its cell, its run's events, and the seconds that it took."""
-    path, out = folder / "slow.toml", folder / f"out-{slow}"
+    path, out = folder / "slow.toml", folder / "out"
     path.write_text(text, encoding="utf-8")
-    options = ("--world", "emulated", "--slow", str(slow), "--out", str(out), "--fresh")
+    options = ("--world", "emulated", "--slow", str(slow), "--out", str(out), "--keep")
     command = [sys.executable, "-m", "tameshi", "run", str(path), *options]
     begin_s = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     took_s = time.monotonic() - begin_s
     (cell,) = json.loads((out / "results.json").read_text("utf-8"))["cells"]
-    (events,) = out.glob("runs/*/events.jsonl")
-    return cell, [json.loads(line) for line in events.read_text("utf-8").splitlines()], took_s
+    (identity,) = json.loads((out / "order.json").read_text("utf-8"))
+    events = (out / "runs" / identity / "events.jsonl").read_text("utf-8")
+    return cell, [json.loads(line) for line in events.splitlines()], took_s
 
 
 def figures_of(cell: dict[str, Any]) -> dict[str, float]:
@@ -157,7 +158,7 @@ def measure(arguments: argparse.Namespace) -> tuple[list[Measured], list[Measure
     """Run all cells and cuts of the engines, factors in turn."""
     cells: dict[str, Measured] = {}
     cuts: dict[str, Measured] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as top:
         for seed in range(1, arguments.repeat + 1):
             for engine in arguments.engine or ENGINES:
                 plain = [(storage, load, False) for storage, load in CELLS[engine]]
@@ -165,11 +166,14 @@ def measure(arguments: argparse.Namespace) -> tuple[list[Measured], list[Measure
                     text = study(engine, storage, load, arguments.seconds, seed, cut=cut)
                     name = engine if cut else f"{engine}, {storage}, {load}"
                     of = (cuts if cut else cells).setdefault(name, Measured(name))
-                    for slow in (1, arguments.slow):
-                        cell, events, took_s = run(text, slow, Path(folder))
-                        figures = figures_of_cut(events) if cut else figures_of(cell)
-                        of.add(slow, figures, cell["verdict"]["level"])
-                        print(f"{name}{' cut' * cut} × {slow:g}: {took_s:.0f} s", file=sys.stderr)
+                    with tempfile.TemporaryDirectory(dir=top) as folder:
+                        # Both factors run on one data set.
+                        for slow in (1, arguments.slow):
+                            cell, events, took_s = run(text, slow, Path(folder))
+                            figures = figures_of_cut(events) if cut else figures_of(cell)
+                            of.add(slow, figures, cell["verdict"]["level"])
+                            shown = {key: round(value, 2) for key, value in figures.items()}
+                            print(f"{name} × {slow:g}, {took_s:.0f} s: {shown}", file=sys.stderr)
     return list(cells.values()), list(cuts.values())
 
 
