@@ -26,6 +26,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tameshi.record import store
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/validation/slow-motion.md"
 BAR = 0.03
@@ -130,7 +132,7 @@ def run(text: str, slow: float, folder: Path) -> tuple[dict[str, Any], list[dict
     took_s = time.monotonic() - begin_s
     (cell,) = json.loads((out / "results.json").read_text("utf-8"))["cells"]
     (identity,) = json.loads((out / "order.json").read_text("utf-8"))
-    events = (out / "runs" / identity / "events.jsonl").read_text("utf-8")
+    events = (store.run_folder(out, identity) / "events.jsonl").read_text("utf-8")
     return cell, [json.loads(line) for line in events.splitlines()], took_s
 
 
