@@ -64,17 +64,20 @@ class Maker:
         path: Path | None = None,
         program: dict[str, Any] | None = None,
         sizes: dict[str, int] | None = None,
+        slow: float = 1,
         **settings: object,
     ) -> PrivateServer:
         """Return a stopped server with a database that holds a program's data set."""
-        server = self.bare(name, path, **settings)
+        server = self.bare(name, path, slow=slow, **settings)
         template = self._loaded(name, program, sizes) if program else self._template(name)
         subprocess.run(
             ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
         )
         return server
 
-    def bare(self, name: str, path: Path | None = None, **settings: object) -> PrivateServer:
+    def bare(
+        self, name: str, path: Path | None = None, slow: float = 1, **settings: object
+    ) -> PrivateServer:
         """Return a server on an empty data directory."""
         product = product_of(name)
         directory = self.stack.enter_context(
@@ -83,7 +86,7 @@ class Maker:
         program = PROGRAM if name == "fake" else None
         log = self.ground / "run" / "server.log"
         server = PrivateServer(
-            product, engine_of(name, **settings), directory, log, program=program
+            product, engine_of(name, **settings), directory, log, program=program, slow=slow
         )
         self.stack.callback(server.kill)
         return server

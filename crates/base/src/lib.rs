@@ -8,10 +8,12 @@ pub mod error;
 pub mod metrics;
 pub mod random;
 pub mod reason;
+pub mod slow;
 pub mod units;
 
 pub use command::{Command, CommandKind};
 pub use error::{InputError, InputErrorKind};
 pub use random::Random;
 pub use reason::Reason;
+pub use slow::Slow;
 pub use units::{Nanos, Rate, Share, Size, Time};

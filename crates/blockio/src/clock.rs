@@ -1,7 +1,7 @@
 //! Clock of the load: the only place in this crate that reads a clock.
 
 use std::time::Duration;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Slow};
 use tameshi_record::ThreadUsage;
 
 /// Time source of the driver; tests have their own.
@@ -12,40 +12,55 @@ pub(crate) trait Clock {
     fn cpu(&self) -> Nanos;
     /// System resources that the calling thread has used.
     fn usage(&self) -> ThreadUsage;
+    /// Wall time of a span.
+    fn wall_time(&self, span: Nanos) -> Nanos {
+        span
+    }
+    /// Span of a wall time.
+    fn own_time(&self, wall: Nanos) -> Nanos {
+        wall
+    }
 }
 
-/// CLOCK_MONOTONIC, counted from t0.
+/// CLOCK_MONOTONIC in the run's own time, counted from t0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Monotonic {
     t0_ns: u64,
+    slow: Slow,
 }
 
 impl Monotonic {
-    /// Count from `t0_ns` on CLOCK_MONOTONIC.
-    pub(crate) fn from(t0_ns: u64) -> Self {
-        Self { t0_ns }
+    /// Count from `t0_ns` of own time on CLOCK_MONOTONIC.
+    pub(crate) fn from(t0_ns: u64, slow: Slow) -> Self {
+        Self { t0_ns, slow }
     }
 
-    /// Count from now.
+    /// Count from now, in wall time.
     pub(crate) fn from_now() -> Self {
-        Self { t0_ns: read(libc::CLOCK_MONOTONIC) }
+        Self::from(read(libc::CLOCK_MONOTONIC), Slow::NONE)
     }
 
-    /// Origin on CLOCK_MONOTONIC.
+    /// Origin in own time on CLOCK_MONOTONIC.
     pub(crate) fn t0(&self) -> u64 {
         self.t0_ns
     }
 
     /// Time left until `at` after t0; zero if it has passed.
     pub(crate) fn left_until(&self, at: Nanos) -> Nanos {
-        (self.t0_ns + at).saturating_sub(read(libc::CLOCK_MONOTONIC))
+        (self.t0_ns + at).saturating_sub(self.read())
     }
 
-    /// Sleep until `at` after t0, and spin for the last `spin`; return as soon as `cancelled`.
+    #[inline]
+    fn read(&self) -> Nanos {
+        self.slow.own_time(read(libc::CLOCK_MONOTONIC))
+    }
+
+    /// Sleep until `at` after t0, and spin for the last `spin` of wall time; return as soon as
+    /// `cancelled`.
     pub(crate) fn wait_until(&self, at: Nanos, spin: Nanos, cancelled: impl Fn() -> bool) {
         const SLICE: Nanos = 50_000_000;
         loop {
-            let left = self.left_until(at);
+            let left = self.wall_time(self.left_until(at));
             if left == 0 || cancelled() {
                 return;
             }
@@ -61,11 +76,21 @@ impl Monotonic {
 impl Clock for Monotonic {
     #[inline]
     fn now(&self) -> Nanos {
-        read(libc::CLOCK_MONOTONIC).saturating_sub(self.t0_ns)
+        self.read().saturating_sub(self.t0_ns)
     }
 
     fn cpu(&self) -> Nanos {
-        read(libc::CLOCK_THREAD_CPUTIME_ID)
+        self.own_time(read(libc::CLOCK_THREAD_CPUTIME_ID))
+    }
+
+    #[inline]
+    fn wall_time(&self, span: Nanos) -> Nanos {
+        self.slow.wall_time(span)
+    }
+
+    #[inline]
+    fn own_time(&self, wall: Nanos) -> Nanos {
+        self.slow.own_time(wall)
     }
 
     fn usage(&self) -> ThreadUsage {
@@ -73,7 +98,7 @@ impl Clock for Monotonic {
         let mut used: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: `used` is valid for writes; a refused call leaves it zero.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut used) };
-        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+        let ns = |time: libc::timeval| self.own_time(time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000);
         ThreadUsage {
             user_ns: ns(used.ru_utime),
             system_ns: ns(used.ru_stime),

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
-use tameshi_base::Nanos;
 use tameshi_base::random::derived_seed;
+use tameshi_base::{Nanos, Slow};
 use tameshi_record::{Clock as Boundaries, EndedBy, Progress, RecordError, RunStatus, Writer};
 use tameshi_spec::run::{PhaseStream, RunSpec};
 use tameshi_workload::schedule::{Cursor, Step};
@@ -43,7 +43,7 @@ pub struct RunOutcome {
     pub features: Vec<String>,
 }
 
-/// Run `spec` on `targets`, from `t0_ns` on CLOCK_MONOTONIC, and record it.
+/// Run `spec` on `targets`, from `t0_ns` of own time on CLOCK_MONOTONIC, and record it.
 ///
 /// # Errors
 /// A refused spec (before any request), a failed request, or a record that can't be written. The
@@ -51,11 +51,11 @@ pub struct RunOutcome {
 pub fn execute(
     spec: &RunSpec,
     targets: Vec<(String, Target)>,
-    t0_ns: u64,
+    (t0_ns, slow): (u64, Slow),
     backend: Backend,
     writer: &mut Writer,
 ) -> Result<RunOutcome, BlockError> {
-    let clock = Monotonic::from(t0_ns);
+    let clock = Monotonic::from(t0_ns, slow);
     let done = prepare(spec, targets, clock, backend, writer).and_then(Run::all_phases);
     if let Err(error) = &done {
         // If this can't be written either, the first error says more.
@@ -317,7 +317,8 @@ impl Run<'_> {
         while !watch.owing.is_empty()
             || idle_until.is_some_and(|end| self.clock.now() < end && !self.threads.is_halted())
         {
-            let left = idle_until.map_or(WATCH, |end| Duration::from_nanos(end.saturating_sub(self.clock.now())));
+            let left_until = |end: Nanos| self.clock.wall_time(end.saturating_sub(self.clock.now()));
+            let left = idle_until.map_or(WATCH, |end| Duration::from_nanos(left_until(end)));
             match self.threads.messages.recv_timeout(left.min(WATCH)) {
                 Ok(message) => {
                     watch.heard = self.clock.now();

@@ -13,7 +13,7 @@ pub(crate) enum Message {
     Reset,
     /// Answer at once, without the model, until `on`.
     Bypass,
-    /// Switch the power on; the path adds this many nanoseconds to each answer.
+    /// Switch the power on; the path adds this many nanoseconds of wall time to each answer.
     On(u64),
     /// Cut the power.
     Cut,

@@ -1,9 +1,9 @@
 //! Members of a served stack that have failed, and their rebuilds.
 
+use crate::clock::DriveTime;
 use crate::drive::Drive;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tameshi_base::Nanos;
 use tameshi_sim::faults::Rebuilt;
 
 /// Failures and rebuilds since the start.
@@ -34,19 +34,20 @@ impl Members {
         self.rebuilding.insert(member);
     }
 
-    /// Take ended rebuilds from the drive; `t0` is the real time at which its time was zero.
-    fn look(&mut self, drive: &mut Drive, t0: Nanos) {
+    /// Take ended rebuilds from the drive; `time`: its clock.
+    fn look(&mut self, drive: &mut Drive, time: DriveTime) {
         while let Some(rebuilt) = drive.take_rebuilt() {
             let Rebuilt { at, since, drive: member, bytes, .. } = rebuilt;
             self.rebuilding.remove(&member);
-            self.ended.push(json!({ "at_ns": at + t0, "for_ns": at - since, "member": member, "bytes": bytes }));
+            self.ended
+                .push(json!({ "at_ns": time.on_clock(at), "for_ns": at - since, "member": member, "bytes": bytes }));
         }
     }
 
     /// Return the members that have failed, the rebuilds under way with the bytes that they have
     /// written, and the rebuilds that have ended.
-    pub(crate) fn as_json(&mut self, drive: &mut Drive, t0: Nanos) -> Value {
-        self.look(drive, t0);
+    pub(crate) fn as_json(&mut self, drive: &mut Drive, time: DriveTime) -> Value {
+        self.look(drive, time);
         let written = if self.rebuilding.is_empty() { 0 } else { drive.rebuilt_bytes() - self.written_before };
         json!({
             "failed": self.failed, "rebuilding": self.rebuilding, "written_bytes": written, "rebuilt": self.ended,

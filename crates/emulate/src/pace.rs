@@ -86,14 +86,13 @@ impl Pacer {
         self.tail
     }
 
-    /// Decide at `now`, with the time of the next due answer.
+    /// Decide at `now`, with the time left until the next due answer.
     #[inline]
-    pub(crate) fn step(&mut self, now: Nanos, due: Option<Nanos>) -> Step {
+    pub(crate) fn step(&mut self, now: Nanos, left: Option<Nanos>) -> Step {
         if now - self.window >= WINDOW {
             self.decide(now);
         }
-        let Some(due) = due else { return Step::Wait(None) };
-        let left = due.saturating_sub(now);
+        let Some(left) = left else { return Step::Wait(None) };
         if left > self.tail { Step::Wait(Some(left - self.tail)) } else { Step::Spin }
     }
 

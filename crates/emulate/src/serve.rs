@@ -5,7 +5,7 @@
 //! submitted no earlier than the last event that the model has processed, as by a program that
 //! reacts at once.
 
-use crate::clock;
+use crate::clock::{self, DriveTime};
 use crate::control::{self, Message};
 use crate::door::{Door, Request};
 use crate::drive::{Departure, Drive, Power};
@@ -60,7 +60,7 @@ fn run<D: Door>(spec: &ServeSpec, drive: Drive, door: D, control: RawFd) -> Resu
         lateness: Lateness::new()?,
         pacer: Pacer::start(),
         control,
-        t0: clock::now(),
+        time: DriveTime::start(spec.slow),
         offset: 0,
         is_taught: spec.is_taught(),
         members: Members::default(),
@@ -76,9 +76,8 @@ struct Server<D> {
     lateness: Lateness,
     pacer: Pacer,
     control: RawFd,
-    /// Real time at which the drive's time was zero.
-    t0: Nanos,
-    /// Time that the path adds to each request.
+    time: DriveTime,
+    /// Drive's time that the path adds to each request.
     offset: Nanos,
     /// The model has yet to learn what was stored without it.
     is_taught: bool,
@@ -102,8 +101,9 @@ impl<D: Door> Server<D> {
                 self.pacer.passed(now, false);
                 continue;
             }
-            let due = self.drive.next_wake().map(|at| (at + self.t0).saturating_sub(self.offset));
-            match self.pacer.step(now, due) {
+            let soon = self.time.at(now) + self.offset;
+            let left = self.drive.next_wake().map(|at| self.time.slow.wall_time(at.saturating_sub(soon)));
+            match self.pacer.step(now, left) {
                 Step::Spin => self.pacer.spun(now),
                 Step::Wait(patience) => {
                     self.pacer.passed(now, false);
@@ -123,13 +123,13 @@ impl<D: Door> Server<D> {
         let mut any = !self.arrivals.is_empty();
         let mut arrivals = std::mem::take(&mut self.arrivals);
         for request in arrivals.drain(..) {
-            let now = clock::now() - self.t0;
+            let now = self.time.now();
             self.drive.arrive(now, &request, self.door.payload(request.tag), &mut self.departures);
             // Copies take time: others may have become due.
             self.depart()?;
         }
         self.arrivals = arrivals;
-        self.drive.advance(clock::now() - self.t0 + self.offset, &mut self.departures);
+        self.drive.advance(self.time.now() + self.offset, &mut self.departures);
         any |= !self.departures.is_empty();
         self.depart()?;
         Ok(any)
@@ -139,7 +139,7 @@ impl<D: Door> Server<D> {
     fn depart(&mut self) -> std::io::Result<()> {
         for departure in self.departures.drain(..) {
             if let (Some(due), Ok(bytes)) = (departure.due, departure.result) {
-                let times = (departure.arrived, due, clock::now() - self.t0);
+                let times = (departure.arrived, due, self.time.now());
                 self.lateness.count(departure.kind, bytes, times, self.offset);
             }
             self.door.complete(departure.tag, departure.result)?;
@@ -162,11 +162,11 @@ impl<D: Door> Server<D> {
                     json!({})
                 }
                 Message::On(offset) => {
-                    self.offset = offset;
+                    self.offset = self.time.slow.own_time(offset);
                     if std::mem::take(&mut self.is_taught) {
                         // The drive's time continues where the model has got to.
                         let reached = self.drive.learn();
-                        self.t0 = self.t0.min(clock::now().saturating_sub(reached));
+                        self.time.advance_to(reached);
                     }
                     self.drive.switch(Power::On);
                     self.door.switch(true)?;
@@ -174,13 +174,13 @@ impl<D: Door> Server<D> {
                 }
                 Message::Cut => self.cut()?,
                 Message::Fail(member) => {
-                    let was_alive = self.drive.fail(member, clock::now() - self.t0, &mut self.departures);
+                    let was_alive = self.drive.fail(member, self.time.now(), &mut self.departures);
                     self.members.failed(member.filter(|_| was_alive));
                     self.depart()?;
                     json!({ "was_alive": was_alive })
                 }
                 Message::Replace(member) => {
-                    let replaced = self.drive.replace(member, clock::now() - self.t0, &mut self.departures);
+                    let replaced = self.drive.replace(member, self.time.now(), &mut self.departures);
                     self.depart()?;
                     if replaced.is_ok() {
                         self.members.replaced(member, &self.drive);
@@ -195,7 +195,7 @@ impl<D: Door> Server<D> {
 
     /// Cut the power between two events of the drive.
     fn cut(&mut self) -> std::io::Result<serde_json::Value> {
-        let mut cut = self.drive.cut(clock::now() - self.t0, &mut self.departures);
+        let mut cut = self.drive.cut(self.time.now(), &mut self.departures);
         self.depart()?;
         self.door.submit()?;
         self.door.switch(false)?;
@@ -207,12 +207,12 @@ impl<D: Door> Server<D> {
     }
 
     fn status(&mut self) -> serde_json::Value {
-        let members = self.members.as_json(&mut self.drive, self.t0);
+        let members = self.members.as_json(&mut self.drive, self.time);
         let (store, granted) = (self.drive.store(), self.pacer.granted);
         json!({
             "power": match self.drive.power() { Power::On => "on", Power::Bypass => "bypass", Power::Off => "off" },
             "door": self.door.name(),
-            "elapsed_ns": clock::now() - self.t0,
+            "elapsed_ns": self.time.now(),
             "offset_ns": self.offset,
             "capacity_bytes": store.capacity_bytes(),
             "used_bytes": store.used_bytes(),

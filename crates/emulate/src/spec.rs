@@ -4,7 +4,7 @@ use crate::door::Offer;
 use crate::fate::Durability;
 use serde::Deserialize;
 use std::path::PathBuf;
-use tameshi_base::Share;
+use tameshi_base::{Share, Slow};
 use tameshi_sim::{Device, SeedPath, stack};
 use tameshi_spec::profile;
 use tameshi_spec::run::Node;
@@ -48,6 +48,9 @@ pub struct ServeSpec {
     pub path: PathBuf,
     /// Name of the mount in the kernel's table.
     pub source: String,
+    /// Slow motion: the drive's time passes that much slower.
+    #[serde(default)]
+    pub slow: Slow,
     /// Use plain reads and writes of /dev/fuse even if the kernel offers its ring.
     pub plain: bool,
 }

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_record::interval::Clock as Boundaries;
 use tameshi_record::{IntervalStats, Part};
@@ -322,7 +321,7 @@ impl Worker {
                 return deliveries.iter().count() as u64;
             }
             let waits = self.task.end.saturating_sub(free).min(RECONNECT);
-            match deliveries.recv_timeout(Duration::from_nanos(waits)) {
+            match deliveries.recv_timeout(clock.wall_time(waits)) {
                 Ok((delivery, since)) => {
                     let start = clock.now();
                     self.rotate(start);

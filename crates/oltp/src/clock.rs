@@ -1,28 +1,39 @@
 //! Clock of the load: the only place in this crate that reads a clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Slow};
 
-/// CLOCK_MONOTONIC counted from t0, and the matching date.
+/// CLOCK_MONOTONIC in the run's own time, counted from t0, and the matching date.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     t0_ns: u64,
+    slow: Slow,
     /// Seconds since 1970 at t0.
     date: i64,
 }
 
 impl Clock {
-    /// Count from `t0_ns` on CLOCK_MONOTONIC.
-    pub(crate) fn from(t0_ns: u64) -> Self {
-        let since = read(libc::CLOCK_MONOTONIC) as i64 - t0_ns as i64;
+    /// Count from `t0_ns` of own time on CLOCK_MONOTONIC.
+    pub(crate) fn from(t0_ns: u64, slow: Slow) -> Self {
+        let since = slow.own_time(read(libc::CLOCK_MONOTONIC)) as i64 - t0_ns as i64;
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-        Self { t0_ns, date: wall - since / 1_000_000_000 }
+        Self { t0_ns, slow, date: wall - since / 1_000_000_000 }
     }
 
     /// Time since t0; zero before it.
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
-        read(libc::CLOCK_MONOTONIC).saturating_sub(self.t0_ns)
+        self.read().saturating_sub(self.t0_ns)
+    }
+
+    #[inline]
+    fn read(&self) -> Nanos {
+        self.slow.own_time(read(libc::CLOCK_MONOTONIC))
+    }
+
+    /// Wall time of a span.
+    pub(crate) fn wall_time(&self, span: Nanos) -> Duration {
+        Duration::from_nanos(self.slow.wall_time(span))
     }
 
     /// Date at a time of the run, in seconds since 1970.
@@ -33,18 +44,18 @@ impl Clock {
 
     /// Processor time of the calling thread.
     pub(crate) fn cpu(&self) -> Nanos {
-        read(libc::CLOCK_THREAD_CPUTIME_ID)
+        self.slow.own_time(read(libc::CLOCK_THREAD_CPUTIME_ID))
     }
 
     /// Sleep until `at` after t0; return as soon as `cancelled`.
     pub(crate) fn wait_until(&self, at: Nanos, cancelled: impl Fn() -> bool) {
-        const SLICE: Nanos = 50_000_000;
+        const SLICE: Duration = Duration::from_millis(50);
         loop {
-            let left = (self.t0_ns + at).saturating_sub(read(libc::CLOCK_MONOTONIC));
+            let left = (self.t0_ns + at).saturating_sub(self.read());
             if left == 0 || cancelled() {
                 return;
             }
-            std::thread::sleep(Duration::from_nanos(left.min(SLICE)));
+            std::thread::sleep(self.wall_time(left).min(SLICE));
         }
     }
 }

@@ -225,6 +225,7 @@ mod tests {
             phases: Vec::new(),
             ledger: None,
             loaders: 1,
+            slow: tameshi_base::Slow::NONE,
             sizes: None,
         };
         let (program, rows) = (spec.program(), AtomicU64::new(0));

@@ -3,6 +3,7 @@
 use crate::dialect::Dialect;
 use crate::spec::{OltpSpec, Target};
 use std::sync::Arc;
+use tameshi_base::Slow;
 use tameshi_workload::program::relation::{Table, column};
 use tameshi_workload::program::{Catalogue, Kind, Program, ProgramSpec, PsMode, Shape};
 
@@ -27,6 +28,8 @@ pub struct Plan {
     pub(crate) as_text: bool,
     /// Transactions after which a client reconnects.
     pub(crate) reconnect: Option<u64>,
+    /// Slow motion of the run.
+    pub(crate) slow: Slow,
 }
 
 /// SQL text of a shape, and the kinds of its parameters and results.
@@ -70,7 +73,8 @@ impl Plan {
             reconnect = Some(u64::from(oltp.reconnect)).filter(|count| *count > 0);
         }
         let (texts, catalogue) = (Arc::new(texts), Arc::new(catalogue));
-        Self { ledger, texts, catalogue, always_in_transaction, profiled, as_text, reconnect }
+        let slow = spec.slow;
+        Self { ledger, texts, catalogue, always_in_transaction, profiled, as_text, reconnect, slow }
     }
 
     /// Plan without a program, for ad-hoc queries.
@@ -78,7 +82,16 @@ impl Plan {
         let catalogue = Catalogue { tables: Vec::new(), shapes: Vec::new(), transactions: Vec::new() };
         let (texts, catalogue) = (Arc::default(), Arc::new(catalogue));
         let (always_in_transaction, profiled, as_text) = (false, false, false);
-        Self { catalogue, ledger: None, texts, always_in_transaction, profiled, as_text, reconnect: None }
+        Self {
+            catalogue,
+            ledger: None,
+            texts,
+            always_in_transaction,
+            profiled,
+            as_text,
+            reconnect: None,
+            slow: Slow::NONE,
+        }
     }
 
     /// True if the shape changes the database.

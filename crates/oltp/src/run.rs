@@ -60,7 +60,8 @@ struct Run<'a> {
     shared: BTreeMap<&'static str, Arc<Shared>>,
 }
 
-/// Run all phases on a loaded database, from `t0_ns` on CLOCK_MONOTONIC, and record them.
+/// Run all phases on a loaded database, from `t0_ns` of own time on CLOCK_MONOTONIC, and record
+/// them.
 ///
 /// # Errors
 /// The database can't be reached at the start, a phase completed no transaction, or the record or a
@@ -83,7 +84,7 @@ pub fn execute_program(
 ) -> Result<RunOutcome, OltpError> {
     let plan = Plan::new(spec, &program);
     let kinds = program.kinds(spec.program.word());
-    let clock = Clock::from(t0_ns);
+    let clock = Clock::from(t0_ns, spec.slow);
     // Unique among the runs on this data: the start in nanoseconds.
     let ledger_run = spec.ledger.is_some().then(|| clock.date(0) * 1_000_000_000 + (t0_ns % 1_000_000_000) as i64);
     let outcome = RunOutcome { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tameshi_base::Slow;
 use tameshi_base::units::Time;
 use tameshi_workload::program::tpcc::{Sizes, Tpcc};
 use tameshi_workload::program::{Program, ProgramSpec, Seeds};
@@ -34,6 +35,9 @@ pub struct OltpSpec {
     /// Connections that load the data set.
     #[serde(default = "two")]
     pub loaders: u32,
+    /// Slow motion of the run.
+    #[serde(default)]
+    pub slow: Slow,
     /// TPC-C row counts below the specification's, for tests; no study has them.
     #[serde(default)]
     pub sizes: Option<Sizes>,

@@ -49,7 +49,8 @@ impl Oltp {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Run all phases from `t0_ns` on the monotonic clock, and record them in the folder.
+    /// Run all phases from `t0_ns` of own time on the monotonic clock, and record them in the
+    /// folder.
     fn execute(&self, py: Python<'_>, folder: PathBuf, t0_ns: u64) -> PyResult<String> {
         py.detach(|| {
             let mut writer = Writer::open(&folder, Arc::clone(&self.control)).map_err(failed)?;

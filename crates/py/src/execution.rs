@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tameshi_base::Slow;
 use tameshi_blockio::{Backend, Target};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_spec::run::{RunSpec, World};
@@ -53,8 +54,10 @@ impl Execution {
         Ok(laid_out.map_err(failed)? == RunStatus::Complete)
     }
 
-    /// Run all phases; `t0_ns` on the monotonic clock, and a backend by name if the world has one.
-    fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64, backend: &str) -> PyResult<String> {
+    /// Run all phases; `t0_ns` of own time on the monotonic clock, slow motion, and a backend by
+    /// name if the world has one.
+    fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64, slow: f64, backend: &str) -> PyResult<String> {
+        let slow = Slow::new(slow).map_err(failed)?;
         let backend = Backend::of_word(backend).ok_or_else(|| failed(format!("no backend is called `{backend}`")))?;
         let targets = targets.into_iter().map(target).collect::<PyResult<Vec<_>>>()?;
         py.detach(|| {
@@ -65,8 +68,8 @@ impl Execution {
                     json(&json!({ "status": status.word(), "digest": digest }))
                 }
                 World::Measured | World::Emulated => {
-                    let done =
-                        tameshi_blockio::execute(&self.spec, targets, t0_ns, backend, &mut writer).map_err(failed)?;
+                    let done = tameshi_blockio::execute(&self.spec, targets, (t0_ns, slow), backend, &mut writer)
+                        .map_err(failed)?;
                     json(&json!({ "status": done.status.word(), "backend": done.backend, "features": done.features }))
                 }
             }

@@ -195,6 +195,7 @@ def _cell(
         "estimates": entries,
         **_database(cell, frames, usable, profiles),
         **_drives(cell, frames, usable),
+        **_slow(cell),
     }
 
 
@@ -211,6 +212,14 @@ def _drives(
         for drive in served_drives(frames[run.folder].events)
     ]
     return {"served": found} if found else {}
+
+
+def _slow(cell: Cell) -> dict[str, Any]:
+    """Return the slow motion of an emulated cell, whose figures are all in slowed time."""
+    if cell.world != World.emulated.value:
+        return {}
+    factors = {run.environment.get("slow", 1) for run in cell.runs} - {1}
+    return {"slow": max(factors)} if factors else {}
 
 
 def _arriving(cell: Cell, word: str) -> str | None:

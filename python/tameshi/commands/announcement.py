@@ -15,9 +15,11 @@ from tameshi.workflow.prepare import Prepared
 
 def announce(prepared: Prepared, console: Console = OUT) -> None:
     """Print the writes, destructions and runs to come."""
+    if prepared.chosen:
+        console.print(prepared.chosen, soft_wrap=True)
     for chosen, planned in prepared.plans.items():
-        print_bounds(chosen, planned, console)
         examined = prepared.examined[chosen]
+        print_bounds(chosen, planned, console, examined.slow)
         lines = [line for target in examined.targets.values() for line in target.described()]
         for place in examined.databases.values():
             lines += [f"{place.storage}: {line}" for line in place.plan.described()]

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
+from tameshi.analysis.stats.served import PATH_NS
 from tameshi.commands.consoles import OUT
 from tameshi.core import compiled
 from tameshi.core.errors import counted
@@ -13,20 +14,18 @@ from tameshi.core.spec_types import Plan, World
 from tameshi.core.units import format_value, format_wait
 from tameshi.study.file import longest_ns, refusals, untimed_bytes
 
-PATH_NS = 35_000
-"""Usual time of a request through file system, loop device and FUSE."""
 HOURS_FROM_NS = 2 * 3600 * 10**9
 """Least time to print in hours as well."""
 
 
-def print_bounds(world: World, planned: Plan, console: Console = OUT) -> None:
+def print_bounds(world: World, planned: Plan, console: Console = OUT, slow: float = 1) -> None:
     """Runs, time and bytes of a study in one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
     tried = sum(bool(run.unknown) for run in planned.runs)
     beside = f", {tried} of them for unknown settings" if tried else ""
     console.print(
         f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}{beside}; "
-        f"{lasting(world, planned)}; {written(world, planned)}",
+        f"{lasting(world, planned, slow)}; {written(world, planned)}",
         soft_wrap=True,
     )
     searched = planned.study.search
@@ -36,17 +35,18 @@ def print_bounds(world: World, planned: Plan, console: Console = OUT) -> None:
         line = f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
         console.print(line, soft_wrap=True)
     if world is World.emulated:
-        for line in too_fast(planned):
+        for line in too_fast(planned, slow):
             console.print(f"  {line}", style="yellow", soft_wrap=True)
     for refused in refusals(planned):
         line = f"  can't be run: {refused.where}: {refused.key}: {refused.message}"
         console.print(line, style="yellow", soft_wrap=True)
 
 
-def too_fast(planned: Plan) -> list[str]:
+def too_fast(planned: Plan, slow: float = 1) -> list[str]:
     """Return sentences on storages that are faster than the path to a served drive."""
     found = []
-    path = format_value("latency", PATH_NS)
+    path_ns = PATH_NS / slow
+    path = format_value("latency", path_ns) + (" of slowed time" if slow != 1 else "")
     for name, node in models(planned).items():
         # A drive whose flush takes no time has no volatile cache, and the kernel sends it none.
         times = {
@@ -55,7 +55,7 @@ def too_fast(planned: Plan) -> list[str]:
         short = [
             f"a {kind} in {format_value('latency', ns)}"
             for kind, ns in times.items()
-            if ns < PATH_NS
+            if ns < path_ns
         ]
         if short:
             found.append(
@@ -77,13 +77,17 @@ def models(planned: Plan) -> dict[str, dict[str, Any]]:
     return found
 
 
-def lasting(world: World, planned: Plan) -> str:
+def lasting(world: World, planned: Plan, slow: float = 1) -> str:
     """Return a phrase on the time of the runs: a limit, and the bytes of phases without one."""
     moved = [untimed_bytes(run) for run in planned.runs]
     time_ns = sum(longest_ns(run) for run in planned.runs)
     seconds = f"{time_ns / 1e9:,.0f} s"
     limit = seconds if time_ns < HOURS_FROM_NS else f"{seconds} ({format_wait(time_ns)})"
     limit += " of virtual time" if world is World.simulated else ""
+    if slow != 1:
+        wall_ns = time_ns * slow
+        limit += f" of slowed time, {wall_ns / 1e9:,.0f} s of wall time"
+        limit += f" ({format_wait(wall_ns)})" if wall_ns >= HOURS_FROM_NS else ""
     if planned.time_ns_at_most is not None:
         return f"at most {limit}"
     if None in moved:

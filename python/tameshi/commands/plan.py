@@ -11,8 +11,15 @@ from rich.table import Table
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import OUT
-from tameshi.commands.study_options import QuickOption, StudyArgument, WorldOption
+from tameshi.commands.study_options import (
+    QuickOption,
+    SlowOption,
+    StudyArgument,
+    WorldOption,
+    check_slow,
+)
 from tameshi.core.spec_types import PhaseSpec, Plan, World
+from tameshi.study.bindings import slow_of
 from tameshi.study.file import plan, read_study, refusals
 
 REFUSED = 2
@@ -26,11 +33,14 @@ def plan_command(
     study_path: StudyArgument,
     world: WorldOption = None,
     quick: QuickOption = False,
+    slow: SlowOption = "1",
     as_data: Annotated[
         bool, typer.Option("--json", help="Print each world's plan as JSON, by world.")
     ] = False,
 ) -> None:
     """Show the matrix of a study, its run time and the bytes that it writes."""
+    factor = slow_of(slow)
+    check_slow(factor, world or [])
     study = read_study(study_path)
     plans = {
         chosen: plan(study, chosen.value, quick=quick) for chosen in world or [World.simulated]
@@ -39,8 +49,14 @@ def plan_command(
         typer.echo(json.dumps(_as_json(plans), ensure_ascii=False, indent=2))
     else:
         print_matrix(next(iter(plans.values())))
+        if factor is None:
+            from tameshi.run.slow_motion import choose
+
+            choice = choose(plans[World.emulated])
+            factor = choice.factor
+            OUT.print(choice.why, soft_wrap=True)
         for chosen, planned in plans.items():
-            print_bounds(chosen, planned)
+            print_bounds(chosen, planned, slow=factor if chosen is World.emulated else 1)
     if any(refusals(planned) for planned in plans.values()):
         raise typer.Exit(REFUSED)
 

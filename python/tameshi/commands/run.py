@@ -20,9 +20,11 @@ from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import (
     ExactOption,
     QuickOption,
+    SlowOption,
     StudyArgument,
     VerboseOption,
     WorldOption,
+    check_slow,
 )
 from tameshi.commands.summary import print_summary
 from tameshi.core import compiled
@@ -30,7 +32,7 @@ from tameshi.core.errors import BadInput
 from tameshi.core.exit_status import ExitStatus
 from tameshi.core.reasons import LEVELS
 from tameshi.core.spec_types import World
-from tameshi.study.bindings import Bindings, read_bindings
+from tameshi.study.bindings import Bindings, read_bindings, slow_of
 from tameshi.study.file import StudyFile, read_study
 from tameshi.workflow.prepare import Prepared, prepare
 
@@ -114,6 +116,7 @@ def run_command(
     ] = os.cpu_count() or 1,
     lang: LangOption = "en",
     quick: QuickOption = False,
+    slow: SlowOption = "1",
     exact: ExactOption = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")] = False,
     keep: Annotated[
@@ -129,7 +132,7 @@ def run_command(
     study = read_study(study_path)
     check_word("--backend", backend, list(compiled.BACKENDS))
     bound = read_bindings(bindings, on or [], server or [], event or [])
-    bound = replace(bound, destroy=tuple(destroy or ()), backend=backend)
+    bound = replace(bound, destroy=tuple(destroy or ()), backend=backend, slow=slow_of(slow))
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_language(lang)
     check_word("--fail-on", fail_on, FAILING)
@@ -201,6 +204,7 @@ def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
         if given and World.measured not in worlds:
             message = "this option applies to measured runs only"
             raise BadInput(message, where=option, hint="Add --world measured.")
+    check_slow(bound.slow, worlds)
     if bound.backend != "auto" and not {World.measured, World.emulated} & {*worlds}:
         message = "this option applies to measured and emulated runs only"
         raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")

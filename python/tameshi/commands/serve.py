@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -21,6 +22,8 @@ from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.serve import plans
 from tameshi.serve.addresses import parse_address
+from tameshi.servers import slow_clock
+from tameshi.study.bindings import slow_of
 
 PLAIN_SECONDS = 10
 """Seconds from one status line to the next, off a terminal."""
@@ -44,6 +47,7 @@ def serve_command(
     lie: options.Lie = None,
     without_capacitor: options.WithoutCapacitor = False,
     plain_fuse: options.PlainFuse = False,
+    slow: options.Slow = "1",
     drive: options.Drive = None,
 ) -> None:
     """Serve a simulated drive as a real block device, and cut its power."""
@@ -82,6 +86,7 @@ def serve_command(
         nbd=parse_address(nbd) if nbd else None,
         command=tuple(words or ()),
         plain=plain_fuse,
+        slow=_factor(slow),
     )
     plans.check_plan(plan)
     raise typer.Exit(_serve(plan))
@@ -94,6 +99,25 @@ def _bytes(text: str, option: str) -> int:
     except RunFailed as error:
         accepted = ["a size such as 8GiB"]
         raise BadInput(error.message, where=option, found=text, accepted=accepted) from None
+
+
+def _factor(text: str) -> float:
+    factor = slow_of(text)
+    if factor is None:
+        message = "slow motion of a drive by hand is a factor: its load is not known"
+        raise BadInput(message, where="--slow", found=text, accepted=["a factor"])
+    if factor != 1:
+        slow_clock.require_library()
+    return factor
+
+
+def _slow_text(slow: float) -> str:
+    """Return how a program comes to the drive's clock."""
+    words = shlex.join(["env", *slow_clock.variables(slow)])
+    return (
+        f"slow motion {slow}: a second of the drive takes {slow} s; times here are the drive's. "
+        f"Start each server and client with: {words} COMMAND"
+    )
 
 
 def _send(words: list[str], drive: str | None) -> None:
@@ -110,6 +134,7 @@ def _serve(plan: serve.ServePlan) -> int:
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
         told = serve.drive_text(plan, session.drive.status(), session.drive.places)
+        told += [_slow_text(plan.slow)] if plan.slow != 1 else []
         for line in [*told, *serve.floor_warnings(plan, session.drive.offset_ns)]:
             ERR.print(line, soft_wrap=True, highlight=False)
         if not plan.command:

@@ -58,3 +58,6 @@ PlainFuse = Annotated[
     bool, typer.Option("--plain-fuse", help="Use plain FUSE even if the kernel has its ring.")
 ]
 Drive = Annotated[str | None, typer.Option("--drive", help="Name of the served drive, with ctl.")]
+Slow = Annotated[
+    str, typer.Option("--slow", help="Slow motion: factor by which the drive's time is slowed.")
+]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import World
 
 StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
@@ -20,8 +22,25 @@ ExactOption = Annotated[
         "--exact", help="Simulate every transaction of simulated databases, without extrapolation."
     ),
 ]
+SlowOption = Annotated[
+    str,
+    typer.Option(
+        "--slow",
+        help=(
+            "Slow motion of emulated runs: factor by which drives, server and load are slowed, "
+            "or auto for the least that this machine needs."
+        ),
+    ),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),
 ]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Use the study's `quick` settings.")]
+
+
+def check_slow(slow: float | None, worlds: Sequence[World]) -> None:
+    """Raise `BadInput` for slow motion without an emulated world."""
+    if slow != 1 and World.emulated not in worlds:
+        message = "slow motion applies to emulated runs only"
+        raise BadInput(message, where="--slow", hint="Add --world emulated.")

@@ -220,11 +220,14 @@ class Execution:
         with _translated():
             return bool(self._inner.lay_out(_as_tuple(target), seed))
 
-    def run(self, targets: Sequence[Target], t0_ns: int, backend: str) -> dict[str, Any]:
-        """Run all phases from `t0_ns` on the monotonic clock; return how the run ended."""
+    def run(
+        self, targets: Sequence[Target], t0_ns: int, backend: str, slow: float = 1
+    ) -> dict[str, Any]:
+        """Run all phases from `t0_ns` of slowed time on the monotonic clock; return how the run
+        ended."""
         with _translated():
             tuples = [_as_tuple(target) for target in targets]
-            return dict(json.loads(self._inner.run(tuples, t0_ns, backend)))
+            return dict(json.loads(self._inner.run(tuples, t0_ns, slow, backend)))
 
     def stop(self) -> None:
         """Request an early end with a usable partial result."""
@@ -279,7 +282,7 @@ class Oltp:
         return int(self._inner.loaded())
 
     def execute(self, folder: Path, t0_ns: int) -> dict[str, Any]:
-        """Run all phases from `t0_ns` on the monotonic clock and record them in the folder."""
+        """Run all phases from `t0_ns` of slowed time on the monotonic clock and record them."""
         with _driving():
             return dict(json.loads(self._inner.execute(str(folder), t0_ns)))
 

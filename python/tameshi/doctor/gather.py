@@ -18,7 +18,7 @@ import psutil
 from tameshi.core.environment import PROC, SYS, environment, number_in, text_in
 from tameshi.doctor import probes
 from tameshi.doctor.facts import Disk, Facts, Ring, Target
-from tameshi.servers import sqlite
+from tameshi.servers import slow_clock, sqlite
 from tameshi.servers.installed import installed
 
 DEV = Path("/dev")
@@ -55,7 +55,7 @@ def gather(paths: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS, dev: Pa
         fuse_ring=text_in(sys / "module/fuse/parameters/enable_uring"),
         loop_control=probes.try_device(dev / "loop-control"),
         loops_free=sum(1 for _ in _free_loops(sys)),
-        programs=(*installed(), *sqlite.driven()),
+        programs=(*installed(), *sqlite.driven(), *slow_clock.found()),
         targets=tuple(_target(path, proc, sys, linux) for path in paths),
     )
 

@@ -231,7 +231,7 @@ def _means(facts: Facts) -> Iterator[Finding]:
     yield _serve(facts)
     for product in ("mariadb", "mysql", "postgres", "sqlite"):
         yield _programs(facts, f"server.{product}", product)
-    for tool in ("fio", "sysbench", "xfsprogs"):
+    for tool in ("fio", "sysbench", "xfsprogs", "libfaketime"):
         yield _programs(facts, f"tool.{tool}", tool)
 
 

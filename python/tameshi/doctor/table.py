@@ -109,14 +109,14 @@ def _server(product: str, remedy: Words) -> Entry:
     return Entry((product, product), _REAL, outcomes)
 
 
-def _tool(name: str, use: Words) -> Entry:
+def _tool(name: str, use: Words, worlds: tuple[str, ...] = _MEASURED) -> Entry:
     """Return the check of an optional tool, whose package has the tool's name."""
     remedy = (f"{use[0]}: apt-get install {name}", f"{use[1]}：apt-get install {name}")
     outcomes = {
         "found": _ok("{versions}", "{versions}"),
         "absent": _missing(("not installed (optional)", "未導入（任意）"), remedy),
     }
-    return Entry((name, name), _MEASURED, outcomes)
+    return Entry((name, name), worlds, outcomes)
 
 
 _MACHINE = {
@@ -481,6 +481,11 @@ _MEANS = {
     "tool.sysbench": _tool("sysbench", ("To compare with it", "比較したい場合")),
     "tool.xfsprogs": _tool(
         "xfsprogs", ("For power cuts under real databases", "実データベースの電源断試験に必要")
+    ),
+    "tool.libfaketime": _tool(
+        "libfaketime",
+        ("For slow motion of servers", "サーバーのスローモーションに必要"),
+        ("emulated",),
     ),
 }
 

@@ -7,13 +7,13 @@ reports losses.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
 from tameshi.core import compiled
+from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import append_event
@@ -67,7 +67,9 @@ class Crashes:
         cut: Callable[[], None],
         crashes: Sequence[Crash],
         stopped: Callable[[], bool],
+        clock: Clock = WALL,
     ) -> None:
+        self._clock = clock
         self._folder = folder
         self._server = server
         self._cut_power = cut
@@ -108,7 +110,7 @@ class Crashes:
             self._thread.join()
 
     def _keep(self, t0_ns: int, tell: Callable[[str], None]) -> None:
-        event_times = EventTimes(self._folder, t0_ns, self._over)
+        event_times = EventTimes(self._folder, t0_ns, self._over, self._clock)
         try:
             for crash in self._crashes:
                 if event_times.wait_for(crash.at_ns, crash.phases):
@@ -122,21 +124,21 @@ class Crashes:
         self._left.wait()
 
     def _make(self, crash: Crash, t0_ns: int, tell: Callable[[str], None]) -> None:
-        begin_ns = time.monotonic_ns()
+        begin_ns = self._clock.now_ns()
         try:
             if crash.how == "kill":
                 self._server.kill()
-                self._left.wait(crash.down_ns / 1e9)
+                self._clock.wait(self._left, crash.down_ns)
             else:
                 tell(crash.how)
                 self._cut()
-            start_ns = time.monotonic_ns()
+            start_ns = self._clock.now_ns()
             self._server.start()
         except (TameshiError, OSError) as error:
             self._fail(f"event `{crash.name}`: the database did not come back: {error}")
             tell("gone")
             return
-        back_ns = time.monotonic_ns()
+        back_ns = self._clock.now_ns()
         append_event(
             self._folder,
             begin_ns - t0_ns,
@@ -149,7 +151,7 @@ class Crashes:
         tell("back")
 
     def _cut(self) -> None:
-        if not self._let_go.wait(LET_GO_SECONDS):
+        if not self._clock.wait(self._let_go, LET_GO_SECONDS * 1e9):
             raise RunFailed(f"the clients did not hear of the power cut in {LET_GO_SECONDS:g} s")
         self._let_go.clear()
         self._cut_power()

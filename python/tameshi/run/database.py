@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tameshi.core.clock import WALL, Clock
 from tameshi.core.compiled import Oltp
 from tameshi.core.errors import RunFailed
 from tameshi.core.reasons import reason, verdict
@@ -53,8 +54,10 @@ class Database:
         progress: Progress,
         volume: Volume | None = None,
         own: Mapping[str, DataDirectory] = MappingProxyType({}),
+        clock: Clock = WALL,
     ) -> None:
         assert spec.database
+        self._clock = clock
         self._own = own
         """Directories of files on a storage of their own, by role."""
         self.volume = volume
@@ -86,6 +89,7 @@ class Database:
             loading=loading,
             connections=connections_of(self._spec.phases),
             home=None if loading else self._home(),
+            slow=1 if loading else self._clock.slow,
         )
 
     def _home(self) -> Home:
@@ -326,11 +330,12 @@ def opened(
     *,
     on_volume: bool = False,
     own: Mapping[str, Place] = MappingProxyType({}),
+    clock: Clock = WALL,
 ) -> Iterator[Database]:
     """Open the database of a run, with its directories claimed; remove it unless it is left.
 
     `on_volume`: use a file system of its own, whose power can be cut. `own`: places of files on a
-    storage of their own, by role.
+    storage of their own, by role. `clock`: that of the run.
     """
     with ExitStack() as stack:
         volume = None
@@ -346,7 +351,9 @@ def opened(
                 claimed[each.storage] = stack.enter_context(each.claim(serving.product))
         own_directories = {role: claimed[each.storage] for role, each in own.items()}
         database = Database(
-            *(spec, folder, place, serving, directory, progress, volume), own=own_directories
+            *(spec, folder, place, serving, directory, progress, volume),
+            own=own_directories,
+            clock=clock,
         )
         try:
             yield database

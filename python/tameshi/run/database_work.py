@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tameshi.core.clock import WALL, Clock
 from tameshi.core.compiled import Oltp, database_target
 from tameshi.core.reasons import reason, verdict
 from tameshi.core.spec_types import RunSpec
@@ -22,7 +22,10 @@ JOURNAL = "journal"
 class DatabaseWork:
     """Programs on a database that the dispatcher has started, with a loaded data set."""
 
-    def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any]) -> None:
+    def __init__(
+        self, spec: RunSpec, folder: Path, database: Mapping[str, Any], clock: Clock
+    ) -> None:
+        self._clock = clock
         self._folder = folder
         self._checks = "tpcc" in words_of(spec) or database["ledger"]
         self._ran = False
@@ -33,7 +36,7 @@ class DatabaseWork:
         if database["ledger"]:
             (folder / JOURNAL).mkdir(exist_ok=True)
         ledger = folder / JOURNAL if database["ledger"] else None
-        self._oltp = Oltp(oltp_spec(spec, database["address"], ledger))
+        self._oltp = Oltp(oltp_spec(spec, database["address"], ledger, clock))
 
     def prepare(self) -> dict[str, Any]:
         """Do nothing: a look at the data would warm caches that must be cold."""
@@ -52,7 +55,7 @@ class DatabaseWork:
         if not (self._ran and self._checks):
             return {}
         check = self._oltp.check(fresh=False)
-        note_check(self._folder, time.monotonic_ns() - self._t0_ns, check)
+        note_check(self._folder, self._clock.now_ns() - self._t0_ns, check)
         return {"checked": check["holds"]}
 
     def progress(self) -> dict[str, Any]:
@@ -146,7 +149,9 @@ def words_of(spec: RunSpec) -> list[str]:
     return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in programs))
 
 
-def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) -> dict[str, Any]:
+def oltp_spec(
+    spec: RunSpec, address: Mapping[str, Any], ledger: Path | None, clock: Clock = WALL
+) -> dict[str, Any]:
     """Return a run's spec as the database driver reads it."""
     assert spec.database
     phases = []
@@ -170,6 +175,7 @@ def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) ->
         "phases": phases,
         "ledger": {"journal": str(ledger)} if ledger else None,
         "loaders": address.get("loaders", 2),
+        "slow": clock.slow,
         "own_session": address.get("own_session", []),
     }
 

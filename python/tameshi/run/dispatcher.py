@@ -18,6 +18,7 @@ from typing import Any
 from tameshi import guard
 from tameshi.analysis.stats.run_order import randomised
 from tameshi.core import compiled
+from tameshi.core.clock import Clock
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import Access, RunSpec, Start, World
 from tameshi.record import store
@@ -51,6 +52,11 @@ class Task:
     examined: Examined
     drives: Drives | None = None
     """Served drives of an emulated run, while it runs."""
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock of the run."""
+        return Clock(self.examined.slow)
 
     @property
     def label(self) -> str:
@@ -238,7 +244,7 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
             for name, plan in task.examined.targets.items()
             if name in task.spec.storage
         }
-        with _worker(session, folder, targets) as worker:
+        with _worker(session, folder, targets, slow=task.examined.slow) as worker:
             failure = _converse(session, task, folder, worker, targets)
         return failure or worker.failure() or _vanished(targets)
 
@@ -266,7 +272,10 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             roles = roles_of(task.spec.database).items()
             own = {role: task.examined.databases[name] for role, name in roles}
             made = opened(
-                *(task.spec, folder, place, serving, progress), on_volume=on_volume, own=own
+                *(task.spec, folder, place, serving, progress),
+                on_volume=on_volume,
+                own=own,
+                clock=task.clock,
             )
             database = stack.enter_context(made)
         if not database.is_kept:
@@ -279,7 +288,7 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         if isinstance(database, Database):
             stopped = session.stopping.is_set
             cut = partial(task.drives.cut, database) if task.drives else database.cut_power
-            crashes = Crashes(folder, database.server, cut, planned, stopped)
+            crashes = Crashes(folder, database.server, cut, planned, stopped, task.clock)
             stack.enter_context(crashes)
         message = {
             "address": database.address,
@@ -287,7 +296,7 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             "ledger": bool(task.spec.events),
             "crashes": bool(planned),
         }
-        with _worker(session, folder, {}, message) as worker:
+        with _worker(session, folder, {}, message, task.examined.slow) as worker:
             failure = _converse(session, task, folder, worker, {}, database, crashes)
         failure = failure or worker.failure()
         # Clients fail with a server that ended: its end is the cause.
@@ -364,9 +373,10 @@ def _worker(
     folder: Path,
     targets: Mapping[str, guard.OpenTarget],
     database: Mapping[str, Any] | None = None,
+    slow: float = 1,
 ) -> Iterator[WorkerProcess]:
     with session.guarded:
-        worker = WorkerProcess(folder, targets, [session.lock], database)
+        worker = WorkerProcess(folder, targets, [session.lock], database, slow)
         session.workers.add(worker)
         if session.stopping.is_set():
             worker.stop()
@@ -399,7 +409,7 @@ def _converse(
                     if task.spec.start is Start.cold:
                         for target in targets.values():
                             target.drop_cached()
-                    t0_ns = time.monotonic_ns() + LEAD_NS
+                    t0_ns = task.clock.now_ns() + LEAD_NS
                     if task.drives:
                         task.drives.begin(t0_ns)
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker, database))
@@ -452,7 +462,9 @@ def _sampler(
     if isinstance(database, Database) and not database.server.product.embedded:
         families["server"] = lambda: database.server.pid
     devices = task.examined.devices()
-    return Sampler(folder, t0_ns, interval_ns, devices, pids, families=families)
+    return Sampler(
+        *(folder, t0_ns, interval_ns, devices, pids), families=families, clock=task.clock
+    )
 
 
 def _server_sampler(
@@ -462,5 +474,5 @@ def _server_sampler(
     if database is None or database.server.product.embedded:
         return nullcontext()
     server, interval_ns = database.server, compiled.nanoseconds(task.spec.interval)
-    name = server.address.database
-    return ServerSampler(folder, t0_ns, interval_ns, server.product, server.client, name)
+    given = (folder, t0_ns, interval_ns, server.product, server.client, server.address.database)
+    return ServerSampler(*given, task.clock)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import TameshiError
 from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import append_event
@@ -55,13 +55,15 @@ class DriveFaults:
         faults: Sequence[DriveFault],
         drives: Mapping[str, Asked],
         stopped: Callable[[], bool],
+        clock: Clock = WALL,
     ) -> None:
+        self._clock = clock
         self._folder = folder
         self._t0_ns = t0_ns
         self._drives = drives
         self._stopped = stopped
         self._over = threading.Event()
-        self._event_times = EventTimes(folder, t0_ns, self._over)
+        self._event_times = EventTimes(folder, t0_ns, self._over, clock)
         self._threads = [
             threading.Thread(target=self._keep, args=(fault,), daemon=True) for fault in faults
         ]
@@ -94,4 +96,4 @@ class DriveFaults:
             self._note(fault.kind, **fields, member=fault.member)
 
     def _note(self, kind: str, **fields: Any) -> None:
-        append_event(self._folder, time.monotonic_ns() - self._t0_ns, kind, **fields)
+        append_event(self._folder, self._clock.now_ns() - self._t0_ns, kind, **fields)

@@ -7,7 +7,6 @@ database does, in the state that the study declares.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.analysis.stats.served import served_verdicts
+from tameshi.core.clock import Clock
 from tameshi.core.environment import PROC
 from tameshi.core.errors import RunFailed
 from tameshi.core.spec_types import RunSpec
@@ -41,8 +41,9 @@ KernelTimes = tuple[str, dict[str, int]]
 class Drives:
     """Served drives of one run, by storage."""
 
-    def __init__(self, folder: Path, drives: Mapping[str, ServedDrive]) -> None:
+    def __init__(self, folder: Path, drives: Mapping[str, ServedDrive], clock: Clock) -> None:
         self._folder = folder
+        self._clock = clock
         self._drives = drives
         self._is_on = False
         self._kernels: dict[str, KernelTimes] = {}
@@ -64,27 +65,27 @@ class Drives:
             )
 
     def begin(self, t0_ns: int) -> None:
-        """Start the figures of a run that begins at `t0_ns` of the monotonic clock."""
+        """Start the figures of a run that begins at `t0_ns` of its clock."""
         self.switch_on()
         for name, drive in self._drives.items():
             drive.ask("reset")
-            self._kernels[name] = _kernel_times(drive)
+            self._kernels[name] = _kernel_times(drive, self._clock)
         self._t0_ns = t0_ns
 
     def faults(self, run: RunSpec, stopped: Callable[[], bool]) -> AbstractContextManager[Any]:
         """Return failures and replacements of drives during the run."""
         planned = drive_faults_of(run)
-        return DriveFaults(self._folder, self._t0_ns, planned, self._drives, stopped)
+        return DriveFaults(self._folder, self._t0_ns, planned, self._drives, stopped, self._clock)
 
     def end(self) -> None:
         """Record the figures of the run, and verdicts on them."""
-        end_ns = time.monotonic_ns() - self._t0_ns
+        end_ns = self._clock.now_ns() - self._t0_ns
         for name, drive in self._drives.items():
             status = drive.status()
             for rebuilt in status["members"]["rebuilt"]:
                 at_ns = rebuilt.pop("at_ns") - self._t0_ns
                 append_event(self._folder, at_ns, "rebuilt", storage=name, **rebuilt)
-            status["kernel_ns"] = _spent(self._kernels[name], _kernel_times(drive))
+            status["kernel_ns"] = _spent(self._kernels[name], _kernel_times(drive, self._clock))
             fields = ("operations", "kernel_ns", "refused_writes", "used_bytes")
             append_event(
                 self._folder,
@@ -99,7 +100,7 @@ class Drives:
 
     def cut(self, database: Database) -> None:
         """Cut the power of all drives and of the server; return with the drives mounted again."""
-        begin_ns = time.monotonic_ns()
+        begin_ns = self._clock.now_ns()
         losses = {name: drive.ask("cut") for name, drive in self._drives.items()}
         database.server.kill()
         with database.let_go():
@@ -125,13 +126,14 @@ class Drives:
         return None
 
 
-def _kernel_times(drive: ServedDrive) -> KernelTimes:
+def _kernel_times(drive: ServedDrive, clock: Clock) -> KernelTimes:
     """Return the time of the requests of a drive's block device, as the kernel counts it."""
     assert drive.node
     name = drive.node.name
     counters = read_devices(PROC, [name])
     values = counters[name].values if name in counters else {}
-    return name, {kind: values.get(f"disk.{kind}_ns", 0) for kind in ("read", "write")}
+    wall = {kind: values.get(f"disk.{kind}_ns", 0) for kind in ("read", "write")}
+    return name, {kind: clock.slowed_ns(wall_ns) for kind, wall_ns in wall.items()}
 
 
 def _spent(before: KernelTimes, after: KernelTimes) -> dict[str, int]:
@@ -157,7 +159,7 @@ def served(
         drives: dict[str, ServedDrive] = {}
         places: dict[str, Path] = {}
         for index, name in enumerate(run.storage):
-            plan = serve_plan(run, name)
+            plan = replace(serve_plan(run, name), slow=examined.slow)
             made = ServedDrive(plan, f"study-{os.getpid()}-{index}", private=True)
             drive = drives[name] = stack.enter_context(made)
             assert drive.node
@@ -173,7 +175,7 @@ def served(
                 target.made.laid_out = True
         sets = study_folder / DATA_SETS
         databases = {name: replace(place, sets_in=sets) for name, place in here.databases.items()}
-        yield replace(here, databases=databases), Drives(folder, drives)
+        yield replace(here, databases=databases), Drives(folder, drives, Clock(examined.slow))
 
 
 def _fitting(run: RunSpec, name: str, drive: ServedDrive) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 from tameshi.core import compiled
+from tameshi.core.clock import WALL, Clock
 from tameshi.core.spec_types import Event, RunSpec
 from tameshi.record.events import read_events
 
@@ -28,7 +28,10 @@ def time_of_event(spec: RunSpec, event: Event) -> tuple[int, tuple[int, ...] | N
 class EventTimes:
     """Wait for event times of a run; `over` is set at the run's end."""
 
-    def __init__(self, folder: Path, t0_ns: int, over: threading.Event) -> None:
+    def __init__(
+        self, folder: Path, t0_ns: int, over: threading.Event, clock: Clock = WALL
+    ) -> None:
+        self._clock = clock
         self._folder = folder
         self._t0_ns = t0_ns
         self._over = over
@@ -38,8 +41,7 @@ class EventTimes:
         base_ns = self._t0_ns if phases is None else self._start_of(phases)
         if base_ns is None:
             return False
-        left_ns = base_ns + at_ns - time.monotonic_ns()
-        return not self._over.wait(max(0, left_ns) / 1e9)
+        return not self._clock.wait(self._over, base_ns + at_ns - self._clock.now_ns())
 
     def _start_of(self, phases: tuple[int, ...]) -> int | None:
         """Return the phase's start from the record as soon as it is there; None if the run ends

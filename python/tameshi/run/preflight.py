@@ -16,6 +16,7 @@ from tameshi.core.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.run.sectors import refuse_partial_sectors
 from tameshi.run.served_storages import check_served
 from tameshi.serve.nodes import described
+from tameshi.servers import slow_clock
 from tameshi.servers.placement import (
     ROLES,
     Place,
@@ -56,6 +57,8 @@ class Examined:
     """Server of each engine; the settings are those of one of its runs."""
     watched: Mapping[str, Path] = field(default_factory=dict)
     """Data places of the user's own servers, which are only sampled."""
+    slow: float = 1
+    """Slow motion of the runs."""
     plan: Plan | None = None
     """Plan of an emulated world: places are found for each run, on its drives."""
 
@@ -116,16 +119,22 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
     check_served(plan, [name for name, serving in servers.items() if serving.running])
     _check_crashes(plan, bindings, servers, None)
     machine = environment([])
-    own = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
+    own: dict[str, Any] = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
     facts = {"world": plan.runs[0].world.value, "core": own["core"], **machine, **_models(plan)}
     if servers:
         own["servers"] = {name: serving.as_json() for name, serving in servers.items()}
         facts["servers"] = own["servers"]
     if bindings.backend != "auto":
         own["backend"] = bindings.backend
+    slow = bindings.slow or 1
+    if slow != 1:
+        facts["slow"] = own["slow"] = slow
+        if any(not serving.product.embedded for serving in servers.values()):
+            slow_clock.require_library()
     return Examined(
         *(World.emulated.value, {}, facts, own, _cautions(servers), bindings.backend),
         servers=servers,
+        slow=slow,
         plan=plan,
     )
 

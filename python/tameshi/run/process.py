@@ -31,9 +31,11 @@ class WorkerProcess:
         targets: Mapping[str, guard.OpenTarget],
         inherited: Sequence[int],
         database: Mapping[str, Any] | None = None,
+        slow: float = 1,
     ) -> None:
         arguments = [json.dumps(_described(name, target)) for name, target in targets.items()]
         arguments += [json.dumps({"database": database})] if database else []
+        arguments += [json.dumps({"slow": slow})] if slow != 1 else []
         self.log = folder / "worker.log"
         errors = guard.append_file(self.log)
         self.process = subprocess.Popen(
@@ -58,7 +60,7 @@ class WorkerProcess:
                 yield json.loads(line)
 
     def go(self, t0_ns: int, backend: str) -> None:
-        """Start the run at `t0_ns` of the monotonic clock; `backend` is that of a measured run."""
+        """Start the run at `t0_ns` of its clock; `backend` is that of a measured run."""
         self._tell({"kind": "go", "t0_ns": t0_ns, "backend": backend})
 
     def apply_fault(self, word: str) -> None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import resource
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from tameshi import guard
+from tameshi.core.clock import WALL, Clock
 from tameshi.core.environment import names_in
 
 HEADER = b"t_ns,dt_ns,subject,metric,value\n"
@@ -73,13 +73,20 @@ class Series(ABC):
     """Reader of counters on the schedule from `start()` (or `with`) to `stop()`, in a thread.
 
     `stop()` adds the last, shorter interval. `folder` is a run folder of Tameshi's; `t0_ns` is on
-    `time.monotonic_ns()` and may be in the future: nothing before it is recorded. `problems` lists
-    sentences on failed samples.
+    `clock` and may be in the future: nothing before it is recorded. `problems` lists sentences on
+    failed samples.
     """
 
     def __init__(
-        self, folder: Path, source: str, t0_ns: int, interval_ns: int, subjects: Sequence[str]
+        self,
+        folder: Path,
+        source: str,
+        t0_ns: int,
+        interval_ns: int,
+        subjects: Sequence[str],
+        clock: Clock = WALL,
     ) -> None:
+        self._clock = clock
         if interval_ns <= 0:
             raise ValueError(f"an interval of {interval_ns} ns")
         for subject in subjects:
@@ -101,6 +108,10 @@ class Series(ABC):
     def _states(self, gained: Sequence[Row]) -> list[Row]:
         """Return states at the end of an interval, apart from increases."""
         return []
+
+    def _is_wall(self, row: Row) -> bool:
+        """Return whether times of this row are those of the wall, as the kernel's counters are."""
+        return True
 
     def start(self) -> None:
         """Take the first reading, the base of the first row, before returning."""
@@ -134,20 +145,21 @@ class Series(ABC):
         if file.tell() == 0:
             file.write(HEADER)
             file.flush()
-        before_ns, before = time.monotonic_ns(), self._read()
+        before_ns, before = self._clock.now_ns(), self._read()
         for subject in self._subjects:
             if subject not in before:
                 self._note(f"{subject} is not there to be sampled")
         self._ready.set()
         due_ns, stopped = 0, False
         while not stopped:
-            due_ns = next_due(max(time.monotonic_ns(), due_ns), self._t0_ns, self._interval_ns)
-            stopped = self._stop.wait((due_ns - time.monotonic_ns()) / 1e9)
-            now_ns, now = time.monotonic_ns(), self._read()
+            due_ns = next_due(max(self._clock.now_ns(), due_ns), self._t0_ns, self._interval_ns)
+            stopped = self._clock.wait(self._stop, due_ns - self._clock.now_ns())
+            now_ns, now = self._clock.now_ns(), self._read()
             if before_ns >= self._t0_ns and now_ns > before_ns:
                 rows, problems = gains(before, now)
                 for problem in problems:
                     self._note(problem)
+                rows = [slowed(row, self._clock) if self._is_wall(row) else row for row in rows]
                 rows += self._states(rows)
                 file.write(lines(now_ns - self._t0_ns, now_ns - before_ns, rows))
                 file.flush()
@@ -175,10 +187,11 @@ class Sampler(Series):
         *,
         families: Mapping[str, Callable[[], int | None]] | None = None,
         proc: Path = Path("/proc"),
+        clock: Clock = WALL,
     ) -> None:
         families = families or {}
         subjects = [*devices, MACHINE, *pids, *families]
-        super().__init__(folder, SAMPLER, t0_ns, interval_ns, subjects)
+        super().__init__(folder, SAMPLER, t0_ns, interval_ns, subjects, clock)
         self._devices = list(devices)
         self._pids = dict(pids)
         self._families = {subject: Family(first) for subject, first in families.items()}
@@ -258,6 +271,13 @@ def own_time() -> Counters:
             "process.cpu_system_ns": round(used.ru_stime * 1e9),
         },
     )
+
+
+def slowed(row: Row, clock: Clock) -> Row:
+    """Return a row of wall time in slowed time; others as they are."""
+    if clock == WALL or not row.metric.endswith("_ns"):
+        return row
+    return replace(row, value=clock.slowed_ns(int(row.value)))
 
 
 def next_due(now_ns: int, t0_ns: int, interval_ns: int) -> int:

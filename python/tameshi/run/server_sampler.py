@@ -6,10 +6,10 @@ the server's counts, its time and processor time are rows of their own.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tameshi.core.clock import WALL, Clock
 from tameshi.run.sampler import Counters, Reading, Row, Series, own_time
 from tameshi.servers.product import Client, ClientError, Counted, Product
 
@@ -31,8 +31,9 @@ class ServerSampler(Series):
         product: Product,
         connect: Callable[[], Client],
         database: str = "tameshi",
+        clock: Clock = WALL,
     ) -> None:
-        super().__init__(folder, SERVER, t0_ns, interval_ns, [SERVER, OWN])
+        super().__init__(folder, SERVER, t0_ns, interval_ns, [SERVER, OWN], clock)
         self._product = product
         self._connect = connect
         self._database = database
@@ -46,11 +47,14 @@ class ServerSampler(Series):
         super().stop()
         self._let_go()
 
+    def _is_wall(self, row: Row) -> bool:
+        return row.subject == OWN  # The server's own clock is slowed.
+
     def _read(self) -> Reading:
         self._gauges = {}
-        begin_ns = time.monotonic_ns()
+        begin_ns = self._clock.now_ns()
         counted = self._look()
-        self._look_ns = time.monotonic_ns() - begin_ns
+        self._look_ns = self._clock.now_ns() - begin_ns
         reading = {OWN: own_time()}
         if counted is not None:
             self._gauges = dict(counted.gauges)

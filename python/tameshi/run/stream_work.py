@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from tameshi.core.clock import Clock
 from tameshi.core.compiled import Execution, Target, nanoseconds, size_bytes
 
 Say = Callable[..., None]
@@ -43,12 +44,18 @@ class StreamWork:
     """Streams on targets, which are laid out first unless already written."""
 
     def __init__(
-        self, spec_json: str, folder: Path, targets: Sequence[Mapping[str, Any]], say: Say
+        self,
+        spec_json: str,
+        folder: Path,
+        targets: Sequence[Mapping[str, Any]],
+        say: Say,
+        clock: Clock,
     ) -> None:
         spec = json.loads(spec_json)
         self._seed = spec["seed"]
         self._phases = [_doing(phase["name"], phase["until"]) for phase in spec["phases"]]
         self._say = say
+        self._clock = clock
         self._execution = Execution(spec_json, folder)
         sparse = {name for name, storage in spec["storage"].items() if storage.get("sparse")}
         self._unwritten = [
@@ -65,7 +72,7 @@ class StreamWork:
 
     def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
         """Run all phases of the spec."""
-        return self._execution.run(self._targets, t0_ns, backend)
+        return self._execution.run(self._targets, t0_ns, backend, self._clock.slow)
 
     def finish(self) -> dict[str, Any]:
         """Do nothing."""

@@ -1,11 +1,11 @@
 """Worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
 
 Standard output: JSON lines `ready`, `progress`, `measured`, `done`, `failed`. Standard input: JSON
-lines `go` (with `t0_ns` on the monotonic clock and the `backend`), `stop`, and server faults
+lines `go` (with `t0_ns` on the run's clock and the `backend`), `stop`, and server faults
 (`power_cut`, answered by `let_go`; `back`, `gone`, `settled`). The end of standard input means that
 the dispatcher has ended, and is a stop as well. SIGINT leaves a usable partial result. A target is
 the JSON of an inherited descriptor; the worker opens no storage itself. A `database` target holds
-its address, and whether to `load` it.
+its address, and whether to `load` it. A `slow` argument is the run's slow motion.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from tameshi.core.clock import Clock
 from tameshi.core.errors import TameshiError
 from tameshi.run.stream_work import StreamWork, Work
 
@@ -40,9 +41,11 @@ class Worker:
     """One run: its work is done in one thread, another reads standard input."""
 
     def __init__(self, folder: Path, targets: list[dict[str, Any]]) -> None:
+        clock = Clock(next((target["slow"] for target in targets if "slow" in target), 1))
         database = next((target["database"] for target in targets if "database" in target), None)
+        targets = [target for target in targets if "name" in target]
         self.loads = bool(database and database["load"])
-        self.work = _work(folder, targets, database)
+        self.work = _work(folder, targets, database, clock)
         self.go = threading.Event()
         self.stopped = False
         self.t0_ns = 0
@@ -112,10 +115,15 @@ class Worker:
         return 0
 
 
-def _work(folder: Path, targets: list[dict[str, Any]], database: Mapping[str, Any] | None) -> Work:
+def _work(
+    folder: Path,
+    targets: list[dict[str, Any]],
+    database: Mapping[str, Any] | None,
+    clock: Clock,
+) -> Work:
     spec_json = (folder / "spec.json").read_text(encoding="utf-8")
     if database is None:
-        return StreamWork(spec_json, folder, targets, say)
+        return StreamWork(spec_json, folder, targets, say, clock)
     # Import late: the spec's types take longer to import than a short simulated run takes.
     from tameshi.core.spec_types import RunSpec
     from tameshi.run.database_work import DatabaseWork, LoadWork
@@ -123,7 +131,7 @@ def _work(folder: Path, targets: list[dict[str, Any]], database: Mapping[str, An
     spec = RunSpec.model_validate_json(spec_json)
     if database["load"]:
         return LoadWork(spec, folder, database, say)
-    return DatabaseWork(spec, folder, database)
+    return DatabaseWork(spec, folder, database, clock)
 
 
 def main() -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from tameshi import guard
 from tameshi.core import compiled
+from tameshi.core.clock import Clock
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.serve import block, file_system
 from tameshi.serve.plans import ServePlan
@@ -32,6 +32,7 @@ class ServedDrive:
 
     def __init__(self, plan: ServePlan, name: str, *, private: bool) -> None:
         self.plan = plan
+        self._clock = Clock(plan.slow)
         self.state = State(name, plan.profile, identified(os.getpid()), private)
         self.offset_ns = 0
         self.server: ServerProcess | None = None
@@ -135,7 +136,7 @@ class ServedDrive:
 
     def _mount(self, point: Path) -> None:
         assert self.node and self.plan.file_system
-        file_system.mount(self.plan.file_system, self.node, point)
+        file_system.mount(self.plan.file_system, self.node, point, self.plan.slow)
         self.point = point
         # In use, it is not detached now: the kernel does that once the last user is gone.
         block.release(self.node)
@@ -147,7 +148,7 @@ class ServedDrive:
 
     def cut(self) -> dict[str, Any]:
         """Cut the power of drive and host; switch it on and mount again; return the losses."""
-        begin = time.monotonic_ns()
+        begin = self._clock.now_ns()
         cut = self.ask("cut")
         users = users_of([place for place in (self.point or self.node,) if place])
         kill_all(users)
@@ -156,8 +157,8 @@ class ServedDrive:
     def restore_power(self, cut_ns: int, *, kill: bool) -> dict[str, Any]:
         """Take file system and device away, and bring them back as after a power cut.
 
-        `cut_ns`: monotonic time of the cut. `kill` ends remaining users of the file system; else
-        they close their files by themselves.
+        `cut_ns`: time of the cut on the drive's clock. `kill` ends remaining users of the file
+        system; else they close their files by themselves.
         """
         point, node = self.point, self.node
         if not node:
@@ -178,7 +179,7 @@ class ServedDrive:
         if not point:
             return {}
         self._mount(point)
-        return {"mounted_ns": time.monotonic_ns() - cut_ns}
+        return {"mounted_ns": self._clock.now_ns() - cut_ns}
 
     def require_server(self) -> None:
         """Raise `RunFailed` if the drive's server has ended."""

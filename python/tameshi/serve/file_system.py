@@ -11,10 +11,12 @@ from pathlib import Path
 from tameshi.core.environment import mounts
 from tameshi.core.errors import RunFailed
 from tameshi.serve.kernel import shut_down
-from tameshi.serve.tools import run_tool
+from tameshi.serve.tools import SECONDS, run_tool
 from tameshi.serve.users import kill_all, users_of
 
 BUSY_SECONDS = 5.0
+EXT4_COMMIT_SECONDS = 5
+"""Interval at which ext4 commits its journal."""
 SCAN_EVERY = 5
 """Attempts to unmount from one search for new users to the next."""
 
@@ -25,9 +27,11 @@ def make(kind: str, node: Path) -> None:
     run_tool(*words, str(node))
 
 
-def mount(kind: str, node: Path, point: Path) -> None:
-    """Mount the drive; the file system replays its log."""
-    run_tool("mount", "-t", kind, str(node), str(point))
+def mount(kind: str, node: Path, point: Path, slow: float = 1) -> None:
+    """Mount the drive; the file system replays its log. Slow motion stretches ext4's commits."""
+    stretched = kind == "ext4" and slow != 1
+    options = ["-o", f"commit={round(EXT4_COMMIT_SECONDS * slow)}"] if stretched else []
+    run_tool("mount", "-t", kind, *options, str(node), str(point), seconds=SECONDS * slow)
 
 
 def is_mounted(point: Path) -> bool:

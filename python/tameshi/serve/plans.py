@@ -38,9 +38,9 @@ class ServePlan:
 
     `node` is the drive or stack of drives, as in a run's spec, of `drives` drives. `storage`: the
     run's storage that it is. `fails`: members fail. `forgets`: no data are kept. `is_volatile`: by
-    the model, acknowledged data may be in volatile memory. `at`: mount point; None for one of
-    Tameshi's own. `file_system` None: only a block device. `nbd`: address to serve instead of a
-    block device. `command`: program to run on the drive, privately.
+    the model, acknowledged data may be in volatile memory. `slow`: slow motion. `at`: mount point;
+    None for one of Tameshi's own. `file_system` None: only a block device. `nbd`: address to serve
+    instead of a block device. `command`: program to run on the drive, privately.
     """
 
     profile: str
@@ -61,6 +61,7 @@ class ServePlan:
     nbd: NbdAddress | None = None
     drives: int = 1
     is_volatile: bool = False
+    slow: float = 1
 
     @property
     def model(self) -> str:
@@ -118,6 +119,7 @@ class ServePlan:
             "plain": self.plain,
             "takes_flushes": self.takes_flushes,
             "nbd": self.nbd.text if self.nbd else None,
+            "slow": self.slow,
         }
 
 

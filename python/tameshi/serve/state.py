@@ -81,8 +81,9 @@ def states() -> Iterator[State]:
     for name in sorted(os.listdir(ROOT)):
         try:
             fields = json.loads((ROOT / name / "state.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        for pair in ("owner", "server", "socket"):
-            fields[pair] = tuple(fields[pair]) if fields.get(pair) else None
-        yield State(**fields)
+            for process in ("owner", "server", "socket"):
+                fields[process] = tuple(fields[process]) if fields.get(process) else None
+            state = State(**fields)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # Of another version of Tameshi, or being written.
+        yield state

@@ -55,6 +55,8 @@ SELECT json_build_object(
   'log_age', pg_wal_lsn_diff(pg_current_wal_lsn(), (pg_control_checkpoint()).redo_lsn)
   {views})
 """
+_DEADLOCK_MS = 1000
+"""Default of `deadlock_timeout`."""
 _VIEWS = ("pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal")
 
 
@@ -91,6 +93,13 @@ class PostgreSQL(Product):
     own_pattern = re.compile(
         r".*_command|.*_librar(y|ies)|ssl_.*|log_(directory|filename|file_mode)|event_source"
     )
+
+    def slowed(self, options: Mapping[str, str], slow: float) -> dict[str, str]:
+        """Return the options with a longer deadlock timeout, whose interval timer is the kernel's.
+
+        A value of the study is its own matter.
+        """
+        return {"deadlock_timeout": f"{round(_DEADLOCK_MS * slow)}ms", **options}
 
     def neutral(self, engine: Engine, version: str) -> dict[str, str]:
         """Return shared buffers, WAL size, sync method, full-page writes, synchronous commit."""

@@ -21,6 +21,7 @@ from tameshi import guard
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.core.memory_group import MemoryGroup, memory_group
 from tameshi.core.spec_types import Engine
+from tameshi.servers import slow_clock
 from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.endings import cause_of
@@ -153,7 +154,8 @@ class PrivateServer:
     `log` is a file in a folder of Tameshi's for the server's messages. The thread that starts the
     server has to outlive it: the kernel kills the server when that thread ends, so that no server
     outlives Tameshi. `loading` selects the product's settings for loading a data set. `connections`
-    of clients and of Tameshi are admitted. `home` is the directory's, if it is not given.
+    of clients and of Tameshi are admitted. `home` is the directory's, if it is not given. `slow`:
+    its clock is that much slower than the wall's, and Tameshi's patience is that much longer.
     """
 
     def __init__(
@@ -167,6 +169,7 @@ class PrivateServer:
         loading: bool = False,
         connections: int = 0,
         home: Home | None = None,
+        slow: float = 1,
     ) -> None:
         self.product = product
         self.program = program or program_of(product, engine)
@@ -174,6 +177,9 @@ class PrivateServer:
         if loading:
             self.options |= product.loading(self.options)
         self.options = product.admitting(connections, self.options)
+        if slow != 1:
+            self.options = product.slowed(self.options, slow)
+        self._slow = slow
         self._pool_bytes = size_of(engine.buffer_pool) if engine.buffer_pool else 0
         self.home = home or directory.home
         self.directory = directory
@@ -262,6 +268,7 @@ class PrivateServer:
             raise RunFailed(f"{self.product.title} is running already", where=str(self.home.folder))
         self._refuse_taken()
         process = self._spawn(self.command())
+        patience_seconds *= self._slow
         deadline = time.monotonic() + patience_seconds
         try:
             while not self._answers():
@@ -281,6 +288,7 @@ class PrivateServer:
             return
         if process.poll() is None:
             process.send_signal(self.product.stop_signal)
+        patience_seconds *= self._slow
         try:
             status = process.wait(patience_seconds)
         except subprocess.TimeoutExpired:
@@ -306,7 +314,7 @@ class PrivateServer:
 
     def client(self, timeout_seconds: float = 60.0) -> Client:
         """Connect for Tameshi's own use; raise `ClientError`."""
-        return self.product.connect(self.address, timeout_seconds)
+        return self.product.connect(self.address, timeout_seconds * self._slow)
 
     def ended(self) -> str | None:
         """Return the cause of its end and its errors; None while it runs."""
@@ -371,7 +379,7 @@ class PrivateServer:
             self._group = memory_group()
             try:
                 self._process = subprocess.Popen(
-                    self._account.running(command),
+                    self._account.running(slow_clock.slowed(command, self._slow)),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -396,6 +404,8 @@ class PrivateServer:
             family = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.wait()
+        if self._slow != 1:
+            slow_clock.bury(process.pid)
         for member in family:
             with suppress(psutil.NoSuchProcess):
                 member.kill()

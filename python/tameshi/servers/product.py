@@ -269,6 +269,10 @@ class Product(ABC):
             return dict(options)
         return {**options, "max_connections": str(connections)}
 
+    def slowed(self, options: Mapping[str, str], slow: float) -> dict[str, str]:
+        """Return the options with waits stretched that a slowed clock does not reach."""
+        return dict(options)
+
     def create(self, client: Client) -> None:
         """Make the database `tameshi` in a new instance."""
         client.query("CREATE DATABASE tameshi")

@@ -1,4 +1,4 @@
-"""System V shared memory, which outlives its processes."""
+"""Shared memory of System V and of POSIX, which outlives its processes."""
 
 from __future__ import annotations
 
@@ -48,3 +48,10 @@ def remove_shared_memory(key: int, number: int, patience_seconds: float = 5.0) -
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
+
+
+def unlink_named(*, memory: str, semaphore: str) -> None:
+    """Remove POSIX shared memory and a POSIX semaphore by their names, unless they are gone."""
+    libc = ctypes.CDLL(None)
+    libc.shm_unlink(memory.encode())
+    libc.sem_unlink(semaphore.encode())

@@ -12,6 +12,9 @@ from pathlib import Path
 from tameshi.core.errors import BadInput
 from tameshi.study.file import read_text
 
+MOST_SLOW = 1000
+AUTO = "auto"
+
 
 @dataclass(frozen=True)
 class Bindings:
@@ -25,6 +28,22 @@ class Bindings:
     """Values of `--destroy`; no file may set them for the user."""
     backend: str = "auto"
     """I/O backend of a measured run, one of `compiled.BACKENDS`."""
+    slow: float | None = 1
+    """Slow motion of emulated runs; None: as much as this machine needs."""
+
+
+def slow_of(text: str) -> float | None:
+    """Return the factor of slow motion; None for `auto`. Raise `BadInput`."""
+    if text == AUTO:
+        return None
+    try:
+        factor = round(float(text), 3)
+    except ValueError:
+        factor = 0.0
+    if not 1 <= factor <= MOST_SLOW:
+        accepted = [f"a factor from 1 to {MOST_SLOW}", AUTO]
+        raise BadInput("unknown slow motion", where="--slow", found=text, accepted=accepted)
+    return int(factor) if factor.is_integer() else factor
 
 
 def read_bindings(

@@ -26,6 +26,8 @@ class Prepared:
     exact: bool = False
     rates: Mapping[World, compiled.Rates] = field(default_factory=dict)
     bound_events: Collection[str] = ()
+    chosen: str = ""
+    """Sentence on slow motion that was chosen for this machine."""
 
     @property
     def summary(self) -> Summary:
@@ -73,5 +75,13 @@ def prepare(
         world: plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
         for world in worlds
     }
+    chosen = ""
+    if bindings.slow is None:
+        from tameshi.run.slow_motion import choose, measured_path_ns
+
+        emulated = plans[World.emulated]
+        examine(emulated, World.emulated, bindings)  # Refuse a bad study before a drive is served.
+        choice = choose(emulated, measured_path_ns(emulated))
+        bindings, chosen = replace(bindings, slow=choice.factor), choice.why
     examined = {world: examine(planned, world, bindings) for world, planned in plans.items()}
-    return Prepared(study, plans, examined, quick, exact, bound_events=events)
+    return Prepared(study, plans, examined, quick, exact, bound_events=events, chosen=chosen)

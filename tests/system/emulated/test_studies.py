@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import codes, outcomes, results, start, tameshi_process, wait_until
+from emulated_studies import STREAM, database, events, run
 from served import left, only_served_drives, wait_for
 
-STREAM = """
-title = "A mirror"
-question = "How fast?"
-[storage.disk]
-raid1 = { members = 2, device = "sas-15k-146gb" }
-size = "1 GiB"
-[workload.stream.io]
-block_size = "4 KiB"
-read = "70 %"
-queue_depth = 2
-[phase]
-run = { workload = ["stream.io"], ramp = "200 ms", until.time = "TIME" }
-[run]
-interval = "100 ms"
-seed = 1
-"""
 MEMBERS = """
 [event.dead]
 fail.member = 1
@@ -37,36 +20,6 @@ at = "1 s"
 replace.member = 1
 at = "1500 ms"
 """
-DATABASE = """
-title = "A crash"
-question = "Is what was acknowledged there?"
-[storage.disk]
-device = "DRIVE"
-size = "1 GiB"
-scale = SCALE
-[engine.ENGINE]
-SETTINGS
-[workload.key_update]
-tables = 1
-rows = 2000
-row_size = "300 B"
-clients = 2
-[phase.run]
-workload = ["key_update"]
-until = { time = "4 s" }
-[event.crash]
-phase = "run"
-at = "1500 ms"
-power_cut = {}
-[run]
-interval = "100 ms"
-"""
-SETTINGS = {
-    "mariadb": 'buffer_pool = "16 MiB"\nredo_log = "8 MiB"\ncommit = "1"',
-    "postgresql": 'buffer_pool = "16 MiB"\nredo_log = "64 MiB"\ncommit = "on"\n'
-    'options = { recovery_init_sync_method = "syncfs" }',
-    "sqlite": 'commit = "FULL"\noptions = { journal_mode = "WAL" }',
-}
 
 
 @pytest.fixture(autouse=True)
@@ -74,25 +27,6 @@ def alone() -> Iterator[None]:
     """One test at a time: each checks that nothing is left of any served drive."""
     with only_served_drives():
         yield
-
-
-def run(tmp_path: Path, text: str, *options: str) -> Path:
-    """Run a study in the emulated world; return its folder."""
-    (tmp_path / "s.toml").write_text(text)
-    out = tmp_path / "out"
-    done = tameshi_process(
-        *("run", tmp_path / "s.toml", "--world", "emulated", "--out", out, *options)
-    )
-    assert done.returncode == 0, (done.stderr, outcomes(out))
-    assert left() == []
-    return out
-
-
-def events(out: Path, kind: str) -> list[dict[str, Any]]:
-    """Return the events of a kind of the only run."""
-    (path,) = out.glob("runs/*/events.jsonl")
-    found = [json.loads(line) for line in path.read_text().splitlines()]
-    return [event for event in found if event["kind"] == kind]
 
 
 def test_stream_meets_the_model_and_the_record_says_so(tmp_path: Path) -> None:
@@ -124,9 +58,7 @@ def test_stream_meets_the_model_and_the_record_says_so(tmp_path: Path) -> None:
 def test_power_cut_loses_nothing_acknowledged(
     tmp_path: Path, engine: str, drive: str, scale: str
 ) -> None:
-    text = DATABASE.replace("ENGINE", engine).replace("SETTINGS", SETTINGS[engine])
-    text = text.replace("DRIVE", drive).replace("scale = SCALE", f"scale = {scale}" * bool(scale))
-    out = run(tmp_path, text.replace("1 GiB", "512 MiB"))
+    out = run(tmp_path, database(engine, drive, scale).replace("1 GiB", "512 MiB"))
     (cut,) = events(out, "drive_cut")
     assert cut["mounted_ns"] > 0
     (check,) = events(out, "check")

@@ -40,7 +40,10 @@ GOOD = Facts(
     loops_free=8,
     programs=tuple(
         Program(name, "1.2", f"/usr/sbin/{name}")
-        for name in ("mariadb", "mysql", "postgres", "sqlite", "fio", "sysbench", "xfsprogs")
+        for name in (
+            *("mariadb", "mysql", "postgres", "sqlite"),
+            *("fio", "sysbench", "xfsprogs", "libfaketime"),
+        )
     ),
     targets=(TARGET,),
 )

@@ -283,6 +283,20 @@ def test_missing_model_name_still_says_model() -> None:
     assert validity.model_label("measured", {"model": "x"}, TEXT) == ""
 
 
+def test_slow_motion_is_in_the_label_and_a_caveat() -> None:
+    data = first_look.results(("simulated",))
+    for cell in data["cells"]:
+        cell["world"] = "emulated"
+    slow, none = {"model": "x", "slow": 4}, {"model": "x"}
+    label = validity.model_label("emulated", slow, TEXT)
+    assert label == validity.model_label("emulated", none, TEXT) + ", in slow motion × 4"
+    told = [
+        " ".join(validity.caveats(read_results(data), {"emulated": each}, TEXT))
+        for each in (slow, none)
+    ]
+    assert "took 4 s of wall time" in told[0] and "slow motion" not in told[1]
+
+
 @pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
 def test_scale_and_range_are_caveats(change: dict[str, Any]) -> None:
     data = first_look.results(("simulated",))

@@ -267,7 +267,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             if self.outstanding == 0 && self.job.is_done() {
                 return Ok(());
             }
-            let patience = self.patience(self.clock.now(), begin).min(BRIDGE_SLICE);
+            let patience = self.patience(self.clock.now(), begin).min(self.clock.own_time(BRIDGE_SLICE));
             self.wait(patience)?;
         }
         Ok(())
@@ -307,7 +307,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                 let target = format!("storage `{}`", self.context.storage);
                 return Err(BlockError::Stuck { target, outstanding: self.outstanding, waited });
             }
-            self.wait(SLICE)?;
+            self.wait(self.clock.own_time(SLICE))?;
         }
     }
 
@@ -407,13 +407,15 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// phase's.
     #[inline]
     fn patience(&self, now: Nanos, end: Nanos) -> Nanos {
-        let wake = self.recorder.boundary().min(end).min(now + SLICE);
+        let wake = self.recorder.boundary().min(end).min(now + self.clock.own_time(SLICE));
         let wake = match self.job.next_due() {
             None => wake,
             Some(_) if !self.has_room() => wake,
             Some(due) if !self.context.open_loop => wake.min(due),
-            Some(due) if due <= now + SPIN_NS => now,
-            Some(due) => wake.min(due - SPIN_NS),
+            Some(due) => match due.saturating_sub(self.clock.own_time(SPIN_NS)) {
+                spin if spin <= now => now,
+                spin => wake.min(spin),
+            },
         };
         wake.saturating_sub(now)
     }
@@ -425,7 +427,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             self.batch = Batch::default();
         }
         self.queue
-            .wait(patience, &mut self.reaped)
+            .wait(self.clock.wall_time(patience), &mut self.reaped)
             .map_err(|error| BlockError::system("waiting for completions", error))
     }
 
@@ -555,6 +557,6 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
 
     /// Resources that the thread has used so far.
     pub(crate) fn used(&self) -> Used {
-        Used { cpu: self.clock.cpu() + self.queue.helpers_cpu(), thread: self.clock.usage() }
+        Used { cpu: self.clock.cpu() + self.clock.own_time(self.queue.helpers_cpu()), thread: self.clock.usage() }
     }
 }

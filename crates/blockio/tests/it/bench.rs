@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tameshi_base::{Size, Time};
+use tameshi_base::{Size, Slow, Time};
 use tameshi_blockio::{Backend, BlockError, RunOutcome, Target, execute};
 use tameshi_record::{Control, Writer};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, StorageSpec, Until, World};
@@ -116,12 +116,12 @@ impl Bench {
         t0: u64,
     ) -> Result<RunOutcome, BlockError> {
         let sizes = targets.iter().map(|(name, target)| (name.clone(), target.data_bytes)).collect();
-        execute(&spec(phases, sizes), targets, t0, backend, &mut self.writer())
+        execute(&spec(phases, sizes), targets, (t0, Slow::NONE), backend, &mut self.writer())
     }
 
     /// Run a spec whose only storage is the target.
     pub fn run_spec(&self, spec: &RunSpec, backend: Backend) -> Result<RunOutcome, BlockError> {
-        execute(spec, vec![("disk".to_string(), self.target())], now(), backend, &mut self.writer())
+        execute(spec, vec![("disk".to_string(), self.target())], (now(), Slow::NONE), backend, &mut self.writer())
     }
 
     pub fn writer(&self) -> Writer {

@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use std::fs::{File, OpenOptions};
-use tameshi_base::{Rate, Share, Size, Time};
+use tameshi_base::{Rate, Share, Size, Slow, Time};
 use tameshi_blockio::{Backend, BlockError, Target};
 use tameshi_spec::run::PhaseStream;
 use tameshi_spec::study::Engine;
@@ -28,7 +28,7 @@ fn target_smaller_than_the_spec_is_refused() {
     let bench = Bench::new(&places()[0], PAYLOAD);
     let spec = spec(vec![phase(by_time(10), vec![("load", writes())])], vec![("disk".into(), PAYLOAD + BLOCK)]);
     let targets = vec![("disk".to_string(), bench.target())];
-    let result = tameshi_blockio::execute(&spec, targets, now(), Backend::Auto, &mut bench.writer());
+    let result = tameshi_blockio::execute(&spec, targets, (now(), Slow::NONE), Backend::Auto, &mut bench.writer());
     let text = failure(&bench, result);
     assert_eq!(text, "storage `disk`: the target's payload has 1048576 bytes, the spec uses 1028 KiB");
     assert!(bench.touched().is_empty());

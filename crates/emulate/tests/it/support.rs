@@ -48,6 +48,7 @@ pub fn sized(mut device: Device, bytes: u64) -> ServeSpec {
         ignores_flush: false,
         path: "unused".into(),
         source: "unused".into(),
+        slow: tameshi_base::Slow::NONE,
         plain: false,
         takes_flushes: true,
         nbd: None,

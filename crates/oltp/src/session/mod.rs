@@ -1,6 +1,7 @@
 //! Connection to a database, with the same operations for every product.
 
 mod binary;
+mod busy;
 mod mysql;
 mod postgresql;
 mod sqlite;

@@ -2,7 +2,7 @@
 
 use super::super::failure::{Failure, FailureKind};
 use super::super::plan::{Plan, Text};
-use super::wire;
+use super::{busy, wire};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
@@ -44,6 +44,7 @@ impl Sqlite {
         for (name, value) in pragmas {
             connection.pragma_update(None, name, value).map_err(|error| failure(&error))?;
         }
+        busy::stretch(&connection, plan.slow).map_err(|error| failure(&error))?;
         Ok(Self { connection, texts: Arc::clone(&plan.texts), as_text: plan.as_text, scratch: String::new() })
     }
 

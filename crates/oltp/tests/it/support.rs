@@ -38,6 +38,7 @@ pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec 
         ledger: Some(Ledger { journal: folder.to_path_buf() }),
         own_session: Vec::new(),
         loaders: 2,
+        slow: tameshi_base::Slow::NONE,
         sizes: Some(SMALL),
     }
 }

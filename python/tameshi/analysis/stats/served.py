@@ -8,6 +8,8 @@ from typing import Any
 from tameshi.core.reasons import Reason, reason, verdict
 
 KINDS = ("read", "write", "flush", "trim")
+PATH_NS = 35_000
+"""Usual time of a request through file system, loop device and FUSE."""
 LATE_NS = 5_000
 LATE_SHARE = 0.02
 """Most median lateness of an operation: whichever is larger, the share being of its modelled

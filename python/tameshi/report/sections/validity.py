@@ -282,7 +282,9 @@ def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
     if world not in MODELLED:
         return ""
     model = environment.get("model")
-    return text(f"model.{world}", model=model) if model else text("model.unnamed")
+    label = text(f"model.{world}", model=model) if model else text("model.unnamed")
+    slow = environment.get("slow")
+    return label + text("model.slow", slow=slow) if slow else label
 
 
 def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[str]:
@@ -299,6 +301,8 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
         if world in MODELLED:
             model = by_world.get(world, {}).get("model") or text("model.unnamed")
             lines.append(text(f"caveat.{world}", model=model))
+        if slow := by_world.get(world, {}).get("slow"):
+            lines.append(text("caveat.slow", slow=slow))
     lines += [text("caveat.left_out", reason=text.reason(each)) for each in view.left_out]
     outside = unique(p.phase for p in view.points if p.outside_model)
     if outside:

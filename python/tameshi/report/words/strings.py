@@ -1449,6 +1449,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "world.simulated": ("Simulated", "シミュレーション"),
     "model.simulated": ("simulated: model of {model}", "シミュレーション：{model}のモデル"),
     "model.emulated": ("emulated: model of {model}", "エミュレーション：{model}のモデル"),
+    "model.slow": (", in slow motion × {slow}", "、{slow}倍のスローモーション"),
     "model.unnamed": ("a model, not a measurement", "実測ではなくモデルによる値"),
     "verdict.valid": ("Valid", "有効"),
     "verdict.warning": ("Warning", "要注意"),
@@ -1494,6 +1495,14 @@ TEXT: dict[str, tuple[str, str]] = {
         "Emulated figures ({model}) come from real software on a modelled disk.",
         "エミュレーションの値（{model}）は、モデルのディスク上で実際のソフトウェアを動かして得"
         "たもの。",
+    ),
+    "caveat.slow": (
+        "The emulated runs were made in slow motion: a second of a run took {slow} s of wall time, "
+        "for drives, server and load alike. All rates, series and waits are in slowed time, in "
+        "which this machine's processors are {slow} times as fast.",
+        "エミュレーションはスローモーションで実行した。ドライブ、サーバー、負荷のいずれも、実行中の"
+        "1秒は実時間の{slow}秒にあたる。レート、時系列、待ち時間はすべてスローモーションの時間に"
+        "よるもので、そこではこのマシンのプロセッサーは{slow}倍速い。",
     ),
     "caveat.fast": (
         "In fast mode the rest of a phase is extrapolated, not simulated. Statement rates were "
@@ -1645,6 +1654,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "fact.model": ("device model", "デバイスのモデル"),
     "fact.seed": ("seed", "シード"),
     "fact.interval": ("recording interval", "記録間隔"),
+    "fact.slow": ("slow motion", "スローモーション"),
     "fact.core": ("simulation core", "シミュレーションのコア"),
     "fact.tameshi": ("Tameshi", "Tameshi"),
     "fact.python": ("Python", "Python"),
