@@ -41,9 +41,10 @@ DATABASE = """
 title = "A crash"
 question = "Is what was acknowledged there?"
 [storage.disk]
-device = "DRIVE"
-size = "1 GiB"
-scale = SCALE
+device = "sata-ssd-480gb"
+size = "512 MiB"
+scale = 1
+without_capacitor = true
 [engine.ENGINE]
 SETTINGS
 [workload.key_update]
@@ -61,12 +62,18 @@ power_cut = {}
 [run]
 interval = "100 ms"
 """
-SETTINGS = {
-    "mariadb": 'buffer_pool = "16 MiB"\nredo_log = "8 MiB"\ncommit = "1"',
-    "postgresql": 'buffer_pool = "16 MiB"\nredo_log = "64 MiB"\ncommit = "on"\n'
-    'options = { recovery_init_sync_method = "syncfs" }',
-    "sqlite": 'commit = "FULL"\noptions = { journal_mode = "WAL" }',
-}
+MORE_CUTS = """
+[event.second]
+phase = "run"
+at = "3 s"
+power_cut = {}
+[event.third]
+phase = "run"
+at = "5 s"
+power_cut = {}
+"""
+MARIADB = 'buffer_pool = "16 MiB"\nredo_log = "8 MiB"\ncommit = "1"'
+SQLITE = 'commit = "FULL"\noptions = { journal_mode = "WAL" }'
 
 
 @pytest.fixture(autouse=True)
@@ -113,26 +120,33 @@ def test_stream_meets_the_model_and_the_record_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("engine", "drive", "scale"),
-    [
-        ("mariadb", "nvme-tlc-1tb-consumer", "1"),
-        ("postgresql", "sas-15k-146gb", ""),
-        ("sqlite", "sas-15k-146gb", ""),
-    ],
-)
-def test_power_cut_loses_nothing_acknowledged(
-    tmp_path: Path, engine: str, drive: str, scale: str
-) -> None:
-    text = DATABASE.replace("ENGINE", engine).replace("SETTINGS", SETTINGS[engine])
-    text = text.replace("DRIVE", drive).replace("scale = SCALE", f"scale = {scale}" * bool(scale))
-    out = run(tmp_path, text.replace("1 GiB", "512 MiB"))
+@pytest.mark.parametrize(("engine", "settings"), [("mariadb", MARIADB), ("sqlite", SQLITE)])
+def test_power_cut_loses_nothing_acknowledged(tmp_path: Path, engine: str, settings: str) -> None:
+    out = run(tmp_path, DATABASE.replace("ENGINE", engine).replace("SETTINGS", settings))
     (cut,) = events(out, "drive_cut")
     assert cut["mounted_ns"] > 0
     (check,) = events(out, "check")
     assert check["holds"] and check["ledger"]["acknowledged"] > 10 and not check["ledger"]["lost"]
     (cell,) = results(out)["cells"]
     assert "on_volume" not in codes(cell["verdict"])
+
+
+@pytest.mark.timeout(300)
+def test_study_catches_a_drive_that_ignores_flushes(tmp_path: Path) -> None:
+    text = DATABASE.replace("ENGINE", "mariadb").replace("SETTINGS", MARIADB) + MORE_CUTS
+    text = text.replace("4 s", "15 s").replace("without", "ignores_flush = true\nwithout")
+    (tmp_path / "s.toml").write_text(text)
+    out = tmp_path / "out"
+    tameshi_process("run", tmp_path / "s.toml", "--world", "emulated", "--out", out)
+    assert left() == []
+    (served,) = events(out, "drive_served")
+    assert served["ignores_flush"]
+    (outcome,) = outcomes(out)
+    if outcome["status"] == "complete":
+        (check,) = events(out, "check")
+        assert check["ledger"]["lost"] and not check["holds"]
+    else:  # It lost more than commits: the server does not start on it.
+        assert "did not come back" in outcome["reason"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
