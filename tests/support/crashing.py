@@ -27,13 +27,17 @@ PATIENCE_SECONDS = 60
 
 @dataclass
 class Crashing:
-    """Cycles of load, crash, recovery and check; `folder` is not on the crashing volume."""
+    """Cycles of load, crash, recovery and check; `folder` is not on the crashing volume.
+
+    `pause`: range of the random time in s between the first commits and the crash.
+    """
 
     server: PrivateServer
     program: dict[str, Any]
     folder: Path
     volume: Volume | None = None
     sizes: dict[str, int] | None = None
+    pause: tuple[float, float] = (0.05, 1.2)
     cycles: int = 0
     acknowledged: int = 0
     failures: list[str] = field(default_factory=list)
@@ -65,12 +69,16 @@ class Crashing:
             self._kill_a_client_process(record, before, chance)
         else:
             self._crash_under_load(record, how, before, chance)
-        self.server.start()
+        self.recover()
         found = Oltp(self.spec()).check(fresh=False)
         ledger = found["ledger"]
         assert ledger["acknowledged"] > self.acknowledged, "the load did something before"
         self.acknowledged = ledger["acknowledged"]
         return found
+
+    def recover(self) -> None:
+        """Start the server after a crash."""
+        self.server.start()
 
     def _crash_under_load(self, record: Path, how: str, before: int, chance: random.Random) -> None:
         oltp = Oltp(self.spec())
@@ -113,7 +121,7 @@ class Crashing:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self._journalled() <= before and time.monotonic() < deadline:
             time.sleep(0.01)
-        time.sleep(chance.uniform(0.05, 1.2))
+        time.sleep(chance.uniform(*self.pause))
 
     def _journalled(self) -> int:
         """Return the number of acknowledged commits in the clients' journals; the least over

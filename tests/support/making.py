@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from fake import PROGRAM, FakeProduct
 
@@ -69,7 +71,7 @@ class Maker:
     ) -> PrivateServer:
         """Return a stopped server with a database that holds a program's data set."""
         server = self.bare(name, path, slow=slow, **settings)
-        template = self._loaded(name, program, sizes) if program else self._template(name)
+        template = self.loaded(name, program, sizes) if program else self._template(name)
         subprocess.run(
             ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
         )
@@ -98,11 +100,11 @@ class Maker:
             self.templates[name] = server.home.data
         return self.templates[name]
 
-    def _loaded(self, name: str, program: dict[str, Any], sizes: dict[str, int] | None) -> Path:
+    def loaded(self, name: str, program: dict[str, Any], sizes: dict[str, int] | None) -> Path:
         """Return the same with a program's data set and an empty ledger, loaded once per
         session."""
         (word,) = program
-        key = f"{name}-{word}" + ("-small" if sizes else "")
+        key = f"{name}-{word}-{crc32(json.dumps([program, sizes]).encode()):08x}"
         if key not in self.templates:
             # The file stores SQLite's journal mode.
             server = self.server(name, self.made / f"template-{key}")

@@ -17,7 +17,6 @@ use tameshi_base::Random;
 use tameshi_base::units::Size;
 use tameshi_spec::profile::Device;
 use tameshi_spec::run::Node;
-use tameshi_spec::study::CacheKind;
 
 /// Bytes of a sector, the finest granule of a torn write.
 const SECTOR: u64 = 512;
@@ -38,39 +37,15 @@ pub struct Durability {
 impl Durability {
     /// Return the promises of a stack of drives: atoms are those of its drives.
     pub fn of(node: &Node) -> Self {
-        let drive = Self::of_drive(node.drive().1);
-        Self { volatile: drive.volatile || has_volatile_cache(node), ..drive }
-    }
-
-    fn of_drive(device: &Device) -> Self {
-        let (volatile, atomic_bytes, part_bytes) = match device {
-            Device::Null(_) => (false, PAGE, PAGE),
-            Device::Hdd(disk) => (disk.write_cache.is_some(), SECTOR, SECTOR),
+        let (atomic_bytes, part_bytes) = match node.drive().1 {
+            Device::Hdd(_) => (SECTOR, SECTOR),
             Device::Flash(flash) => {
                 let Size(unit) = flash.mapping_unit.value;
-                let capacitor = flash.buffer.power_loss_protection.as_ref();
-                // A worn capacitor loses data as well: the model counts them.
-                let is_safe = capacitor.is_some_and(|of| of.flush_time.value.0 <= of.hold_up.value.0);
-                (!is_safe, flash.atomic_write.as_ref().map_or(unit, |of| of.value.0), unit)
+                (flash.atomic_write.as_ref().map_or(unit, |of| of.value.0), unit)
             }
-            Device::XPoint(_) | Device::Volume(_) => (false, PAGE, PAGE),
+            Device::Null(_) | Device::XPoint(_) | Device::Volume(_) => (PAGE, PAGE),
         };
-        Self { volatile, atomic_bytes, part_bytes, ignores_flush: false }
-    }
-}
-
-/// Return whether a controller's cache in the stack loses its content at a power cut.
-fn has_volatile_cache(node: &Node) -> bool {
-    match node {
-        Node::Device { .. } => false,
-        Node::Cache { of, cache } => cache.kind == CacheKind::Volatile || has_volatile_cache(of),
-        Node::Raid0 { of, .. }
-        | Node::Raid1 { of, .. }
-        | Node::Raid10 { of, .. }
-        | Node::Raid5 { of, .. }
-        | Node::Replica { of, .. }
-        | Node::Partition { of, .. }
-        | Node::OverProvisioned { of, .. } => has_volatile_cache(of),
+        Self { volatile: node.is_volatile(), atomic_bytes, part_bytes, ignores_flush: false }
     }
 }
 

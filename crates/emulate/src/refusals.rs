@@ -1,6 +1,5 @@
 //! Refusals of a run, before anything is served: what the emulated world cannot do yet.
 
-use crate::fate::Durability;
 use tameshi_spec::refusal::Refusal;
 use tameshi_spec::run::{Node, RunSpec};
 use tameshi_spec::study::Event;
@@ -37,7 +36,7 @@ fn unnamed_losses(spec: &RunSpec) -> Vec<Refusal> {
     };
     let is_unnamed = |name: &str, node: &Node| {
         let is_array = node.drives() > 1 || fails(name);
-        is_array && Durability::of(&Node::Device { profile: String::new(), device: node.drive().1.clone() }).volatile
+        is_array && node.drive().1.is_volatile()
     };
     let unnamed = |name: &String| spec.storage[name].model.as_ref().is_some_and(|node| is_unnamed(name, node));
     let cuts = spec.events.iter().filter(|(_, event)| event.power_cut.is_some());

@@ -154,6 +154,11 @@ pub(crate) fn of_study(study: &Study, world: World, has_programs: bool, bound_ev
     if study.uses.standby.is_some() {
         refuse("standby", &["use", "standby"], "no world keeps a standby on a storage of its own yet");
     }
+    let lying = study.storage.iter().filter(|(_, stack)| stack.ignores_flush && world != World::Emulated);
+    for (name, _) in lying {
+        let message = "only the emulated world has drives that ignore flushes; leave it out elsewhere";
+        refuse("ignores_flush", &["storage", name, "ignores_flush"], message);
+    }
     let prioritised = study.workload.stream.iter().filter(|(_, stream)| stream.priority.is_some());
     for (name, _) in prioritised.filter(|_| world != World::Simulated) {
         let message = "only the simulated world has queues by priority; leave it out elsewhere";

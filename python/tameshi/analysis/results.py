@@ -45,7 +45,7 @@ from tameshi.analysis.stats.stationarity import Flag, flags
 from tameshi.analysis.streams import streams
 from tameshi.core import compiled
 from tameshi.core.reasons import verdict, worst
-from tameshi.core.spec_types import PhaseSpec, Summary, World
+from tameshi.core.spec_types import PhaseSpec, PhaseStream, RunSpec, Summary, World
 from tameshi.record.store import SealedRun
 
 SIMULATED = World.simulated.value
@@ -145,14 +145,7 @@ def _cell(
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
             of_stream = estimates(stream.name, data, _percentiles_asked(study))
             if cell.world == SIMULATED:
-                store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
-                at_most = arrives(stream, data) if store else None
-                of_stream = [*bounded(of_stream, at_most)]
-                if store:
-                    of_stream = with_model(of_stream, store)
-                else:
-                    storage = parts[0][0].spec.storage[stream.storage]
-                    of_stream = drive_error.with_model(of_stream, storage)
+                of_stream = _modelled(of_stream, parts[0][0].spec, cell.spec, stream, data)
             entries += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)
@@ -197,6 +190,21 @@ def _cell(
         **_drives(cell, frames, usable),
         **_slow(cell),
     }
+
+
+def _modelled(
+    of_stream: Sequence[Estimate],
+    run: RunSpec,
+    phase: PhaseSpec,
+    stream: PhaseStream,
+    data: Sequence[WindowData],
+) -> list[Estimate]:
+    """Return the estimates of a simulated stream with the model error of its store or drive."""
+    store = facts_of_store(run, phase, stream.storage)
+    bound = [*bounded(of_stream, arrives(stream, data) if store else None)]
+    if store:
+        return with_model(bound, store)
+    return drive_error.with_model(bound, run.storage[stream.storage])
 
 
 def _drives(

@@ -3996,6 +3996,10 @@ class StorageSpec(BaseModel):
     sparse: Annotated[
         bool | None, Field(description='True if a file is not written before the run.')
     ] = None
+    ignores_flush: Annotated[
+        bool | None,
+        Field(description='True if the drive acknowledges flushes at once and does nothing.'),
+    ] = None
     model: Annotated[
         Optional[Union[NodeDevice, "NodeRaid0", "NodeRaid1", "NodeRaid10", "NodeRaid5", "NodeReplica", "NodePartition", "NodeOverProvisioned", "NodeCache"]],
         Field(description='The model of the storage; absent if a real target is bound to it.'),

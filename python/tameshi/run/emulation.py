@@ -60,9 +60,9 @@ class Drives:
             status = drive.status()
             facts = ("door", "offset_ns", "capacity_bytes", "real_time", "processors_awake")
             fields = {fact: status[fact] for fact in facts}
-            append_event(
-                self._folder, 0, "drive_served", storage=name, profile=drive.plan.profile, **fields
-            )
+            fields |= {"storage": name, "profile": drive.plan.profile}
+            ignores_flush = "flush" in drive.plan.lies
+            append_event(self._folder, 0, "drive_served", ignores_flush=ignores_flush, **fields)
 
     def begin(self, t0_ns: int) -> None:
         """Start the figures of a run that begins at `t0_ns` of its clock."""

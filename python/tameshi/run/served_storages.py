@@ -29,6 +29,7 @@ def serve_plan(run: RunSpec, name: str) -> ServePlan:
         size_bytes=max(volume_bytes(size_bytes), LEAST_BYTES) if with_files else size_bytes,
         memory_bytes=default_memory() // len(run.storage),
         seed=run.seed,
+        lies=("flush",) if storage.ignores_flush else (),
         file_system=FILE_SYSTEM if with_files else None,
         storage=name,
         fails=name in failing(run),

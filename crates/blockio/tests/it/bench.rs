@@ -187,7 +187,9 @@ pub fn now() -> u64 {
 }
 
 pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
-    let storage = |(name, bytes)| (name, StorageSpec { size: Size(bytes), scale: 1, sparse: false, model: None });
+    let storage = |(name, bytes)| {
+        (name, StorageSpec { size: Size(bytes), scale: 1, sparse: false, ignores_flush: false, model: None })
+    };
     RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: "bench".into(),

@@ -13,7 +13,10 @@ use tameshi_workload::{Arrivals, StreamSpec, Sync};
 fn general(spec: &RunSpec) -> RunSpec {
     let mut spec = spec.clone();
     let model = Some(leaf(null()));
-    spec.storage.insert("idle".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model });
+    spec.storage.insert(
+        "idle".into(),
+        StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, ignores_flush: false, model },
+    );
     spec
 }
 

@@ -15,7 +15,7 @@ use tameshi_spec::study::{Event, Failover, Failure, Member};
 fn with_log_on(mut spec: RunSpec, device: Device) -> RunSpec {
     let size = device.capacity();
     let model = Some(Node::Device { profile: "test".into(), device });
-    spec.storage.insert("log".into(), StorageSpec { size, scale: 1, sparse: false, model });
+    spec.storage.insert("log".into(), StorageSpec { size, scale: 1, sparse: false, ignores_flush: false, model });
     spec.database.as_mut().expect("a database").log = Some("log".into());
     spec
 }

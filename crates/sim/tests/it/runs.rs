@@ -103,7 +103,10 @@ fn streams_of_one_phase_share_a_storage_or_have_their_own() {
     spec.phases[0].streams.push(second);
     let shared = run(&spec);
     let model = spec.storage["disk"].model.clone();
-    spec.storage.insert("other".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model });
+    spec.storage.insert(
+        "other".into(),
+        StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, ignores_flush: false, model },
+    );
     spec.phases[0].streams[1].storage = "other".into();
     let apart = run(&spec);
     let rate = |left: &crate::support::Left| left.sum("read.count") as f64 / 10.0;
@@ -168,7 +171,10 @@ fn unsupported_keys_are_refused_by_name() {
     let stream = StreamSpec { access: Access::Buffered, queue_depth: 0, ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream, for_time(SECOND));
     spec.phases.push(phase("endless", StreamSpec::default(), Until::default()));
-    spec.storage.insert("bound".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model: None });
+    spec.storage.insert(
+        "bound".into(),
+        StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, ignores_flush: false, model: None },
+    );
     spec.storage[0].size = Size(1 << 50);
     spec.engines.insert("mysql".into(), Engine::default());
     let sentences = crate::support::refused(&spec);

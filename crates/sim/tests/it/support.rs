@@ -395,7 +395,10 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         seed: 1,
         start: Start::AsIs,
         interval: Time(SECOND),
-        storage: IndexMap::from([("disk".to_string(), StorageSpec { size, scale: 1, sparse: false, model })]),
+        storage: IndexMap::from([(
+            "disk".to_string(),
+            StorageSpec { size, scale: 1, sparse: false, ignores_flush: false, model },
+        )]),
         host: None,
         phases: vec![phase("steady", stream, until)],
         engines: Default::default(),

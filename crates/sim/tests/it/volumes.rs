@@ -360,7 +360,10 @@ fn another_seed_draws_other_latencies_and_stalls() {
 fn two_storages_and_two_members_do_not_draw_alike() {
     let mut spec = spec(volume(), StreamSpec::default(), for_time(SECOND));
     let model = spec.storage["disk"].model.clone();
-    spec.storage.insert("other".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model });
+    spec.storage.insert(
+        "other".into(),
+        StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, ignores_flush: false, model },
+    );
     let stream = spec.phases[0].streams[0].stream.clone();
     spec.phases[0].streams.push(PhaseStream { name: "second".into(), storage: "other".into(), stream });
     let left = run(&spec);

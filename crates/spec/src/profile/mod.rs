@@ -131,6 +131,18 @@ impl Device {
         }
     }
 
+    /// Return whether acknowledged data may be lost at a power cut. A worn capacitor loses data too.
+    pub fn is_volatile(&self) -> bool {
+        match self {
+            Self::Hdd(disk) => disk.write_cache.is_some(),
+            Self::Flash(flash) => {
+                let capacitor = flash.buffer.power_loss_protection.as_ref();
+                capacitor.is_none_or(|of| of.flush_time.value > of.hold_up.value)
+            }
+            Self::Null(_) | Self::XPoint(_) | Self::Volume(_) => false,
+        }
+    }
+
     /// Commands that it holds, where its host has queues for them that a controller takes turns
     /// with.
     pub(crate) fn queue_depth(&self) -> Option<u32> {

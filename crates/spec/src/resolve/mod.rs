@@ -3,6 +3,7 @@
 pub(crate) mod ambient;
 pub(crate) mod arbitration;
 pub(crate) mod arrays;
+pub(crate) mod durability;
 pub(crate) mod phases;
 pub(crate) mod scale;
 pub(crate) mod stacks;
@@ -261,7 +262,7 @@ pub(crate) fn resolve_storage(
     };
     if world == World::Measured {
         return match stack.size {
-            Some(size) => Ok(StorageSpec { size, scale: 1, sparse: stack.sparse, model: None }),
+            Some(size) => Ok(StorageSpec { size, scale: 1, sparse: stack.sparse, ignores_flush: false, model: None }),
             None => missing("a measured run needs the size of the device or file that it may use", "size = \"1 GiB\""),
         };
     }
@@ -275,7 +276,10 @@ pub(crate) fn resolve_storage(
         return Err(error);
     }
     let (size, scale) = crate::resolve::scale::apply(source, table, (study, phases), name, &mut model, size)?;
-    Ok(StorageSpec { size, scale, sparse: false, model: Some(model) })
+    if stack.ignores_flush {
+        durability::require_volatile(source, table, name, &model)?;
+    }
+    Ok(StorageSpec { size, scale, sparse: false, ignores_flush: stack.ignores_flush, model: Some(model) })
 }
 
 /// Return the drive or stack of drives of a storage, before its scale and its past.
@@ -294,6 +298,9 @@ pub(crate) fn storage_node(
     }
     if let Some(slot) = stack.slot {
         crate::resolve::ambient::slot(source, table, name, &mut model, slot)?;
+    }
+    if stack.without_capacitor {
+        durability::remove_capacitor(source, table, name, &mut model)?;
     }
     Ok(model)
 }

@@ -114,6 +114,9 @@ pub struct StorageSpec {
     /// True if a file is not written before the run.
     #[serde(default, skip_serializing_if = "is_no")]
     pub sparse: bool,
+    /// True if the drive acknowledges flushes at once and does nothing.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub ignores_flush: bool,
     /// The model of the storage; absent if a real target is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,

@@ -221,6 +221,22 @@ impl Node {
         }
     }
 
+    /// Return whether acknowledged data may be lost at a power cut: from the drives' buffers, or from
+    /// a controller's cache.
+    pub fn is_volatile(&self) -> bool {
+        match self {
+            Self::Device { device, .. } => device.is_volatile(),
+            Self::Cache { of, cache } => cache.kind == CacheKind::Volatile || of.is_volatile(),
+            Self::Raid0 { of, .. }
+            | Self::Raid1 { of, .. }
+            | Self::Raid10 { of, .. }
+            | Self::Raid5 { of, .. }
+            | Self::Replica { of, .. }
+            | Self::Partition { of, .. }
+            | Self::OverProvisioned { of, .. } => of.is_volatile(),
+        }
+    }
+
     /// The name and the parameters of the drive that the stack is made of.
     pub fn drive(&self) -> (&str, &Device) {
         match self {

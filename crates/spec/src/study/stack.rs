@@ -28,6 +28,14 @@ pub struct Stack {
     /// Wear of flash drives before the run; absent: the profile's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
+    /// True if flash drives lack the capacitor of their profile: what is in their write buffer when
+    /// power fails is lost, and flushes wait for the flash.
+    #[serde(skip_serializing_if = "is_no")]
+    pub without_capacitor: bool,
+    /// True if the drive acknowledges flushes at once and does nothing: what is in volatile memory
+    /// when power fails is lost, flushed or not. Emulated world only.
+    #[serde(skip_serializing_if = "is_no")]
+    pub ignores_flush: bool,
     /// Temperature around flash drives that get warm, instead of their profile's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ambient: Option<Temperature>,

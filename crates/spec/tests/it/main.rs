@@ -5,6 +5,7 @@ mod answers;
 mod arbitration;
 mod arrays;
 mod bounds;
+mod durability;
 mod errors;
 mod events;
 mod golden;
