@@ -131,7 +131,7 @@ impl Device {
         }
     }
 
-    /// Return whether acknowledged data may be lost at a power cut. A worn capacitor loses data too.
+    /// Return whether acknowledged data may be lost at a power cut; a worn capacitor loses some.
     pub fn is_volatile(&self) -> bool {
         match self {
             Self::Hdd(disk) => disk.write_cache.is_some(),

@@ -221,8 +221,8 @@ impl Node {
         }
     }
 
-    /// Return whether acknowledged data may be lost at a power cut: from the drives' buffers, or from
-    /// a controller's cache.
+    /// Return whether acknowledged data may be lost at a power cut: from the drives' buffers, or
+    /// from a controller's cache.
     pub fn is_volatile(&self) -> bool {
         match self {
             Self::Device { device, .. } => device.is_volatile(),
