@@ -18,8 +18,8 @@ from typing import Any
 from crashing import PATIENCE_SECONDS, Crashing
 from making import Maker
 
-from tameshi import devices, guard, serve
-from tameshi.core import compiled
+from tameshi import guard, serve
+from tameshi.commands.serve_target import State, find_target
 from tameshi.core.compiled import Oltp
 from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.serve import plans
@@ -137,20 +137,20 @@ def uninterruptible() -> set[str]:
 
 def plan_of(spec: dict[str, Any]) -> serve.ServePlan:
     """Return the plan of the spec's drive."""
-    found = devices.find(spec["drive"], "serve")
-    device = compiled.device_profile(*found.file)["device"]
-    if spec.get("without_capacitor"):
-        device = plans.without_capacitor(device)
+    capacitor, size_bytes = not spec.get("without_capacitor"), spec["size_bytes"]
+    new = State(written=None, aged=())
+    target = find_target(spec["drive"], size_bytes, size_bytes, new, capacitor=capacitor)
     for group, values in spec.get("changes", {}).items():
         for key, value in values.items():
-            device["flash"][group][key]["value"] = value
+            target.node["device"]["device"]["flash"][group][key]["value"] = value
     return serve.ServePlan(
-        profile=spec["drive"],
-        description=found.description,
-        node={"device": {"profile": spec["drive"], "device": device}},
-        capacity_bytes=found.capacity_bytes,
-        size_bytes=spec["size_bytes"],
-        memory_bytes=spec["size_bytes"],
+        profile=target.name,
+        description=target.description,
+        node=target.node,
+        capacity_bytes=target.capacity_bytes,
+        size_bytes=target.size_bytes,
+        memory_bytes=size_bytes,
+        is_volatile=target.is_volatile,
         seed=spec["seed"],
         lies=tuple(spec.get("lies", ())),
         file_system=spec["file_system"],

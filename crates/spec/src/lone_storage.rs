@@ -45,6 +45,8 @@ pub struct LoneStorage {
     pub size_bytes: u64,
     /// Bytes of the drive or stack that the profiles describe.
     pub capacity_bytes: u64,
+    /// The drive acknowledges flushes at once, and ignores them.
+    pub ignores_flush: bool,
 }
 
 /// Return the key of a stack's part that the caller cannot use, with the reason.
@@ -73,9 +75,9 @@ pub fn lone_storage<'t>(
     let stack = study.storage.get_mut(&name).expect("the storage was chosen from these");
     resize(source, &document, (&name, stack), &whole, request)?;
     let resolved = resolve_storage(source, &document, (&study, &[]), &name, World::Emulated, profiles)?;
-    let StorageSpec { size, model, .. } = resolved;
+    let StorageSpec { size, model, ignores_flush, .. } = resolved;
     let node = model.expect("a storage of the emulated world has a model");
-    Ok(LoneStorage { name, node, size_bytes: size.0, capacity_bytes: whole.capacity().0 })
+    Ok(LoneStorage { name, node, size_bytes: size.0, capacity_bytes: whole.capacity().0, ignores_flush })
 }
 
 /// Return a document that types as a study. Of a study only its storages count; another file may

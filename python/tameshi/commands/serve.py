@@ -80,7 +80,7 @@ def serve_command(
         fails=found.drives > 1,
         memory_bytes=_bytes(memory, "--memory") if memory else plans.default_memory(),
         seed=seed,
-        lies=tuple(lie or ()),
+        lies=("flush",) if found.ignores_flush else tuple(lie or ()),
         at=at,
         file_system=None if only_block or nbd else fs,
         nbd=parse_address(nbd) if nbd else None,

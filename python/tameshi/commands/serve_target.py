@@ -35,6 +35,7 @@ class Target:
     capacity_bytes: int
     drives: int
     is_volatile: bool
+    ignores_flush: bool
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def find_target(
         capacity_bytes=resolved["capacity_bytes"],
         drives=found["drives"],
         is_volatile=found["is_volatile"] or not capacitor,
+        ignores_flush=resolved["ignores_flush"],
     )
 
 

@@ -89,7 +89,7 @@ def test_study_catches_a_drive_that_ignores_flushes(tmp_path: Path) -> None:
         (check,) = events(out, "check")
         assert check["ledger"]["lost"] and not check["holds"]
     else:  # It lost more than commits: the server does not start on it.
-        assert "did not come back" in outcome["reason"]
+        assert "did not come back" in outcome["reason"]["values"]["text"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])

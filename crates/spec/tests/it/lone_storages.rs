@@ -93,3 +93,12 @@ fn what_cannot_be_chosen_is_refused_at_its_place() {
         check_golden(name, &error.to_string());
     }
 }
+
+#[test]
+fn broken_promises_of_a_storage_hold_by_hand() {
+    let ignores_flush = |key: &str| {
+        let text = format!("[storage.disk]\ndevice = \"sata-ssd-480gb\"\nwithout_capacitor = true\n{key}");
+        resolved(&text, &request(Some(GIB))).expect("a storage").ignores_flush
+    };
+    assert!(ignores_flush("ignores_flush = true\n") && !ignores_flush(""));
+}
