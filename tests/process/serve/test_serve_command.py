@@ -9,12 +9,12 @@ import pytest
 from command import tameshi
 
 from tameshi.commands import serve as command
+from tameshi.commands.serve_target import State, find_target
 from tameshi.serve import plans, shortfalls, status_line
 from tameshi.serve.show import cut_text
 
 REFUSED = [
     ("unknown drive", ["no-such-drive"], "no-such-drive"),
-    ("array", ["sas-6x146gb-raid10"], "cannot be served yet"),
     ("file system", ["null", "--fs", "zfs"], "xfs or ext4"),
     ("lie", ["null", "--lie", "atomic"], "flush"),
     ("small", ["null", "--size", "10MiB"], "512.0 MiB or more"),
@@ -25,7 +25,7 @@ REFUSED = [
     ("file as mount point", ["null", "--at", "{full}/precious"], "not a directory"),
     ("no parent", ["null", "--at", "{full}/a/b"], "no directory"),
     ("no capacitor", ["null", "--without-capacitor"], "no capacitor"),
-    ("unknown message", ["ctl", "melt"], "cut, status or reset"),
+    ("unknown message", ["ctl", "melt"], "replace MEMBER, status or reset"),
     ("no session", ["ctl", "cut", "--drive", "nowhere"], "nowhere"),
 ]
 
@@ -51,9 +51,14 @@ def test_ordinary_user_is_told_to_become_root(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_disk_is_served_whole_and_flash_up_to_a_limit() -> None:
-    assert plans.size_of(None, "hdd", 146_000_000_000) == 146_000_000_000
-    assert plans.size_of(None, "flash", 480_000_000_000) == 64 << 30
-    assert plans.size_of(1 << 40, "flash", 480_000_000_000) == 480_000_000_000
+    new = State(written=None, aged=())
+    disk, flash = (
+        find_target(name, None, plans.DEFAULT_BYTES, new, capacitor=True)
+        for name in ("sas-15k-146gb", "sata-ssd-480gb")
+    )
+    assert disk.size_bytes == disk.capacity_bytes == 146_000_000_000
+    assert 0.9 * plans.DEFAULT_BYTES < flash.size_bytes <= plans.DEFAULT_BYTES
+    assert flash.capacity_bytes == 480_000_000_000
 
 
 def test_status_line_names_rates_latencies_and_lateness() -> None:
@@ -73,6 +78,7 @@ def test_status_line_names_rates_latencies_and_lateness() -> None:
         "used_bytes": 1 << 20,
         "limit_bytes": 1 << 30,
         "refused_writes": 2,
+        "members": {"failed": [], "rebuilding": [], "is_broken": False},
     }
     assert status_line(status) == (
         "1,500 reads/s, 6.1 MB/s | read 80.0 µs modelled, 81.0 µs met, late p99 9.00 µs"
