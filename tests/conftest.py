@@ -25,16 +25,27 @@ def has_module_fixture(module: ModuleType) -> bool:
     return 'scope="module"' in inspect.getsource(module)
 
 
+@cache
+def serves_drives(module: ModuleType) -> bool:
+    """Tell whether a test file serves drives, which have the machine to themselves in turn."""
+    return "only_served_drives" in inspect.getsource(module)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give one worker all tests of a product, which start first, and of a module with fixtures."""
+    """Give one worker all tests of a product, or of served drives, which start first, and of a
+    module with fixtures."""
     for item in items:
+        if serves_drives(item.module):
+            # On two workers one would wait for the other, and use up its time.
+            item.add_marker(pytest.mark.xdist_group("served"))
+            continue
         call = getattr(item, "callspec", None)
         for product in GROUPED.intersection(map(str, call.params.values()) if call else ()):
             item.add_marker(pytest.mark.xdist_group(product))
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     for item in items:
-        if has_module_fixture(item.module):
+        if has_module_fixture(item.module) and not serves_drives(item.module):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
