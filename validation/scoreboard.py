@@ -143,7 +143,7 @@ PLOT = """![Ours against the known value of each figure](../images/scoreboard.sv
 
 Dashed: 25 % too much, 20 % too little. Gains are not shown.
 """
-ERRATA = """What the sources leave open, or contradict themselves in, by the list's own remarks.
+ERRATA = """The list of known figures doubts these, for the reason beside them.
 """
 INTERVALS = """90 % intervals of the report by [one rule](../model-error-drives.md). Coverage leaves
 out one experiment at a time; each has the same weight. `pairs`: ratios of two known figures that

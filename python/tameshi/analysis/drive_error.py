@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.analysis.model_error import drive_of
+from tameshi.analysis.model_error import drive_of, named
 from tameshi.analysis.stats.estimates import Estimate, ModelInterval
 from tameshi.core.data import EVIDENCE
 from tameshi.core.spec_types import StorageSpec
@@ -89,8 +89,8 @@ def with_model(estimates: Iterable[Estimate], storage: StorageSpec) -> list[Esti
     drive = drive_of(node)
     if drive not in {each.drive for each in known()}:
         return list(estimates)
-    named = digest([node, storage.scale])
-    return [replace(each, model=interval(each, named, drive)) for each in estimates]
+    storage_digest = digest([node, storage.scale])
+    return [replace(each, model=interval(each, storage_digest, drive)) for each in estimates]
 
 
 def digest(value: Any) -> str:
@@ -104,11 +104,12 @@ def interval(estimate: Estimate, storage: str, drive: str) -> ModelInterval | No
     family = family_of(estimate.metric)
     if family is None or estimate.value <= 0:
         return None
-    off, inside = width(family, drive)
+    chosen, inside = evidence(family, drive)
+    off = _width(chosen)
     high = estimate.value * math.exp(off)
     high = high if estimate.at_most is None else min(high, estimate.at_most)
-    named = f"{experiments(family, drive)} experiments"
-    return ModelInterval(estimate.value * math.exp(-off), high, named, inside, of=(drive, storage))
+    on = named(each.experiment for each in chosen)
+    return ModelInterval(estimate.value * math.exp(-off), high, on, inside, of=(drive, storage))
 
 
 def width(family: str, drive: str, without: str = "") -> tuple[float, bool]:
@@ -117,16 +118,21 @@ def width(family: str, drive: str, without: str = "") -> tuple[float, bool]:
 
     `without`: an experiment that is left out.
     """
+    chosen, inside = evidence(family, drive, without)
+    return _width(chosen), inside
+
+
+def _width(chosen: Iterable[Known]) -> float:
+    return quantile([(each.experiment, abs(each.off)) for each in chosen])
+
+
+def evidence(family: str, drive: str, without: str = "") -> tuple[list[Known], bool]:
+    """Return the figures that bound a kind of figure: those of this kind of drive, and True, or
+    those of all kinds where experiments are few."""
     of_family = [k for k in known() if family_of(k.metric) == family and k.experiment != without]
     same = [each for each in of_family if each.drive == drive]
     inside = len({each.experiment for each in same}) >= LEAST_EXPERIMENTS
-    chosen = same if inside else of_family
-    return quantile([(each.experiment, abs(each.off)) for each in chosen]), inside
-
-
-def experiments(family: str, drive: str) -> int:
-    """Return the number of experiments behind a kind of drive's figures."""
-    return len({k.experiment for k in known() if (family_of(k.metric), k.drive) == (family, drive)})
+    return (same if inside else of_family), inside
 
 
 def pairs(family: str, change: str) -> Offs:

@@ -311,7 +311,8 @@ def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
     error = math.sqrt(sum(each.off**2 for each in near) / len(near)) if near else 0.0
     width = QUANTILE * math.hypot(error, known.parameters, 0.0 if inside else known.outside)
     low, high = _bounds(family, value, width)
-    return ModelInterval(low, high, _named(near), inside, _named(there) if there else "")
+    near_named, there_named = (named(row.source for row in rows) for rows in (near, there))
+    return ModelInterval(low, high, near_named, inside, there_named if there else "")
 
 
 def comparable(family: str, facts: Facts) -> list[Validated]:
@@ -373,9 +374,9 @@ def _odds(share: float) -> float:
     return math.log(kept / (1 - kept))
 
 
-def _named(rows: Sequence[Validated]) -> str:
-    """Return the sources as text; of many, the first."""
-    names = list(dict.fromkeys(row.source for row in rows))
+def named(sources: Iterable[str]) -> str:
+    """Return sources as text, each once; of many, the first."""
+    names = list(dict.fromkeys(sources))
     if not names:
         return NOTHING
     more = [f"+{len(names) - MOST_NAMED}"] if len(names) > MOST_NAMED else []

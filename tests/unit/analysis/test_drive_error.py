@@ -68,6 +68,8 @@ def test_rare_kind_of_drive_has_the_evidence_of_all(evidence: list[Known]) -> No
     evidence += [row(name, 300.0) for name in "abc"]
     evidence.append(row("d", 100.0, drive="xpoint"))
     assert drive_error.width(RATE, "xpoint") == (pytest.approx(math.log(3)), False)
+    model = drive_error.interval(estimate("read.iops"), "x", "xpoint")
+    assert model and model.validated_on == "a; b; c; d" and not model.inside_range
 
 
 def test_interval_ends_at_the_arrival_rate(evidence: list[Known]) -> None:
