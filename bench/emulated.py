@@ -146,7 +146,7 @@ def measured(seconds: int, repeat: int) -> dict[str, float]:
     rounds = []
     for _ in range(repeat):
         null = served("path", seconds, *NULL, "--size", "1GiB", "--memory", "900MiB")
-        drive = served("model", seconds, DRIVE, "--size", "2GiB", "--memory", "900MiB", "--block")
+        drive = served("model", seconds, DRIVE, "--size", "4GiB", "--memory", "900MiB", "--block")
         rounds.append({**null, **drive})
     return {key: median(each[key] for each in rounds) for key in rounds[0]}
 

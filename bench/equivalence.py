@@ -1,11 +1,12 @@
 """The same streams on a simulated and on an emulated drive, against the bars of the emulated world.
 
-    python -m bench.equivalence [--seconds 5] [--repeat 3] [--real-time] [--write]
+    python -m bench.equivalence [--seconds 6] [--repeat 3] [--drive NAME …] [--real-time] [--write]
 
-Each drive, at each queue depth, serves 4 KiB random requests, 70 % of them reads. The simulated
-host is free. A figure is the study's own estimate. `--real-time` runs the load in the real-time
-class, for a machine with other work. `--write` writes docs/validation/emulated-equivalence.md.
-Needs root and a quiet machine.
+Each device profile and two arrays, at each queue depth, serve 4 KiB random requests, 70 % of them
+reads, in the slow motion that the path needs for the drive. The simulated host is free. A figure is
+the study's own estimate. `--seconds` is wall time, 500 ms of ramp aside. `--real-time` runs the
+load in the real-time class, for a machine with other work. `--write` writes
+docs/validation/emulated-equivalence.md. Needs root and a quiet machine.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,32 +27,29 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tameshi.run.slow_motion import choose
+from tameshi.study.file import plan, read_study
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/validation/emulated-equivalence.md"
-DRIVES = {
-    "disk": 'device = "sas-15k-146gb"',
-    "mirror": 'raid1 = { members = 2, device = "sas-15k-146gb" }',
-    "sata": 'device = "sata-ssd-480gb"\nwritten = "once"\nscale = 64',
-    "nvme": 'device = "nvme-tlc-1tb-consumer"\nwritten = "once"\nscale = 64',
-    "cloud": 'device = "cloud-volume-1tb"',
-}
+PROFILES = ROOT / "python/tameshi/data/profiles"
+ARRAYS = ("sas-6x146gb-raid10", "sata-ssd-2x480gb-mirror")
 DEPTHS = (1, 4)
 CLIENT = "5"
 """Real-time priority of the load with `--real-time`, below the drive's server."""
 STUDY = """
 title = "A drive in two worlds"
 question = "Are they equal?"
-[axis.drive]
-{levels}
 [axis.depth]
 set = "workload.stream.io.queue_depth"
 levels = {depths}
-{storages}
+[storage.drive]
+{drive}
 [workload.stream.io]
 block_size = "4 KiB"
 read = "70 %"
 [phase]
-run = {{ workload = ["stream.io"], ramp = "500 ms", until.time = "{time} ms" }}
+run = {{ workload = ["stream.io"], ramp = "{ramp} ms", until.time = "{time} ms" }}
 [run]
 interval = "100 ms"
 repetitions = {repeat}
@@ -76,6 +75,7 @@ class Row:
     """Measure of an operation on a drive in both worlds, in ns."""
 
     drive: str
+    slow: float
     depth: str
     operation: str
     bar: Bar
@@ -90,26 +90,41 @@ class Row:
         return abs(self.emulated - self.simulated) <= allowed
 
 
-def study(seconds: int, repeat: int) -> str:
-    """Return the study."""
-    storages = "\n".join(f"[storage.{name}]\n{text}" for name, text in DRIVES.items())
-    levels = "\n".join(f'{name} = {{ use.storage = "{name}" }}' for name in DRIVES)
-    time = 500 + 1000 * seconds
-    return STUDY.format(
-        levels=levels, depths=list(DEPTHS), storages=storages, time=time, repeat=repeat
-    )
+def drives() -> dict[str, str]:
+    """Return a storage of each device profile that takes time, and of the arrays."""
+    found = {}
+    for path in sorted(PROFILES.glob("devices/*.toml")):
+        (kind,) = tomllib.loads(path.read_text("utf-8"))["device"]
+        if kind != "null":
+            state = '\nwritten = "once"\nscale = 64' if kind == "flash" else ""
+            found[path.stem] = f'device = "{path.stem}"{state}'
+    return found | {name: f'array = "{name}"' for name in ARRAYS}
 
 
-def cells(world: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Run the study in a world; return the cells of its results."""
-    before = ["chrt", "-f", CLIENT] if arguments.real_time and world == "emulated" else []
+def cells(drive: str, text: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Run a drive's study in both worlds; return the cells of its results."""
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder, "equivalence.toml"), Path(folder, "out")
-        path.write_text(study(arguments.seconds, arguments.repeat), encoding="utf-8")
-        options = ("--world", world, "--out", str(out))
-        command = [*before, sys.executable, "-m", "tameshi", "run", str(path), *options]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return list(json.loads((out / "results.json").read_text("utf-8"))["cells"])
+
+        def write(time_s: float) -> None:
+            times = {"ramp": round(min(500, 500 * time_s)), "repeat": arguments.repeat}
+            time_ms = times["ramp"] + round(1000 * time_s)
+            study = STUDY.format(drive=text, depths=list(DEPTHS), time=time_ms, **times)
+            path.write_text(study, encoding="utf-8")
+
+        write(arguments.seconds)
+        slow = choose(plan(read_study(path), "emulated", quick=False)).factor
+        write(arguments.seconds / slow)
+        found = []
+        for world in ("simulated", "emulated"):
+            class_ = ["chrt", "-f", CLIENT] if arguments.real_time and world == "emulated" else []
+            own = ("--slow", f"{slow:g}") if world == "emulated" else ()
+            options = ("--world", world, *own, "--out", str(out / world))
+            command = [*class_, sys.executable, "-m", "tameshi", "run", str(path), *options]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            found += json.loads((out / world / "results.json").read_text("utf-8"))["cells"]
+        print(f"{drive} x {slow:g}: done", file=sys.stderr)
+        return [cell | {"drive": drive, "slow": slow} for cell in found]
 
 
 def values(cell: dict[str, Any]) -> dict[tuple[str, str], float]:
@@ -124,18 +139,18 @@ def values(cell: dict[str, Any]) -> dict[tuple[str, str], float]:
 
 def rows(found: list[dict[str, Any]]) -> Iterator[Row]:
     """Yield a row for each measure that both worlds have."""
-    by_world: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    by_world: dict[tuple[str, float, str], dict[str, dict[str, Any]]] = {}
     for cell in found:
-        place = cell["levels"]["drive"], cell["levels"]["depth"]
+        place = cell["drive"], cell["slow"], cell["levels"]["depth"]
         by_world.setdefault(place, {})[cell["world"]] = cell
-    for (drive, depth), worlds in by_world.items():
+    for place, worlds in by_world.items():
         known, met = (values(worlds[world]) for world in ("simulated", "emulated"))
         verdict = worlds["emulated"]["verdict"]["level"]
         for operation in ("read", "write"):
             for bar in BARS:
                 key = operation, bar.measure
                 if key in known and key in met:
-                    yield Row(drive, depth, operation, bar, known[key], met[key], verdict)
+                    yield Row(*place, operation, bar, known[key], met[key], verdict)
 
 
 def lines(table: list[Row]) -> Iterator[tuple[str, ...]]:
@@ -144,7 +159,8 @@ def lines(table: list[Row]) -> Iterator[tuple[str, ...]]:
         times = (f"{ns / 1e3:,.1f}" for ns in (row.simulated, row.emulated))
         change = f"{row.emulated / row.simulated - 1:+.1%}"
         held = "met" if row.is_met else "missed"
-        yield (row.drive, row.depth, f"{row.operation} {row.bar.measure}", *times, change, held)
+        place = row.drive, f"{row.slow:g}", row.depth
+        yield *place, f"{row.operation} {row.bar.measure}", *times, change, held
 
 
 NOTE = """
@@ -157,7 +173,10 @@ The other misses at low latencies are those of a machine whose processors had ot
 of the verdicts name them: `served_late`, `served_path`, `served_short`.
 """
 
-HEAD = ("drive", "depth", "latency", "simulated, µs", "emulated, µs", "difference", "bar")
+HEAD = (
+    *("drive", "slow motion", "depth", "latency"),
+    *("simulated, µs", "emulated, µs", "difference", "bar"),
+)
 
 
 def page(table: list[Row], arguments: argparse.Namespace, load: float) -> str:
@@ -172,7 +191,9 @@ def page(table: list[Row], arguments: argparse.Namespace, load: float) -> str:
 <!-- written by `python -m bench.equivalence --write` -->
 
 The same stream of 4 KiB random requests, 70 % reads, on the same model in both worlds; the
-simulated host is free. Load{client}, {arguments.seconds} s each, {arguments.repeat} repetitions;
+simulated host is free. *Slow motion* is the least factor at which the path and the processors carry
+the drive, as `--slow auto` chooses it; latencies are in slowed time. Load{client},
+{arguments.seconds} s of wall time each, {arguments.repeat} repetitions;
 {os.cpu_count()} processors, Linux {platform.release()}, load average {load:.1f} at the begin.
 Bars: mean and median within 3 % or 3 µs, p99 within 10 % or 50 µs, whichever is larger. They are
 for a quiet machine. {met} of {len(table)} are met. The verdict is not `invalid` for
@@ -185,14 +206,16 @@ for a quiet machine. {met} of {len(table)} are met. The verdict is not `invalid`
 def main() -> None:
     """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=6)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--drive", action="append", choices=list(drives()))
     parser.add_argument("--real-time", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
+    chosen = {name: text for name, text in drives().items() if name in (arguments.drive or [name])}
     found = list(
-        rows([cell for world in ("simulated", "emulated") for cell in cells(world, arguments)])
+        rows([cell for name, text in chosen.items() for cell in cells(name, text, arguments)])
     )
     table = Table(*HEAD)
     for line in lines(found):

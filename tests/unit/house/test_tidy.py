@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,7 @@ LOOSE_SERDE = re.compile(r"serde\([^\]]*?\b(flatten|untagged)\b")
 
 def violations(root: Path) -> Iterator[str]:
     """Each breach of the house style in the project's files."""
+    yield from same_names(project_files(root))
     for name in project_files(root):
         text = text_of(root / name)
         if text is None:
@@ -48,6 +49,14 @@ def violations(root: Path) -> Iterator[str]:
             yield from (f"{name}: {why}" for why in rust_violations(text))
         elif name.suffix == ".py":
             yield from (f"{name}: {why}" for why in python_violations(text))
+
+
+def same_names(files: Iterable[Path]) -> Iterator[str]:
+    """Files of tests that pytest can't tell apart: it imports each by its last name alone."""
+    known: dict[str, Path] = {}
+    for file in files:
+        if file.name.startswith("test_") and known.setdefault(file.name, file) != file:
+            yield f"{file}: {known[file.name]} has the same file name"
 
 
 def rust_violations(text: str) -> Iterator[str]:
@@ -139,6 +148,11 @@ def test_unmarked_slow_test_is_found(tmp_path):
 
 def test_the_house_is_tidy(root):
     assert list(violations(root)) == []
+
+
+def test_two_test_files_of_one_name_are_found():
+    files = [Path(name) for name in ("a/test_x.py", "b/x.py", "b/test_x.py", "c/x.py")]
+    assert list(same_names(files)) == ["b/test_x.py: a/test_x.py has the same file name"]
 
 
 def test_sources_and_pages_follow_style(root):
