@@ -14,16 +14,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import mmap
 import os
 import platform
+import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 from rich.console import Console
@@ -42,6 +45,9 @@ NULL = ("null", "--lie", "flush")
 DRIVE = "nvme-tlc-3.84tb"
 RATE = 5000
 """Reads per second of the modelled drive."""
+REAL_TIME_PRIORITY = 10
+GAP_NS = 5_000
+"""Least gap between two reads of the clock that counts as one."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,56 @@ def model_figures(seconds: int) -> dict[str, float]:
     }
 
 
+def machine_figures() -> dict[str, float]:
+    """Measure the machine alone: what a real-time thread meets that serves nothing."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
+    return gaps_of_the_clock() | copies_of_pages()
+
+
+def gaps_of_the_clock() -> dict[str, float]:
+    """Return the gaps of a thread that does nothing but read the clock.
+
+    A due time that falls into a gap is late by the rest of it, whatever the drive's server does.
+    """
+    # Below the share at which the kernel stops real-time threads.
+    length, gaps = 800_000_000, []
+    last = begin = time.perf_counter_ns()
+    while last - begin < length:
+        now = time.perf_counter_ns()
+        if now - last > GAP_NS:
+            gaps.append(now - last)
+        last = now
+    found = {"gaps": len(gaps) * 1e9 / length, "gaps_share": sum(gaps) / length}
+    for name, share in (("gaps_p99", 0.01), ("gaps_p999", 0.001)):
+        # Lateness that a share of random instants exceeds.
+        late = next(
+            (x for x in range(0, 10_000_000, 500) if _late_share(gaps, x) <= share * length), 0
+        )
+        found[name] = late / 1e3
+    return found
+
+
+def copies_of_pages() -> dict[str, float]:
+    """Return quantiles, in µs, of the copy of 4 KiB from a random place of `SIZE` in memory."""
+    taken = []
+    with mmap.mmap(-1, 256 << 20) as memory:
+        for page in range(0, len(memory), 4096):
+            memory[page] = 1
+        draw = random.Random(1)
+        for _ in range(10_000):
+            place = draw.randrange(len(memory) // 4096) * 4096
+            time.sleep(1e-4)
+            begin = time.perf_counter_ns()
+            memory[place : place + 4096]
+            taken.append((time.perf_counter_ns() - begin) / 1e3)
+    cuts = quantiles(taken, n=1000)
+    return {"copy_p50": cuts[499], "copy_p99": cuts[989], "copy_p999": cuts[998]}
+
+
+def _late_share(gaps: list[int], late: int) -> int:
+    return sum(gap - late for gap in gaps if gap > late)
+
+
 def served(kind: str, seconds: int, *options: str) -> dict[str, float]:
     """Run this module on a served drive; return its figures."""
     with tempfile.TemporaryDirectory() as folder:
@@ -141,13 +197,20 @@ def served(kind: str, seconds: int, *options: str) -> dict[str, float]:
         return dict(json.loads(out.read_text("utf-8")))
 
 
+def machine() -> dict[str, float]:
+    """Run this module for the figures of the machine alone; return them."""
+    line = [sys.executable, "-m", "bench.emulated", "--inside", "machine"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    return dict(json.loads(done.stdout))
+
+
 def measured(seconds: int, repeat: int) -> dict[str, float]:
     """Return the median of each figure."""
     rounds = []
     for _ in range(repeat):
         null = served("path", seconds, *NULL, "--size", "1GiB", "--memory", "900MiB")
         drive = served("model", seconds, DRIVE, "--size", "4GiB", "--memory", "900MiB", "--block")
-        rounds.append({**null, **drive})
+        rounds.append({**null, **drive, **machine()})
     return {key: median(each[key] for each in rounds) for key in rounds[0]}
 
 
@@ -182,6 +245,7 @@ def page(figures: dict[str, dict[str, float]], arguments: argparse.Namespace, lo
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows(figures)]
     offsets = ", ".join(f"{door} {each['offset']:.1f} µs" for door, each in figures.items())
+    alone = next(iter(figures.values()))
     modelled = next(iter(figures.values()))["modelled_p50"]
     client = " in the real-time class, away from other work" * arguments.real_time
     return f"""# Served drives: the path and its lateness
@@ -193,6 +257,12 @@ fio{client}, {arguments.seconds} s each,
 median of {arguments.repeat}; {os.cpu_count()} processors, Linux {platform.release()}, load average
 {load:.1f} at the begin. On a machine with other work, figures of the path are those of the machine:
 a bar is for a quiet one. Offset of the path, taken off the modelled latencies: {offsets}.
+A real-time thread that only reads the clock loses it {alone["gaps"]:.0f} times a second for more
+than {GAP_NS // 1000} µs, {alone["gaps_share"]:.1%} of the time: of random instants, 1 % meet a gap
+that lasts {alone["gaps_p99"]:.0f} µs more, 0.1 % one of {alone["gaps_p999"]:.0f} µs. Its copy of
+4 KiB from a random place in {SIZE} of memory takes {alone["copy_p50"]:.1f} µs at the median,
+{alone["copy_p99"]:.0f} µs at p99 and {alone["copy_p999"]:.0f} µs at p99.9. No server can be more
+punctual than that.
 
 {chr(10).join(lines)}
 """
@@ -206,9 +276,12 @@ def main() -> None:
     parser.add_argument("--ring", action="store_true")
     parser.add_argument("--real-time", action="store_true")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--inside", choices=("path", "model"))
+    parser.add_argument("--inside", choices=("path", "model", "machine"))
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    if arguments.inside == "machine":
+        print(json.dumps(machine_figures()))
+        return
     if arguments.inside:
         figures = {"path": path_figures, "model": model_figures}[arguments.inside]
         arguments.out.write_text(json.dumps(figures(arguments.seconds)), "utf-8")

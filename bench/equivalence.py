@@ -3,8 +3,9 @@
     python -m bench.equivalence [--seconds 6] [--repeat 3] [--drive NAME …] [--real-time] [--write]
 
 Each device profile and two arrays, at each queue depth, serve 4 KiB random requests, 70 % of them
-reads, in the slow motion that the path needs for the drive. The simulated host is free. A figure is
-the study's own estimate. `--seconds` is wall time, 500 ms of ramp aside. `--real-time` runs the
+reads, in the slow motion that the path needs for the drive. The simulated host reacts within 1 ns:
+like a real one, after the drive has begun the next command in its queue. A figure is the study's
+own estimate. `--seconds` is wall time, 500 ms of ramp aside. `--real-time` runs the
 load in the real-time class, for a machine with other work. `--write` writes
 docs/validation/emulated-equivalence.md. Needs root and a quiet machine.
 """
@@ -48,6 +49,7 @@ levels = {depths}
 [workload.stream.io]
 block_size = "4 KiB"
 read = "70 %"
+{host}
 [phase]
 run = {{ workload = ["stream.io"], ramp = "{ramp} ms", until.time = "{time} ms" }}
 [run]
@@ -55,6 +57,9 @@ interval = "100 ms"
 repetitions = {repeat}
 seed = 1
 """
+
+REACTS = "reacts"
+"""Profile of the simulated host, beside the study."""
 
 
 @dataclass(frozen=True)
@@ -105,18 +110,25 @@ def cells(drive: str, text: str, arguments: argparse.Namespace) -> list[dict[str
     """Run a drive's study in both worlds; return the cells of its results."""
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder, "equivalence.toml"), Path(folder, "out")
+        own_profile = Path(folder, "profiles/hosts", f"{REACTS}.toml")
+        own_profile.parent.mkdir(parents=True)
+        free = (PROFILES / "hosts/free.toml").read_text("utf-8")
+        own_profile.write_text(
+            free.replace('wake_up          = { value = "0 ns"', 'wake_up = { value = "1 ns"')
+        )
 
-        def write(time_s: float) -> None:
+        def write(time_s: float, world: str) -> None:
             times = {"ramp": round(min(500, 500 * time_s)), "repeat": arguments.repeat}
-            time_ms = times["ramp"] + round(1000 * time_s)
-            study = STUDY.format(drive=text, depths=list(DEPTHS), time=time_ms, **times)
+            times["time"] = times["ramp"] + round(1000 * time_s)
+            host = f'[host]\nprofile = "{REACTS}"' if world == "simulated" else ""
+            study = STUDY.format(drive=text, depths=list(DEPTHS), host=host, **times)
             path.write_text(study, encoding="utf-8")
 
-        write(arguments.seconds)
+        write(arguments.seconds, "emulated")
         slow = choose(plan(read_study(path), "emulated", quick=False)).factor
-        write(arguments.seconds / slow)
         found = []
         for world in ("simulated", "emulated"):
+            write(arguments.seconds / slow, world)
             class_ = ["chrt", "-f", CLIENT] if arguments.real_time and world == "emulated" else []
             own = ("--slow", f"{slow:g}") if world == "emulated" else ()
             options = ("--world", world, *own, "--out", str(out / world))
@@ -163,16 +175,6 @@ def lines(table: list[Row]) -> Iterator[tuple[str, ...]]:
         yield *place, f"{row.operation} {row.bar.measure}", *times, change, held
 
 
-NOTE = """
-A free host issues the next request at the instant of a completion, before the disk has chosen its
-next seek. A real host is later, and the disk chooses among one request less: at depth 4 the mean
-rises, and p99 falls. The simulated disk behind a host that takes time (`2x-xeon-e5620-rhel5`) has
-a mean of 16,262 µs, a median of 13,001 µs and a p99 of 55,411 µs for reads at depth 4.
-
-The other misses at low latencies are those of a machine whose processors had other work. Reasons
-of the verdicts name them: `served_late`, `served_path`, `served_short`.
-"""
-
 HEAD = (
     *("drive", "slow motion", "depth", "latency"),
     *("simulated, µs", "emulated, µs", "difference", "bar"),
@@ -190,8 +192,10 @@ def page(table: list[Row], arguments: argparse.Namespace, load: float) -> str:
 
 <!-- written by `python -m bench.equivalence --write` -->
 
-The same stream of 4 KiB random requests, 70 % reads, on the same model in both worlds; the
-simulated host is free. *Slow motion* is the least factor at which the path and the processors carry
+The same stream of 4 KiB random requests, 70 % reads, on the same model in both worlds. The
+simulated host reacts within 1 ns: like a real one, after the drive has begun the next command in
+its queue. A host that reacts at the instant of a completion leaves a disk one more request to
+choose from. *Slow motion* is the least factor at which the path and the processors carry
 the drive, as `--slow auto` chooses it; latencies are in slowed time. Load{client},
 {arguments.seconds} s of wall time each, {arguments.repeat} repetitions;
 {os.cpu_count()} processors, Linux {platform.release()}, load average {load:.1f} at the begin.
@@ -200,7 +204,7 @@ for a quiet machine. {met} of {len(table)} are met. The verdict is not `invalid`
 {len(judged)}, of which {sum(row.is_met for row in judged)} are met.
 
 {chr(10).join(body)}
-{NOTE}"""
+"""
 
 
 def main() -> None:
