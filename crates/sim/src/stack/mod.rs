@@ -9,7 +9,6 @@ mod build;
 mod cache;
 mod device;
 mod member;
-mod order;
 mod replica;
 mod shared;
 mod slab;

@@ -208,6 +208,24 @@ fn a_flush_waits_for_no_read_whatever_it_goes_to() {
 }
 
 #[test]
+fn flush_of_an_array_waits_for_no_write() {
+    let drive = || leaf(flash(flash_drive(1 << 30)));
+    for (name, node) in [
+        ("stripe", raid0(3, drive())),
+        ("mirror", raid1(2, drive(), ReadBalance::default())),
+        ("stripe of mirrors", raid10(4, drive())),
+        ("parity", raid5(3, drive())),
+        ("battery-backed cache", cached(drive(), 1 << 20, CacheKind::BatteryBacked)),
+    ] {
+        let mut device = stack::node(&node).expect("a device");
+        let writes = (0..16).map(|id| (0, command(id, CommandKind::Write, id << 20, 64 << 10)));
+        let ends = ends(&mut device, &writes.chain([(US, flush(16))]).collect::<Vec<_>>());
+        assert_eq!(ends[16], US, "{name}: its members have no volatile cache");
+        assert!(ends[..16].iter().any(|&end| end > 2 * US), "{name}: writes go on");
+    }
+}
+
+#[test]
 fn exclusive_flush_waits_for_reads_and_holds_back_commands() {
     let read = |id, place: u64| command(id, CommandKind::Read, place << 20, 4096);
     let written = || {

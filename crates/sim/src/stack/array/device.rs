@@ -1,14 +1,12 @@
 //! Array as a device: commands, faults, and what is reported.
 
 use super::Array;
-use super::layout::Layout;
 use super::parts::{Op, Owner};
 use crate::device::loss::{Loss, Rebuilt};
 use crate::device::{DeviceCompletion, Model, NoDevice};
 use crate::stack::member::Member;
-use crate::stack::order::ORDERED;
 use std::cmp::Reverse;
-use tameshi_base::{Command, CommandKind, Nanos, Reason};
+use tameshi_base::{Command, Nanos, Reason};
 use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;
@@ -17,18 +15,7 @@ impl<D: Member> Model for Array<D> {
     type Inner = NoDevice;
 
     fn submit(&mut self, now: Nanos, command: &Command) {
-        let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
-        let op = self.ops.insert(Op::new(command, epoch, now));
-        if flush {
-            // Writes with a second stage to plan must reach the members before the flush does.
-            let staged =
-                matches!(self.layout, Layout::Parity { .. }) && self.ops.iter().any(|(_, op)| op.more || op.waits);
-            self.order.flush(op, !staged);
-            if staged {
-                return;
-            }
-        }
+        let op = self.ops.insert(Op::new(command, now));
         if self.layout.writes_part_of_row(command, self.members.count()) {
             self.ops.get_mut(op).waits = true;
             self.joining.wait(op, now);

@@ -5,6 +5,9 @@
 //! stage, so it adds up to the latency. When a member dies, commands that waited for it are planned
 //! again with the surviving members; the time lost counts as waiting.
 //!
+//! **Flush.** It goes to all members at once. As in the kernel's arrays it covers the writes that
+//! have completed, and waits for no others; a member may do so by itself.
+//!
 //! **Replica.** A mirror of two sides, the second across a link. By the asynchronous protocol a
 //! write completes when the near side has it. By any protocol a flush waits for the near side
 //! alone: the far side has what it acknowledged. After a power cut the array resends writes that
@@ -23,7 +26,6 @@ pub(super) use layout::{Layout, ReadPolicy};
 pub(super) use spares::Spares;
 
 use super::member::Member;
-use super::order::{Next, ORDERED, Order};
 use super::slab::Slab;
 use crate::device::loss::ERROR_AFTER;
 use crate::device::{Breakdown, DeviceCompletion, Model};
@@ -45,7 +47,6 @@ pub struct Array<D> {
     layout: Layout,
     members: Members<D>,
     ops: Slab<Op>,
-    order: Order,
     /// Writes of less than a row, if there is parity.
     joining: Joining,
     /// Operations that end without a member: time, order, number.
@@ -73,7 +74,6 @@ impl<D: Member> Array<D> {
             layout,
             members: Members::new(devices, matches!(spares.member().drive().1, profile::Device::Hdd(_))),
             ops: Slab::default(),
-            order: Order::default(),
             joining: Joining::default(),
             timed: BinaryHeap::new(),
             sequence: 0,
@@ -216,21 +216,7 @@ impl<D: Member> Array<D> {
             self.start(number, now);
             return;
         }
-        if op.epoch == ORDERED {
-            self.order.members_done(number);
-        } else {
-            self.complete_joined(number, now, completions);
-        }
-        self.advance_flushes(now, completions);
-    }
-
-    fn advance_flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        while let Some(next) = self.order.next() {
-            match next {
-                Next::Send(number) => self.start_waiting(number, now),
-                Next::Complete(number) => self.complete(number, now, completions),
-            }
-        }
+        self.complete_joined(number, now, completions);
     }
 
     /// Start a command that has waited since its last stage.
@@ -257,11 +243,10 @@ impl<D: Member> Array<D> {
         let mut number = number;
         while number != ALONE {
             let op = self.ops.get_mut(number);
-            let (next, epoch, before) = (op.joined, op.epoch, first.path.queue + first.submitted);
+            let (next, before) = (op.joined, first.path.queue + first.submitted);
             op.path = Breakdown { queue: before - op.submitted, ..first.path };
             (op.since, op.failed) = (first.since, first.failed);
             self.complete(number, now, completions);
-            self.order.leave(epoch);
             number = next;
         }
     }
@@ -322,17 +307,7 @@ impl<D: Member> Array<D> {
                 op.path.queue += now - op.since;
                 (op.since, op.stage, op.more) = (now, 0, false);
                 self.joining.end(number, now);
-                let op = self.ops.get(number);
-                if op.epoch == ORDERED {
-                    self.order.resend(number);
-                    // Sent again at once if no command precedes it; else by the last command before
-                    // it.
-                    if let Some(Next::Send(front)) = self.order.next() {
-                        self.start_waiting(front, now);
-                    }
-                } else {
-                    self.start(number, now);
-                }
+                self.start(number, now);
             }
         }
     }
@@ -352,9 +327,7 @@ impl<D: Member> Array<D> {
     /// Complete commands as failed after [`ERROR_AFTER`].
     fn fail_ops(&mut self, waiting: Vec<Op>, now: Nanos) {
         for op in waiting {
-            // Flushes need no place in the order any more: all commands before them fail with them.
-            let epoch = self.order.enter(op.command.kind);
-            let mut failed = Op { epoch, failed: true, more: false, left: 1, copy: None, joined: ALONE, ..op };
+            let mut failed = Op { failed: true, more: false, left: 1, copy: None, joined: ALONE, ..op };
             failed.path.queue += now - op.since;
             failed.since = now;
             let number = self.ops.insert(failed);
@@ -364,7 +337,6 @@ impl<D: Member> Array<D> {
 
     /// Forget all commands under way.
     fn clear_ops(&mut self) {
-        self.order.clear();
         self.timed.clear();
         self.joining.clear();
         self.ops.clear();

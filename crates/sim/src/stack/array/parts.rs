@@ -11,7 +11,6 @@ pub(super) const ALONE: u32 = u32::MAX;
 pub(super) struct Op {
     pub(super) command: Command,
     pub(super) submitted: Nanos,
-    pub(super) epoch: u64,
     pub(super) stage: u8,
     /// True if another stage follows.
     pub(super) more: bool,
@@ -32,11 +31,10 @@ pub(super) struct Op {
 }
 
 impl Op {
-    pub(super) fn new(command: &Command, epoch: u64, now: Nanos) -> Self {
+    pub(super) fn new(command: &Command, now: Nanos) -> Self {
         Self {
             command: *command,
             submitted: now,
-            epoch,
             stage: 0,
             more: false,
             failed: false,

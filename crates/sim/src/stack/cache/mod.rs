@@ -13,18 +13,19 @@
 //!   writes and flushes the device, and force unit access goes through to the device. The flush's
 //!   wait takes the breakdown of the last write-back.
 
+mod order;
 mod requests;
 mod table;
 
 pub(super) use requests::Settings;
 pub(super) use table::BLOCK_BYTES;
 
-use super::order::{Next, ORDERED, Order};
 use super::slab::Slab;
 use crate::device::busy_time::BusyTime;
 use crate::device::loss::Loss;
 use crate::device::pace::transfer_time;
 use crate::device::{Breakdown, DeviceCompletion, Model};
+use order::{FREE, Next, ORDERED, Order};
 use requests::{Op, Request, Then};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -308,7 +309,7 @@ impl<D: Model> Cache<D> {
             let request = u64::from(self.requests.insert(Request::User(number)));
             self.device.submit(now, &Command { id: request, ..command });
         } else if op.epoch == ORDERED {
-            self.order.members_done(number);
+            self.order.device_done(number);
             self.advance_flushes(now, completions);
         } else {
             self.end(number, now, completions);
@@ -332,7 +333,7 @@ impl<D: Model> Cache<D> {
                 let (command, flush) = (op.command, op.epoch == ORDERED);
                 if flush {
                     self.draining = None;
-                    self.order.members_done(number);
+                    self.order.device_done(number);
                     self.advance_flushes(now, completions);
                 } else if command.kind == CommandKind::Read {
                     self.reads -= 1;
@@ -384,14 +385,14 @@ impl<D: Model> Cache<D> {
     fn advance_flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         while let Some(next) = self.order.next() {
             match next {
-                Next::Send(number) => self.drain(number, now),
+                Next::Begin(number) => self.drain(number, now),
                 Next::Complete(number) => self.complete(number, now, completions),
             }
         }
     }
 
     fn drain_next(&mut self, now: Nanos) {
-        if let Some(Next::Send(number)) = self.order.next() {
+        if let Some(Next::Begin(number)) = self.order.next() {
             self.drain(number, now);
         }
     }
@@ -436,20 +437,21 @@ impl<D: Model> Model for Cache<D> {
 
     fn submit(&mut self, now: Nanos, command: &Command) {
         let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
+        // With a battery it tells the host that it is not volatile, which then sends no flush.
+        let epoch = match (flush, self.volatile()) {
+            (true, true) => ORDERED,
+            (true, false) => FREE,
+            (false, _) => self.order.enter(command.kind),
+        };
         let (path, then) = (Breakdown::default(), Then::Complete);
         let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
         let number = self.ops.insert(op);
         match command.kind {
-            CommandKind::Flush => {
-                self.order.flush(number, !self.volatile());
-                if self.volatile() {
-                    self.drain_next(now);
-                } else {
-                    // It tells the host that it is not volatile, which then sends no flush.
-                    self.delay(number, now, 0, Then::Complete);
-                }
+            CommandKind::Flush if self.volatile() => {
+                self.order.flush(number);
+                self.drain_next(now);
             }
+            CommandKind::Flush => self.delay(number, now, 0, Then::Complete),
             CommandKind::Read => self.read(number, now),
             CommandKind::Trim => self.bypass(number, now),
             CommandKind::Write => {

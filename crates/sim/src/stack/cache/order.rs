@@ -1,5 +1,5 @@
-//! Flush order of an array or a cache: a flush goes to the members after all earlier writes and
-//! trims, and completes after them.
+//! Flush order of a volatile cache: a flush begins after all earlier writes and trims, and completes
+//! after them.
 
 use std::collections::VecDeque;
 use tameshi_base::CommandKind;
@@ -7,7 +7,7 @@ use tameshi_base::CommandKind;
 /// Epoch of a flush; its place in the order counts instead.
 pub(super) const ORDERED: u64 = u64::MAX;
 /// Epoch of a command that no flush waits for.
-const FREE: u64 = u64::MAX - 1;
+pub(super) const FREE: u64 = u64::MAX - 1;
 
 /// Flush under way.
 #[derive(Clone, Copy, Debug)]
@@ -15,17 +15,17 @@ struct Flush {
     op: u32,
     /// Incomplete commands between the previous flush and this one.
     before: u32,
-    /// True once it was sent to the members.
-    sent: bool,
-    /// True once the members have completed it.
+    /// True once it has begun.
+    begun: bool,
+    /// True once the device has completed it.
     done: bool,
 }
 
 /// Next action for the front flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Send it to the members.
-    Send(u32),
+    /// Begin it.
+    Begin(u32),
     /// Complete it.
     Complete(u32),
 }
@@ -61,21 +61,15 @@ impl Order {
         }
     }
 
-    /// Register a flush; `sent` if the members have it already.
-    pub(super) fn flush(&mut self, op: u32, sent: bool) {
+    /// Register a flush.
+    pub(super) fn flush(&mut self, op: u32) {
         let before = std::mem::take(&mut self.since);
-        self.flushes.push_back(Flush { op, before, sent, done: false });
+        self.flushes.push_back(Flush { op, before, begun: false, done: false });
     }
 
-    /// Note that the members have completed a flush.
-    pub(super) fn members_done(&mut self, op: u32) {
+    /// Note that the device has completed a flush.
+    pub(super) fn device_done(&mut self, op: u32) {
         self.of(op).done = true;
-    }
-
-    /// Note that a flush must be sent again.
-    pub(super) fn resend(&mut self, op: u32) {
-        let flush = self.of(op);
-        (flush.sent, flush.done) = (false, false);
     }
 
     fn of(&mut self, op: u32) -> &mut Flush {
@@ -89,9 +83,9 @@ impl Order {
         if front.before > 0 {
             return None;
         }
-        if !front.sent {
-            front.sent = true;
-            return Some(Next::Send(front.op));
+        if !front.begun {
+            front.begun = true;
+            return Some(Next::Begin(front.op));
         }
         if !front.done {
             return None;
