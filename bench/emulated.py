@@ -1,10 +1,13 @@
 """Served drives against the bars of the emulated world: the path alone, lateness, latencies.
 
-    python -m bench.emulated [--seconds 2] [--repeat 3] [--ring] [--real-time] [--write]
+    python -m bench.emulated [--seconds 2] [--repeat 3] [--ring] [--real-time]
+                             [--only fio|database] [--database-seconds 20] [--write]
 
 The path: fio on a served `null` drive, which has no latency, on the drive's file and on XFS over
 the loop device. Lateness and latencies: reads at a fixed rate from a modelled NVMe drive, from the
-figures of the drive itself and from fio. A figure is the median of the repetitions. `--ring`
+figures of the drive itself and from fio. A database: MariaDB with both processors busy on the
+modelled drive and on `null`, and a power cut under it. A figure is the median of the repetitions.
+`--only` measures a part. `--ring`
 switches FUSE over io_uring on, for the whole machine, and back afterwards. `--real-time`
 runs fio in the real-time class, below the drive's server, for a machine with other work. `--write`
 writes docs/validation/emulated.md.
@@ -23,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
@@ -31,6 +34,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from bench._emulated_database import database_figures, loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/validation/emulated.md"
@@ -72,6 +77,11 @@ BARS = (
     Bar("late_p999", f"lateness at {RATE}/s, p99.9", "µs", 120, True),
     Bar("over_p50", "client's median read above the model's", "µs", 3, True),
     Bar("over_p99", "client's p99 of reads above the model's", "µs", 50, True),
+    Bar("db_late_p50", "lateness under a database, p50 of reads or writes", "µs", 1, True),
+    Bar("db_late_p99", "lateness under a database, p99", "µs", 150, True),
+    Bar("db_late_p999", "lateness under a database, p99.9", "µs", 400, True),
+    Bar("db_loss", "database's throughput below that on `null`", "%", 10, True),
+    Bar("db_mounted", "power cut under the database to mounted", "s", 1, True),
 )
 
 
@@ -204,14 +214,32 @@ def machine() -> dict[str, float]:
     return dict(json.loads(done.stdout))
 
 
-def measured(seconds: int, repeat: int) -> dict[str, float]:
+def measured(arguments: argparse.Namespace) -> dict[str, float]:
     """Return the median of each figure."""
     rounds = []
-    for _ in range(repeat):
-        null = served("path", seconds, *NULL, "--size", "1GiB", "--memory", "900MiB")
-        drive = served("model", seconds, DRIVE, "--size", "4GiB", "--memory", "900MiB", "--block")
-        rounds.append({**null, **drive, **machine()})
+    for _ in range(arguments.repeat):
+        found: dict[str, float] = {}
+        if arguments.only != "database":
+            found |= with_fio(arguments.seconds)
+        if arguments.only != "fio":
+            found |= with_database(arguments.database_seconds)
+        rounds.append(found)
     return {key: median(each[key] for each in rounds) for key in rounds[0]}
+
+
+def with_fio(seconds: int) -> dict[str, float]:
+    """Return the figures of the path and of the modelled drive."""
+    null = served("path", seconds, *NULL, "--size", "1GiB", "--memory", "900MiB")
+    drive = served("model", seconds, DRIVE, "--size", "4GiB", "--memory", "900MiB", "--block")
+    return {**null, **drive, **machine()}
+
+
+def with_database(seconds: int) -> dict[str, float]:
+    """Return the figures of a database; without a model nothing is paced."""
+    room = ("--size", "4GiB", "--memory", "3GiB")
+    null = served("database", seconds, "null", *room)
+    drive = served("database", seconds, DRIVE, *room)
+    return {**drive, "db_loss": 100 * (1 - drive["db_rate"] / null["db_rate"])}
 
 
 @contextmanager
@@ -232,6 +260,8 @@ def rows(figures: dict[str, dict[str, float]]) -> Iterator[tuple[str, ...]]:
     """Yield a row of each bar: figure of each door, bar, and ratio to it."""
     for bar in BARS:
         cells = []
+        if any(bar.key not in each for each in figures.values()):
+            continue
         for each in figures.values():
             ratio = each[bar.key] / bar.bar
             cells += [f"{each[bar.key]:,.1f} {bar.unit}", f"{ratio:.2f}"]
@@ -245,8 +275,8 @@ def page(figures: dict[str, dict[str, float]], arguments: argparse.Namespace, lo
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows(figures)]
     offsets = ", ".join(f"{door} {each['offset']:.1f} µs" for door, each in figures.items())
-    alone = next(iter(figures.values()))
-    modelled = next(iter(figures.values()))["modelled_p50"]
+    first = next(iter(figures.values()))
+    modelled = first["modelled_p50"]
     client = " in the real-time class, away from other work" * arguments.real_time
     return f"""# Served drives: the path and its lateness
 
@@ -257,14 +287,19 @@ fio{client}, {arguments.seconds} s each,
 median of {arguments.repeat}; {os.cpu_count()} processors, Linux {platform.release()}, load average
 {load:.1f} at the begin. On a machine with other work, figures of the path are those of the machine:
 a bar is for a quiet one. Offset of the path, taken off the modelled latencies: {offsets}.
-A real-time thread that only reads the clock loses it {alone["gaps"]:.0f} times a second for more
-than {GAP_NS // 1000} µs, {alone["gaps_share"]:.1%} of the time: of random instants, 1 % meet a gap
-that lasts {alone["gaps_p99"]:.0f} µs more, 0.1 % one of {alone["gaps_p999"]:.0f} µs. Its copy of
-4 KiB from a random place in {SIZE} of memory takes {alone["copy_p50"]:.1f} µs at the median,
-{alone["copy_p99"]:.0f} µs at p99 and {alone["copy_p999"]:.0f} µs at p99.9. No server can be more
+A real-time thread that only reads the clock loses it {first["gaps"]:.0f} times a second for more
+than {GAP_NS // 1000} µs, {first["gaps_share"]:.1%} of the time: of random instants, 1 % meet a gap
+that lasts {first["gaps_p99"]:.0f} µs more, 0.1 % one of {first["gaps_p999"]:.0f} µs. Its copy of
+4 KiB from a random place in {SIZE} of memory takes {first["copy_p50"]:.1f} µs at the median,
+{first["copy_p99"]:.0f} µs at p99 and {first["copy_p999"]:.0f} µs at p99.9. No server can be more
 punctual than that.
 
 {chr(10).join(lines)}
+
+The database: MariaDB, a pool of 48 MiB, 550 MiB of data, sysbench's `oltp_read_write` with 8
+threads for {arguments.database_seconds} s. It keeps the processors busy: {first["db_rate"]:.0f}
+transactions and {first["db_operations"]:.1f} k requests per second.
+Lateness is that of reads or of writes, whichever is worse.
 """
 
 
@@ -275,25 +310,34 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--ring", action="store_true")
     parser.add_argument("--real-time", action="store_true")
+    parser.add_argument("--only", choices=("fio", "database"))
+    parser.add_argument("--database-seconds", type=int, default=20)
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--inside", choices=("path", "model", "machine"))
+    parser.add_argument("--inside", choices=("path", "model", "machine", "database"))
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     if arguments.inside == "machine":
         print(json.dumps(machine_figures()))
         return
     if arguments.inside:
-        figures = {"path": path_figures, "model": model_figures}[arguments.inside]
+        figures = {
+            "path": path_figures,
+            "model": model_figures,
+            "database": database_figures,
+        }[arguments.inside]
         arguments.out.write_text(json.dumps(figures(arguments.seconds)), "utf-8")
         return
+    if arguments.write and arguments.only:
+        parser.error("the page has all figures: --write without --only")
     load = os.getloadavg()[0]
     if arguments.real_time:
         os.environ[REAL_TIME] = "1"
     found = {}
-    for door, wanted in (("plain", False), ("ring", True)):
-        if not wanted or arguments.ring:
-            with ring(wanted):
-                found[door] = measured(arguments.seconds, arguments.repeat)
+    with nullcontext() if arguments.only == "fio" else loaded():
+        for door, wanted in (("plain", False), ("ring", True)):
+            if not wanted or arguments.ring:
+                with ring(wanted):
+                    found[door] = measured(arguments)
     table = Table("figure", *(word for door in found for word in (door, "to the bar")), "bar")
     for row in rows(found):
         table.add_row(*row)

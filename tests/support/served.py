@@ -76,9 +76,9 @@ def on_drive(
 
 
 @contextmanager
-def session(*options: str | Path) -> Iterator[subprocess.Popen[str]]:
+def session(*options: str | Path, sized: Sequence[str] = SMALL) -> Iterator[subprocess.Popen[str]]:
     """Serve a drive by hand, until it is ready; kill what is left of it afterwards."""
-    line = arguments("serve", *options, *SMALL)
+    line = arguments("serve", *options, *sized)
     with subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:

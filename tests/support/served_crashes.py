@@ -149,7 +149,7 @@ def plan_of(spec: dict[str, Any]) -> serve.ServePlan:
         node=target.node,
         capacity_bytes=target.capacity_bytes,
         size_bytes=target.size_bytes,
-        memory_bytes=size_bytes,
+        limit_bytes=size_bytes,
         is_volatile=target.is_volatile,
         seed=spec["seed"],
         lies=tuple(spec.get("lies", ())),

@@ -1,11 +1,13 @@
-//! Control messages: one word each from the owner, one JSON object each in answer.
+//! Control messages: one line of words each from the owner, one JSON object each in answer.
 
+use crate::corruption::Corruption;
 use serde_json::Value;
 use std::io;
 use std::os::fd::RawFd;
+use tameshi_base::{Nanos, Slow};
 
 /// Message of the owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Message {
     /// Report the state.
     Status,
@@ -21,6 +23,10 @@ pub(crate) enum Message {
     Fail(Option<u32>),
     /// Replace a failed member.
     Replace(u32),
+    /// Answer some times as late, for a time of the drive or until the next such message.
+    Slow(Slow, Option<Nanos>),
+    /// Corrupt a range: offset and length.
+    Corrupt(Corruption, (u64, u64)),
     /// The owner is gone.
     Gone,
 }
@@ -38,20 +44,43 @@ pub(crate) fn receive(socket: RawFd) -> io::Result<Option<Message>> {
             _ => Err(error),
         };
     }
-    let text = std::str::from_utf8(&buffer[..length as usize]).unwrap_or_default();
-    let (word, argument) = text.split_once(' ').unwrap_or((text, ""));
-    let member = || argument.parse().map_err(|_| io::Error::other(format!("unknown member: {text}")));
-    Ok(Some(match word {
-        "status" => Message::Status,
-        "reset" => Message::Reset,
-        "bypass" => Message::Bypass,
-        "on" => Message::On(argument.parse().map_err(|_| io::Error::other(format!("unknown offset: {text}")))?),
-        "cut" => Message::Cut,
-        "fail" => Message::Fail(if argument.is_empty() { None } else { Some(member()?) }),
-        "replace" => Message::Replace(member()?),
-        "" => Message::Gone,
-        _ => return Err(io::Error::other(format!("unknown control message: {text}"))),
-    }))
+    parse(std::str::from_utf8(&buffer[..length as usize]).unwrap_or_default()).map(Some).map_err(io::Error::other)
+}
+
+fn parse(text: &str) -> Result<Message, String> {
+    let mut words = text.split(' ');
+    let word = words.next().unwrap_or_default();
+    let arguments: Vec<&str> = words.collect();
+    let unknown = || format!("unknown control message: {text}");
+    let number = |text: &str| text.parse::<u64>().map_err(|_| unknown());
+    let member = |text: &str| text.parse::<u32>().map_err(|_| unknown());
+    Ok(match (word, arguments.as_slice()) {
+        ("status", []) => Message::Status,
+        ("reset", []) => Message::Reset,
+        ("bypass", []) => Message::Bypass,
+        ("on", [offset]) => Message::On(number(offset)?),
+        ("cut", []) => Message::Cut,
+        ("fail", []) => Message::Fail(None),
+        ("fail", [of]) => Message::Fail(Some(member(of)?)),
+        ("replace", [of]) => Message::Replace(member(of)?),
+        ("slow", [factor]) => Message::Slow(slow(factor)?, None),
+        ("slow", [factor, time]) => Message::Slow(slow(factor)?, Some(number(time)?)),
+        ("corrupt", [kind, offset, length]) => {
+            let kind = match *kind {
+                "error" => Corruption::Error,
+                "flip" => Corruption::Flip,
+                "misdirect" => Corruption::Misdirect,
+                _ => return Err(unknown()),
+            };
+            Message::Corrupt(kind, (number(offset)?, number(length)?))
+        }
+        ("", []) => Message::Gone,
+        _ => return Err(unknown()),
+    })
+}
+
+fn slow(factor: &str) -> Result<Slow, String> {
+    Slow::new(factor.parse().unwrap_or_default())
 }
 
 /// Send an answer.
@@ -64,5 +93,38 @@ pub(crate) fn send(socket: RawFd, answer: &Value) -> io::Result<()> {
         // The owner is gone: the next message says so.
         _ if io::Error::last_os_error().raw_os_error() == Some(libc::EPIPE) => Ok(()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_with_their_arguments() {
+        let slow = |factor| Slow::new(factor).expect("a factor in range");
+        let cases = [
+            ("status", Message::Status),
+            ("on 12500", Message::On(12_500)),
+            ("fail", Message::Fail(None)),
+            ("fail 3", Message::Fail(Some(3))),
+            ("slow 2.5", Message::Slow(slow(2.5), None)),
+            ("slow 1000 30000000000", Message::Slow(slow(1000.0), Some(30_000_000_000))),
+            ("corrupt flip 4096 512", Message::Corrupt(Corruption::Flip, (4096, 512))),
+            ("corrupt misdirect 0 8192", Message::Corrupt(Corruption::Misdirect, (0, 8192))),
+            ("", Message::Gone),
+        ];
+        for (text, message) in cases {
+            assert_eq!(parse(text), Ok(message), "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_messages_are_named() {
+        for text in ["melt", "on", "on soon", "cut 1", "slow", "slow 0.5", "slow x", "corrupt flip 1", "corrupt x 1 2"]
+        {
+            let error = parse(text).expect_err(text);
+            assert!(error.contains(text) || error.contains("expected 1 to 1000"), "{error}");
+        }
     }
 }

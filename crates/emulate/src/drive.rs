@@ -1,10 +1,13 @@
 //! Served drive: bytes, the simulator's device, and what a power cut may take. Reads no clock.
 
+use crate::corruption::{Corruption, Corruptions, Refused, SECTOR};
 use crate::door::Request;
 use crate::fate::{self, Cut, Durability};
+use crate::slowdown::Slowdown;
 use crate::store::Store;
 use crate::undo::{State, UndoLog};
-use tameshi_base::{Command, CommandKind, Nanos, Random, Reason};
+use serde_json::Value;
+use tameshi_base::{Command, CommandKind, Nanos, Random, Reason, Slow};
 use tameshi_sim::faults::Rebuilt;
 use tameshi_sim::{Device, DeviceCompletion};
 
@@ -19,8 +22,6 @@ const CUTS_SHIFT: u32 = 32;
 const LEARNT_AT_ONCE: usize = 32;
 const LEARNT_BYTES: u64 = 128 << 10;
 const LEARNT: u64 = (u32::MAX as u64) << CUTS_SHIFT;
-/// Granule of requests.
-const SECTOR: u64 = 512;
 
 /// Power of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,8 @@ pub struct Departure {
     pub result: Result<u32, i32>,
     /// Arrival, in the drive's time.
     pub arrived: Nanos,
-    /// Time at which the model completes it; `None` for an answer without the model.
+    /// Time at which it is due: that of the model's completion, or later if the drive is slowed
+    /// down. `None` for an answer without the model.
     pub due: Option<Nanos>,
 }
 
@@ -57,6 +59,10 @@ struct Slot {
     sequence: u64,
     /// Commands of the device that have not completed.
     commands: u32,
+    /// Factor of the modelled time.
+    slowdown: Slow,
+    /// A read of an unreadable range.
+    is_unreadable: bool,
 }
 
 /// Served drive.
@@ -78,6 +84,8 @@ pub struct Drive {
     /// Size of the undo log at which it was last pruned in vain, or nothing.
     prune_at: u64,
     refused_writes: u64,
+    slowdown: Slowdown,
+    corruptions: Corruptions,
     /// Written data are not kept.
     forgets: bool,
 }
@@ -100,6 +108,8 @@ impl Drive {
             volatile: Vec::new(),
             prune_at: UNDO_BYTES,
             refused_writes: 0,
+            slowdown: Slowdown::default(),
+            corruptions: Corruptions::default(),
             forgets: false,
         }
     }
@@ -172,10 +182,13 @@ impl Drive {
         self.completions.drain(..).count()
     }
 
-    /// Return the time of the device's next event.
+    /// Return the time of the next event: of the device, or of an answer that a slowdown holds.
     #[inline]
     pub fn next_wake(&self) -> Option<Nanos> {
-        self.device.next_wake()
+        match (self.device.next_wake(), self.slowdown.next_due()) {
+            (Some(device), Some(held)) => Some(device.min(held)),
+            (device, held) => device.or(held),
+        }
     }
 
     /// Accept a request at `now`; answers that are due at once go to `departures`.
@@ -189,6 +202,8 @@ impl Drive {
         if let Err(error) = self.check(request) {
             return departures.push(answer(Err(error)));
         }
+        let (request, is_unreadable) = self.corrupted(request);
+        let request = &request;
         let sequence = match self.transfer(request, payload) {
             Ok(sequence) => sequence,
             Err(error) => return departures.push(answer(Err(error))),
@@ -198,9 +213,10 @@ impl Drive {
             if self.power == Power::Bypass {
                 self.log.set(sequence, State::Durable);
             }
-            return departures.push(answer(Ok(bytes_of(request))));
+            let result = if is_unreadable { Err(libc::EIO) } else { Ok(bytes_of(request)) };
+            return departures.push(answer(result));
         }
-        self.submit(at, request, sequence);
+        self.submit(at, request, sequence, is_unreadable);
         // The time of a submission is one that later events must not precede.
         self.reached = at;
         self.advance(at, departures);
@@ -217,6 +233,20 @@ impl Drive {
         }
     }
 
+    /// Return a request as the drive carries it out, and whether it is a read that fails.
+    #[inline]
+    fn corrupted(&mut self, request: &Request) -> (Request, bool) {
+        let Request { kind, offset, length, .. } = *request;
+        match kind {
+            CommandKind::Flush | CommandKind::Trim => (*request, false),
+            CommandKind::Read => (*request, self.corruptions.read_fails(offset, length)),
+            CommandKind::Write => {
+                let offset = self.corruptions.place(offset, length, self.store.capacity_bytes());
+                (Request { offset, ..*request }, false)
+            }
+        }
+    }
+
     /// Move a request's bytes; return its sequence number in the undo log.
     fn transfer(&mut self, request: &Request, payload: &mut [u8]) -> Result<u64, i32> {
         let Request { kind, offset, length, .. } = *request;
@@ -227,6 +257,7 @@ impl Drive {
             CommandKind::Trim => {
                 self.log.open_trim(offset, length);
                 self.store.clear(offset, length).map_err(|_| libc::EIO)?;
+                self.corruptions.heal(offset, length);
             }
             CommandKind::Write => {
                 self.log.open(&self.store, offset, length);
@@ -235,14 +266,16 @@ impl Drive {
                     self.log.set(sequence, State::Durable);
                     return Err(libc::ENOSPC);
                 }
+                self.corruptions.heal(offset, length);
             }
         }
         Ok(sequence)
     }
 
-    fn submit(&mut self, at: Nanos, request: &Request, sequence: u64) {
+    fn submit(&mut self, at: Nanos, request: &Request, sequence: u64, is_unreadable: bool) {
         let Request { kind, offset, length, .. } = *request;
-        let slot = Slot { request: *request, arrived: at, sequence, commands: 1 };
+        let slowdown = self.slowdown.factor_at(at);
+        let slot = Slot { request: *request, arrived: at, sequence, commands: 1, slowdown, is_unreadable };
         let number = match self.free.pop() {
             Some(number) => {
                 self.slots[number as usize] = slot;
@@ -265,10 +298,14 @@ impl Drive {
         }
     }
 
-    /// Process the device's events up to `horizon`.
+    /// Process all events up to `horizon`.
     pub fn advance(&mut self, horizon: Nanos, departures: &mut Vec<Departure>) {
-        while let Some(at) = self.device.next_wake().filter(|&at| at <= horizon) {
+        while let Some(at) = self.next_wake().filter(|&at| at <= horizon) {
             self.reached = self.reached.max(at);
+            if let Some((due, number, failed)) = self.slowdown.take(at) {
+                self.answer(number, due, failed, departures);
+                continue;
+            }
             let mut completions = std::mem::take(&mut self.completions);
             self.device.advance(at, &mut completions);
             for done in completions.drain(..) {
@@ -288,10 +325,19 @@ impl Drive {
         if slot.commands > 0 {
             return;
         }
-        let Slot { request, arrived, sequence, .. } = *slot;
+        let due = slot.arrived.saturating_add(slot.slowdown.wall_time(done.at.saturating_sub(slot.arrived)));
+        if due > done.at {
+            return self.slowdown.hold(due, number, done.failed);
+        }
+        self.answer(number, done.at, done.failed, departures);
+    }
+
+    /// Answer a request that is due.
+    fn answer(&mut self, number: u32, due: Nanos, failed: bool, departures: &mut Vec<Departure>) {
+        let Slot { request, arrived, sequence, is_unreadable, .. } = self.slots[number as usize];
         self.free.push(number);
-        let result = if done.failed { Err(libc::EIO) } else { Ok(bytes_of(&request)) };
-        departures.push(Departure { tag: request.tag, kind: request.kind, result, arrived, due: Some(done.at) });
+        let result = if failed || is_unreadable { Err(libc::EIO) } else { Ok(bytes_of(&request)) };
+        departures.push(Departure { tag: request.tag, kind: request.kind, result, arrived, due: Some(due) });
         match request.kind {
             CommandKind::Read | CommandKind::Trim => {}
             CommandKind::Flush => self.log.settle_before(sequence),
@@ -318,6 +364,42 @@ impl Drive {
         self.volatile.clear();
         self.device.volatile_ranges(&mut self.volatile);
         self.volatile.sort_unstable();
+    }
+
+    /// Let requests that arrive from `now` on take `factor` times as long, for a time if there is
+    /// one.
+    pub fn slow_down(&mut self, factor: Slow, time: Option<Nanos>, now: Nanos, departures: &mut Vec<Departure>) {
+        let at = now.max(self.reached);
+        self.advance(at, departures);
+        self.reached = at;
+        self.slowdown.set(factor, time.map(|time| at.saturating_add(time)));
+    }
+
+    /// Return the slowdown at `now`.
+    pub fn slowdown(&self, now: Nanos) -> Value {
+        self.slowdown.as_json(now.max(self.reached))
+    }
+
+    /// Corrupt a range of bytes at `now`.
+    ///
+    /// # Errors
+    /// The range is none of this drive, or no room is left in the store.
+    pub fn corrupt(
+        &mut self,
+        kind: Corruption,
+        range: (u64, u64),
+        now: Nanos,
+        departures: &mut Vec<Departure>,
+    ) -> Result<(), Refused> {
+        let at = now.max(self.reached);
+        self.advance(at, departures);
+        self.reached = at;
+        self.corruptions.corrupt(kind, range, &mut self.store, self.seed)
+    }
+
+    /// Return what is corrupt, and what came of it.
+    pub fn corruption(&self) -> Value {
+        self.corruptions.as_json()
     }
 
     /// Fail a member of a stack at `now`, or all of it; return whether any was alive.
@@ -373,6 +455,7 @@ impl Drive {
         }
         self.slots.clear();
         self.free.clear();
+        self.slowdown.clear();
         (self.power, self.reached, self.prune_at) = (Power::Off, at, UNDO_BYTES);
         self.cuts += 1;
         cut

@@ -6,9 +6,11 @@
 //! [`serve`] drives both: arrivals, the device's completions and control messages pass through one
 //! loop, so they have a total order.
 
+mod backing;
 mod calibrate;
 mod clock;
 mod control;
+mod corruption;
 mod door;
 mod drive;
 mod fate;
@@ -22,11 +24,13 @@ mod pace;
 mod refusals;
 mod ring;
 mod serve;
+mod slowdown;
 mod spec;
 mod store;
 mod undo;
 
 pub use calibrate::path_latency;
+pub use corruption::{Corruption, Refused};
 pub use door::{Door, Request};
 pub use drive::{Departure, Drive, Power};
 pub use fate::{Cut, Durability, Fate};

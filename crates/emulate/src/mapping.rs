@@ -36,6 +36,13 @@ impl Mapping {
         Ok(Self { start, bytes })
     }
 
+    /// Let the kernel evict the mapping's pages, although the process locks its memory.
+    pub(crate) fn unlock(&self) {
+        // SAFETY: the mapping's own range; the call changes no content. Pages that stay locked are
+        // only slower to give back.
+        unsafe { libc::munlock(self.start.as_ptr().cast(), self.bytes) };
+    }
+
     /// Return an address within the mapping.
     #[inline]
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {

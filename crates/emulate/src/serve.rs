@@ -15,7 +15,6 @@ use crate::members::Members;
 use crate::nbd::Nbd;
 use crate::pace::{Pacer, Step};
 use crate::spec::ServeSpec;
-use crate::store::Store;
 use serde_json::json;
 use std::os::fd::RawFd;
 use tameshi_base::Nanos;
@@ -33,8 +32,7 @@ const RANGES: usize = 500;
 pub fn serve(spec: &ServeSpec, control: RawFd) -> Result<(), String> {
     let (device, bytes, durability) = spec.build()?;
     let failed = |what: &str, error: std::io::Error| format!("{what}: {error}");
-    let store = Store::new(bytes, spec.memory_bytes).map_err(|error| failed("memory for the drive", error))?;
-    let mut drive = Drive::new(device, store, durability, spec.seed);
+    let mut drive = Drive::new(device, spec.empty_store(bytes)?, durability, spec.seed);
     if spec.forgets {
         drive.forget_writes();
     }
@@ -59,6 +57,7 @@ fn run<D: Door>(spec: &ServeSpec, drive: Drive, door: D, control: RawFd) -> Resu
         door,
         lateness: Lateness::new()?,
         pacer: Pacer::start(),
+        place: spec.place(),
         control,
         time: DriveTime::start(spec.slow),
         offset: 0,
@@ -67,6 +66,8 @@ fn run<D: Door>(spec: &ServeSpec, drive: Drive, door: D, control: RawFd) -> Resu
         arrivals: Vec::with_capacity(512),
         departures: Vec::with_capacity(512),
     };
+    // Pacing locks all memory: the hot part of a disk's data must not grow without end.
+    server.drive.store().allow_eviction();
     server.run().map_err(|error| format!("serving the drive: {error}"))
 }
 
@@ -75,6 +76,8 @@ struct Server<D> {
     door: D,
     lateness: Lateness,
     pacer: Pacer,
+    /// Place of the drive's data.
+    place: String,
     control: RawFd,
     time: DriveTime,
     /// Drive's time that the path adds to each request.
@@ -187,6 +190,16 @@ impl<D: Door> Server<D> {
                     }
                     json!({ "missed": replaced.err() })
                 }
+                Message::Slow(factor, time) => {
+                    self.drive.slow_down(factor, time, self.time.now(), &mut self.departures);
+                    self.depart()?;
+                    json!({})
+                }
+                Message::Corrupt(kind, range) => {
+                    let corrupted = self.drive.corrupt(kind, range, self.time.now(), &mut self.departures);
+                    self.depart()?;
+                    json!({ "refused": corrupted.err(), "corruption": self.drive.corruption() })
+                }
             };
             control::send(self.control, &answer)?;
         }
@@ -215,6 +228,7 @@ impl<D: Door> Server<D> {
             "elapsed_ns": self.time.now(),
             "offset_ns": self.offset,
             "capacity_bytes": store.capacity_bytes(),
+            "store": self.place,
             "used_bytes": store.used_bytes(),
             "limit_bytes": store.limit_bytes(),
             "undo_bytes": self.drive.log().held_bytes(),
@@ -223,6 +237,8 @@ impl<D: Door> Server<D> {
             "tail_ns": self.pacer.tail(),
             "real_time": granted.fifo, "processors_awake": granted.awake, "memory_locked": granted.locked,
             "members": members,
+            "slowdown": self.drive.slowdown(self.time.now()),
+            "corruption": self.drive.corruption(),
             "operations": self.lateness.as_json(),
         })
     }

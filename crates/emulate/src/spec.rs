@@ -2,6 +2,7 @@
 
 use crate::door::Offer;
 use crate::fate::Durability;
+use crate::store::Store;
 use serde::Deserialize;
 use std::path::PathBuf;
 use tameshi_base::{Share, Slow};
@@ -26,8 +27,11 @@ pub struct ServeSpec {
     pub run_bytes: u64,
     /// Bytes to serve at most, from the start of the drive.
     pub size_bytes: u64,
-    /// Most bytes of memory that stored data may take.
-    pub memory_bytes: u64,
+    /// Most bytes of memory, or of the disk, that stored data may take.
+    pub limit_bytes: u64,
+    /// Directory for the data, on a disk; absent: they are in memory.
+    #[serde(default)]
+    pub store: Option<PathBuf>,
     /// Members fail during the run: commands under way at a dead drive fail.
     #[serde(default)]
     pub fails: bool,
@@ -56,6 +60,23 @@ pub struct ServeSpec {
 }
 
 impl ServeSpec {
+    /// Create the empty store of a drive of some bytes.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn empty_store(&self, bytes: u64) -> Result<Store, String> {
+        match &self.store {
+            None => Store::new(bytes, self.limit_bytes).map_err(|error| format!("memory for the drive: {error}")),
+            Some(directory) => Store::in_directory(directory, bytes, self.limit_bytes)
+                .map_err(|why| format!("data of the drive in {}: {why}", directory.display())),
+        }
+    }
+
+    /// Return the place of the data: `memory`, or the directory.
+    pub(crate) fn place(&self) -> String {
+        self.store.as_ref().map_or_else(|| "memory".into(), |directory| directory.display().to_string())
+    }
+
     /// Return whether the drive takes trims.
     #[must_use]
     pub fn takes_trims(&self) -> bool {

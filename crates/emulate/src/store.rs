@@ -1,13 +1,16 @@
-//! Bytes of a served drive: a memory file with holes, and a bitmap of the pages that were written.
+//! Bytes of a served drive: a mapped file with holes, and a bitmap of the pages that were written.
 //!
-//! A page takes memory once it holds something other than zeros; a trim gives it back. The limit
-//! bounds the memory, so that a full store refuses a write before the machine runs out of memory.
+//! The file is in memory or on a disk. A page takes room once it holds something other than zeros;
+//! a trim gives it back. The limit bounds the room, so that a full store refuses a write before the
+//! machine runs out of memory, or its disk out of space.
 
+use crate::backing::Backing;
 use crate::mapping::Mapping;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ops::Range;
+use std::path::Path;
 
-/// Bytes of a page, the granule of memory.
+/// Bytes of a page, the granule of room.
 pub const PAGE: u64 = 4096;
 
 const ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
@@ -16,9 +19,9 @@ const ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
 #[derive(Debug)]
 pub struct Store {
     memory: Mapping,
-    file: OwnedFd,
+    backing: Backing,
     capacity_bytes: u64,
-    /// One bit per page that takes memory.
+    /// One bit per page that takes room.
     written: Vec<u64>,
     pages: u64,
     limit_pages: u64,
@@ -34,21 +37,30 @@ impl Store {
     /// # Errors
     /// Those of the kernel.
     pub fn new(capacity_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
-        // SAFETY: the name is a constant string.
-        let fd = unsafe { libc::memfd_create(c"tameshi-drive".as_ptr(), libc::MFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
+        Self::on(Backing::in_memory(file_bytes(capacity_bytes))?, capacity_bytes, limit_bytes)
+    }
+
+    /// Create an empty store in a directory, on a file without a name. It takes at most
+    /// `limit_bytes` of the disk.
+    ///
+    /// # Errors
+    /// A sentence that says what the directory lacks.
+    pub fn in_directory(directory: &Path, capacity_bytes: u64, limit_bytes: u64) -> Result<Self, String> {
+        let backing = Backing::in_directory(directory, file_bytes(capacity_bytes))?;
+        Self::on(backing, capacity_bytes, limit_bytes).map_err(|error| format!("its file cannot be mapped: {error}"))
+    }
+
+    fn on(backing: Backing, capacity_bytes: u64, limit_bytes: u64) -> io::Result<Self> {
+        let memory = Mapping::of_file(backing.file(), file_bytes(capacity_bytes) as usize)?;
+        let written = vec![0; capacity_bytes.div_ceil(PAGE).div_ceil(64) as usize];
+        Ok(Self { memory, backing, capacity_bytes, written, pages: 0, limit_pages: limit_bytes / PAGE })
+    }
+
+    /// Let the kernel evict pages that are on disk, in a process that locks its memory.
+    pub(crate) fn allow_eviction(&self) {
+        if self.backing.is_on_disk() {
+            self.memory.unlock();
         }
-        // SAFETY: the descriptor is new and has no other owner.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        let pages = capacity_bytes.div_ceil(PAGE);
-        // SAFETY: a call with plain numbers on an open descriptor.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), (pages * PAGE) as libc::off_t) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let memory = Mapping::of_file(&file, (pages * PAGE) as usize)?;
-        let written = vec![0; pages.div_ceil(64) as usize];
-        Ok(Self { memory, file, capacity_bytes, written, pages: 0, limit_pages: limit_bytes / PAGE })
     }
 
     /// Return the bytes that can be addressed.
@@ -56,12 +68,12 @@ impl Store {
         self.capacity_bytes
     }
 
-    /// Return the bytes of memory taken.
+    /// Return the bytes of room taken.
     pub fn used_bytes(&self) -> u64 {
         self.pages * PAGE
     }
 
-    /// Return the most bytes of memory that the store may take.
+    /// Return the most bytes of room that the store may take.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_pages * PAGE
     }
@@ -91,6 +103,11 @@ impl Store {
         (first < pages).then(|| (first * PAGE, (after - first) * PAGE))
     }
 
+    /// Return the number of holes in a range: pages that take no room.
+    pub(crate) fn holes(&self, offset: u64, length: u64) -> u64 {
+        pieces(offset, length).filter(|&(page, ..)| !self.is_written(page)).count() as u64
+    }
+
     /// Copy bytes of the drive; holes are zeros.
     pub fn read(&self, offset: u64, into: &mut [u8]) {
         let mut left = into;
@@ -104,11 +121,14 @@ impl Store {
         }
     }
 
-    /// Store bytes. Zeros on a hole take no memory.
+    /// Store bytes. Zeros on a hole take no room.
     ///
     /// # Errors
-    /// The limit is reached; pages before it are stored.
+    /// The limit is reached, or the disk is full; pages before that may be stored.
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Full> {
+        if self.backing.is_on_disk() {
+            self.reserve(offset, data)?;
+        }
         let mut left = data;
         for (page, within, length) in pieces(offset, data.len() as u64) {
             let (part, rest) = left.split_at(length);
@@ -128,7 +148,36 @@ impl Store {
         Ok(())
     }
 
-    /// Make a range zeros, and give back the memory of its whole pages.
+    /// Reserve space on the disk for the new pages of a write, one call per run of them.
+    fn reserve(&self, offset: u64, data: &[u8]) -> Result<(), Full> {
+        let (mut left, mut run) = (data, 0..0);
+        for (page, _, length) in pieces(offset, data.len() as u64) {
+            let (part, rest) = left.split_at(length);
+            left = rest;
+            if self.is_written(page) || part == &ZEROS[..length] {
+                continue;
+            }
+            if page != run.end {
+                self.reserve_run(&run)?;
+                run.start = page;
+            }
+            run.end = page + 1;
+        }
+        self.reserve_run(&run)
+    }
+
+    fn reserve_run(&self, run: &Range<u64>) -> Result<(), Full> {
+        let pages = run.end - run.start;
+        if pages == 0 {
+            return Ok(());
+        }
+        if self.pages + pages > self.limit_pages {
+            return Err(Full);
+        }
+        self.backing.reserve(run.start * PAGE, pages * PAGE).map_err(|_| Full)
+    }
+
+    /// Make a range zeros, and give back the room of its whole pages.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -142,13 +191,7 @@ impl Store {
         self.zero(offset, first * PAGE);
         self.zero(after * PAGE, end);
         let Some((first, last)) = self.forget(first, after) else { return Ok(()) };
-        let (start, bytes) = ((first * PAGE) as libc::off_t, ((last + 1 - first) * PAGE) as libc::off_t);
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: a call with plain numbers on an open descriptor.
-        if unsafe { libc::fallocate(self.file.as_raw_fd(), mode, start, bytes) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        self.backing.punch(first * PAGE, (last + 1 - first) * PAGE)
     }
 
     /// Overwrite written pages from `offset` to `end` with zeros.
@@ -178,6 +221,11 @@ impl Store {
         }
         found
     }
+}
+
+/// Return the bytes of a file of whole pages.
+fn file_bytes(capacity_bytes: u64) -> u64 {
+    capacity_bytes.div_ceil(PAGE) * PAGE
 }
 
 /// Return the pages of a range: page, first byte within it, and number of bytes.

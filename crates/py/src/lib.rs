@@ -180,6 +180,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(database::query, module)?)?;
     module.add_function(wrap_pyfunction!(served::serve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(served::served_storage, module)?)?;
+    module.add_function(wrap_pyfunction!(served::check_store, module)?)?;
     module.add_function(wrap_pyfunction!(served::path_latency, module)?)?;
     module.add_function(wrap_pyfunction!(served::nbd_latency, module)?)?;
     module.add_function(wrap_pyfunction!(served::idle_latencies, module)?)?;

@@ -3,7 +3,8 @@
 use crate::{CoreError, Texts, from_json, json, profiles_of, study_error};
 use pyo3::prelude::*;
 use std::os::fd::RawFd;
-use tameshi_emulate::{Durability, ServeSpec};
+use std::path::PathBuf;
+use tameshi_emulate::{Durability, ServeSpec, Store};
 use tameshi_spec::document::Source;
 use tameshi_spec::run::Node;
 use tameshi_spec::{StorageRequest, lone_storage};
@@ -25,6 +26,12 @@ pub(crate) fn served_storage(file: &str, text: &str, request: &str, profiles: Te
 pub(crate) fn serve_drive(py: Python<'_>, spec: &str, control: RawFd) -> PyResult<()> {
     let spec: ServeSpec = from_json(spec)?;
     py.detach(|| tameshi_emulate::serve(&spec, control)).map_err(CoreError::new_err)
+}
+
+/// Check that a directory can hold the data of a drive of some bytes.
+#[pyfunction]
+pub(crate) fn check_store(directory: PathBuf, bytes: u64) -> PyResult<()> {
+    Store::in_directory(&directory, bytes, 0).map(drop).map_err(CoreError::new_err)
 }
 
 /// Latencies of one read, one write and one flush of an idle drive, in nanoseconds.

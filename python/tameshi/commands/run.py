@@ -199,12 +199,16 @@ def default_out(study: StudyFile, *, quick: bool) -> Path:
 
 def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
     """Refuse contradictory options before anything is examined."""
-    measured_only = {"--on": bound.storage, "--destroy": bound.destroy, "--event": bound.event}
+    real = {World.measured, World.emulated} & {*worlds}
+    if bound.storage and not real:
+        message = "this option applies to measured and emulated runs only"
+        raise BadInput(message, where="--on", hint="Add --world measured or emulated.")
+    measured_only = {"--destroy": bound.destroy, "--event": bound.event}
     for option, given in measured_only.items():
         if given and World.measured not in worlds:
             message = "this option applies to measured runs only"
             raise BadInput(message, where=option, hint="Add --world measured.")
     check_slow(bound.slow, worlds)
-    if bound.backend != "auto" and not {World.measured, World.emulated} & {*worlds}:
+    if bound.backend != "auto" and not real:
         message = "this option applies to measured and emulated runs only"
         raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")

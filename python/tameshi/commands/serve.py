@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -22,6 +24,7 @@ from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.serve import plans
 from tameshi.serve.addresses import parse_address
+from tameshi.serve.stores import store_limit
 from tameshi.servers import slow_clock
 from tameshi.study.bindings import slow_of
 
@@ -41,6 +44,7 @@ def serve_command(
     nbd: options.Nbd = None,
     fs: options.Fs = "xfs",
     memory: options.Memory = None,
+    store: options.Store = None,
     written: options.Written = None,
     age: options.Age = None,
     seed: options.Seed = 1,
@@ -62,6 +66,9 @@ def serve_command(
     if nbd and (at or only_block or plain_fuse):
         option = "--at" if at else "--block" if only_block else "--plain-fuse"
         raise BadInput("by NBD there is no mount and no block device", where=option)
+    if store and memory:
+        message = "data on a disk have no limit in memory"
+        raise BadInput(message, where="--memory", found=memory, accepted=["--store or --memory"])
     found = find_target(
         target,
         _bytes(size, "--size") if size else None,
@@ -78,7 +85,8 @@ def serve_command(
         drives=found.drives,
         is_volatile=found.is_volatile,
         fails=found.drives > 1,
-        memory_bytes=_bytes(memory, "--memory") if memory else plans.default_memory(),
+        limit_bytes=_limit(memory, store, found.size_bytes),
+        store=Path(os.path.realpath(store)) if store else None,
         seed=seed,
         lies=("flush",) if found.ignores_flush else tuple(lie or ()),
         at=at,
@@ -99,6 +107,13 @@ def _bytes(text: str, option: str) -> int:
     except RunFailed as error:
         accepted = ["a size such as 8GiB"]
         raise BadInput(error.message, where=option, found=text, accepted=accepted) from None
+
+
+def _limit(memory: str | None, store: Path | None, size_bytes: int) -> int:
+    """Return the most bytes that the drive's data may take."""
+    if store:
+        return store_limit(store, size_bytes)
+    return _bytes(memory, "--memory") if memory else plans.default_memory()
 
 
 def _factor(text: str) -> float:
@@ -125,8 +140,7 @@ def _send(words: list[str], drive: str | None) -> None:
     if words[0] in ("status", "reset"):
         typer.echo(json.dumps(answer, indent=2))
     else:
-        text = serve.cut_text(answer) if words == ["cut"] else serve.member_text(words, answer)
-        OUT.print(text, soft_wrap=True, highlight=False)
+        OUT.print(serve.answer_text(words, answer), soft_wrap=True, highlight=False)
 
 
 def _serve(plan: serve.ServePlan) -> int:

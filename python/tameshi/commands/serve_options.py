@@ -17,8 +17,8 @@ Target = Annotated[
 Words = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Command on the drive, after --; or the message: cut, fail MEMBER, "
-        "replace MEMBER, status, reset."
+        help="Command on the drive, after --; or the message: cut, fail MEMBER, replace MEMBER, "
+        "slow FACTOR [SECONDS], corrupt error|flip|misdirect OFFSET LENGTH, status, reset."
     ),
 ]
 Size = Annotated[
@@ -36,6 +36,10 @@ Fs = Annotated[str, typer.Option("--fs", help="File system: xfs or ext4.")]
 Memory = Annotated[
     str | None,
     typer.Option(help="Most memory for the drive's data. [default: half of what is free]"),
+]
+Store = Annotated[
+    Path | None,
+    typer.Option("--store", help="Directory on a disk for the drive's data, instead of memory."),
 ]
 Written = Annotated[str | None, typer.Option(help="Writes to flash before: never, once or steady.")]
 Age = Annotated[

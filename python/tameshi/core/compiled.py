@@ -172,6 +172,12 @@ def serve_drive(spec: str, control_fd: int) -> None:
         _tameshi.serve_drive(spec, control_fd)
 
 
+def check_store(directory: str, size_bytes: int) -> None:
+    """Raise `RunFailed` unless a directory can hold the data of a drive of this size."""
+    with _translated():
+        _tameshi.check_store(directory, size_bytes)
+
+
 def path_latency(fd: int, reads: int) -> int:
     """Return the median time of a read of 4 KiB at the start of an open device, in ns."""
     with _translated():

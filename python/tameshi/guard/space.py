@@ -17,7 +17,8 @@ RESERVE_BYTES = 64 << 20
 MEMORY_RESERVE_BYTES = 256 << 20
 """Bytes of memory that must stay available with files in memory."""
 
-_IN_MEMORY = {"tmpfs", "ramfs"}
+IN_MEMORY = {"tmpfs", "ramfs"}
+"""File systems whose files are in memory."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def require_space(needs: Iterable[Need], machine: Machine = HERE) -> None:
         # Use the device of the mount: Btrfs gives each subvolume its own device number.
         key = mount.device if mount else str(os.stat(need.place).st_dev)
         groups.setdefault(key, []).append(need)
-        if mount and mount.file_system in _IN_MEMORY:
+        if mount and mount.file_system in IN_MEMORY:
             in_memory.append(need)
     for group in groups.values():
         _require_room(group)

@@ -61,8 +61,11 @@ class Drives:
             facts = ("door", "offset_ns", "capacity_bytes", "real_time", "processors_awake")
             fields = {fact: status[fact] for fact in facts}
             fields |= {"storage": name, "profile": drive.plan.profile}
-            ignores_flush = "flush" in drive.plan.lies
-            append_event(self._folder, 0, "drive_served", ignores_flush=ignores_flush, **fields)
+            fields |= {
+                "ignores_flush": "flush" in drive.plan.lies,
+                "on_disk": drive.plan.store is not None,
+            }
+            append_event(self._folder, 0, "drive_served", **fields)
 
     def begin(self, t0_ns: int) -> None:
         """Start the figures of a run that begins at `t0_ns` of its clock."""
@@ -119,9 +122,12 @@ class Drives:
                 return f"storage `{name}`: {error}"
             refused = drive.status()["refused_writes"]
             if refused:
+                store = drive.plan.store
+                place = f"in {store}" if store else "in memory"
+                remedy = "a larger disk" if store else f"have them on a disk: --on {name}=DIRECTORY"
                 return (
-                    f"storage `{name}`: its data do not fit in memory, {refused} writes were "
-                    "refused; use smaller data, or a machine with more memory"
+                    f"storage `{name}`: its data do not fit {place}, {refused} writes were "
+                    f"refused; use smaller data, or {remedy}"
                 )
         return None
 
@@ -159,7 +165,7 @@ def served(
         drives: dict[str, ServedDrive] = {}
         places: dict[str, Path] = {}
         for index, name in enumerate(run.storage):
-            plan = replace(serve_plan(run, name), slow=examined.slow)
+            plan = replace(serve_plan(run, name, examined.stores), slow=examined.slow)
             made = ServedDrive(plan, f"study-{os.getpid()}-{index}", private=True)
             drive = drives[name] = stack.enter_context(made)
             assert drive.node

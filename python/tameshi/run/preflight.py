@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -61,6 +62,8 @@ class Examined:
     """Slow motion of the runs."""
     plan: Plan | None = None
     """Plan of an emulated world: places are found for each run, on its drives."""
+    stores: Mapping[str, Path] = field(default_factory=dict)
+    """Directories of the data of served drives, by storage; data of others are in memory."""
 
     def devices(self) -> list[str]:
         """Return the names of the targets' disks in /proc/diskstats."""
@@ -116,7 +119,9 @@ def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
 
 def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> Examined:
     """Examine an emulated world's plan: the machine, the servers, and what can be served here."""
-    check_served(plan, [name for name, serving in servers.items() if serving.running])
+    _refuse_unknown(plan, bindings, "DIRECTORY")
+    stores = {name: Path(os.path.realpath(path)) for name, path in bindings.storage.items()}
+    check_served(plan, [name for name, serving in servers.items() if serving.running], stores)
     _check_crashes(plan, bindings, servers, None)
     machine = environment([])
     own: dict[str, Any] = {"core": compiled.core_hash(), "machine": identity(dict(machine))}
@@ -126,6 +131,8 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
         facts["servers"] = own["servers"]
     if bindings.backend != "auto":
         own["backend"] = bindings.backend
+    if stores:
+        facts["stores"] = own["stores"] = sorted(stores)
     slow = bindings.slow or 1
     if slow != 1:
         facts["slow"] = own["slow"] = slow
@@ -136,6 +143,7 @@ def _examine_emulated(plan: Plan, bindings: Bindings, servers: Mapping[str, Serv
         servers=servers,
         slow=slow,
         plan=plan,
+        stores=stores,
     )
 
 
@@ -312,17 +320,22 @@ def _check_events(plan: Plan, bindings: Bindings) -> None:
             )
 
 
-def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None:
+def _refuse_unknown(plan: Plan, bindings: Bindings, place: str) -> None:
     needed = plan.storage_bytes
     unknown = [name for name in bindings.storage if name not in needed]
     if unknown:
-        accepted = [f"{name}=PATH" for name in needed]
+        accepted = [f"{name}={place}" for name in needed]
         raise BadInput(
             "no run of the study uses this storage",
             where="--on",
             found=unknown[0],
             accepted=accepted,
         )
+
+
+def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None:
+    needed = plan.storage_bytes
+    _refuse_unknown(plan, bindings, "PATH")
     unbound = [name for name in needed if name not in bindings.storage and name not in elsewhere]
     if unbound:
         accepted = [f"--on {name}=PATH" for name in unbound]

@@ -10,10 +10,9 @@ from tameshi.serve.drive import ServedDrive
 from tameshi.serve.plans import FILE_SYSTEMS, ServePlan
 from tameshi.serve.session import Session
 from tameshi.serve.show import (
-    cut_text,
+    answer_text,
     drive_text,
     floor_warnings,
-    member_text,
     shortfalls,
     status_line,
 )
@@ -24,11 +23,10 @@ __all__ = [
     "ServePlan",
     "ServedDrive",
     "Session",
+    "answer_text",
     "ask_session",
-    "cut_text",
     "drive_text",
     "floor_warnings",
-    "member_text",
     "sessions",
     "shortfalls",
     "status_line",

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.core.errors import BadInput, RunFailed
+from tameshi.serve.messages import parse_message
 from tameshi.serve.state import State, is_alive, states
 
-WORDS = {"cut": 0, "fail": 1, "replace": 1, "status": 0, "reset": 0}
-"""Messages, and the members that each names."""
 SECONDS = 180.0
 """Limit of an answer: a cut ends with the file system's recovery."""
 CLIENT_SECONDS = 5.0
@@ -63,8 +62,7 @@ def sessions() -> list[State]:
 
 def ask_session(words: Sequence[str], name: str | None = None) -> dict[str, Any]:
     """Send a message to a session, by default the only one; return its answer."""
-    message = " ".join(words)
-    check_message(words)
+    message = parse_message(words)
     running = sessions()
     chosen = [state for state in running if name in (None, state.name)]
     if len(chosen) != 1:
@@ -89,12 +87,3 @@ def ask_session(words: Sequence[str], name: str | None = None) -> dict[str, Any]
     if "error" in found:
         raise RunFailed(str(found["error"]))
     return found
-
-
-def check_message(words: Sequence[str]) -> None:
-    """Raise `BadInput` for what is no message."""
-    word, *members = words or [""]
-    if len(members) == WORDS.get(word) and all(member.isdecimal() for member in members):
-        return
-    accepted = [f"{known} MEMBER" if count else known for known, count in WORDS.items()]
-    raise BadInput("unknown message", where="serve ctl", found=" ".join(words), accepted=accepted)

@@ -1,4 +1,4 @@
-"""Failures of members and power cuts, as far as a served stack can have them."""
+"""Faults of a served stack, as far as it can have them: members, power cuts, delays, content."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ REFUSED = {
     "nothing_to_replace": "this storage has no members to replace",
 }
 """Refusals of a replacement, by the code of the reason."""
+
+CORRUPTION_REFUSED = {
+    "unaligned": "offset and length are multiples of 512 bytes, and the length is not 0",
+    "beyond": "this range ends after the drive, which has {capacity_bytes:,} bytes",
+    "full": "what was never written takes room, and the drive's data have too little left: choose "
+    "a smaller range, or serve it with more --memory",
+}
+"""Refusals of a corruption, by their codes."""
 
 
 class Served(Protocol):
@@ -41,6 +49,23 @@ def change_member(drive: Served, word: str, member: int) -> Mapping[str, Any]:
     if answer.get("was_alive") is False:
         raise RunFailed(f"member {member} has failed already")
     return dict(drive.ask("status")["members"])
+
+
+def slow_down(drive: Served, message: str) -> Mapping[str, Any]:
+    """Slow a drive down, or end that; return its factor and the time left."""
+    drive.ask(message)
+    return dict(drive.ask("status")["slowdown"])
+
+
+def corrupt(drive: Served, message: str) -> Mapping[str, Any]:
+    """Corrupt a range of a drive; return it, with all that is corrupt. Raises `RunFailed`."""
+    answer = drive.ask(message)
+    if answer["refused"]:
+        sentence = CORRUPTION_REFUSED[answer["refused"]]
+        raise RunFailed(sentence.format_map(drive.ask("status")))
+    _, kind, offset, length = message.split()
+    place = {"kind": kind, "offset_bytes": int(offset), "length_bytes": int(length)}
+    return {**place, **answer["corruption"]}
 
 
 def refuse_unnamed_losses(plan: ServePlan) -> None:

@@ -37,7 +37,8 @@ class ServePlan:
     """Drive to serve and where.
 
     `node` is the drive or stack of drives, as in a run's spec, of `drives` drives. `storage`: the
-    run's storage that it is. `fails`: members fail. `forgets`: no data are kept. `is_volatile`: by
+    run's storage that it is. `limit_bytes`: most bytes of data, in memory or in the directory
+    `store`. `fails`: members fail. `forgets`: no data are kept. `is_volatile`: by
     the model, acknowledged data may be in volatile memory. `slow`: slow motion. `at`: mount point;
     None for one of Tameshi's own. `file_system` None: only a block device. `nbd`: address to serve
     instead of a block device. `command`: program to run on the drive, privately.
@@ -48,7 +49,7 @@ class ServePlan:
     node: Node
     capacity_bytes: int
     size_bytes: int
-    memory_bytes: int
+    limit_bytes: int
     seed: int = 1
     lies: tuple[str, ...] = ()
     at: Path | None = None
@@ -56,6 +57,7 @@ class ServePlan:
     command: tuple[str, ...] = ()
     plain: bool = False
     storage: str | None = None
+    store: Path | None = None
     fails: bool = False
     forgets: bool = False
     nbd: NbdAddress | None = None
@@ -111,7 +113,8 @@ class ServePlan:
             "forgets": self.forgets,
             "run_bytes": min(self.capacity_bytes, self.size_bytes),
             "size_bytes": self.size_bytes,
-            "memory_bytes": self.memory_bytes,
+            "limit_bytes": self.limit_bytes,
+            "store": str(self.store) if self.store else None,
             "seed": self.seed,
             "ignores_flush": "flush" in self.lies,
             "path": str(folder / "drive"),
@@ -141,12 +144,13 @@ def check_plan(plan: ServePlan) -> None:
             found=size_text(plan.size_bytes),
             accepted=[f"{size_text(LEAST_BYTES)} or more"],
         )
-    if plan.memory_bytes > available_bytes():
+    if plan.store is None and plan.limit_bytes > available_bytes():
         raise BadInput(
             "there is not so much memory for the drive's data",
             where="--memory",
-            found=size_text(plan.memory_bytes),
+            found=size_text(plan.limit_bytes),
             accepted=[f"up to {size_text(available_bytes())}"],
+            hint="" if plan.storage else "--store DIR has them on a disk.",
         )
     if plan.nbd is None:
         require_tool("losetup", "mount")

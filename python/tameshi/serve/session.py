@@ -13,7 +13,7 @@ from typing import Any
 
 from tameshi.serve.control import ControlSocket
 from tameshi.serve.drive import ServedDrive
-from tameshi.serve.faults import change_member, refuse_unnamed_losses
+from tameshi.serve.faults import change_member, corrupt, refuse_unnamed_losses, slow_down
 from tameshi.serve.kernel import become_subreaper, enter_private_namespace
 from tameshi.serve.plans import ServePlan
 from tameshi.serve.users import kill_all, started
@@ -70,6 +70,10 @@ class Session:
         word, *arguments = message.split() or [""]
         if word in ("fail", "replace"):
             return change_member(self.drive, word, int(arguments[0]))
+        if word == "slow":
+            return slow_down(self.drive, message)
+        if word == "corrupt":
+            return corrupt(self.drive, message)
         if word != "cut":
             return self.drive.ask(message)
         refuse_unnamed_losses(self.plan)

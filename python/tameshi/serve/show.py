@@ -26,6 +26,8 @@ def drive_text(plan: ServePlan, status: Mapping[str, Any], places: Mapping[str, 
     lines += [f"{kind}: {path}" for kind, path in places.items()]
     if plan.nbd:
         lines.append(f"address: {plan.nbd.uri}")
+    if plan.store:
+        lines.append(f"data: up to {size_text(status['limit_bytes'])} in {plan.store}")
     door = {"ring": "FUSE over io_uring", "plain": "plain FUSE", "nbd": "NBD"}[status["door"]]
     offset = format_value("latency", status["offset_ns"])
     lines.append(f"path: {door}; its {offset} per request are taken off the modelled latencies")
@@ -91,9 +93,11 @@ def status_line(now: Mapping[str, Any], before: Mapping[str, Any] | None = None)
             )
             late = format_value("latency", figures["late_ns"]["p99"])
             text += f" | {kind} {modelled} modelled, {met} met, late p99 {late}"
-    memory = f"{size_text(now['used_bytes'])} of {size_text(now['limit_bytes'])} memory"
+    place = "memory" if now["store"] == "memory" else f"in {now['store']}"
+    memory = f"{size_text(now['used_bytes'])} of {size_text(now['limit_bytes'])} {place}"
     refused = f", {now['refused_writes']} writes refused" if now["refused_writes"] else ""
-    return " | ".join(filter(None, (text, f"{memory}{refused}", members_text(now["members"]))))
+    states = (members_text(now["members"]), faults_text(now))
+    return " | ".join(filter(None, (text, f"{memory}{refused}", *states)))
 
 
 def _since(
@@ -113,6 +117,52 @@ def members_text(members: Mapping[str, Any]) -> str:
     if members["is_broken"]:
         parts.append("data lost")
     return ", ".join(parts)
+
+
+def faults_text(status: Mapping[str, Any]) -> str:
+    """Return a phrase on a slowdown and on corrupt content; empty if there is none."""
+    slowdown, corruption = status["slowdown"], status["corruption"]
+    parts = []
+    if slowdown["factor"] != 1:
+        parts.append(f"{slowdown['factor']:g} times as late")
+    if corruption["unreadable_bytes"]:
+        parts.append(f"unreadable: {size_text(corruption['unreadable_bytes'])}")
+    counts = ("failed_reads", "flipped_bits", "misdirected_writes")
+    parts += [f"{key.replace('_', ' ')}: {corruption[key]}" for key in counts if corruption[key]]
+    return ", ".join(parts)
+
+
+def answer_text(words: Sequence[str], answer: Mapping[str, Any]) -> str:
+    """Return a sentence on the effect of a message."""
+    match words[0]:
+        case "cut":
+            return cut_text(answer)
+        case "slow":
+            return slowdown_text(answer)
+        case "corrupt":
+            return corruption_text(answer)
+    return member_text(words, answer)
+
+
+def slowdown_text(slowdown: Mapping[str, Any]) -> str:
+    """Return a sentence on a slowdown, or its end."""
+    if slowdown["factor"] == 1:
+        return "requests that arrive from now on are answered by the model's time alone"
+    left = slowdown["left_ns"]
+    end = "until `tameshi serve ctl slow 1`" if left is None else f"for {left / 1e9:.3g} s"
+    return f"requests are answered {slowdown['factor']:g} times as late, {end}"
+
+
+def corruption_text(corruption: Mapping[str, Any]) -> str:
+    """Return a sentence on a range that was corrupted."""
+    length = size_text(corruption["length_bytes"])
+    place = f"{length} at byte {corruption['offset_bytes']:,}"
+    match corruption["kind"]:
+        case "error":
+            return f"reads that touch {place} fail until it is written anew"
+        case "flip":
+            return f"{corruption['length_bytes'] // 512:,} bits of {place} flipped: one per sector"
+    return f"the next write that touches {place} is stored one length further, without an error"
 
 
 def member_text(words: Sequence[str], members: Mapping[str, Any]) -> str:

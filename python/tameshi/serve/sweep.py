@@ -21,7 +21,8 @@ from tameshi.serve.state import State, is_alive, states
 from tameshi.serve.tools import run_tool
 from tameshi.serve.users import in_mounts, kill_all
 
-GONE_SECONDS = 10.0
+GONE_SECONDS = 60.0
+"""A killed server first frees its data: on a disk that takes a while."""
 
 
 def sweep_all() -> list[str]:

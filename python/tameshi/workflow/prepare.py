@@ -76,12 +76,19 @@ def prepare(
         for world in worlds
     }
     chosen = ""
+    # With a measured world, places are those of its real storages.
+    emulated_bindings = replace(bindings, storage={}) if World.measured in worlds else bindings
     if bindings.slow is None:
         from tameshi.run.slow_motion import choose, measured_path_ns
 
         emulated = plans[World.emulated]
-        examine(emulated, World.emulated, bindings)  # Refuse a bad study before a drive is served.
+        # Refuse a bad study before a drive is served.
+        examine(emulated, World.emulated, emulated_bindings)
         choice = choose(emulated, measured_path_ns(emulated))
         bindings, chosen = replace(bindings, slow=choice.factor), choice.why
-    examined = {world: examine(planned, world, bindings) for world, planned in plans.items()}
+        emulated_bindings = replace(emulated_bindings, slow=choice.factor)
+    examined = {
+        world: examine(planned, world, emulated_bindings if world is World.emulated else bindings)
+        for world, planned in plans.items()
+    }
     return Prepared(study, plans, examined, quick, exact, bound_events=events, chosen=chosen)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command import tameshi
 
+from tameshi.serve import plans
+
 STUDY = """
 title = "A drive"
 question = "How fast?"
@@ -77,13 +79,40 @@ def test_plan_names_latencies_below_the_path(tmp_path: Path) -> None:
     assert "a read in" not in tameshi("plan", slow, "--world", "emulated").stdout
 
 
-@pytest.mark.parametrize("option", ["--on=disk=/tmp", "--event=x=true", "--destroy=/tmp/x"])
+@pytest.mark.parametrize("option", ["--event=x=true", "--destroy=/tmp/x"])
 def test_options_of_measured_runs_are_refused(tmp_path: Path, option: str) -> None:
     path = study(tmp_path, 'device = "sas-15k-146gb"')
     done = tameshi("run", path, "--world", "emulated", option, "--out", tmp_path / "out")
     assert done.returncode == 2
     assert "this option applies to measured runs only" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "verify", "expected"),
+    [
+        ("--on=other=/tmp", True, "no run of the study uses this storage"),
+        ("--on=disk=/nowhere/at/all", True, "there is no such directory"),
+        ("--on=disk=/dev/shm", True, "as the data are without --on"),
+        ("--on=disk=/tmp", False, "this storage keeps no data"),
+    ],
+)
+def test_unfit_directory_of_a_storage_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, verify: bool, expected: str
+) -> None:
+    monkeypatch.setattr(plans, "require_rights", lambda: None)
+    path = study(tmp_path, 'device = "sas-15k-146gb"\nsize = "1 GiB"')
+    if verify:
+        path.write_text(path.read_text().replace("read =", 'verify = "checksum"\nread ='))
+    done = tameshi("run", path, "--world", "emulated", option, "--out", tmp_path / "out")
+    assert done.returncode == 2 and expected in " ".join(done.stderr.split()), done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_simulated_run_takes_no_place_for_a_storage(tmp_path: Path) -> None:
+    done = tameshi("run", study(tmp_path, 'device = "sas-15k-146gb"'), "--on=disk=/tmp")
+    assert done.returncode == 2
+    assert "measured and emulated runs only" in " ".join(done.stderr.split())
 
 
 def test_run_without_root_is_refused_with_remedy(

@@ -64,7 +64,7 @@ fn bad_requests_are_refused_without_the_model() {
 
 #[test]
 fn full_drive_refuses_writes_and_keeps_its_data() {
-    let spec = tameshi_emulate::ServeSpec { memory_bytes: 8 * 4096, ..spec(profile("optane-p4800x-375g")) };
+    let spec = tameshi_emulate::ServeSpec { limit_bytes: 8 * 4096, ..spec(profile("optane-p4800x-375g")) };
     let mut bench = Bench::new(&spec);
     for page in 0..8 {
         assert_eq!(bench.finish(CommandKind::Write, page * 4096, &mut [5; 4096]), Ok(4096));

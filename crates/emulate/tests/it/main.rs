@@ -2,6 +2,7 @@
 
 mod cuts;
 mod drives;
+mod faults;
 mod storages;
 mod store;
 mod support;

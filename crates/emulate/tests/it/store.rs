@@ -1,9 +1,19 @@
 //! Bytes, holes, memory and the limit of a store.
 
 use proptest::prelude::*;
+use std::path::Path;
 use tameshi_emulate::{PAGE, Store};
 
 const PAGES: u64 = 200;
+
+fn in_memory(capacity_bytes: u64, limit_bytes: u64) -> Store {
+    Store::new(capacity_bytes, limit_bytes).expect("memory")
+}
+
+fn on_disk(capacity_bytes: u64, limit_bytes: u64) -> Store {
+    Store::in_directory(Path::new(env!("CARGO_TARGET_TMPDIR")), capacity_bytes, limit_bytes)
+        .expect("a disk's file system")
+}
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -21,8 +31,11 @@ fn change() -> impl Strategy<Value = Change> {
 
 proptest! {
     #[test]
-    fn store_equals_plain_memory(changes in proptest::collection::vec(change(), 1..60)) {
-        let mut store = Store::new(PAGES * PAGE, PAGES * PAGE).expect("memory");
+    fn store_equals_plain_memory(
+        changes in proptest::collection::vec(change(), 1..60),
+        is_on_disk in any::<bool>(),
+    ) {
+        let mut store = if is_on_disk { on_disk(PAGES * PAGE, PAGES * PAGE) } else { in_memory(PAGES * PAGE, PAGES * PAGE) };
         let mut plain = vec![0_u8; (PAGES * PAGE) as usize];
         for change in changes {
             match change {
@@ -46,23 +59,53 @@ proptest! {
 }
 
 #[test]
-fn zeros_on_a_hole_take_no_memory() {
-    let mut store = Store::new(1 << 40, 1 << 20).expect("memory");
-    for at in 0..1000 {
-        store.write(at << 28, &[0; 1 << 16]).expect("no room needed");
+fn zeros_on_a_hole_take_no_room() {
+    for mut store in [in_memory(1 << 40, 1 << 20), on_disk(1 << 40, 1 << 20)] {
+        for at in 0..1000 {
+            store.write(at << 28, &[0; 1 << 16]).expect("no room needed");
+        }
+        assert_eq!(store.used_bytes(), 0);
     }
-    assert_eq!(store.used_bytes(), 0);
 }
 
 #[test]
 fn full_store_refuses_new_pages_only() {
-    let mut store = Store::new(1 << 40, 4 * PAGE).expect("memory");
-    store.write(0, &[1; 4 * PAGE as usize]).expect("room for four pages");
-    assert!(store.write(1 << 30, &[1; 512]).is_err());
-    store.write(PAGE, &[2; PAGE as usize]).expect("a page that it has");
-    store.clear(0, PAGE).expect("a hole");
-    store.write(1 << 30, &[1; 512]).expect("room again");
-    assert_eq!(store.used_bytes(), 4 * PAGE);
+    for mut store in [in_memory(1 << 40, 4 * PAGE), on_disk(1 << 40, 4 * PAGE)] {
+        store.write(0, &[1; 4 * PAGE as usize]).expect("room for four pages");
+        assert!(store.write(1 << 30, &[1; 512]).is_err());
+        store.write(PAGE, &[2; PAGE as usize]).expect("a page that it has");
+        store.clear(0, PAGE).expect("a hole");
+        store.write(1 << 30, &[1; 512]).expect("room again");
+        assert_eq!(store.used_bytes(), 4 * PAGE);
+    }
+}
+
+#[test]
+fn store_in_a_directory_has_no_name_there() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let mut store = Store::in_directory(directory.path(), 1 << 40, 1 << 20).expect("a file");
+    store.write(0, &[1; 1 << 16]).expect("room");
+    assert_eq!(directory.path().read_dir().expect("a directory").count(), 0);
+}
+
+#[test]
+fn unfit_directory_is_refused_with_the_reason() {
+    let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
+    let cases = [
+        (Path::new("/nowhere/at/all"), 1 << 30, "there is no such directory"),
+        (file.path(), 1 << 30, "this is no directory"),
+        (Path::new("/proc"), 1 << 30, "no unnamed files (O_TMPFILE)"),
+        (Path::new(env!("CARGO_TARGET_TMPDIR")), u64::MAX / 2, "holds no file of"),
+    ];
+    // SAFETY: a call without arguments, which cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    for (directory, bytes, reason) in cases {
+        if directory == Path::new("/proc") && !is_root {
+            continue; // Others may not even try.
+        }
+        let error = Store::in_directory(directory, bytes, 1 << 20).expect_err(reason);
+        assert!(error.contains(reason), "{error}");
+    }
 }
 
 #[test]

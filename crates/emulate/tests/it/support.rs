@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use tameshi_base::{CommandKind, Nanos};
-use tameshi_emulate::{Departure, Drive, Durability, Request, ServeSpec, Store};
+use tameshi_emulate::{Departure, Drive, Durability, Request, ServeSpec};
 use tameshi_spec::profile::Device;
 use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::Node;
@@ -43,7 +43,8 @@ pub fn sized(mut device: Device, bytes: u64) -> ServeSpec {
         size_bytes: bytes,
         fails: false,
         forgets: false,
-        memory_bytes: 1 << 28,
+        limit_bytes: 1 << 28,
+        store: None,
         seed: 7,
         ignores_flush: false,
         path: "unused".into(),
@@ -67,7 +68,7 @@ pub struct Bench {
 impl Bench {
     pub fn new(spec: &ServeSpec) -> Self {
         let (device, bytes, durability) = spec.build().expect("a drive");
-        let store = Store::new(bytes, spec.memory_bytes).expect("memory");
+        let store = spec.empty_store(bytes).expect("memory");
         let drive = Drive::new(device, store, durability, spec.seed);
         Self { drive, durability, now: 0, answers: vec![], next: 0 }
     }
