@@ -59,12 +59,10 @@ def verdict(level: str, *reasons: Reason) -> dict[str, Any]:
 
 
 def worst(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the worst level of all, with every reason once."""
-    level, reasons = "valid", list[Reason]()
-    for each in verdicts:
-        level = max(level, each["level"], key=LEVELS.index)
-        reasons += each["reasons"]
-    return verdict(level, *distinct(reasons))
+    """Return the worst level of all, with every reason once, those of the worst level first."""
+    ranked = sorted(verdicts, key=lambda each: -LEVELS.index(each["level"]))
+    level = ranked[0]["level"] if ranked else "valid"
+    return verdict(level, *distinct(reason for each in ranked for reason in each["reasons"]))
 
 
 class Span(NamedTuple):

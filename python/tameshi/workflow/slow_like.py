@@ -31,7 +31,7 @@ NAME = "slow-like"
 """Name of the calibrating study, and of its folder in the study's folder."""
 METRIC = "statement.rate"
 OTHERS = "others"
-"""Code of the reason that other programs kept the processors busy."""
+"""Code of the reason for processors that other programs used."""
 TEXT = """
 title = "Processors here and there"
 question = "How many point selects in memory does this machine do, and how many does the host?"
@@ -88,7 +88,7 @@ class Likeness:
     here: float
     there: float
     is_disturbed: bool = False
-    """Other programs kept the processors busy here."""
+    """Other programs ran here meanwhile."""
 
     @property
     def factor(self) -> float:

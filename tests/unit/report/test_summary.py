@@ -403,6 +403,20 @@ def test_published_figure_names_its_phase_and_operation() -> None:
     assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
 
 
+def test_published_figures_of_several_phases_name_phase_and_subject() -> None:
+    of = {"metric": "transaction.latency.mean", "cell": {"drive": "a"}, "unit": "ms"}
+    entries = [
+        {**of, "id": phase, "phase": phase, "subject": "tpcc.new_order"}
+        for phase in ("normal", "failed")
+    ]
+    table = published.table(read_results({"published": entries}), TEXT)
+    assert table is not None
+    assert [[str(c) for c in row.cells[:2]] for row in table.rows] == [
+        ["normal, a", "New-Order · mean latency"],
+        ["failed, a", "New-Order · mean latency"],
+    ]
+
+
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_derived_figure_is_no_metric_of_one_cell(lang: str) -> None:
     kinds = ["most", "ramp_included", "more_than", "ratio_to", "gain_over"]

@@ -35,13 +35,13 @@ def table(view: View, text: Text) -> Table | None:
     """
     if not view.published:
         return None
-    worlds = {entry.get("world") for entry in view.published}
+    worlds, phases = ({entry.get(key) for entry in view.published} for key in ("world", "phase"))
     firsts = dict(_firsts(view))
     rows = [
         Row(
             str(entry["id"]),
             (
-                *_place(entry, text),
+                *_place(entry, text, with_phase=len(phases) > 1),
                 *([Shown(text.world(str(entry["world"])))] if len(worlds) > 1 else []),
                 *_values(entry, text),
                 *(_ratios(firsts, entry, text) if view.quick else [_compared(view, entry, text)]),
@@ -75,8 +75,11 @@ def unmatched(view: View, text: Text) -> list[str]:
     return lines
 
 
-def _place(entry: Mapping[str, Any], text: Text) -> tuple[Shown, Shown]:
-    """Return window and cell of a figure, and its metric."""
+def _place(entry: Mapping[str, Any], text: Text, *, with_phase: bool) -> tuple[Shown, Shown]:
+    """Return place and metric of a figure.
+
+    The place is its window, or its phase if figures have several, and its cell.
+    """
     metric = str(entry["metric"])
     where = entry.get("cell") or {}
     levels = (
@@ -84,11 +87,13 @@ def _place(entry: Mapping[str, Any], text: Text) -> tuple[Shown, Shown]:
         if isinstance(where, Mapping)
         else [str(where)]
     )
-    window = [text.name(str(entry["window"]))] if entry.get("window") else []
-    place = text("list.short").join([*window, *levels])
+    when = entry.get("window") or (entry.get("phase") if with_phase else None)
+    place = text("list.short").join([*([text.name(str(when))] if when else []), *levels])
     operation = metric.partition(".")[0]
     moved = f"{text.name(operation)} " if operation in MOVING else ""
     measured = f"{moved}{text.measure(_measure(metric))}"
+    if entry.get("subject"):
+        measured = text.names((str(entry["subject"]), measured))
     return Shown(place or text("cell.none")), Shown(_of_cells(text, entry.get("derived"), measured))
 
 
