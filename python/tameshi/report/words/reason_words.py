@@ -40,6 +40,10 @@ REASONS = {
         "the processors nearly were the limit, along with the disk: {subject}",
         "ディスクに加えてプロセッサもほぼ律速：{subject}",
     ),
+    "machine_full": (
+        "no processor of this machine was idle, which limits the server: {subject}",
+        "このマシンにアイドルのプロセッサがなく、サーバーを制約：{subject}",
+    ),
     "own_latency": (
         "latencies include the load generator's own scheduling delay: {subject}",
         "レイテンシに負荷生成器自身のスケジューリング遅延を含む：{subject}",
@@ -469,6 +473,10 @@ CAUSES = {
         "他のプログラムがプロセッサを占有",
     ),
     "close": ("where the processors were nearly full", "プロセッサがほぼ飽和"),
+    "machine_full": (
+        "where no processor of this machine was idle",
+        "このマシンにアイドルのプロセッサなし",
+    ),
     "own_latency": (
         "where latencies include the load generator's own delay",
         "レイテンシに負荷生成器の遅延を含む",
