@@ -22,11 +22,12 @@ from tameshi.analysis.stats.validity import (
     client_findings,
     findings,
     machine_of,
+    processors_of_emulated,
     program_findings,
     program_unserved,
 )
 from tameshi.core import compiled
-from tameshi.core.spec_types import PhaseSpec, RunSpec, StreamSpec
+from tameshi.core.spec_types import PhaseSpec, RunSpec, StreamSpec, World
 from tameshi.record.store import SealedRun
 
 VARYING = ("ramp", "bursts")
@@ -363,4 +364,6 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
             for metric in ("count", "failed")
         )
         findings += program_findings(word, completed, failed, machine, own_server=own_server)
+        if run.spec.world is World.emulated:
+            findings += processors_of_emulated(word, machine)
     return findings

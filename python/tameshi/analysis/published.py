@@ -21,7 +21,7 @@ from tameshi.core.spec_types import Published, Summary
 Cell = Mapping[str, Any]
 Found = Mapping[str, float | None]
 
-SIMULATED = "simulated"
+SIMULATED, EMULATED = "simulated", "emulated"
 UNITS = {
     "IOPS": 1.0,
     "tx/s": 1.0,
@@ -117,13 +117,29 @@ def published(
 ) -> list[dict[str, Any]]:
     """Return the study's published figures and ours, in the lists' units; null if unknown.
 
-    `lines`: other lists than the package's, by id. The quick part of a study predicts nothing: its
-    windows, drives and repetitions differ, and its error is unknown.
+    Simulated figures come first, then emulated ones. `lines`: other lists than the package's, by
+    id. The quick part of a study predicts nothing: its windows, drives and repetitions differ, and
+    its error is unknown.
     """
     lines = listed() if lines is None else lines
-    rows = [_row(study, figure, cells, lines.get(figure.id)) for figure in study.published or ()]
-    if study.quick:
-        return rows
+    by_world = {
+        world: [cell for cell in cells if cell["world"] == world] for world in (SIMULATED, EMULATED)
+    }
+    worlds = [world for world, own in by_world.items() if own] or [SIMULATED]
+    rows = {
+        world: [
+            {"world": world, **_row(study, figure, by_world[world], lines.get(figure.id))}
+            for figure in study.published or ()
+        ]
+        for world in worlds
+    }
+    if not study.quick:
+        _predict(rows.get(SIMULATED, []))
+    return [row for own in rows.values() for row in own]
+
+
+def _predict(rows: Sequence[dict[str, Any]]) -> None:
+    """Scale simulated figures that are relative to a known one; bound those to be predicted."""
     off = {
         row["id"]: math.log(row["predicted"] / row["published"])
         for row in rows
@@ -142,7 +158,6 @@ def published(
             bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
             low, high = within(row["id"], row["predicted"], sorted(bounds), uncertainty)
             row |= {"low": low, "high": high, "because": uncertainty.because}
-    return rows
 
 
 def within(
@@ -190,6 +205,7 @@ def _row(
         "cell": _levels(figure.cell),
         "phase": figure.phase,
         "metric": figure.metric,
+        "subject": figure.subject,
         "derived": _kind_of(figure),
         "window": figure.window,
         "unit": line.unit if line else None,
@@ -298,7 +314,7 @@ def _apart(
 
 
 def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
-    fits = cell["world"] == SIMULATED and phase in (None, cell["phase"])
+    fits = phase in (None, cell["phase"])
     return fits and all(cell["levels"].get(axis) == level for axis, level in levels.items())
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,14 +15,17 @@ from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import OUT
 from tameshi.commands.study_options import (
     QuickOption,
+    ServerOption,
+    SlowLikeOption,
     SlowOption,
     StudyArgument,
     WorldOption,
     check_slow,
 )
+from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import PhaseSpec, Plan, World
-from tameshi.study.bindings import slow_of
-from tameshi.study.file import plan, read_study, refusals
+from tameshi.study.bindings import Bindings, read_bindings, slow_of
+from tameshi.study.file import StudyFile, plan, read_study, refusals
 
 REFUSED = 2
 """Exit status if a world cannot run the study, as of `tameshi run`."""
@@ -34,13 +39,19 @@ def plan_command(
     world: WorldOption = None,
     quick: QuickOption = False,
     slow: SlowOption = "1",
+    slow_like: SlowLikeOption = None,
+    server: ServerOption = None,
     as_data: Annotated[
         bool, typer.Option("--json", help="Print each world's plan as JSON, by world.")
     ] = False,
 ) -> None:
     """Show the matrix of a study, its run time and the bytes that it writes."""
     factor = slow_of(slow)
-    check_slow(factor, world or [])
+    check_slow(factor, world or [], slow_like)
+    bound = read_bindings(None, [], server or [])
+    if server and slow_like is None:
+        message = "a plan needs a server for --slow-like only"
+        raise BadInput(message, where="--server", hint="Leave it out, or add --slow-like HOST.")
     study = read_study(study_path)
     plans = {
         chosen: plan(study, chosen.value, quick=quick) for chosen in world or [World.simulated]
@@ -55,10 +66,24 @@ def plan_command(
             choice = choose(plans[World.emulated])
             factor = choice.factor
             OUT.print(choice.why, soft_wrap=True)
+        if slow_like is not None:
+            factor = _factor_like(study, bound, slow_like, quick=quick)
         for chosen, planned in plans.items():
             print_bounds(chosen, planned, slow=factor if chosen is World.emulated else 1)
     if any(refusals(planned) for planned in plans.values()):
         raise typer.Exit(REFUSED)
+
+
+def _factor_like(study: StudyFile, bound: Bindings, host: str, *, quick: bool) -> float:
+    """Return the factor by which this machine is as fast as a host, and print why."""
+    from tameshi.commands.slowed_like import slowed_like
+    from tameshi.workflow.prepare import prepare
+
+    prepared = prepare(study, [World.emulated], bound, quick=quick)
+    with tempfile.TemporaryDirectory(prefix="tameshi-plan-") as folder:
+        slowed = slowed_like(prepared, bound, host, Path(folder) / "study")
+    OUT.print(slowed.chosen, soft_wrap=True)
+    return slowed.examined[World.emulated].slow
 
 
 def _as_json(plans: Mapping[World, Plan]) -> dict[str, object]:

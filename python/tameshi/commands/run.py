@@ -17,9 +17,12 @@ from tameshi import guard
 from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.commands.slowed_like import slowed_like
 from tameshi.commands.study_options import (
     ExactOption,
     QuickOption,
+    ServerOption,
+    SlowLikeOption,
     SlowOption,
     StudyArgument,
     VerboseOption,
@@ -86,10 +89,7 @@ def run_command(
         ),
     ] = None,
     destroy: DestroyOption = None,
-    server: Annotated[
-        list[str] | None,
-        typer.Option("--server", help="NAME=PRODUCT (repeatable): server product for an engine."),
-    ] = None,
+    server: ServerOption = None,
     event: EventOption = None,
     bindings: Annotated[
         Path | None,
@@ -117,6 +117,7 @@ def run_command(
     lang: LangOption = "en",
     quick: QuickOption = False,
     slow: SlowOption = "1",
+    slow_like: SlowLikeOption = None,
     exact: ExactOption = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")] = False,
     keep: Annotated[
@@ -136,12 +137,14 @@ def run_command(
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_language(lang)
     check_word("--fail-on", fail_on, FAILING)
-    check_worlds(worlds, bound)
+    check_worlds(worlds, bound, slow_like)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
-    announce(prepared, ERR if as_data else OUT)
     folder = out or default_out(study, quick=quick)
     if fresh and folder.exists():
         guard.remove_folder(folder)
+    if slow_like is not None:
+        prepared = slowed_like(prepared, bound, slow_like, folder)
+    announce(prepared, ERR if as_data else OUT)
     _conduct(prepared, folder, lang, jobs, keep=keep, told=_Output(verbose, as_data, fail_on))
 
 
@@ -197,7 +200,7 @@ def default_out(study: StudyFile, *, quick: bool) -> Path:
     return Path("tameshi-results") / (f"{study.name}-quick" if quick else study.name)
 
 
-def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
+def check_worlds(worlds: Sequence[World], bound: Bindings, slow_like: str | None = None) -> None:
     """Refuse contradictory options before anything is examined."""
     real = {World.measured, World.emulated} & {*worlds}
     if bound.storage and not real:
@@ -208,7 +211,12 @@ def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
         if given and World.measured not in worlds:
             message = "this option applies to measured runs only"
             raise BadInput(message, where=option, hint="Add --world measured.")
+<<<<<<< HEAD
     check_slow(bound.slow, worlds)
     if bound.backend != "auto" and not real:
+=======
+    check_slow(bound.slow, worlds, slow_like)
+    if bound.backend != "auto" and not {World.measured, World.emulated} & {*worlds}:
+>>>>>>> h2
         message = "this option applies to measured and emulated runs only"
         raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")

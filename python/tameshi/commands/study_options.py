@@ -32,6 +32,21 @@ SlowOption = Annotated[
         ),
     ),
 ]
+SlowLikeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--slow-like",
+        metavar="HOST",
+        help=(
+            "Slow motion of emulated runs in which a CPU-bound load of the study's server comes "
+            "out as on this host profile; measured first."
+        ),
+    ),
+]
+ServerOption = Annotated[
+    list[str] | None,
+    typer.Option("--server", help="NAME=PRODUCT (repeatable): server product for an engine."),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),
@@ -39,8 +54,15 @@ VerboseOption = Annotated[
 QuickOption = Annotated[bool, typer.Option("--quick", help="Use the study's `quick` settings.")]
 
 
-def check_slow(slow: float | None, worlds: Sequence[World]) -> None:
-    """Raise `BadInput` for slow motion without an emulated world."""
-    if slow != 1 and World.emulated not in worlds:
+def check_slow(slow: float | None, worlds: Sequence[World], like: str | None = None) -> None:
+    """Raise `BadInput` for slow motion without an emulated world, or by two options.
+
+    `like`: host profile of `--slow-like`.
+    """
+    where = "--slow" if like is None else "--slow-like"
+    if (slow != 1 or like is not None) and World.emulated not in worlds:
         message = "slow motion applies to emulated runs only"
-        raise BadInput(message, where="--slow", hint="Add --world emulated.")
+        raise BadInput(message, where=where, hint="Add --world emulated.")
+    if slow != 1 and like is not None:
+        message = "it chooses the factor that --slow sets"
+        raise BadInput(message, where=where, accepted=["one of both options"])

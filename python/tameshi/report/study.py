@@ -19,7 +19,7 @@ from tameshi.report.render.draw import draw
 from tameshi.report.render.html import as_json, asset, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
 from tameshi.report.render.terminal import rich_table
-from tameshi.report.sections import asked, doubts, validity
+from tameshi.report.sections import asked, doubts, published, validity
 from tameshi.report.sections.registry import answers_of, filled
 from tameshi.report.sections.timeline import missing
 from tameshi.report.view.figures import Figure
@@ -95,7 +95,7 @@ def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
     """Return a verdict that is not valid, deviations from a method, what the model leaves out, and
     unmatched published figures."""
     view, text = _worded(inputs, lang)
-    unmatched = validity.unmatched(view, text)
+    unmatched = published.unmatched(view, text)
     if view.verdict["level"] == "valid":
         return [*_method(view, text), *_left_out(view, text), *unmatched]
     verdict, *reasons = _verdict(view, text)

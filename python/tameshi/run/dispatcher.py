@@ -36,7 +36,6 @@ from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.placement import roles_of
 from tameshi.servers.private import Kept, PrivateServer, full_hint
 from tameshi.servers.product import ClientError
-from tameshi.study import least
 from tameshi.study.file import longest_ns, next_runs
 
 LEAD_NS = 50_000_000
@@ -193,7 +192,7 @@ def run_one(session: Session, task: Task) -> None:
     folder = store.run_folder(session.folder, task.identity)
     failure: str | None
     try:
-        findings = [*task.examined.findings, *least.findings(task.spec)]
+        findings = task.examined.findings_on(task.spec)
         environment = {**task.examined.environment, "findings": findings}
         store.begin_run(folder, task.spec, task.identity, environment)
         failure = _execute_in_world(session, task, folder)

@@ -30,6 +30,7 @@ from tameshi.servers.placement import (
     serving_of,
     volume_bytes,
 )
+from tameshi.study import least
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import refusals
 
@@ -64,6 +65,13 @@ class Examined:
     """Plan of an emulated world: places are found for each run, on its drives."""
     stores: Mapping[str, Path] = field(default_factory=dict)
     """Directories of the data of served drives, by storage; data of others are in memory."""
+
+    def findings_on(self, run: RunSpec) -> list[Mapping[str, Any]]:
+        """Return verdicts on a run before it starts: on the comparison and on its settings."""
+        found = [*self.findings, *least.findings(run)]
+        if run.database and (serving := self.servers.get(run.database.engine)):
+            found += serving.findings((run.engines or {})[run.database.engine])
+        return found
 
     def devices(self) -> list[str]:
         """Return the names of the targets' disks in /proc/diskstats."""
@@ -170,7 +178,8 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
             serving = serving_of(name, (run.engines or {})[name], bindings.server)
             refuse_roles(serving, run.database)
             serving.require_connections(connections_of(run.phases))
-            found.setdefault(name, serving)
+            if name not in found or serving.pool_asked:
+                found[name] = serving
             if serving.running and run.start is not Start.as_is:
                 raise BadInput(
                     "a server that runs already is loaded as it is: it is never restarted, and its "

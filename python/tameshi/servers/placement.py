@@ -15,7 +15,9 @@ from typing import Any
 
 from tameshi import guard
 from tameshi.core.errors import BadInput
+from tameshi.core.reasons import reason, verdict
 from tameshi.core.spec_types import DatabaseSpec, Engine, PhaseSpec
+from tameshi.core.units import format_value
 from tameshi.servers.accounts import account_of, require_passage
 from tameshi.servers.catalog import fits, product_named, program_of
 from tameshi.servers.dsn import RunningServer, reached, require_room, where_it_is
@@ -53,11 +55,13 @@ class Serving:
     """Engine named in the study, if another one replaces it."""
     running: RunningServer | None = None
     """Running server of the user, if the study names one."""
+    pool_asked: str = ""
+    """Buffer pool of the study, if it was raised to the smallest of the replacing product."""
 
     def settled(self, engine: Engine) -> Serving:
         """Return the same with the settings of one run."""
-        if self.replaced:  # versions of another product mean nothing here
-            engine = engine.model_copy(update={"version": None})
+        if self.replaced:
+            engine = _adapted(self.product, engine)
         running = RunningServer(self.product, engine.dsn) if engine.dsn else None
         return replace(self, engine=engine, running=running)
 
@@ -71,10 +75,21 @@ class Serving:
     def described(self) -> str:
         """Return an announcement line for the user."""
         what = f"{self.product.title} {self.program.version}"
+        if self.pool_asked:
+            smallest = format_value("bytes", self.product.pool_bytes_min)
+            what += f", with its smallest buffer pool, {smallest}, in place of {self.pool_asked}"
         if self.running is None:
             return what
         where = where_it_is(self.running.address)
         return f"{what} of yours, {where}: tables are created in it, and dropped after each run"
+
+    def findings(self, engine: Engine) -> list[dict[str, Any]]:
+        """Return verdicts on the settings of a run that the replacing product changes."""
+        asked = _pool_asked(self.product, engine) if self.replaced else ""
+        if not asked:
+            return []
+        values = {"asked": asked, "least_bytes": self.product.pool_bytes_min}
+        return [verdict("warning", reason("server_pool_raised", self.product.title, **values))]
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry in the environment of a run, part of its identity."""
@@ -141,13 +156,28 @@ def serving_of(name: str, engine: Engine, bound: Mapping[str, str]) -> Serving:
     """
     product = product_named(bound.get(name, name))
     replaced = name if product.name != name else ""
+    asked = engine
     if replaced:
-        engine = engine.model_copy(update={"version": None})
+        engine = _adapted(product, engine)
     if engine.dsn:
         return _running(name, product, engine, engine.dsn, replaced)
     program = program_of(product, engine)
     product.options(engine, program)
-    return Serving(product, program, engine, replaced)
+    return Serving(product, program, engine, replaced, pool_asked=_pool_asked(product, asked))
+
+
+def _adapted(product: Product, engine: Engine) -> Engine:
+    """Return the settings of an engine for a product that replaces it.
+
+    Versions of another product mean nothing here. Its smallest buffer pool may be too small.
+    """
+    return product.raised(engine).model_copy(update={"version": None})
+
+
+def _pool_asked(product: Product, engine: Engine) -> str:
+    """Return the buffer pool that a study asks for, if it is too small for the product."""
+    pool = engine.buffer_pool
+    return pool.root if pool and product.raised(engine) is not engine else ""
 
 
 def _running(name: str, product: Product, engine: Engine, dsn: str, replaced: str) -> Serving:

@@ -323,6 +323,14 @@ class Product(ABC):
             raise BadInput(message, key=f"{key}.options.{twice[0]}", found=further[twice[0]])
         return chosen | further
 
+    def raised(self, engine: Engine) -> Engine:
+        """Return settings with the smallest buffer pool of this product, if theirs is smaller."""
+        pool = engine.buffer_pool
+        if pool is None or size_of(pool) >= self.pool_bytes_min:
+            return engine
+        smallest = type(pool)(f"{self.pool_bytes_min // 1024} KiB")
+        return engine.model_copy(update={"buffer_pool": smallest})
+
     def _checked(self, options: Mapping[str, str], program: Program, key: str) -> dict[str, str]:
         known = self.known_options(program) if options else None
         checked = {}

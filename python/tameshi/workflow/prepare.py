@@ -41,6 +41,11 @@ class Prepared:
                 axes[axis.name] = axis.model_copy(update={"levels": sorted(levels, key=float)})
         return first.model_copy(update={"axes": list(axes.values())})
 
+    def slowed(self, bindings: Bindings, why: str) -> Prepared:
+        """Return the study in the slow motion of `bindings`; `why`: a sentence on it."""
+        examined = {world: examine(of, world, bindings) for world, of in self.plans.items()}
+        return replace(self, examined=examined, chosen=why)
+
     def at_rates(self, rates: Mapping[World, compiled.Rates]) -> Prepared:
         """Return the study planned at further rates of its search."""
         plans = {

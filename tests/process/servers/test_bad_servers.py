@@ -19,7 +19,7 @@ from tameshi.run.preflight import _cautions
 from tameshi.servers.accounts import account_of
 from tameshi.servers.catalog import PRODUCTS, product_named, program_of
 from tameshi.servers.installed import Program
-from tameshi.servers.placement import Serving
+from tameshi.servers.placement import Serving, serving_of
 from tameshi.servers.private import PrivateServer, prepare_directory
 
 
@@ -98,6 +98,21 @@ def test_a_pool_below_the_servers_minimum_is_bad_input(name: str, size: str) -> 
     with pytest.raises(BadInput, match="so small a buffer pool") as caught:
         PRODUCTS[name].options(Engine(buffer_pool=size), Program(name, "15", "/none"))
     assert caught.value.key == f"engine.{name}.buffer_pool" and size in str(caught.value)
+
+
+def test_replacing_product_raises_a_pool_below_its_minimum() -> None:
+    serving = serving_of("mysql", Engine(version="5.7", buffer_pool="5 MiB"), {"mysql": "mariadb"})
+    assert serving.engine == Engine(buffer_pool="6144 KiB")
+    assert "its smallest buffer pool, 6.00 MiB, in place of 5 MiB" in serving.described()
+    asked, enough = Engine(buffer_pool="1 MiB"), Engine(buffer_pool="8 MiB")
+    assert serving.settled(asked).engine == Engine(buffer_pool="6144 KiB")
+    assert [codes(found) for found in serving.findings(asked)] == [["server_pool_raised"]]
+    assert serving.settled(enough).engine == enough and not serving.findings(enough)
+
+
+def test_product_of_the_study_raises_no_pool() -> None:
+    with pytest.raises(BadInput, match="so small a buffer pool"):
+        serving_of("mariadb", Engine(buffer_pool="5 MiB"), {})
 
 
 def test_pool_refused_by_server_shows_its_message(make: Maker) -> None:

@@ -84,6 +84,33 @@ def test_auto_says_what_it_chose_and_why(tmp_path: Path) -> None:
     assert left() == []
 
 
+@pytest.mark.timeout(300)
+def test_host_decides_the_factor_which_a_repeated_command_keeps(tmp_path: Path) -> None:
+    text = database("mariadb", "sas-15k-146gb").replace("1 GiB", "512 MiB").replace("4 s", "1 s")
+    text = text.replace('at = "1500 ms"', 'at = "500 ms"')
+    (tmp_path / "s.toml").write_text(text)
+    host = "2x-xeon-e5-2680v3-centos72"
+    options = ("--world", "emulated", "--slow-like", host, "--out", tmp_path / "out")
+    told = []
+    for _ in range(2):
+        done = tameshi_process("run", tmp_path / "s.toml", *options)
+        assert done.returncode == 0, done.stderr
+        told += [line for line in done.stdout.splitlines() if line.startswith("slow motion ")]
+    assert len(told) == 2 and told[0] == told[1] and f"simulated on `{host}`" in told[0]
+    factor = float(told[0].split()[2].rstrip(":"))
+    (cell,) = results(tmp_path / "out")["cells"]
+    assert cell.get("slow", 1) == factor >= 1
+    assert len([*(tmp_path / "out").glob("runs/*/outcome.json")]) == 1
+    rates = {
+        cell["world"]: next(
+            e["value"] for e in cell["estimates"] if e["metric"] == "statement.rate"
+        )
+        for cell in results(tmp_path / "out" / "slow-like")["cells"]
+    }
+    assert factor == pytest.approx(max(rates["simulated"] / rates["emulated"], 1), abs=1e-3)
+    assert left() == []
+
+
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
 def test_server_sleeps_and_dates_in_slowed_time(make: Maker, name: str) -> None:
     server = make.server(name, slow=SLOW)

@@ -90,6 +90,30 @@ def test_quick_part_predicts_nothing(ours):
     assert (plain["low"], plain["high"]) == (None, None)
 
 
+def test_emulated_figures_follow_simulated_ones_without_bounds(ours, monkeypatch):
+    served = [{**each, "world": "emulated"} for each in CELLS]
+    for each in served:
+        each["estimates"] = [{**e, "value": 2 * e["value"]} for e in each["estimates"]]
+    figures = [{"id": i, "cell": {"drives": "two", "jobs": "2"}} for i in ("known", "asked")]
+    monkeypatch.setitem(globals(), "CELLS", [*served, *CELLS])
+    rows = ours(*figures)
+    assert [(row["world"], row["id"], row["predicted"]) for row in rows] == [
+        ("simulated", "known", 20_000),
+        ("simulated", "asked", 20_000),
+        ("emulated", "known", 40_000),
+        ("emulated", "asked", 40_000),
+    ]
+    assert [row["because"] for row in rows] == [None, "why", None, None]
+    monkeypatch.setitem(globals(), "CELLS", served)
+    assert [row["world"] for row in ours(*figures)] == ["emulated"] * 2
+
+
+def test_study_without_modelled_cells_knows_no_figure(ours, monkeypatch):
+    monkeypatch.setitem(globals(), "CELLS", [{**each, "world": "measured"} for each in CELLS])
+    (row,) = ours({"id": "known", "cell": {"drives": "two", "jobs": "2"}})
+    assert (row["world"], row["predicted"]) == ("simulated", None)
+
+
 def test_reads_and_writes_are_combined(ours):
     (row,) = ours({"id": "slow", "cell": {"drives": "one", "jobs": "4"}, "metric": "all.iops"})
     assert row["predicted"] * 1e6 == 31_000

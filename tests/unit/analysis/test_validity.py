@@ -319,6 +319,13 @@ def test_clients_on_half_of_a_full_machine_are_invalid() -> None:
     assert client_codes(clients(0.5 * SECOND), replace(full, own=0.5)) == []
 
 
+@pytest.mark.parametrize(("machine", "told"), [(replace(QUIET, idle=0.02), True), (QUIET, False)])
+def test_full_machine_limits_a_server_on_served_drives(machine: Machine, told: bool) -> None:
+    found = [(f.code, f.level) for f in validity.processors_of_emulated("oltp", machine)]
+    assert found == [("machine_full", "warning")] * told
+    assert not list(validity.processors_of_emulated("oltp", None))
+
+
 def program_codes(
     completed: float, failed: float, machine: Machine | None = QUIET, own_server: bool = False
 ) -> list[tuple[str, str]]:

@@ -139,6 +139,22 @@ def test_published_figure_stands_in_its_cell() -> None:
     assert table.rows[0].cells[0].at == "100 % · published 125, ours 0.800 ×"
 
 
+def test_quick_study_compares_ratios_with_published_ones() -> None:
+    results = house(crossed(), quick=True)
+    figure = {"metric": "statement.rate", "unit": "query/s", "derived": None, "phase": None}
+    results["published"] = [
+        {
+            **figure,
+            "id": pool,
+            "cell": {"storage": "disk", "pool": pool, "size": "80"},
+            "published": value,
+        }
+        for pool, value in (("small", 1250.0), ("large", 5000.0))
+    ]
+    (table,) = tables(read_results(results), Text())
+    assert [cell.at for cell in table.rows[0].cells[:2]] == ["100 %", "300 % · published 400 %"]
+
+
 def test_figures_within_five_per_cent_are_the_same() -> None:
     axes = [{"name": "phase_of_life", "varies": "across", "levels": ["normal", "failed"]}]
     cells = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from storage_results import results
 
+from tameshi.report.sections import published
 from tameshi.report.sections.comparison_table import table
-from tameshi.report.sections.validity import published
 from tameshi.report.study import markdown
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import read_results
@@ -29,6 +29,15 @@ def test_storages_share_one_table_of_all_phases(lang: str) -> None:
     assert page.index(shown.caption) < page.index(text("table.overview_bare"))
 
 
+def test_quick_study_has_no_published_levels_in_the_table() -> None:
+    data = results()
+    data["study"]["quick"] = True
+    shown = table(read_results(data), Text())
+    assert shown is not None
+    assert not any(column.label == Text()("column.published") for column in shown.columns)
+    assert len(shown.columns) == len(shown.rows[0].cells) + 1
+
+
 def test_cells_of_one_storage_have_no_comparison_table() -> None:
     data = results(("storage.d", "storage.d"))
     assert table(read_results(data), Text("en")) is None
@@ -36,11 +45,11 @@ def test_cells_of_one_storage_have_no_comparison_table() -> None:
 
 def test_figure_within_a_published_range_has_no_ratio() -> None:
     data = results()
-    shown = published(read_results(data), Text("en"))
+    shown = published.table(read_results(data), Text("en"))
     assert shown is not None
     assert [row.cells[-1].value for row in shown.rows] == ["within it", "within it"]
     for entry in data["published"]:
         entry["predicted"] = 20.0
-    shown = published(read_results(data), Text("en"))
+    shown = published.table(read_results(data), Text("en"))
     assert shown is not None
     assert [row.cells[-1].value for row in shown.rows] == ["20.0 ×", "2.00 ×"]

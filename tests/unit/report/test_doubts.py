@@ -140,6 +140,21 @@ def test_invalid_points_are_crossed_with_the_reason_on_hover() -> None:
     assert isinstance(sound["marker"]["symbol"], str)
 
 
+FIRST = {("sequential", depth): ("invalid", FULL) for depth in ("1", "8")}
+ALL = {("sequential", depth): ("invalid", FULL) for depth in DEPTHS}
+
+
+@pytest.mark.parametrize(("faults", "hollow"), [(FIRST, False), (END, False), (ALL, True)])
+def test_legend_is_hollow_only_if_all_points_are_invalid(faults, hollow) -> None:
+    (figure, *_) = figures(view(faults), ())
+    traces = draw(figure, Text())["data"]
+    keys = [trace for trace in traces if trace.get("showlegend")]
+    assert [key["name"] for key in keys] == list(PATTERNS)
+    symbols = [key["marker"]["symbol"] for key in keys]
+    assert [symbol == "circle-x-open" for symbol in symbols] == [False, hollow]
+    assert {trace.get("legendgroup") for trace in traces} == set(PATTERNS)
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_first_screen_has_the_sentence_of_doubt(lang: str) -> None:
     inputs = ReportInputs(study(END))

@@ -12,7 +12,7 @@ import first_look
 import pytest
 from rich.console import Console
 
-from tameshi.report.sections import validity
+from tameshi.report.sections import published, validity
 from tameshi.report.sections.answer import answers, overview
 from tameshi.report.sections.matrices import matrices
 from tameshi.report.study import (
@@ -336,21 +336,46 @@ def test_extrapolation_of_fast_mode_is_a_caveat_with_its_error(lang: str) -> Non
 
 
 def test_published_figures() -> None:
-    table = validity.published(read_results(first_look.blemished()), TEXT)
+    table = published.table(read_results(first_look.blemished()), TEXT)
     assert table is not None
     assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
     assert [str(c) for c in table.rows[1].cells[2:]] == ["not known", "187 MB/s", "not known"]
     assert "90 %" in table.note
 
 
-def test_published_figures_of_a_quick_study_have_no_ratio() -> None:
+def test_published_figures_of_a_quick_study_are_compared_by_ratios() -> None:
     data = first_look.blemished()
     data["study"]["quick"] = True
+    again = {"id": "D-0009", "published": 362.0, "predicted": 267.75, "low": None, "high": None}
+    data["published"].append({**data["published"][0], **again})
     for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
-        table = validity.published(read_results(data), Text(lang))
+        table = published.table(read_results(data), Text(lang))
         assert table is not None and sign in table.caption and table.note
-        assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
+        assert [[str(c) for c in row.cells[2:]] for row in table.rows] == [
+            ["181", "178 (175–182)", "–", "–"],
+            [Text(lang)("cell.unknown"), "187 MB/s", "–", "–"],
+            ["362", "268", "2.00 ×", "1.50 ×"],
+        ]
         assert len(table.columns) == len(table.rows[0].cells) + 1
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_published_figures_name_their_world_if_there_are_two(lang: str) -> None:
+    data, text = first_look.blemished(), Text(lang)
+    rows = data["published"]
+    data["published"] = [
+        {**row, "world": world} for world in ("simulated", "emulated") for row in rows
+    ]
+    both = published.table(read_results(data), text)
+    assert both is not None and text("note.published.emulated") in both.note
+    assert [str(row.cells[2]) for row in both.rows[1:3]] == [
+        text.world("simulated"),
+        text.world("emulated"),
+    ]
+    assert len(both.columns) == len(both.rows[0].cells) + 1
+    data["published"] = data["published"][:2]
+    one = published.table(read_results(data), text)
+    assert one is not None and len(one.columns) == len(both.columns) - 1
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -361,7 +386,7 @@ def test_unmatched_figures_are_caveats_and_on_the_terminal(
     entry = {"metric": "read.iops", "cell": {}}
     missing = {"S1-1": [], "S1-2": ["list"], "S1-3": ["list", "value"]}
     data["published"] = [{**entry, "id": name, "missing": why} for name, why in missing.items()]
-    shown = validity.unmatched(read_results(data), Text(lang))
+    shown = published.unmatched(read_results(data), Text(lang))
     assert [[name in line for name in missing] for line in shown] == [
         [False, True, True],
         [False, False, True],
@@ -373,9 +398,23 @@ def test_unmatched_figures_are_caveats_and_on_the_terminal(
 def test_published_figure_names_its_phase_and_operation() -> None:
     of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
     entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}
-    table = validity.published(read_results({"published": [entry]}), TEXT)
+    table = published.table(read_results({"published": [entry]}), TEXT)
     assert table is not None and table.note == ""
     assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
+
+
+def test_published_figures_of_several_phases_name_phase_and_subject() -> None:
+    of = {"metric": "transaction.latency.mean", "cell": {"drive": "a"}, "unit": "ms"}
+    entries = [
+        {**of, "id": phase, "phase": phase, "subject": "tpcc.new_order"}
+        for phase in ("normal", "failed")
+    ]
+    table = published.table(read_results({"published": entries}), TEXT)
+    assert table is not None
+    assert [[str(c) for c in row.cells[:2]] for row in table.rows] == [
+        ["normal, a", "New-Order · mean latency"],
+        ["failed, a", "New-Order · mean latency"],
+    ]
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -384,7 +423,7 @@ def test_derived_figure_is_no_metric_of_one_cell(lang: str) -> None:
     kinds += ["same_up_to", "apart_from"]
     entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
     result = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
-    table = validity.published(read_results(result), Text(lang))
+    table = published.table(read_results(result), Text(lang))
     assert table is not None
     shown = [str(row.cells[1]) for row in table.rows]
     assert len(set(shown)) == len(shown) and all("IOPS" in each for each in shown)
@@ -393,7 +432,7 @@ def test_derived_figure_is_no_metric_of_one_cell(lang: str) -> None:
 def test_number_of_threads_is_shown_as_a_level() -> None:
     entry = {"id": "S4-1", "metric": "read.iops", "derived": "same_up_to", "unit": "threads"}
     bounds = {"predicted": 16.0, "low": 7.6, "high": 33.6}
-    table = validity.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
+    table = published.table(read_results({"published": [{**entry, **bounds}]}), TEXT)
     assert table is not None and str(table.rows[0].cells[3]) == "16.0 (7.6–33.6)"
 
 
@@ -410,7 +449,7 @@ def test_published_comparison_is_formatted_as_one(
     metric: str, unit: str, predicted: float, told: str
 ) -> None:
     entry = {"id": "S1-1", "metric": metric, "unit": unit, "predicted": predicted}
-    table = validity.published(read_results({"published": [entry]}), TEXT)
+    table = published.table(read_results({"published": [entry]}), TEXT)
     assert table is not None and str(table.rows[0].cells[3]) == told
 
 

@@ -90,6 +90,15 @@ def test_slow_motion_needs_an_emulated_world() -> None:
             check_slow(slow, [World.simulated, World.measured])
 
 
+def test_slow_motion_as_of_a_host_excludes_a_factor() -> None:
+    check_slow(1, [World.emulated], "host")
+    with pytest.raises(BadInput, match="--slow-like: slow motion applies to emulated runs only"):
+        check_slow(1, [World.simulated], "host")
+    for slow in (4, None):
+        with pytest.raises(BadInput, match="it chooses the factor that --slow sets"):
+            check_slow(slow, [World.emulated], "host")
+
+
 def test_auto_leaves_a_disk_at_its_own_pace(tmp_path: Path) -> None:
     choice = choose(planned(tmp_path, "sas-15k-146gb", STREAM + "2"), processors=2)
     assert choice.factor == 1 and "write on `disk`" in choice.why

@@ -8,6 +8,8 @@ from typing import Any
 from tameshi.core.reasons import Reason, reason, verdict
 
 KINDS = ("read", "write", "flush", "trim")
+CODES = frozenset({"served_late", "served_short", "served_path", "served_unpaced", "served_moved"})
+"""Codes of all reasons of served drives."""
 PATH_NS = 35_000
 """Usual time of a request through file system, loop device and FUSE."""
 LATE_NS = 5_000

@@ -203,6 +203,16 @@ def client_findings(
     return results
 
 
+def processors_of_emulated(subject: str, machine: Machine | None) -> Iterator[Finding]:
+    """Yield a finding if this machine's processors may limit a program on served drives.
+
+    The drives are modelled and the processors are not. In the measured world the processors are
+    part of what is measured.
+    """
+    if machine is not None and machine.idle <= MACHINE_IDLE:
+        yield Finding("machine_full", subject, {"idle": machine.idle})
+
+
 def program_findings(
     subject: str, completed: float, failed: float, machine: Machine | None, *, own_server: bool
 ) -> Iterator[Finding]:

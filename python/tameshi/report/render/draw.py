@@ -25,6 +25,8 @@ _CROSSED = "circle-x-open"
 _MEASURE_DASHES = ("solid", "dot", "dash")
 _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
+_LARGE, _SMALL = 9, 6
+"""Sizes of markers."""
 _BAND = 0.13
 _BAND_OPACITY = 0.3
 # Model error is broad and pale, sampling error narrow and strong.
@@ -56,9 +58,13 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
                 plot.add_trace(edge, **where)
             trace = _trace(figure, panel, number, text)
             name = str(trace.name)
-            trace.update(legendgroup=name, showlegend=name not in listed and series.dash == 0)
+            shows = name not in listed and series.dash == 0
+            key = _key(figure, series, trace) if shows else None
+            trace.update(legendgroup=name, showlegend=shows and key is None)
             listed |= {name} if series.dash == 0 else set()
             plot.add_trace(trace, **where)
+            if key is not None:
+                plot.add_trace(key, **where)
         _lines(plot, figure, panel, text, where)
     # A single level still needs its label.
     ramped = any(s.ramp is not None for panel in figure.panels for s in panel.series)
@@ -370,13 +376,12 @@ def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
             },
             error_x=None if figure.kind == "range" else _whiskers(series, "var(--ink)"),
         )
-    plain = _MARKERS[series.style % len(_MARKERS)] + ("-open" if series.dash else "")
-    large, small = 9, 6
-    size = large if figure.kind == "dot" else small
+    plain = _symbol(series)
+    size = _LARGE if figure.kind == "dot" else _SMALL
     marker: dict[str, Any] = {"color": colour, "symbol": plain, "size": size}
     if any(faults is not None for faults in series.faults):
         marker["symbol"] = [plain if faults is None else _CROSSED for faults in series.faults]
-        marker["size"] = [size if faults is None else large for faults in series.faults]
+        marker["size"] = [size if faults is None else _LARGE for faults in series.faults]
     if figure.kind == "dot":
         shifted = [x + _offset(figure, number, together) for x in series.x]
         whiskers = _whiskers(series, colour)
@@ -384,6 +389,32 @@ def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
             **common, x=series.y, y=shifted, mode="markers", marker=marker, error_x=whiskers
         )
     return _line_trace(figure, series, common, marker, colour)
+
+
+def _key(figure: Figure, series: Series, trace: Any) -> Any | None:
+    """Return a trace for the legend alone if some points are invalid; None without any.
+
+    The legend shows the first point's symbol, which is that of a sound point unless all are
+    invalid.
+    """
+    if isinstance(trace, go.Bar) or not any(faults is not None for faults in series.faults):
+        return None
+    same = [
+        faults
+        for panel in figure.panels
+        for each in panel.series
+        if (each.name, each.dash) == (series.name, series.dash)
+        for faults in each.faults or (None,)
+    ]
+    void = all(faults is not None for faults in same)
+    symbol = _CROSSED if void else _symbol(series)
+    key = go.Scatter(x=[None], y=[None], mode=trace.mode, line=trace.line, name=trace.name)
+    key.update(legendgroup=trace.name, showlegend=True, hoverinfo="skip")
+    return key.update(marker={"color": _colour(series), "symbol": symbol, "size": _SMALL})
+
+
+def _symbol(series: Series) -> str:
+    return _MARKERS[series.style % len(_MARKERS)] + ("-open" if series.dash else "")
 
 
 def _lengths(figure: Figure, series: Series) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tameshi.analysis.published import UNITS
 from tameshi.core.compiled import metrics
 from tameshi.core.units import format_interval, format_value
 from tameshi.report.view.grids import SAME, Compared, Crossing, Grid, compared, crossing, grids
-from tameshi.report.view.key_figures import Ratio, ratio_of
+from tameshi.report.view.key_figures import ratio_of
 from tameshi.report.view.points import Levels, Point, View, freeze, kind_of
 from tameshi.report.view.tables import (
     Answer,
@@ -240,17 +240,28 @@ def _cell(view: View, grid: Grid, row: str, column: Levels, text: Text) -> Shown
     base = grid.base(row, column)
     ratio = ratio_of(view, point, base) if base else None
     if ratio:
-        notes.append(_ratio(grid, ratio))
+        notes.append(_ratio(grid, ratio.value))
+    return replace(value, at=" · ".join([*notes, *_of_published(view, grid, point, base, text)]))
+
+
+def _ratio(grid: Grid, ratio: float) -> str:
+    return f"{100 * ratio:.0f} %" if grid.percent else format_value("ratio", ratio)
+
+
+def _of_published(
+    view: View, grid: Grid, point: Point, base: Point | None, text: Text
+) -> Iterator[str]:
+    """Yield the published value and ours as its multiple; of a quick study the published ratio to
+    the base, if the cell is another."""
     known = _published(view, grid, point)
-    if known:
-        kind = kind_of(point.measure)
+    if not known:
+        return
+    if not view.quick:
         off = format_value("ratio", point.value / known)
-        notes.append(text("table.published_cell", value=format_value(kind, known), ratio=off))
-    return replace(value, at=" · ".join(notes))
-
-
-def _ratio(grid: Grid, ratio: Ratio) -> str:
-    return f"{100 * ratio.value:.0f} %" if grid.percent else format_value("ratio", ratio.value)
+        value = format_value(kind_of(point.measure), known)
+        yield text("table.published_cell", value=value, ratio=off)
+    elif base and base != point and (of_base := _published(view, grid, base)):
+        yield text("table.published_ratio", ratio=_ratio(grid, known / of_base))
 
 
 def _published(view: View, grid: Grid, point: Point) -> float | None:

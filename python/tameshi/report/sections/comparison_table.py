@@ -65,6 +65,7 @@ def table(view: View, text: Text) -> Table | None:
     looked_up = {
         quantity.phase: {row: _known(view, quantity, row[1]) for row in drawn}
         for quantity in quantities
+        if not view.quick  # Levels of other sizes are not compared.
     }
     known = {phase: published for phase, published in looked_up.items() if any(published.values())}
     for quantity in quantities:
@@ -142,14 +143,14 @@ def _value(point: Point, text: Text) -> Shown:
 
 def _known(view: View, quantity: Quantity, levels: Levels) -> list[float]:
     """Return the published values of a cell's quantity, in ascending order."""
-    published = [
+    published = {
         entry["published"] * UNITS.get(str(entry.get("unit")), 1.0)
         for entry in view.published
         if entry.get("published") is not None
         and (entry["metric"], entry.get("phase")) == (quantity.metric, quantity.phase)
         and not entry.get("derived")
         and dict(entry["cell"]).items() <= dict(levels).items()
-    ]
+    }
     return sorted(published)
 
 

@@ -18,6 +18,7 @@ from tameshi.report.sections import (
     model_error,
     plots,
     power,
+    published,
     served,
     slowest,
     sustainable_load,
@@ -88,7 +89,7 @@ SECTIONS = (
     ),
     Section("method", tables=lambda page: [validity.method(page.view, page.text)]),
     Section("steady", tables=lambda page: [validity.steady(page.view, page.text)]),
-    Section("published", tables=lambda page: [validity.published(page.view, page.text)]),
+    Section("published", tables=lambda page: [published.table(page.view, page.text)]),
     Section(
         "environment",
         tables=lambda page: validity.environments(page.inputs.environments, page.text),

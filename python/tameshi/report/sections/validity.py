@@ -1,14 +1,13 @@
-"""Validity of results: verdicts, published figures, environments, caveats."""
+"""Validity of results: verdicts, methods, environments, caveats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from tameshi.analysis.published import REPEATED, UNITS
 from tameshi.analysis.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
 from tameshi.core.units import format_value
+from tameshi.report.sections import published, served_reasons
 from tameshi.report.view.points import Point, View, freeze, kind_of, level_on, unique
 from tameshi.report.view.scales import SHOWN_CHANGE, SHOWN_SCALE
 from tameshi.report.view.tables import Column, Row, Table, cell_name, level_name
@@ -23,30 +22,34 @@ FAST_CHANGE = 2
 docs/validation/database-modes.md."""
 EXTREME = "latency.max"
 """Measure without an interval, however many runs there are."""
-MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
 def verdicts(view: View, text: Text) -> Table:
-    """Return cells grouped by world, phase and verdict, worst first; valid phases share a row."""
-    groups: dict[tuple[str, str, str, tuple[str, ...]], list[dict[str, Any]]] = {}
+    """Return cells grouped by world, phase and verdict, worst first; valid phases share a row.
+
+    So do phases whose only reasons are those of served drives, which concern whole runs.
+    """
+    groups: dict[tuple[str, str, str, tuple[str, ...], bool], list[dict[str, Any]]] = {}
     for cell in view.cells:
         verdict = cell.get("verdict") or {"level": "valid", "reasons": []}
-        level, reasons = verdict["level"], tuple(map(text.reason, verdict.get("reasons", [])))
-        phase = "" if level == "valid" and not reasons else cell["phase"]
-        groups.setdefault((level, cell["world"], phase, reasons), []).append(cell)
+        level, (own, of_drives) = verdict["level"], served_reasons.split(cell)
+        reasons = tuple(map(text.reason, own))
+        alone = not reasons and (level == "valid" or bool(of_drives))
+        key = (level, cell["world"], "" if alone else cell["phase"], reasons, bool(of_drives))
+        groups.setdefault(key, []).append(cell)
     rank = {level: i for i, level in enumerate(_WORST_FIRST)}
     rows = []
     for key in sorted(groups, key=lambda k: rank.get(k[0], 0)):
-        level, world, phase, reasons = key
+        level, world, phase, reasons, _ = key
         runs = " / ".join(
             str(sum(cell.get("runs", {}).get(state, 0) for cell in groups[key]))
             for state in ("complete", "partial", "failed")
         )
         phases = (text.name(p) for p in unique(cell["phase"] for cell in groups[key]))
         which = _which_cells(view, text, world, phase, groups[key])
-        joined = text("list.separator").join(reasons) or text("cell.none")
-        cells = (text.world(world), text("list.short").join(phases), which, runs, joined)
-        rows.append(Row(text.verdict(level), tuple(Shown(c) for c in cells), mark=level))
+        cells = (text.world(world), text("list.short").join(phases), which, runs)
+        why = served_reasons.shown(view, reasons, groups[key], text)
+        rows.append(Row(text.verdict(level), (*map(Shown, cells), why), mark=level))
     keys = ("verdict", "world", "phase", "cells", "runs", "reasons")
     columns = tuple(Column(text(f"column.{key}")) for key in keys)
     return Table("verdicts", text("table.verdicts"), columns, tuple(rows))
@@ -83,94 +86,6 @@ def unserved(view: View, text: Text) -> Table | None:
     columns = tuple(Column(text(f"column.{key}")) for key in keys)
     caption, note = text("table.unserved"), text("note.unserved")
     return Table("unserved", caption, columns, tuple(rows), note, numeric=True) if rows else None
-
-
-COMPARED = {"%": "share", "ratio": "ratio", "x": "ratio"}
-"""Formats of figures that compare values."""
-
-
-def published(view: View, text: Text) -> Table | None:
-    """Return published figures next to ours, or None without any.
-
-    A quick study's figures have no ratio and are marked, because their conditions differ.
-    """
-    if not view.published:
-        return None
-    rows = []
-    for entry in view.published:
-        metric = str(entry["metric"])
-        measure = metric.partition(".")[2] or metric
-        factor = UNITS.get(str(entry.get("unit")), 1.0)
-        known, ours, low, high = (
-            None if (value := entry.get(key)) is None else value * factor
-            for key in ("published", "predicted", "low", "high")
-        )
-        where = entry.get("cell") or {}
-        levels = (
-            [level_name(text, *pair) for pair in freeze(dict(where))]
-            if isinstance(where, Mapping)
-            else [str(where)]
-        )
-        window = [text.name(str(entry["window"]))] if entry.get("window") else []
-        place = text("list.short").join([*window, *levels])
-        operation = metric.partition(".")[0]
-        moved = f"{text.name(operation)} " if operation in MOVING else ""
-        kind = COMPARED.get(str(entry.get("unit")), kind_of(measure))
-        unknown = Shown(text("cell.unknown"))
-        cells = (
-            Shown(place or text("cell.none")),
-            Shown(_of_cells(text, entry.get("derived"), f"{moved}{text.measure(measure)}")),
-            Shown(format_value(kind, known)) if known is not None else unknown,
-            replace(text.shown(kind, ours, low, high, 0), note="") if ours is not None else unknown,
-            _compared(view, entry, text) or unknown,
-        )
-        rows.append(Row(str(entry["id"]), cells))
-    keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
-    columns = tuple(Column(text(f"column.{key}")) for key in keys)
-    if view.quick:
-        caption, note = text("table.published.quick"), text("note.published.quick")
-        plain = tuple(replace(row, cells=row.cells[:-1]) for row in rows)
-        return Table("published", caption, columns[:-1], plain, note)
-    bounded = any(cell.interval for row in rows for cell in row.cells)
-    note = text("note.published") if bounded else ""
-    return Table("published", text("table.published"), columns, tuple(rows), note)
-
-
-def unmatched(view: View, text: Text) -> list[str]:
-    """Return published figures without a match, with reasons."""
-    lines = []
-    for what in ("list", "value"):
-        figures = [
-            text("published.of", figure=entry["id"], metric=entry["metric"])
-            for entry in view.published
-            if what in entry.get("missing", ())
-        ]
-        if figures:
-            listed = text("list.separator").join(figures)
-            lines.append(text(f"caveat.published.{what}", figures=listed))
-    return lines
-
-
-def _compared(view: View, entry: Mapping[str, Any], text: Text) -> Shown | None:
-    """Return ours ÷ published; inside a published range only that."""
-    ours, known = entry.get("predicted"), entry.get("published")
-    if ours is None or not known:
-        return None
-    same = ("cell", "phase", "metric", "window", "derived", "unit")
-    alike = [
-        each["published"]
-        for each in view.published
-        if each.get("published") and all(each.get(key) == entry.get(key) for key in same)
-    ]
-    low, high = min(alike), max(alike)
-    if high > REPEATED * low and low <= ours <= high:
-        return Shown(text("cell.within"))
-    return Shown(format_value("ratio", ours / known))
-
-
-def _of_cells(text: Text, derived: object, metric: str) -> str:
-    """Return a published figure's metric, with its derivation from several cells."""
-    return text(f"published.{derived}", metric=metric) if derived else metric
 
 
 def method(view: View, text: Text) -> Table | None:
@@ -296,7 +211,7 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
         )
     if view.unchecked:
         lines.append(text("caveat.unchecked", count=view.unchecked))
-    lines += unmatched(view, text)
+    lines += published.unmatched(view, text)
     for world in view.worlds:
         if world in MODELLED:
             model = by_world.get(world, {}).get("model") or text("model.unnamed")

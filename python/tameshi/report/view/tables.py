@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.analysis.stats.served import CODES as SERVED_CODES
+from tameshi.core import reasons as of_reasons
+from tameshi.core.reasons import Reason
 from tameshi.core.units import format_value
 from tameshi.report.view.points import Point, freeze, kind_of, number
 from tameshi.report.words.text import CROSS, Shown, Text, modelled
 
 _MARKS = "†‡§¶"
+SERVED = "served"
+"""Common kind of the reasons of served drives."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,8 @@ def shown(text: Text, point: Point) -> Shown:
     """Return a point's value as tables and sentences print it."""
     kind = kind_of(point.measure)
     value_shown = text.shown(kind, point.value, point.low, point.high, point.runs)
-    fault = "" if point.sound else text("list.short").join(text.reasons(point.faults))
-    value_shown = replace(value_shown, fault=fault, crossed=not point.sound)
+    faults = () if point.sound else point.faults
+    value_shown = replace(value_shown, faults=faults, crossed=not point.sound)
     return modelled(value_shown, kind, point.value, point.band, beyond=point.outside_model)
 
 
@@ -106,10 +111,29 @@ def estimates_table(
     marked, note = with_marks(rows)
     if note in (text("note.one_run"), text("note.no_interval")):
         note = ""  # No value has an interval, as the caveats say.
-    faults = dict.fromkeys(cell.fault for row in rows for cell in row.cells if cell.fault)
-    notes = [note, *(text("note.crossed", sign=CROSS, reasons=fault) for fault in faults)]
-    joined = " ".join(filter(None, notes))
+    joined = " ".join(filter(None, [note, *_faults(rows, text)]))
     return Table(table_id, caption, tuple(columns), marked, joined, numeric=True)
+
+
+def _faults(rows: Sequence[Row], text: Text) -> Iterator[str]:
+    """Yield the reasons of invalid values: a sentence for those with the same kinds of reasons."""
+    by_kinds: dict[tuple[str, ...], list[Reason]] = {}
+    for cell in (cell for row in rows for cell in row.cells if cell.faults):
+        by_kinds.setdefault(kinds_of(cell.faults), []).extend(cell.faults)
+    for faults in by_kinds.values():
+        joined = text("list.short").join(text.reasons(faults))
+        yield text("note.crossed", sign=CROSS, reasons=joined)
+
+
+def kinds_of(reasons: Sequence[Reason]) -> tuple[str, ...]:
+    """Return the kinds of a cell's reasons.
+
+    Those of served drives are of one kind: there are too many combinations of them.
+    """
+    kinds = (
+        SERVED if each["code"] in SERVED_CODES else of_reasons.kind_of(each) for each in reasons
+    )
+    return tuple(dict.fromkeys(kinds))
 
 
 def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:

@@ -40,6 +40,10 @@ REASONS = {
         "the processors nearly were the limit, along with the disk: {subject}",
         "ディスクに加えてプロセッサもほぼ律速：{subject}",
     ),
+    "machine_full": (
+        "no processor of this machine was idle, which limits the server: {subject}",
+        "このマシンにアイドルのプロセッサがなく、サーバーを制約：{subject}",
+    ),
     "own_latency": (
         "latencies include the load generator's own scheduling delay: {subject}",
         "レイテンシに負荷生成器自身のスケジューリング遅延を含む：{subject}",
@@ -159,6 +163,10 @@ REASONS = {
     "pool_raised": (
         "the buffer pool is 5 MiB, the server's minimum, not {asked}",
         "バッファプールは指定の{asked}ではなく最小の5 MiB",
+    ),
+    "server_pool_raised": (
+        "the buffer pool is {least_bytes}, the minimum of {subject}, not {asked}",
+        "バッファプールは指定の{asked}ではなく、{subject}の最小の{least_bytes}",
     ),
     "log_raised": (
         "the redo log is 1 MiB, the server's minimum, not {asked}",
@@ -465,6 +473,10 @@ CAUSES = {
         "他のプログラムがプロセッサを占有",
     ),
     "close": ("where the processors were nearly full", "プロセッサがほぼ飽和"),
+    "machine_full": (
+        "where no processor of this machine was idle",
+        "このマシンにアイドルのプロセッサなし",
+    ),
     "own_latency": (
         "where latencies include the load generator's own delay",
         "レイテンシに負荷生成器の遅延を含む",
@@ -493,6 +505,23 @@ CAUSES = {
     "absent": ("which some runs lack", "一部の実行に現れない"),
     "unwritten": ("whose reads hit never-written flash", "未書き込みのフラッシュを読み出し"),
     "behind": ("where the replica fell behind", "複製の遅れが増大"),
+    "served_late": ("whose drives answered late", "ドライブの応答が遅延"),
+    "served_short": (
+        "whose drives complete some requests sooner than the path",
+        "ドライブの一部の要求がカーネル経路より短い",
+    ),
+    "served_path": (
+        "whose requests were held up in the kernel",
+        "要求がカーネル内で滞留",
+    ),
+    "served_unpaced": (
+        "whose drives ran without real-time priority or on sleeping processors",
+        "ドライブがリアルタイム優先度なし、またはスリープするプロセッサ上で動作",
+    ),
+    "served_moved": (
+        "whose drives answered too late for the model's rates",
+        "ドライブの遅延によりレートがモデルと異なる",
+    ),
     "worn_out": ("where cells are worn out", "セルの摩耗が限度を超過"),
 }
 """Reasons of doubtful cells by code, as clauses after the cells: English and Japanese."""

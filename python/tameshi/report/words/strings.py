@@ -794,6 +794,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.same_at": ("the same within 5 % at {axis} {levels}", "{axis} {levels}では5 %以内で同じ"),
     "table.best_of": ("{caption}; best of {axes}", "{caption}、{axes}のうち最良"),
     "table.published_cell": ("published {value}, ours {ratio}", "公表値 {value}、本結果は{ratio}"),
+    "table.published_ratio": ("published {ratio}", "公表値 {ratio}"),
     "answer.none": ("No cell has a result yet.", "まだ結果がありません。"),
     "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
     "aside.model": ("model {interval}", "モデル{interval}"),
@@ -959,15 +960,19 @@ TEXT: dict[str, tuple[str, str]] = {
         "他の軸によって{metric}が変わる最小の水準",
     ),
     "table.published.quick": (
-        "Published figures and ours, of a study reduced by --quick: not comparable",
-        "公表値と、--quickで縮小したスタディの値：比較不可",
+        "Published figures and ours, of a study reduced by --quick: levels are not comparable",
+        "公表値と、--quickで縮小したスタディの値：水準は比較不可",
     ),
     "note.published.quick": (
-        "The quick part of the study uses other times, drives or drive states than the "
-        "published figures. Our figures neither confirm nor predict them. Run the whole study "
-        "for that.",
-        "スタディのquick部分は、時間、ドライブ、またはその状態が公表値の条件と異なる。今回の値"
-        "は公表値の確認にも予測にもならない。そのためにはスタディ全体を実行する。",
+        "The quick part of the study uses other sizes, times or drive states than the published "
+        "figures: only ratios can be compared, here to the first figure of the same kind. Run the "
+        "whole study to compare levels.",
+        "スタディのquick部分は、サイズ、時間、またはドライブの状態が公表値の条件と異なるため、比だけを"
+        "比較できる（同種の最初の値に対する比）。水準の比較にはスタディ全体を実行する。",
+    ),
+    "note.published.emulated": (
+        "Emulated figures are of a real server on this machine's processors.",
+        "エミュレーションの値は、このマシンのプロセッサ上の実サーバーによる。",
     ),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
@@ -1033,6 +1038,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.published": ("Published", "公表値"),
     "column.ours": ("Ours", "今回の値"),
     "column.ours_to_published": ("Ours ÷ published", "今回 ÷ 公表"),
+    "column.published_to_first": ("Published ÷ first", "公表 ÷ 最初"),
+    "column.ours_to_first": ("Ours ÷ first", "今回 ÷ 最初"),
     "column.key": ("Key", "項目"),
     "column.value": ("Value", "値"),
     "cell.below": ("{measure} < {limit}", "{measure} < {limit}"),
@@ -1048,6 +1055,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "cell.part": ("{part} of {whole}", "{whole}のうち{part}"),
     "cell.within": ("within it", "範囲内"),
     "cell.unknown": ("not known", "不明"),
+    "cell.reason": ("{reason} ({count} cells)", "{reason}（{count}セル）"),
     "cell.all": ("all {count}", "全{count}件"),
     "cell.some": ("{count} of {total}", "{total}件中{count}件"),
     "row.limit": (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tameshi.core.reasons import Reason, key_of
+from tameshi.core.reasons import Reason, Span, key_of, spanned
 from tameshi.core.units import format_interval, format_tick, format_value
 from tameshi.report.words.reason_words import CAUSES, METHODS, REASONS
 from tameshi.report.words.strings import LANGUAGES, TEXT
@@ -30,12 +30,20 @@ class Phrase:
 
 
 @dataclass(frozen=True)
+class Fold:
+    """Line of a cell with details that a page folds."""
+
+    line: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Shown:
     """Value ready to print: number with unit, and its interval or the reason for its absence.
 
     `mark` replaces the note, which then stands below the table. `model` is the model error;
-    `beyond`: the value lies outside the validated range. `crossed`: its cell is invalid; `fault`
-    gives the reasons.
+    `beyond`: the value lies outside the validated range. `crossed`: its cell is invalid; `faults`
+    gives the reasons. `folds`: the same words as the value, line by line with details.
     """
 
     value: str
@@ -46,7 +54,8 @@ class Shown:
     model: str = ""
     beyond: bool = False
     crossed: bool = False
-    fault: str = ""
+    faults: tuple[Reason, ...] = field(default=(), hash=False)
+    folds: tuple[Fold, ...] = ()
 
     @property
     def bounds(self) -> str:
@@ -110,10 +119,10 @@ class Text:
         return words[self._column] if words else self.reason(cause)
 
     def reasons(self, causes: Iterable[Reason]) -> list[str]:
-        """Return reasons in words; one with several subjects appears once."""
+        """Return reasons in words; one with several subjects or amounts appears once."""
         subjects: dict[str, list[str]] = {}
         first: dict[str, Reason] = {}
-        for each in causes:
+        for each in spanned(causes):
             alike = key_of({**each, "subject": ""})
             subjects.setdefault(alike, []).append(each["subject"])
             first.setdefault(alike, each)
@@ -127,6 +136,9 @@ class Text:
         """Return a reason's value, formatted by its key: amount, time, share, names."""
         if isinstance(value, list):
             return self("list.short").join(self.name(str(each)) for each in value)
+        if isinstance(value, Span):
+            ends = (self._value(key, end) for end in value)
+            return self("cell.between", **dict(zip(("low", "high"), ends, strict=True)))
         if key.endswith("_bytes"):
             return format_value("bytes", value)
         if key.endswith("_capacity"):
