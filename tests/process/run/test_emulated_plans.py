@@ -130,3 +130,23 @@ def test_run_without_root_is_refused_with_remedy(
 def test_plan_names_no_flush_that_the_kernel_leaves_out(tmp_path: Path) -> None:
     disk = study(tmp_path, 'device = "sas-15k-146gb"')
     assert "cannot be lower" not in tameshi("plan", disk, "--world", "emulated").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        ("plan", ("--world=emulated", "--server=mysql=mariadb"), "for --slow-like only"),
+        ("plan", ("--slow-like=free",), "slow motion applies to emulated runs only"),
+        ("run", ("--slow-like=free",), "slow motion applies to emulated runs only"),
+        ("run", ("--world=emulated", "--slow-like=free"), "the study has no database server"),
+        ("run", ("--world=emulated", "--slow-like=x", "--slow=2"), "the factor that --slow sets"),
+    ],
+)
+def test_slow_motion_as_of_a_host_is_refused_with_reason(
+    tmp_path: Path, command: str, options: tuple[str, ...], message: str
+) -> None:
+    path = study(tmp_path, 'device = "sas-15k-146gb"')
+    out = ("--out", tmp_path / "out") if command == "run" else ()
+    done = tameshi(command, path, *options, *out)
+    assert done.returncode == 2 and message in " ".join(done.stderr.split())
+    assert not (tmp_path / "out").exists()
