@@ -8,7 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bench.beside_servers import FITTED, Kept, Measured, Step, fitted_clock, rows_of, steps
+from bench.beside_servers import (
+    FITTED,
+    Kept,
+    Measured,
+    Step,
+    fitted_clock,
+    rows_of,
+    steps,
+    unsound,
+)
 from validation import beside_servers as evidence
 from validation.beside_servers import (
     LEAST_COUNT,
@@ -145,10 +154,9 @@ def test_page_names_what_is_measured_and_what_is_left_out() -> None:
 
 
 def test_page_equals_its_table() -> None:
-    rows = evidence.read()
+    made = page(evidence.read(), len(all_cells()))
     stale = "stale: python -m bench.beside_servers --simulated --write"
-    made = page(rows, len(all_cells()))
-    assert not rows or evidence.PAGE.read_text(encoding="utf-8") == made, stale
+    assert evidence.PAGE.read_text(encoding="utf-8") == made, stale
 
 
 def test_matrix_has_112_cells_and_the_hosts_first() -> None:
@@ -245,3 +253,20 @@ def test_rows_hold_both_worlds_and_the_fitted_cell() -> None:
     fitted, level = rows_of(known, ours)
     assert (fitted.fitted, level.fitted) == (FITTED, "")
     assert (level.reference, level.again, level.ours) == (5.0, 6.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("level", "code", "share", "found"),
+    [
+        ("invalid", "not_warm", 0.0, ["not_warm"]),
+        ("warning", "served_path", 0.2, []),
+        ("warning", "served_path", 0.7, ["served_path 70%"]),
+        ("warning", "served_short", 0.1, ["served_short"]),
+        ("warning", "served_late", 0.1, []),
+    ],
+)
+def test_cell_with_a_longer_path_is_unsound(
+    level: str, code: str, share: float, found: list[str]
+) -> None:
+    why = {"code": code, "subject": "disk", "values": {"share": share}}
+    assert unsound({"level": level, "reasons": [why]}) == found
