@@ -16,10 +16,9 @@ from tameshi.commands.study_options import (
     SlowOption,
     StudyArgument,
     WorldOption,
-    check_slow,
 )
 from tameshi.core.spec_types import PhaseSpec, Plan, World
-from tameshi.study.bindings import slow_of
+from tameshi.study.bindings import check_slow, slow_of
 from tameshi.study.file import plan, read_study, refusals
 
 REFUSED = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +44,26 @@ def slow_of(text: str) -> float | None:
         accepted = [f"a factor from 1 to {MOST_SLOW}", AUTO]
         raise BadInput("unknown slow motion", where="--slow", found=text, accepted=accepted)
     return int(factor) if factor.is_integer() else factor
+
+
+def check_worlds(worlds: Collection[str], bound: Bindings) -> None:
+    """Refuse contradictory options before anything is examined."""
+    measured_only = {"--on": bound.storage, "--destroy": bound.destroy, "--event": bound.event}
+    for option, given in measured_only.items():
+        if given and "measured" not in worlds:
+            message = "this option applies to measured runs only"
+            raise BadInput(message, where=option, hint="Add --world measured.")
+    check_slow(bound.slow, worlds)
+    if bound.backend != "auto" and not {"measured", "emulated"} & {*worlds}:
+        message = "this option applies to measured and emulated runs only"
+        raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")
+
+
+def check_slow(slow: float | None, worlds: Collection[str]) -> None:
+    """Raise `BadInput` for slow motion without an emulated world."""
+    if slow != 1 and "emulated" not in worlds:
+        message = "slow motion applies to emulated runs only"
+        raise BadInput(message, where="--slow", hint="Add --world emulated.")
 
 
 def read_bindings(
