@@ -59,8 +59,9 @@ PACKAGES = {
     "ask": {"workflow"},
     "calibrate": {"workflow", "fio"},
     "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts", "serve"},
+    "library": {"compare", "devices", "workflow"},
     "__main__": {"commands"},
-    "__init__": set(),
+    "__init__": {"library"},
 }
 COMPILED = {"_tameshi"}
 
