@@ -1,4 +1,4 @@
-"""Examples of docs/python.md, run as they are written."""
+"""Examples of docs/python.md and the README, run as they are written."""
 
 import doctest
 from pathlib import Path
@@ -7,10 +7,10 @@ import pytest
 
 
 @pytest.mark.slow("runs simulated studies, each run in a process of its own")
+@pytest.mark.parametrize(("page", "examples"), [("docs/python.md", 13), ("README.md", 3)])
 def test_examples_of_the_page_hold(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, examples: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    page = str(root / "docs" / "python.md")
-    failed, tried = doctest.testfile(page, module_relative=False, encoding="utf-8")
-    assert failed == 0 and tried > 10
+    done = doctest.testfile(str(root / page), module_relative=False, encoding="utf-8")
+    assert (done.failed, done.attempted) == (0, examples)
