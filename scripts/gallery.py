@@ -3,8 +3,9 @@
     python scripts/gallery.py [STUDY …] [--results FOLDER] [--render] [--list]
 
 Runs each named study (all by default) in the simulated world, takes the first line of its answer
-and a picture of its first plot by headless Chromium, and writes the page from docs/gallery.json.
-`--render` reads results that are there already and keeps their times; `--list` writes the page.
+and a picture of its first plot by headless Chromium, and writes the page from the package's
+gallery.json, which `tameshi studies` shows too. `--render` reads results that are there already and
+keeps their times; `--list` writes the page.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tameshi.core.data import STUDIES
+from tameshi.core.data import GALLERY, STUDIES
 from tameshi.report.study import terminal_summary
 from tameshi.report.view.inputs import ReportInputs
+from tameshi.study.file import plan, read_study
+from tameshi.study.ready import duration
 
 ROOT = Path(__file__).resolve().parents[1]
-KEPT, PAGE = ROOT / "docs" / "gallery.json", ROOT / "docs" / "gallery.md"
+PAGE = ROOT / "docs" / "gallery.md"
 IMAGES = ROOT / "docs" / "images" / "gallery"
 WIDTH, HEIGHT = 900, 1200
 MEASURED_ONLY = {"document"}
@@ -37,8 +40,8 @@ HEAD = """# Gallery of ready studies
 <!-- made by `python scripts/gallery.py` -->
 
 Each study runs by its name: `tameshi run NAME`. Answers are of the simulated world. Times are
-processor time, report included; runs of a study use all processors. Copy a study from
-`python/tameshi/data/studies/` to change it.
+processor time, report included; runs of a study use all processors. `tameshi studies` lists them on
+the terminal; `tameshi init MINE --like NAME` copies one to change it.
 """
 
 
@@ -57,7 +60,14 @@ def run(study: str, results: Path, seconds: float | None) -> dict[str, Any]:
     found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     answer = terminal_summary(ReportInputs(found))[0]
     picture(folder / "report.html", IMAGES / f"{study}.png")
-    return {"seconds": round(taken_s), "answer": answer}
+    quick = {"quick": True} if study in QUICK else {}
+    return {"seconds": round(taken_s), **quick, "answer": answer}
+
+
+def planned(study: str) -> dict[str, Any]:
+    """Return the upper bound on the time of a study that only real servers can run."""
+    time_ns = plan(read_study(Path(study)), "measured", quick=False).time_ns_at_most
+    return {"planned_s": round((time_ns or 0) / 1e9), "world": "measured"}
 
 
 def processor_time_s() -> float:
@@ -95,20 +105,16 @@ def page(kept: dict[str, Any]) -> str:
         study = tomllib.loads(path.read_text(encoding="utf-8"))
         known = kept.get(path.stem)
         parts.append(f"## {path.stem}\n\n*{study['question']}*\n")
-        if path.stem in MEASURED_ONLY:
-            parts.append("Measured only: no model serves this program.\n")
         if known is None:
             continue
-        quick = " (with `--quick`)" if path.stem in QUICK else ""
+        if "planned_s" in known:
+            parts.append("Measured only: no model serves this program.\n")
+            continue
+        quick = " (with `--quick`)" if known.get("quick") else ""
         parts.append(f"{known['answer']}\n\nTakes {duration(known['seconds'])}{quick}.\n")
         if (IMAGES / f"{path.stem}.png").exists():
             parts.append(f"![First plot of {path.stem}](images/gallery/{path.stem}.png)\n")
     return "\n".join(parts)
-
-
-def duration(seconds: int) -> str:
-    """Seconds in words."""
-    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
 def main() -> None:
@@ -119,13 +125,14 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="make no run again")
     parser.add_argument("--list", action="store_true", help="write the page only")
     asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    kept = json.loads(GALLERY.read_text(encoding="utf-8")) if GALLERY.exists() else {}
+    kept |= {study: planned(study) for study in MEASURED_ONLY}
     every = sorted({path.stem for path in STUDIES.glob("*.toml")} - MEASURED_ONLY)
     for study in () if asked.list else asked.studies or every:
         seconds = kept[study]["seconds"] if asked.render else None
         kept[study] = run(study, asked.results, seconds)
         print(f"{study}: {kept[study]['seconds']} s", flush=True)
-        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        GALLERY.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PAGE.write_text(page(kept), encoding="utf-8")
 
 

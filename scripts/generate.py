@@ -10,14 +10,13 @@ TYPES, from the compiled core that Python imports. `make gen` runs it;
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from tameshi.core import compiled
+from tameshi.study.reference import FORMS, kind, named, one_line, read_schema, shown
 
 CODEGEN = [
     *("--input-file-type", "jsonschema"),
@@ -39,22 +38,8 @@ CODEGEN = [
     "--use-title-as-name",
     "--disable-warnings",
 ]
-PAGES = {
-    "study": (
-        "Study files",
-        "Every key of a study file. An axis level, and `quick`, may set any of them.",
-    ),
-    "device_profile": ("Device profiles", "Every key of a profile in `profiles/devices/`."),
-    "array_profile": (
-        "Array profiles",
-        "Every key of a profile in `profiles/arrays/`: a study's stack, values with sources.",
-    ),
-    "engine_profile": ("Engine profiles", "Every key of a profile in `profiles/engines/`."),
-    "host_profile": ("Host profiles", "Every key of a profile in `profiles/hosts/`."),
-}
 
-
-SCHEMAS = (*PAGES, "run_spec", "plan")
+SCHEMAS = (*FORMS, "run_spec", "plan")
 
 
 def main(types: Path, folder: Path) -> None:
@@ -67,63 +52,8 @@ def main(types: Path, folder: Path) -> None:
     codegen = [sys.executable, "-m", "datamodel_code_generator"]
     plan = folder / "plan.schema.json"
     subprocess.run([*codegen, "--input", plan, "--output", types, *CODEGEN], check=True)
-    for form, (title, lead) in PAGES.items():
-        (folder / f"{form}.md").write_text(page(title, lead, named(compiled.schema(form))), "utf-8")
-
-
-def named(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with names instead of numbers for variants and types of sourced values."""
-    definitions = schema.get("$defs", {})
-    renamed = {
-        name: "Sourced" + value_name(table["properties"]["value"])
-        for name, table in definitions.items()
-        if re.fullmatch(r"Sourced\d*", name)
-    }
-    schema = with_references(
-        schema, {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
-    )
-    found = schema.get("$defs", {})
-    schema["$defs"] = dict(
-        sorted((renamed.get(name, name), table) for name, table in found.items())
-    )
-    for name, table in schema["$defs"].items():
-        title_variants(name, table, schema["$defs"].keys())
-    return schema
-
-
-def value_name(value: dict[str, Any]) -> str:
-    """The type of a sourced value in one word."""
-    if "$ref" in value:
-        return str(value["$ref"]).rsplit("/", 1)[1]
-    if value.get("type") == "array":
-        return value_name(value["items"]) + "s"
-    return pascal(str(value.get("format") or value.get("type") or "value"))
-
-
-def pascal(word: str) -> str:
-    """The word in the style of a type's name."""
-    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[_-]", word))
-
-
-def title_variants(name: str, table: dict[str, Any], names: Collection[str]) -> None:
-    """Title each variant of an externally tagged enum: its type, then its tag."""
-    for variant in table.get("oneOf", table.get("anyOf", [])):
-        properties = variant.get("properties", {})
-        if len(properties) == 1 and variant.get("required") == list(properties):
-            (tag,) = properties
-            variant.setdefault("title", name + pascal(tag))
-            if "$ref" not in properties[tag] and pascal(tag) in names:
-                properties[tag].setdefault("title", pascal(tag) + name)
-
-
-def with_references(value: Any, names: dict[str, str]) -> Any:
-    """The schema with other names of its definitions."""
-    if isinstance(value, dict):
-        return {
-            key: names.get(of, of) if key == "$ref" else with_references(of, names)
-            for key, of in value.items()
-        }
-    return [with_references(item, names) for item in value] if isinstance(value, list) else value
+    for form, (title, lead) in FORMS.items():
+        (folder / f"{form}.md").write_text(page(title, lead, read_schema(form)), "utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -155,7 +85,7 @@ def page(title: str, lead: str, schema: dict[str, Any]) -> str:
 
 def section(name: str, table: dict[str, Any]) -> list[str]:
     """Return the heading, text and keys (or choices) of one type."""
-    lines = [f"## {name}", "", one_line(table.get("description", "")), ""]
+    lines = [f"## {name}", "", in_cell(table.get("description", "")), ""]
     if "pattern" in table:
         return lines
     if properties := table.get("properties"):
@@ -163,60 +93,19 @@ def section(name: str, table: dict[str, Any]) -> list[str]:
         lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
         lines += [row(key, value, key in required) for key, value in properties.items()]
     for choice in table.get("oneOf", []):
-        lines.append(f"- {kind(choice)}: {one_line(choice.get('description', ''))}")
+        lines.append(f"- {kind(choice)}: {in_cell(choice.get('description', ''))}")
     return [*lines, ""]
 
 
 def row(key: str, value: dict[str, Any], required: bool) -> str:
     """Return one key of a table."""
     default = "(required)" if required else shown(value.get("default"))
-    return f"| `{key}` | {kind(value)} | {default} | {one_line(value.get('description', ''))} |"
+    return f"| `{key}` | {kind(value)} | {default} | {in_cell(value.get('description', ''))} |"
 
 
-def kind(value: dict[str, Any] | bool) -> str:
-    """Return the type of a value in words, with a link to its section, if any."""
-    if not isinstance(value, dict):
-        return "any"
-    if "$ref" in value:
-        name = value["$ref"].rsplit("/", 1)[1]
-        return f"[{name}](#{name.lower()})"
-    if "const" in value:
-        return f"`{json.dumps(value['const'])}`"
-    for union in ("anyOf", "oneOf", "allOf"):
-        if union in value:
-            return " or ".join(
-                dict.fromkeys(kind(v) for v in value[union] if v != {"type": "null"})
-            )
-    if "enum" in value:
-        return " or ".join(f"`{json.dumps(choice)}`" for choice in value["enum"])
-    types = value.get("type", "any")
-    words = [word for word in ([types] if isinstance(types, str) else types) if word != "null"]
-    if words == ["array"]:
-        return f"list of {kind(value.get('items', {}))}"
-    if words == ["object"]:
-        return object_kind(value)
-    return " or ".join(words)
-
-
-def object_kind(value: dict[str, Any]) -> str:
-    """Return a table of named things, or a variant such as `{ zipf = … }`."""
-    if properties := value.get("properties"):
-        inner = "; ".join(f"`{key}` = {kind(v)}" for key, v in properties.items())
-        return "{ " + inner + " }"
-    extra = value.get("additionalProperties")
-    return f"table of {kind(extra)} by name" if isinstance(extra, dict) and extra else "table"
-
-
-def shown(default: Any) -> str:
-    """Return a default as written in a file."""
-    if default is None or default in ({}, []):
-        return ""
-    return f"`{json.dumps(default)}`" if not isinstance(default, dict) else ""
-
-
-def one_line(text: str) -> str:
-    """Return the text without line breaks and table marks."""
-    return " ".join(text.split()).replace("|", "\\|")
+def in_cell(text: str) -> str:
+    """Return the text in one line without marks of tables."""
+    return one_line(text).replace("|", "\\|")
 
 
 if __name__ == "__main__":

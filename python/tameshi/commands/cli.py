@@ -13,6 +13,8 @@ from rich.markup import escape
 from tameshi.commands.consoles import accept_every_sign, outlive_readers
 
 COMMANDS = {
+    "studies": "List ready studies with their questions and running times.",
+    "init": "Write a new study file with comments, after a ready study.",
     "plan": "Show the matrix of a study, its run time and the bytes that it writes.",
     "run": "Run or resume a study, and write its results and report.",
     "report": "Rebuild results.json and the report from the runs of a study folder.",
@@ -20,6 +22,7 @@ COMMANDS = {
     "ask": "Find the cheapest storage and buffer pool that meet a target, by simulation.",
     "fio": "Run fio job files and --key=value options, with output in fio's formats.",
     "calibrate": "Fit a device profile to a drive, a file or results, and report its error.",
+    "explain": "Explain a metric, or a key of study and profile files.",
     "devices": "List profiles of drives, arrays, hosts and links, or show one with its sources.",
     "serve": "Serve a simulated drive as a real block device, and cut its power.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tameshi import devices
+from tameshi.commands.completion import complete_profile
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_word
 
@@ -38,7 +39,11 @@ def list_command(lang: LangOption = "en") -> None:
 @app.command("show")
 def show_command(
     name: Annotated[
-        str, typer.Argument(help="Name of a profile, or the path of your own profile file.")
+        str,
+        typer.Argument(
+            help="Name of a profile, or the path of your own profile file.",
+            autocompletion=complete_profile,
+        ),
     ],
     form: Annotated[
         str, typer.Option("--format", help="Output format: terminal, html or json.")

@@ -20,11 +20,10 @@ from tameshi.commands.study_options import (
     SlowOption,
     StudyArgument,
     WorldOption,
-    check_slow,
 )
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import PhaseSpec, Plan, World
-from tameshi.study.bindings import Bindings, read_bindings, slow_of
+from tameshi.study.bindings import Bindings, check_slow, read_bindings, slow_of
 from tameshi.study.file import StudyFile, plan, read_study, refusals
 
 REFUSED = 2

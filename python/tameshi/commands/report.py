@@ -15,10 +15,11 @@ from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import VerboseOption
 from tameshi.commands.summary import print_summary
-from tameshi.core.errors import GuardRefusal
+from tameshi.core.errors import BadInput, GuardRefusal, counted
 from tameshi.record import store
 from tameshi.report.layouts import FORMS, as_form
-from tameshi.report.study import markdown, render, terminal
+from tameshi.report.render.plot_data import FIRST
+from tameshi.report.study import markdown, plot_tables, render, terminal
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.workflow import study_folder
 
@@ -26,6 +27,8 @@ STANDARD_OUTPUT = "-"
 WRITTEN = ("html", "md", "json", "terminal")
 _SIGNS = {"html": b'<meta name="generator" content="Tameshi">', "json": b'"schema_version"'}
 """Beginnings of earlier reports; in other formats, the question or title of the same study."""
+
+_CSV = FIRST.encode()
 
 app = typer.Typer(add_completion=False)
 
@@ -53,18 +56,45 @@ def report_command(
             ),
         ),
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="DIR",
+            help=(
+                "Write the data of each plot to DIR as CSV, and nothing to the folder. (As PNG, "
+                "the report in a browser saves each plot.)"
+            ),
+        ),
+    ] = None,
     lang: LangOption = "en",
     verbose: VerboseOption = False,
 ) -> None:
     """Rebuild results.json and the report from the runs of a study folder."""
     check_language(lang)
     check_word("--format", form, [*WRITTEN, *FORMS])
-    if form == "html" and out is None:
+    if export is not None:
+        _export(folder, export, lang, others=form != "html" or out is not None)
+    elif form == "html" and out is None:
         _rebuild(folder, lang, verbose=verbose)
     elif form == "terminal" and out is None:
         OUT.print(terminal(_inputs(folder), lang))
     else:
         _deliver(_text(folder, form, lang), form, out or STANDARD_OUTPUT)
+
+
+def _export(folder: Path, place: Path, lang: str, *, others: bool) -> None:
+    """Write the data of each plot as CSV; replace only earlier files of this kind."""
+    if others:
+        message = "this writes the plots' data alone"
+        hint = "Give --format and --out in a command of their own."
+        raise BadInput(message, where="--export", hint=hint)
+    tables = plot_tables(_inputs(folder), lang)
+    with guard.translated(place):
+        place.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        guard.write_output(place / name, table.encode(), lambda held: held.startswith(_CSV))
+    OUT.print(f"Written: {counted(len(tables), 'CSV file')} to {place}", soft_wrap=True)
 
 
 def _rebuild(folder: Path, lang: str, *, verbose: bool) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,16 +26,14 @@ from tameshi.commands.study_options import (
     StudyArgument,
     VerboseOption,
     WorldOption,
-    check_slow,
 )
 from tameshi.commands.summary import print_summary
 from tameshi.core import compiled
-from tameshi.core.errors import BadInput
 from tameshi.core.exit_status import ExitStatus
 from tameshi.core.reasons import LEVELS
 from tameshi.core.spec_types import World
-from tameshi.study.bindings import Bindings, read_bindings, slow_of
-from tameshi.study.file import StudyFile, read_study
+from tameshi.study.bindings import check_worlds, read_bindings, slow_of
+from tameshi.study.file import read_study
 from tameshi.workflow.prepare import Prepared, prepare
 
 if TYPE_CHECKING:
@@ -139,7 +136,7 @@ def run_command(
     check_word("--fail-on", fail_on, FAILING)
     check_worlds(worlds, bound, slow_like)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
-    folder = out or default_out(study, quick=quick)
+    folder = out or study.results_folder(quick=quick)
     if fresh and folder.exists():
         guard.remove_folder(folder)
     if slow_like is not None:
@@ -163,12 +160,10 @@ def _conduct(
     """Run the prepared study and show its results."""
     # The libraries for running and reporting take seconds to load; refuse a bad study without them.
     from tameshi.workflow import study_folder
-    from tameshi.workflow.execute import conduct, remove_targets
+    from tameshi.workflow.execute import carry_out
 
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep)
-    if done.complete and not keep:
-        remove_targets(prepared.examined.values(), folder)
+    done = carry_out(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep)
     shown = study_folder.show(folder, lang, done.results)
     print_summary(shown, ERR if told.as_data else OUT, verbose=told.verbose)
     for kept in done.kept:
@@ -193,30 +188,3 @@ def _print_kept(kept: Kept) -> None:
     ]
     for line in lines:
         ERR.print(line, soft_wrap=True, markup=False, highlight=False)
-
-
-def default_out(study: StudyFile, *, quick: bool) -> Path:
-    """Return the default folder of a study's results; a quick run has one of its own."""
-    return Path("tameshi-results") / (f"{study.name}-quick" if quick else study.name)
-
-
-def check_worlds(worlds: Sequence[World], bound: Bindings, slow_like: str | None = None) -> None:
-    """Refuse contradictory options before anything is examined."""
-    real = {World.measured, World.emulated} & {*worlds}
-    if bound.storage and not real:
-        message = "this option applies to measured and emulated runs only"
-        raise BadInput(message, where="--on", hint="Add --world measured or emulated.")
-    measured_only = {"--destroy": bound.destroy, "--event": bound.event}
-    for option, given in measured_only.items():
-        if given and World.measured not in worlds:
-            message = "this option applies to measured runs only"
-            raise BadInput(message, where=option, hint="Add --world measured.")
-<<<<<<< HEAD
-    check_slow(bound.slow, worlds)
-    if bound.backend != "auto" and not real:
-=======
-    check_slow(bound.slow, worlds, slow_like)
-    if bound.backend != "auto" and not {World.measured, World.emulated} & {*worlds}:
->>>>>>> h2
-        message = "this option applies to measured and emulated runs only"
-        raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
+from tameshi.commands.completion import complete_served
+
 Target = Annotated[
     str,
     typer.Argument(
         help="Name or file of a drive's or an array's profile; a storage of a study, as "
-        "FILE[:NAME]; or ctl, for a message."
+        "FILE[:NAME]; or ctl, for a message.",
+        autocompletion=complete_served,
     ),
 ]
 Words = Annotated[

@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tameshi import devices
 from tameshi.core import compiled
@@ -112,12 +111,10 @@ def _study(named: str, state: State) -> tuple[StudyFile, str | None, str]:
                     found=str(value),
                 )
         return read_study(Path(path)), storage if colon else None, ""
-    array = devices.find_array(named)
-    profile: Any = array or devices.find(named, FOUND_IN)
-    kind = "array" if array else "device"
-    text = f"[storage.{PROBED}]\n{kind} = {json.dumps(profile.name)}\n{state.as_toml()}\n"
-    extra = {f"{kind}s": [profile.file], **(array.beside if array else {})}
-    return StudyFile(profile.name, Path(FOUND_IN), text, extra), PROBED, profile.description
+    found = devices.find_storage(named, FOUND_IN)
+    text = f"[storage.{PROBED}]\n{found.kind} = {json.dumps(found.name)}\n{state.as_toml()}\n"
+    study = StudyFile(found.name, Path(FOUND_IN), text, found.extra)
+    return study, PROBED, found.description
 
 
 def _holds_storages(path: str) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tameshi.core.errors import BadInput
+from tameshi.commands.completion import complete_study
 from tameshi.core.spec_types import World
 
-StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
+StudyArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="The study file, or the name of a ready study.", autocompletion=complete_study
+    ),
+]
 WorldOption = Annotated[
     list[World] | None,
     typer.Option("--world", help="World to run in (repeatable). [default: simulated]"),
@@ -52,17 +56,3 @@ VerboseOption = Annotated[
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),
 ]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Use the study's `quick` settings.")]
-
-
-def check_slow(slow: float | None, worlds: Sequence[World], like: str | None = None) -> None:
-    """Raise `BadInput` for slow motion without an emulated world, or by two options.
-
-    `like`: host profile of `--slow-like`.
-    """
-    where = "--slow" if like is None else "--slow-like"
-    if (slow != 1 or like is not None) and World.emulated not in worlds:
-        message = "slow motion applies to emulated runs only"
-        raise BadInput(message, where=where, hint="Add --world emulated.")
-    if slow != 1 and like is not None:
-        message = "it chooses the factor that --slow sets"
-        raise BadInput(message, where=where, accepted=["one of both options"])

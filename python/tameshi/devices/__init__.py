@@ -19,6 +19,7 @@ from tameshi.devices.values import (
     Array,
     Described,
     Plain,
+    Storage,
     Value,
     arrays,
     described,
@@ -26,6 +27,7 @@ from tameshi.devices.values import (
     find,
     find_array,
     find_plain,
+    find_storage,
     plain,
 )
 from tameshi.devices.words import LANGUAGES
@@ -38,6 +40,7 @@ __all__ = [
     "ByDepth",
     "Described",
     "Plain",
+    "Storage",
     "Value",
     "array_as_json",
     "arrays",
@@ -49,6 +52,7 @@ __all__ = [
     "find",
     "find_array",
     "find_plain",
+    "find_storage",
     "html",
     "listing",
     "listing_arrays",

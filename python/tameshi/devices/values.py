@@ -147,6 +147,29 @@ def find(name: str, where: str) -> Described:
     raise BadInput(message, where=where, found=name, accepted=near or every)
 
 
+@dataclass(frozen=True)
+class Storage:
+    """Profile of a drive or an array as a study names it: `device = NAME` or `array = NAME`.
+
+    `extra`: profiles by kind that a study treats as neighbouring files.
+    """
+
+    kind: str
+    name: str
+    description: str
+    extra: Mapping[str, Sequence[tuple[str, str, str]]]
+
+
+def find_storage(name: str, where: str) -> Storage:
+    """Find a drive or an array by name or path; raise `BadInput` for an unknown one."""
+    array = find_array(name)
+    if array:
+        extra = {"arrays": [array.file], **array.beside}
+        return Storage("array", array.name, array.description, extra)
+    drive = find(name, where)
+    return Storage("device", drive.name, drive.description, {"devices": [drive.file]})
+
+
 def _alike(known: str, name: str) -> bool:
     return any(len(part) > 1 and part in known for part in name.lower().split("-"))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text as RichText
@@ -15,9 +16,11 @@ from rich.text import Text as RichText
 from tameshi.analysis.left_out import NO_HOST
 from tameshi.analysis.stats.timeline import MISSED
 from tameshi.core.reasons import Reason, key_of
+from tameshi.report.render.colours import coloured
 from tameshi.report.render.draw import draw
-from tameshi.report.render.html import as_json, asset, script_hash, template
+from tameshi.report.render.html import asset, bundle, packed, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
+from tameshi.report.render.plot_data import file_name, plot_csv
 from tameshi.report.render.terminal import rich_table
 from tameshi.report.sections import asked, doubts, published, validity
 from tameshi.report.sections.registry import answers_of, filled
@@ -43,7 +46,7 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         validity.model_label(world, inputs.environments.get(world, {}), text)
         for world in view.worlds
     )
-    scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
+    plotly, page = bundle(), asset("page.js")
     plots = {str(drawn["id"]): drawn["plot"] for *_, figures in sections for drawn in figures}
     return template("template.html").render(
         t=text,
@@ -52,11 +55,32 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         doubts=_doubts(view, text),
         models=[label for label in labels if label],
         sections=sections,
-        plots=as_json(plots),
+        plots=packed(json.dumps(plots, ensure_ascii=False)),
+        plotly=plotly,
+        page=Markup(page),
         style=Markup(asset("style.css")),
-        scripts={name: Markup(script) for name, script in scripts.items()},
-        script_hashes=[script_hash(script) for script in scripts.values()],
+        script_hashes=[script_hash(page), plotly.hash],
     )
+
+
+def plot_tables(inputs: ReportInputs, lang: str = "en") -> dict[str, str]:
+    """Return the data of each plot of the report as CSV, by file name."""
+    made = _page(inputs, lang)
+    return {
+        f"{file_name(figure)}.csv": plot_csv(figure, made.text)
+        for each in filled(made)
+        for figure in each.figures
+    }
+
+
+def plot_figures(inputs: ReportInputs, lang: str = "en") -> dict[str, dict[str, Any]]:
+    """Return each plot of the report as plotly's `data` and `layout`, in light colours, by name."""
+    made = _page(inputs, lang)
+    return {
+        file_name(figure): coloured(draw(figure, made.text))
+        for each in filled(made)
+        for figure in each.figures
+    }
 
 
 def _page(inputs: ReportInputs, lang: str) -> Page:
@@ -76,12 +100,18 @@ def _worded(inputs: ReportInputs, lang: str) -> tuple[View, Text]:
 
 
 def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
+    title = text.phrase(figure.title)
+    saved = {
+        "title": escape(title, quote=False),
+        "file": file_name(figure),
+        "csv": plot_csv(figure, text),
+    }
     return {
         "id": figure.id,
         "is_grid": figure.columns > 1,
-        "title": text.phrase(figure.title),
+        "title": title,
         "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
-        "plot": draw(figure, text),
+        "plot": draw(figure, text) | saved,
     }
 
 
@@ -128,8 +158,8 @@ def markdown(inputs: ReportInputs, lang: str = "en") -> str:
             parts.append(answer_list(each.answers, text))
         parts += [markdown_table(table) for table in each.tables]
         if each.lines:
-            begin, escape = ("    ", str) if each.section.code else ("- ", markdown_text)
-            parts.append("\n".join(f"{begin}{escape(line)}" for line in each.lines))
+            begin, written = ("    ", str) if each.section.code else ("- ", markdown_text)
+            parts.append("\n".join(f"{begin}{written(line)}" for line in each.lines))
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +44,37 @@ def slow_of(text: str) -> float | None:
         accepted = [f"a factor from 1 to {MOST_SLOW}", AUTO]
         raise BadInput("unknown slow motion", where="--slow", found=text, accepted=accepted)
     return int(factor) if factor.is_integer() else factor
+
+
+def check_worlds(worlds: Collection[str], bound: Bindings, slow_like: str | None = None) -> None:
+    """Refuse contradictory options before anything is examined."""
+    real = {"measured", "emulated"} & {*worlds}
+    if bound.storage and not real:
+        message = "this option applies to measured and emulated runs only"
+        raise BadInput(message, where="--on", hint="Add --world measured or emulated.")
+    measured_only = {"--destroy": bound.destroy, "--event": bound.event}
+    for option, given in measured_only.items():
+        if given and "measured" not in worlds:
+            message = "this option applies to measured runs only"
+            raise BadInput(message, where=option, hint="Add --world measured.")
+    check_slow(bound.slow, worlds, slow_like)
+    if bound.backend != "auto" and not real:
+        message = "this option applies to measured and emulated runs only"
+        raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")
+
+
+def check_slow(slow: float | None, worlds: Collection[str], like: str | None = None) -> None:
+    """Raise `BadInput` for slow motion without an emulated world, or by two options.
+
+    `like`: host profile of `--slow-like`.
+    """
+    where = "--slow" if like is None else "--slow-like"
+    if (slow != 1 or like is not None) and "emulated" not in worlds:
+        message = "slow motion applies to emulated runs only"
+        raise BadInput(message, where=where, hint="Add --world emulated.")
+    if slow != 1 and like is not None:
+        message = "it chooses the factor that --slow sets"
+        raise BadInput(message, where=where, accepted=["one of both options"])
 
 
 def read_bindings(

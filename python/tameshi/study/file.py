@@ -16,6 +16,8 @@ from tameshi.core.errors import BadInput, StudyError
 if TYPE_CHECKING:
     from tameshi.core.spec_types import PhaseSpec, Plan, RunSpec
 
+RESULTS = Path("tameshi-results")
+
 
 @dataclass(frozen=True)
 class StudyFile:
@@ -26,20 +28,33 @@ class StudyFile:
     text: str
     extra: Mapping[str, Sequence[tuple[str, str, str]]] = field(default_factory=dict)
 
+    def results_folder(self, *, quick: bool) -> Path:
+        """Return the default folder of its results; a quick run has one of its own."""
+        return RESULTS / (f"{self.name}-quick" if quick else self.name)
+
 
 def read_study(path: Path) -> StudyFile:
     """Read a study file, or the ready study of that name; raise `BadInput` if there is none."""
+    accepted = "a study file (NAME.toml)"
     if path.parent == Path() and not path.suffix and not path.exists():
-        ready = {study.stem: study for study in sorted(STUDIES.glob("*.toml"))}
-        if path.name not in ready:
-            close = get_close_matches(path.name, ready, n=3, cutoff=0.5)
-            raise BadInput(
-                "there is no such file, and no ready study of this name",
-                found=path.name,
-                accepted=["a study file (NAME.toml)", *(close or ready)],
-            )
-        path = ready[path.name]
-    return StudyFile(path.stem, path, read_text(path, "a study file (NAME.toml)"))
+        message = "there is no such file, and no ready study of this name"
+        path = find_ready(path.name, message, also=[accepted])
+    return StudyFile(path.stem, path, read_text(path, accepted))
+
+
+def ready_names() -> list[str]:
+    """Return the names of all ready studies."""
+    return sorted(path.stem for path in STUDIES.glob("*.toml"))
+
+
+def find_ready(name: str, message: str, *, where: str = "", also: Sequence[str] = ()) -> Path:
+    """Return the file of a ready study; raise `BadInput` with names like it, and what is `also`
+    accepted."""
+    ready = ready_names()
+    if name not in ready:
+        close = get_close_matches(name, ready, n=3, cutoff=0.5)
+        raise BadInput(message, where=where, found=name, accepted=[*also, *(close or ready)])
+    return STUDIES / f"{name}.toml"
 
 
 def read_text(path: Path, accepted: str) -> str:

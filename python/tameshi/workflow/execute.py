@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def refuse_other(folder: Path, study: StudyFile, *, quick: bool = False) -> None
     """
     if not (folder / study_folder.SUMMARY).exists():
         return
-    text = folder / "study.toml"
+    text = folder / study_folder.STUDY
     same_text = text.exists() and text.read_bytes() == study.text.encode()
     if same_text and not quick:
         return
@@ -132,7 +133,7 @@ def conduct(
     with store.locked_study(folder) as lock:
         refuse_other(folder, prepared.study, quick=prepared.quick)
         study_folder.read_asked(folder)  # Refuse a damaged one before any run.
-        guard.write_file(folder / "study.toml", prepared.study.text.encode())
+        guard.write_file(folder / study_folder.STUDY, prepared.study.text.encode())
 
         pace = Pace()
 
@@ -163,14 +164,35 @@ def conduct(
     return Conducted(runs, document, complete, session.stopping.is_set(), left)
 
 
+def carry_out(
+    prepared: Prepared,
+    folder: Path,
+    console: Console,
+    *,
+    jobs: int,
+    reproduce: Sequence[str],
+    keep: bool = False,
+) -> Conducted:
+    """Conduct a study; of a complete one, remove what was made for storages, unless `keep`."""
+    done = conduct(prepared, folder, console, jobs=jobs, reproduce=reproduce, keep=keep)
+    if done.complete and not keep:
+        remove_targets(prepared.examined.values(), folder)
+    return done
+
+
 def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:
-    """Stop gently on Ctrl-C and SIGTERM, at once on a second Ctrl-C."""
+    """Stop gently on Ctrl-C and SIGTERM, at once on a second Ctrl-C.
+
+    Other threads than the main one get no signals, and may set no handlers.
+    """
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         session.stop()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         return work()
     finally:

@@ -25,6 +25,7 @@ from tameshi.report.study import render, terminal_doubts, terminal_summary
 from tameshi.report.view.inputs import ReportInputs
 
 NANOSECONDS = 1e9
+STUDY = "study.toml"
 SUMMARY = "summary.json"
 ORDER = "order.json"
 ASKED = "asked.json"

@@ -27,14 +27,31 @@ def test_short_help_equals_long_help(words):
     assert short.stdout == long.stdout
 
 
-def test_shell_completes_commands_and_options():
-    for typed, expected in (("tameshi pl", "plan"), ("tameshi plan --qu", "--quick")):
-        typing = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-        shell = {"_TAMESHI_COMPLETE": "complete_bash", **typing}
-        script = "import sys; sys.argv = ['tameshi']; from tameshi.commands.cli import main; main()"
-        words = [arguments()[0], "-c", script]
-        done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **shell})
-        assert done.stdout.split() == [expected], done.stderr
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("pl", "plan"),
+        ("plan --qu", "--quick"),
+        ("plan first", "first-look"),
+        ("run mysql-d", "mysql-disk-or-flash"),
+        ("run ./mi", "./mine.toml"),
+        ("init x --like first", "first-look"),
+        ("devices show sas-15k-3", "sas-15k-300gb"),
+        ("serve sas-15k-3", "sas-15k-300gb"),
+        ("serve first", "first-look:"),
+        ("explain read.latency.p999", "read.latency.p999"),
+    ],
+)
+def test_shell_completes_commands_options_and_names(typed, expected, tmp_path):
+    (tmp_path / "mine.toml").touch()
+    (tmp_path / "mirror.txt").touch()
+    typing = {"COMP_WORDS": f"tameshi {typed}", "COMP_CWORD": str(typed.count(" ") + 1)}
+    shell = {"_TAMESHI_COMPLETE": "complete_bash", **typing}
+    script = "import sys; sys.argv = ['tameshi']; from tameshi.commands.cli import main; main()"
+    words = [arguments()[0], "-c", script]
+    env = {**os.environ, **shell}
+    done = subprocess.run(words, capture_output=True, text=True, env=env, cwd=tmp_path)
+    assert done.stdout.split() == [expected], done.stderr
 
 
 @pytest.mark.parametrize("command", ["devices", "plan mysql-disk-or-flash", "plan pts-iops --json"])

@@ -22,7 +22,7 @@ Remount = Callable[[str], None]
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[tuple[Path, Remount]]:
-    """Mount a file system of 1 MiB; also return a function that remounts it."""
+    """Mount a file system of 512 KiB; also return a function that remounts it."""
     place = tmp_path / "disk"
     place.mkdir()
 
@@ -30,7 +30,7 @@ def small_disk(tmp_path: Path) -> Iterator[tuple[Path, Remount]]:
         line = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
         return subprocess.run(line, check=False).returncode
 
-    if os.geteuid() != 0 or mount("size=1m"):
+    if os.geteuid() != 0 or mount("size=512k"):
         unable("mounting a file system needs root")
     yield (
         place,

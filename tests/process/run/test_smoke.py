@@ -14,6 +14,9 @@ FIO = (
     *("--name=a", "--size=1m", "--direct=1", "--output-format=json"),
 )
 CALLS = {
+    "studies": (("studies",), 0, "first-look, 9 s"),
+    "init": (("init", "mine"), 0, "Written: mine.toml"),
+    "explain": (("explain", "buffer_pool"), 0, "engine.mysql.buffer_pool"),
     "plan": (("plan", "s.toml"), 0, "small"),
     "run": (("run", "s.toml", "--out", "again"), 0, "Report: "),
     "report": (("report", "out"), 0, "Report: "),

@@ -7,6 +7,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import tameshi
+
 HERE = Path(__file__).name
 
 # crate or module: what it may import. It may also import what those may import.
@@ -59,10 +61,12 @@ PACKAGES = {
     "ask": {"workflow"},
     "calibrate": {"workflow", "fio"},
     "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts", "serve"},
+    "library": {"compare", "devices", "workflow"},
     "__main__": {"commands"},
-    "__init__": set(),
+    "__init__": {"library"},
 }
 COMPILED = {"_tameshi"}
+PUBLIC = set(tameshi.__all__)
 
 # `analysis/stats` turns numbers into numbers.
 IO_MODULES = {"io", "os", "pathlib", "shutil", "socket", "sqlite3", "subprocess", "tempfile"}
@@ -150,6 +154,9 @@ def forbidden(module: tuple[str, ...], package: str, target: tuple[str, ...]) ->
         if module != ("core", "compiled"):
             yield f"may not import tameshi.{target[0]}: only core/compiled.py may"
         return
+    if target and target[0] in PUBLIC:
+        yield f"may not import tameshi.{target[0]}: the public library is for users"
+        return
     # `from tameshi import x`: a package if there is one, else a name in __init__.
     lower = package_of(target) if target else "__init__"
     lower = lower if lower in PACKAGES else "__init__"
@@ -224,7 +231,7 @@ def test_modules_that_break_the_law_are_found(tmp_path):
         "guard/folders.py": "from ..record import x",
         "report/render/draw.py": "from . import html\nfrom ..sections import why\n"
         "from tameshi.run import go\nfrom tameshi import _tameshi",
-        "record/store.py": "from tameshi.guard import Lease",
+        "record/store.py": "from tameshi.guard import Lease\nfrom tameshi import Study",
         "run/worker.py": "import tameshi.run.stream_work\nfrom tameshi import report, __version__",
     }
     for name, text in planted.items():
@@ -239,6 +246,8 @@ def test_modules_that_break_the_law_are_found(tmp_path):
         f"{stats} call write_csv: analysis/stats does no I/O",
         f"python/tameshi/extra.py is not in the import law: add extra to PACKAGES in {HERE}",
         "python/tameshi/guard/folders.py may not import tameshi.record",
+        "python/tameshi/record/store.py may not import tameshi.Study: the public library is for "
+        "users",
         f"{drawing} tameshi.report.sections",
         f"{drawing} tameshi.run",
         f"{drawing} tameshi._tameshi: only core/compiled.py may",

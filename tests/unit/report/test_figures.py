@@ -10,10 +10,10 @@ import first_look
 import pytest
 
 from tameshi.core.units import format_tick
-from tameshi.report.render.draw import (
+from tameshi.report.render.draw import draw
+from tameshi.report.render.ticks import (
     binary_log_ticks,
     binary_ticks,
-    draw,
     fitting_ticks,
     linear_ticks,
     log_ticks,
@@ -114,6 +114,37 @@ def test_values_without_intervals_have_no_whiskers() -> None:
 def test_figures_are_plain_json(lang: str) -> None:
     for figure in all_figures().values():
         json.dumps(draw(figure, Text(lang)), allow_nan=False)
+
+
+def test_traces_are_those_of_the_basic_bundle() -> None:
+    drawn = [draw(figure, Text()) for figure in all_figures().values()]
+    assert {trace["type"] for each in drawn for trace in each["data"]} == {"scatter", "bar"}
+
+
+def test_narrow_layout_has_all_panels_in_one_column() -> None:
+    drawn = draw(all_figures()["rate-sweep"], Text())
+    wide, narrow = drawn["layout"], drawn["narrow"]
+    assert wide["xaxis"]["domain"][1] < wide["xaxis2"]["domain"][0]
+    assert narrow["xaxis"]["domain"] == narrow["xaxis2"]["domain"] == [0.0, 1.0]
+    assert narrow["yaxis"]["domain"][0] > narrow["yaxis2"]["domain"][1]
+    used = {trace["xaxis"] for trace in drawn["data"]}
+    assert used == {"x", "x2"}, "traces name the same axes in both layouts"
+    assert narrow["height"] > wide["height"]
+    titles = [[a["text"] for a in each["annotations"]] for each in (wide, narrow)]
+    assert titles[0] == titles[1] == ["measured", "simulated"]
+    assert [each["yaxis2"].get("showticklabels") for each in (wide, narrow)] != [False, False]
+
+
+def test_narrow_layout_breaks_long_categories() -> None:
+    drawn = draw(all_figures()["bars-bandwidth"], Text())
+    assert "<br>" not in "".join(drawn["layout"]["yaxis"]["ticktext"])
+    figure = all_figures()["bars-bandwidth"]
+    names = tuple(("a phase of many words", *name) for name in figure.x.categories)
+    long = replace(figure, x=replace(figure.x, categories=names))
+    lines = draw(long, Text())["narrow"]["yaxis"]["ticktext"][0].split("<br>")
+    assert len(lines) == 3 and max(map(len, lines)) <= 18
+    heights = [draw(each, Text())["narrow"]["height"] for each in (figure, long)]
+    assert heights[1] >= heights[0] + 2 * (60 - 46)
 
 
 @pytest.mark.parametrize("level", [8.2e6, 9.9e6, 1.01e7, 3.16e5])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html
 import re
 import string
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import first_look
 import pytest
+from plotly.offline import get_plotlyjs
 
 from tameshi import guard
 from tameshi.core.errors import GuardRefusal
@@ -25,8 +28,14 @@ def visible(page: str) -> str:
     """Return visible and audible content: text and labels, without scripts and styles."""
     body = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.S)
     labels = re.findall(r'(?:aria-label|data-to-dark|data-to-light)="([^"]*)"', body)
-    plots = re.findall(r'<script type="application/json".*?</script>', page, flags=re.S)
-    return html.unescape(" ".join([re.sub(r"<[^>]+>", " ", body), *labels, *plots]))
+    return html.unescape(" ".join([re.sub(r"<[^>]+>", " ", body), *labels, unpacked(page)]))
+
+
+def unpacked(page: str, element: str = "plot-data") -> str:
+    """Return what a script element of the page holds, compressed."""
+    found = re.search(rf'<script type="application/gzip" id="{element}">(.*?)</script>', page)
+    assert found
+    return gzip.decompress(base64.b64decode(found[1])).decode()
 
 
 def test_hostile_names_stay_text() -> None:
@@ -38,8 +47,8 @@ def test_hostile_names_stay_text() -> None:
             cell["levels"] = {"direction": HOSTILE + cell["levels"]["direction"]}
     page = render(first_look.inputs(data))
     assert "<script>alert" not in page
-    assert "<img" not in re.sub(r"<script>/\*\*.*?</script>", "", page, flags=re.S)
-    assert page.count("<script") - page.count("<script>") == 1
+    assert "<img" not in page
+    assert page.count("<script") - page.count("<script>") == 2
     assert "&lt;/script&gt;" in page
 
 
@@ -72,6 +81,26 @@ def test_tables_have_headings_captions_and_scopes() -> None:
     assert page.count("<table") == page.count("<caption")
     assert all("scope=" in cell for cell in re.findall(r"<th\b[^>]*>", page))
     assert '<html lang="en">' in page and '<html lang="ja">' in render(first_look.inputs(), "ja")
+
+
+def test_page_is_small() -> None:
+    assert len(render(first_look.inputs()).encode()) < 0.9e6
+
+
+def test_bundle_of_plots_has_version_of_plotly_and_its_licence() -> None:
+    """After another plotly is locked, `make plotly` fetches its bundle."""
+    page = render(first_look.inputs())
+    begin = unpacked(page, "plotly")[:300]
+    version = re.search(r"plotly\.js v([\d.]+)", get_plotlyjs()[:300])
+    assert version and f"plotly.js (basic - minified) v{version[1]}\n" in begin
+    notice = f"<!-- plotly.js (basic - minified) v{version[1]}; Copyright 2012-"
+    assert notice in page and "Licensed under the MIT license -->" in page
+    licence = (
+        resources.files("tameshi.report.render")
+        .joinpath("plotly-LICENSE.txt")
+        .read_text(encoding="utf-8")
+    )
+    assert licence.startswith("MIT License") and "Plotly" in licence
 
 
 def test_same_inputs_give_the_same_page() -> None:

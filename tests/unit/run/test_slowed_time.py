@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from tameshi.commands.bounds import lasting, too_fast
-from tameshi.commands.study_options import check_slow
 from tameshi.core.clock import WALL, Clock
 from tameshi.core.errors import BadInput
 from tameshi.core.spec_types import Plan, World
 from tameshi.run.sampler import Row, slowed
 from tameshi.run.slow_motion import FACTORS, choose, demand_of
-from tameshi.study.bindings import slow_of
+from tameshi.study.bindings import check_slow, slow_of
 from tameshi.study.file import plan, read_study
 
 STUDY = """

@@ -5,14 +5,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
-from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from tameshi.core.units import format_tick
+from tameshi.report.render.axes import (
+    FLAT,
+    NARROW_WIDTH,
+    lettered,
+    place_axis,
+    upright,
+    value_axis,
+)
+from tameshi.report.render.ticks import LETTER
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
 from tameshi.report.words.text import CROSS, Text, modelled
 
@@ -33,22 +41,23 @@ _BAND_OPACITY = 0.3
 _MODEL_WIDTH, _MODEL_OPACITY, _MODEL_BAND_OPACITY = 9, 0.28, 0.13
 _BAR_GAP = 0.35
 _LINE = 14
-# Kinds with vertical categories, and the height of one in pixels.
-_FLAT = ("bar", "dot", "stack", "range")
-_BAR_STEP, _STACK_STEP = 46, 26
+# Height of a category in pixels.
+_BAR_STEP, _STACK_STEP, _LINE_STEP = 46, 26, 20
 _MANY_BARS = 12
 # Height of a grid plot besides its categories: ticks and their label.
 _BELOW_GRID = 86
-# Least total width of a grid's plots, width of a tick label's letter, and gap between labels.
-_GRID_WIDTH, _LETTER, _LABEL_GAP = 720, 7.5, 8
-_DECADES_WITH_STEPS = 2.5
+# A phone's plot: letters in a line of a title, height of a line of the legend, width of its sign.
+_TITLE_LETTERS, _LEGEND_LINE, _LEGEND_SIGN = 44, 20, 55
 
 
 def draw(figure: Figure, text: Text) -> dict[str, Any]:
-    """Return the figure as plotly's `{"data": [...], "layout": {...}}`, ready for JSON."""
+    """Return the figure as plotly's `data` and `layout`, ready for JSON.
+
+    `narrow` is the layout for a phone, with all panels in one column; None if `layout` fits.
+    """
     rows = math.ceil(len(figure.panels) / figure.columns)
     plot = _subplots(figure, rows, text)
-    listed: set[str] = set()
+    listed: dict[str, None] = {}
     for place, panel in enumerate(figure.panels):
         where = {"row": place // figure.columns + 1, "col": place % figure.columns + 1}
         for number, series in enumerate(panel.series):
@@ -61,28 +70,86 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
             shows = name not in listed and series.dash == 0
             key = _key(figure, series, trace) if shows else None
             trace.update(legendgroup=name, showlegend=shows and key is None)
-            listed |= {name} if series.dash == 0 else set()
+            listed |= {name: None} if series.dash == 0 else {}
             plot.add_trace(trace, **where)
             if key is not None:
                 plot.add_trace(key, **where)
         _lines(plot, figure, panel, text, where)
     # A single level still needs its label.
     ramped = any(s.ramp is not None for panel in figure.panels for s in panel.series)
-    _layout(plot, figure, rows, single=len(listed) < (1 if ramped else 2))
-    _axes(plot, figure, rows, text)
+    legend = tuple(listed) if len(listed) >= (1 if ramped else 2) else ()
+    _layout(plot, figure, rows, legend)
+    _axes(plot, figure, text)
     drawn: dict[str, Any] = plot.to_plotly_json()
     drawn["layout"].pop("template", None)
-    return {"data": drawn["data"], "layout": drawn["layout"]}
+    wide = figure.columns > 1 or figure.kind in FLAT or len(legend) > 1 or figure.x.ticks
+    narrow = _narrowed(drawn["layout"], figure, legend, text) if wide else None
+    return {"data": drawn["data"], "layout": drawn["layout"], "narrow": narrow}
+
+
+def _narrowed(
+    layout: Mapping[str, Any], figure: Figure, legend: Sequence[str], text: Text
+) -> dict[str, Any]:
+    """Return a layout for a phone: the same axes below one another, with fewer and broken labels.
+
+    Plain tables, because plotly's objects take as long for it as for the whole figure.
+    """
+    column, rows = replace(figure, columns=1), len(figure.panels)
+    places = place_axis(figure, text, narrow=True)
+    lines = max((str(label).count("<br>") + 1 for label in places.get("ticktext", ())), default=1)
+    gap = _spacing(column, rows, lines)
+    high = (1 - gap * (rows - 1)) / rows
+    tops = [1 - row * (high + gap) for row in range(rows)]
+    narrow = {**layout, **_size(column, rows, legend, lines, narrow=True)}
+    flat = figure.kind in FLAT
+    for row, (panel, top) in enumerate(zip(figure.panels, tops, strict=True)):
+        x, y = (f"{axis}axis{row + 1 if row else ''}" for axis in "xy")
+        panels = (panel,) if flat or not figure.common else figure.panels
+        values = value_axis(column, panels, text, narrow=True)
+        across, up = (values, upright(figure, places)) if flat else (places, values)
+        is_labelled = flat or row == rows - 1
+        narrow[x] = _moved(layout[x], across, (0.0, 1.0), is_labelled=is_labelled)
+        narrow[y] = _moved(layout[y], up, (max(top - high, 0.0), top), is_labelled=True)
+    narrow["annotations"] = _moved_titles(layout.get("annotations", ()), figure, tops, text)
+    return narrow
+
+
+def _moved(
+    axis: Mapping[str, Any],
+    drawn: Mapping[str, Any],
+    domain: tuple[float, float],
+    *,
+    is_labelled: bool,
+) -> dict[str, Any]:
+    """Return an axis at another place of the plot."""
+    kept = {key: axis[key] for key in ("anchor", "matches") if key in axis}
+    new = {key: value for key, value in drawn.items() if value is not None}
+    if not is_labelled:
+        new.pop("title", None)
+    return {**kept, **new, "domain": list(domain), "showticklabels": is_labelled}
+
+
+def _moved_titles(
+    annotations: Sequence[Mapping[str, Any]], figure: Figure, tops: Sequence[float], text: Text
+) -> list[dict[str, Any]]:
+    """Return annotations with the titles of panels, the only ones on paper, above them."""
+    pairs = zip(figure.panels, tops, strict=True)
+    titles = ((_title(panel, text, _TITLE_LETTERS), top) for panel, top in pairs)
+    named = (each for each in titles if each[0])
+    moved = []
+    for annotation in annotations:
+        if annotation.get("xref") == annotation.get("yref") == "paper":
+            words, top = next(named)
+            annotation = {**annotation, "text": words, "x": 0.5, "y": top}
+        moved.append(dict(annotation))
+    return moved
 
 
 def _subplots(figure: Figure, rows: int, text: Text) -> Any:
     """Return the grid; places without a panel stay empty."""
-    flat = figure.kind in _FLAT
+    flat = figure.kind in FLAT
     places = range(rows * figure.columns)
     cells: list[dict[str, Any] | None] = [{} if i < len(figure.panels) else None for i in places]
-    spacing = 0.2 / rows if rows > 1 else 0
-    if flat and rows > 1:
-        spacing = _BELOW_GRID / (rows * (_body(figure) + _BELOW_GRID))
     return make_subplots(
         rows=rows,
         cols=figure.columns,
@@ -90,16 +157,23 @@ def _subplots(figure: Figure, rows: int, text: Text) -> Any:
         shared_xaxes=False if flat else "all",
         shared_yaxes="all" if figure.common or flat else False,
         horizontal_spacing=0.03 if figure.common or flat else 0.09,
-        vertical_spacing=spacing,
+        vertical_spacing=_spacing(figure, rows),
         subplot_titles=[_title(panel, text) for panel in figure.panels],
     )
 
 
-def _body(figure: Figure) -> int:
-    """Return the height of a flat plot's categories, in pixels."""
+def _spacing(figure: Figure, rows: int, lines: int = 1) -> float:
+    """Return the gap between rows of plots, as a share of their height."""
+    if figure.kind in FLAT and rows > 1:
+        return _BELOW_GRID / (rows * (_body(figure, lines) + _BELOW_GRID))
+    return 0.2 / rows if rows > 1 else 0.0
+
+
+def _body(figure: Figure, lines: int) -> int:
+    """Return the height of a flat plot's categories of `lines` lines each, in pixels."""
     count = len(figure.x.categories)
     narrow = figure.kind == "stack" or count > _MANY_BARS or figure.columns > 1
-    return (_STACK_STEP if narrow else _BAR_STEP) * count
+    return max(_STACK_STEP if narrow else _BAR_STEP, _LINE_STEP * lines) * count
 
 
 def _lines(plot: Any, figure: Figure, panel: Panel, text: Text, where: dict[str, int]) -> None:
@@ -141,25 +215,35 @@ def _lines(plot: Any, figure: Figure, panel: Panel, text: Text, where: dict[str,
         )
 
 
-def _title(panel: Panel, text: Text) -> str:
-    return escape(text.names(panel.name), quote=False)
+def _title(panel: Panel, text: Text, letters: int | None = None) -> str:
+    return lettered(text.names(panel.name), letters)
 
 
-def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
-    flat = figure.kind in _FLAT
+def _legend_lines(legend: Sequence[str], width: float) -> int:
+    """Return the lines that the entries of a legend take; plotly gives all the widest one's."""
+    widest = max(_LEGEND_SIGN + LETTER * len(name) for name in legend)
+    return math.ceil(len(legend) / max(int(width / widest), 1))
+
+
+def _size(
+    figure: Figure, rows: int, legend: Sequence[str], lines: int = 1, *, narrow: bool = False
+) -> dict[str, Any]:
+    """Return height and margins in pixels."""
     body = rows * _PANEL_HEIGHT.get(rows, 210)
-    if flat:
-        body = rows * _body(figure) + (rows - 1) * _BELOW_GRID + 30
+    if figure.kind in FLAT:
+        body = rows * _body(figure, lines) + (rows - 1) * _BELOW_GRID + 30
+    below = 100 if legend else 60
+    if legend and narrow:
+        below = 60 + _LEGEND_LINE * _legend_lines(legend, NARROW_WIDTH)
+    above = 34 if figure.panels[0].name or figure.kind == "range" else 8
+    return {"height": body + below + 10, "margin": {"l": 8, "r": 16, "t": above, "b": below}}
+
+
+def _layout(plot: Any, figure: Figure, rows: int, legend: Sequence[str]) -> None:
     font = {"family": "var(--font)", "size": 13, "color": "var(--ink)"}
     plot.update_layout(
         template=None,
-        height=body + (70 if single else 110),
-        margin={
-            "l": 8,
-            "r": 16,
-            "t": 34 if figure.panels[0].name or figure.kind == "range" else 8,
-            "b": 60 if single else 100,
-        },
+        **_size(figure, rows, legend),
         font=font,
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
@@ -172,7 +256,7 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
         hovermode="closest",
         barmode={"stack": "stack", "range": "overlay"}.get(figure.kind, "group"),
         bargap=_BAR_GAP,
-        showlegend=not single,
+        showlegend=bool(legend),
         legend={
             "orientation": "h",
             "x": 0,
@@ -186,13 +270,13 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
     plot.update_annotations(font={**font, "size": 13}, xanchor="center")
 
 
-def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
-    places = _place_axis(figure.x, text)
-    if figure.kind in _FLAT:
-        plot.update_yaxes(**(places | {"range": [len(figure.x.categories) - 0.5, -0.5]}))
+def _axes(plot: Any, figure: Figure, text: Text) -> None:
+    places = place_axis(figure, text)
+    if figure.kind in FLAT:
+        plot.update_yaxes(**upright(figure, places))
         for i, panel in enumerate(figure.panels):
             row, col = i // figure.columns + 1, i % figure.columns + 1
-            plot.update_xaxes(**_value_axis(figure, (panel,), text), row=row, col=col)
+            plot.update_xaxes(**value_axis(figure, (panel,), text), row=row, col=col)
             if col > 1:
                 plot.update_yaxes(showticklabels=False, row=row, col=col)
         return
@@ -200,7 +284,7 @@ def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
     for i, panel in enumerate(figure.panels):
         row, col = i // figure.columns + 1, i % figure.columns + 1
         panels = figure.panels if figure.common else (panel,)
-        plot.update_yaxes(**_value_axis(figure, panels, text), row=row, col=col)
+        plot.update_yaxes(**value_axis(figure, panels, text), row=row, col=col)
         # A grid labels its outer edge only.
         if col > 1:
             plot.update_yaxes(title=None, showticklabels=not figure.common, row=row, col=col)
@@ -208,144 +292,6 @@ def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
         plot.update_xaxes(showticklabels=not below, row=row, col=col)
         if below:
             plot.update_xaxes(title=None, row=row, col=col)
-
-
-def _axis(scale: Scale, text: Text) -> dict[str, Any]:
-    label = text.phrase(scale.label)
-    return {
-        "type": "log" if scale.log else "linear",
-        "title": {"text": escape(label, quote=False), "standoff": 10, "font": {"size": 13}}
-        if label
-        else None,
-        "automargin": True,
-        "gridcolor": "var(--grid)",
-        "linecolor": "var(--rule)",
-        "tickcolor": "var(--rule)",
-        "showline": True,
-        "zeroline": False,
-        "ticks": "outside",
-        "ticklen": 4,
-        "tickangle": 0,
-    }
-
-
-def _place_axis(scale: Scale, text: Text) -> dict[str, Any]:
-    """Return the axis of levels, percentiles, seconds or categories."""
-    axis = _axis(scale, text)
-    if scale.categories:
-        labels = [escape(text.names(name), quote=False) for name in scale.categories]
-        axis |= {"tickvals": list(range(len(labels))), "ticktext": labels}
-        axis |= {"tickcolor": "rgba(0,0,0,0)", "showline": False}
-    elif scale.ticks:
-        axis |= {
-            "tickvals": [value for value, _ in scale.ticks],
-            "ticktext": [escape(label, quote=False) for _, label in scale.ticks],
-        }
-    return axis
-
-
-def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[str, Any]:
-    """Return the axis of values, with ticks in the report's own units."""
-    scale = panels[0].y or figure.y
-    axis = _axis(scale, text)
-    low, high = _span(panels, scale.log)
-    if figure.kind == "stack":
-        high = max(_heights(panels), default=high)
-    if scale.log:
-        # Even a flat curve gets a tick.
-        wide, middle = max(math.log10(high / low), 0.5), math.log10(high * low) / 2
-        ticks = binary_log_ticks(low, high) if scale.kind == "bytes" else log_ticks(low, high)
-        axis["range"] = [middle - 0.58 * wide, middle + 0.58 * wide]
-    else:
-        ticks = binary_ticks(high) if scale.kind == "bytes" else linear_ticks(high)
-        axis["range"] = [0, high * 1.08 or 1]
-    if figure.kind in ("dot", "step") and scale.kind == "share" and high > low:
-        # Shares close to 1 would all lie at the edge.
-        edge = 0.08 * (high - low)
-        ticks = [tick for tick in linear_ticks(high, low) if tick >= low - edge]
-        axis["range"] = [low - edge, high + edge]
-    if figure.kind == "range":
-        marked = [at for panel in panels for at, _ in panel.marks]
-        low, high = min([low, *marked]), max([high, *marked])
-        axis["range"] = [low - 0.05 * (high - low), high + 0.05 * (high - low)]
-    if figure.kind == "dot" and figure.columns > 1:
-        inside = [tick for tick in ticks if low <= tick <= high] or ticks
-        ticks = fitting_ticks(inside, scale, axis["range"], _GRID_WIDTH / figure.columns)
-    axis |= {"tickvals": ticks, "ticktext": [format_tick(scale.kind, v) for v in ticks]}
-    return axis
-
-
-def _span(panels: tuple[Panel, ...], log: bool) -> tuple[float, float]:
-    values = [
-        value
-        for panel in panels
-        for s in panel.series
-        for value in (
-            *(*s.y, *s.low, *s.high, *(at for at, _ in panel.bounds)),
-            *(end for model in s.models if model for end in model),
-        )
-        if value is not None and (value > 0 or not log)
-    ]
-    return (min(values), max(values)) if values else (1.0, 10.0)
-
-
-def _heights(panels: tuple[Panel, ...]) -> Iterator[float]:
-    """Return the sums of a stacked bar's parts."""
-    for panel in panels:
-        totals: dict[float, float] = {}
-        for series in panel.series:
-            for place, value in zip(series.x, series.y, strict=True):
-                totals[place] = totals.get(place, 0.0) + (value or 0.0)
-        yield from totals.values()
-
-
-def fitting_ticks(ticks: list[float], scale: Scale, ends: list[float], width: float) -> list[float]:
-    """Return evenly chosen ticks whose labels fit an axis of `width` pixels.
-
-    On a logarithmic axis powers of ten come first, if there are two.
-    """
-
-    def apart(chosen: list[float]) -> bool:
-        placed = [math.log10(tick) if scale.log else tick for tick in chosen]
-        at = [(place - ends[0]) / (ends[1] - ends[0]) * width for place in placed]
-        halves = [len(format_tick(scale.kind, tick)) * _LETTER / 2 for tick in chosen]
-        sides = zip(pairwise(at), pairwise(halves), strict=True)
-        return all(b - a >= half + other + _LABEL_GAP for (a, b), (half, other) in sides)
-
-    tens = [tick for tick in ticks if scale.log and math.log10(tick).is_integer()]
-    choices = [ticks, *([tens] if len(tens) > 1 else [])]
-    choices += [choices[-1][::step] for step in range(2, len(ticks) + 1)]
-    return next(filter(apart, choices), ticks[:1])
-
-
-def log_ticks(low: float, high: float) -> list[float]:
-    """Return decades that cover a range, with 2 and 5 between them if they are few."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1, 2, 5) if math.log10(high / low) < _DECADES_WITH_STEPS else (1,)
-    return [step * 10.0**power for power in range(first, last + 1) for step in steps]
-
-
-def binary_log_ticks(low: float, high: float) -> list[float]:
-    """Return about five powers of two that cover a range, for bytes."""
-    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
-    step = math.ceil((last - first) / 5) or 1
-    return [2.0**power for power in range(first, last + step, step)]
-
-
-def binary_ticks(high: float) -> list[float]:
-    """Return round ticks from zero in KiB, MiB or GiB, by the greatest value."""
-    unit = 1024.0 ** math.floor(math.log(high, 1024)) if high >= 1 else 1.0
-    return [unit * tick for tick in linear_ticks(high / unit)]
-
-
-def linear_ticks(high: float, low: float = 0.0) -> list[float]:
-    """Return about five round ticks from zero above `low`."""
-    if high <= low:
-        return []
-    rough = (high - low) / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
-    return [step * i for i in range(math.ceil(high / step - 1e-9) + 1)]
 
 
 def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
@@ -466,13 +412,13 @@ def _model(figure: Figure, series: Series, text: Text, number: int, together: in
     if not series.modelled:
         return
     ends = [model or (None, None) for model in series.models]
-    if figure.kind not in _FLAT and _smooth(figure, series):
+    if figure.kind not in FLAT and _smooth(figure, series):
         edges = tuple(low for low, _ in ends), tuple(high for _, high in ends)
         yield from _filled(figure, series, edges, _MODEL_BAND_OPACITY, text)
         return
     places = [place for x in series.x for place in [x + _offset(figure, number, together)] * 3]
     along = [value for low, high in ends for value in (low, high, None)]
-    flat, plain = figure.kind in _FLAT, figure.kind == "bar"
+    flat, plain = figure.kind in FLAT, figure.kind == "bar"
     yield go.Scatter(
         x=along if flat else places,
         y=places if flat else along,

@@ -13,10 +13,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "The plots need JavaScript. The tables below hold the same figures.",
         "グラフの表示にはJavaScriptが必要です。同じ数値は下の表にもあります。",
     ),
+    "page.no_plots": (
+        "This browser is too old to draw the plots. The tables below hold the same figures.",
+        "お使いのブラウザは古いためグラフを表示できません。同じ数値は下の表にもあります。",
+    ),
     "page.made_by": (
         "Made by Tameshi. This file is self-contained and makes no network requests.",
         "Tameshiが作成しました。このファイルだけで完結し、ネットワークには一切アクセスしません。",
     ),
+    "plot.png": ("Save as PNG", "PNGで保存"),
+    "plot.csv": ("Data as CSV", "データをCSVで保存"),
     # sections
     "section.answer": ("Answer", "結論"),
     "section.plots": ("Plots", "グラフ"),
