@@ -119,11 +119,14 @@ begin = time.monotonic()
 found["cut"] = ctl("cut")
 found["seconds"] = time.monotonic() - begin
 found["writer"] = writer.wait(10)
-found["stuck"] = [
-    path.name for path in Path("/proc").glob("[0-9]*")
-    if path.joinpath("stat").read_text().rpartition(") ")[2].startswith("D")
-    and b"dd" in path.joinpath("cmdline").read_bytes()
-]
+found["stuck"] = []
+for path in Path("/proc").glob("[0-9]*"):
+    try:
+        waits = path.joinpath("stat").read_text().rpartition(") ")[2].startswith("D")
+        if waits and b"dd" in path.joinpath("cmdline").read_bytes():
+            found["stuck"].append(path.name)
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # It has ended.
 """
     found = on_drive(tmp_path, program, "nvme-tlc-1tb-consumer")
     assert found["writer"] in (-9, 1), "killed, or ended by the error"
