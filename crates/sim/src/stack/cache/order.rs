@@ -1,5 +1,5 @@
-//! Flush order of a volatile cache: a flush begins after all earlier writes and trims, and completes
-//! after them.
+//! Flush order of a volatile cache: a flush begins after all earlier writes and trims, and
+//! completes after them.
 
 use std::collections::VecDeque;
 use tameshi_base::CommandKind;
