@@ -42,6 +42,7 @@ test-system: test-packages rust-tests ## on each landing: test, servers, crashes
 	$(PYTEST) tests
 
 soak: test-packages test-build ## everything on full grids, with every seed, kill and study (hours)
+	@scripts/debian-packages requirements/debian-soak.txt
 	TAMESHI_GRID=full cargo test $(RUST) -- --include-ignored
 	TAMESHI_GRID=full $(PYTEST) tests -m 'soak or not soak' --timeout=7200
 
