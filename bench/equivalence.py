@@ -113,9 +113,9 @@ def cells(drive: str, text: str, arguments: argparse.Namespace) -> list[dict[str
         own_profile = Path(folder, "profiles/hosts", f"{REACTS}.toml")
         own_profile.parent.mkdir(parents=True)
         free = (PROFILES / "hosts/free.toml").read_text("utf-8")
-        own_profile.write_text(
-            free.replace('wake_up          = { value = "0 ns"', 'wake_up = { value = "1 ns"')
-        )
+        reacting = free.replace('wake_up          = { value = "0 ns"', 'wake_up = { value = "1 ns"')
+        assert reacting != free
+        own_profile.write_text(reacting, encoding="utf-8")
 
         def write(time_s: float, world: str) -> None:
             times = {"ramp": round(min(500, 500 * time_s)), "repeat": arguments.repeat}

@@ -75,9 +75,25 @@ impl Backing {
         Ok(())
     }
 
-    /// Reserve the space of a range. A write to a mapped page without space would kill the process.
+    /// Reserve the space of a range, so that the kernel has it when it writes the pages back.
     pub(crate) fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
         self.allocate(libc::FALLOC_FL_KEEP_SIZE, offset, bytes)
+    }
+
+    /// Write all of `data`.
+    pub(crate) fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < data.len() {
+            let (left, at) = (&data[done..], (offset + done as u64) as libc::off_t);
+            // SAFETY: the bytes are borrowed during the call, which only reads them.
+            match unsafe { libc::pwrite(self.file.as_raw_fd(), left.as_ptr().cast(), left.len(), at) } {
+                0 => return Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+                wrote @ 1.. => done += wrote as usize,
+                _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                _ => return Err(io::Error::last_os_error()),
+            }
+        }
+        Ok(())
     }
 
     /// Make a range a hole.

@@ -129,22 +129,41 @@ impl Store {
         if self.backing.is_on_disk() {
             self.reserve(offset, data)?;
         }
-        let mut left = data;
-        for (page, within, length) in pieces(offset, data.len() as u64) {
-            let (part, rest) = left.split_at(length);
-            left = rest;
+        // Bytes of `data` that are looked at, and those of them that are not stored yet.
+        let (mut seen, mut run) = (0, 0..0);
+        for (page, _, length) in pieces(offset, data.len() as u64) {
+            let part = seen..seen + length;
+            seen = part.end;
             if !self.is_written(page) {
-                if part == &ZEROS[..length] {
+                if data[part.clone()] == ZEROS[..length] {
                     continue;
                 }
                 if self.pages >= self.limit_pages {
+                    self.put(offset, data, &run)?;
                     return Err(Full);
                 }
                 self.written[(page / 64) as usize] |= 1 << (page % 64);
                 self.pages += 1;
             }
-            self.memory.bytes_mut((page * PAGE) as usize + within, length).copy_from_slice(part);
+            if run.end != part.start {
+                self.put(offset, data, &run)?;
+                run.start = part.start;
+            }
+            run.end = part.end;
         }
+        self.put(offset, data, &run)
+    }
+
+    /// Store a part of the data of a write to `offset`.
+    ///
+    /// On a disk by a call: where the file system needs a block of its own for it and has none, a
+    /// write to the mapping would kill the process.
+    fn put(&mut self, offset: u64, data: &[u8], part: &Range<usize>) -> Result<(), Full> {
+        let (at, data) = (offset + part.start as u64, &data[part.clone()]);
+        if self.backing.is_on_disk() {
+            return self.backing.write(at, data).map_err(|_| Full);
+        }
+        self.memory.bytes_mut(at as usize, data.len()).copy_from_slice(data);
         Ok(())
     }
 
@@ -185,22 +204,23 @@ impl Store {
         let end = offset.saturating_add(length).min(self.capacity_bytes);
         let (first, after) = (offset.div_ceil(PAGE), end / PAGE);
         if first >= after {
-            self.zero(offset, end);
-            return Ok(());
+            return self.zero(offset, end);
         }
-        self.zero(offset, first * PAGE);
-        self.zero(after * PAGE, end);
+        self.zero(offset, first * PAGE)?;
+        self.zero(after * PAGE, end)?;
         let Some((first, last)) = self.forget(first, after) else { return Ok(()) };
         self.backing.punch(first * PAGE, (last + 1 - first) * PAGE)
     }
 
     /// Overwrite written pages from `offset` to `end` with zeros.
-    fn zero(&mut self, offset: u64, end: u64) {
+    fn zero(&mut self, offset: u64, end: u64) -> io::Result<()> {
         for (page, within, length) in pieces(offset, end.saturating_sub(offset)) {
             if self.is_written(page) {
-                self.memory.bytes_mut((page * PAGE) as usize + within, length).fill(0);
+                let put = self.put(page * PAGE + within as u64, &ZEROS, &(0..length));
+                put.map_err(|Full| io::Error::from_raw_os_error(libc::ENOSPC))?;
             }
         }
+        Ok(())
     }
 
     /// Clear the bits of pages; return the first and the last page that was written.

@@ -202,7 +202,7 @@ def test_each_plot_is_saved_by_a_click(browser: webdriver.Chrome, tmp_path: Path
     tables = plot_tables(inputs)
     saved = tmp_path / "saved"
     pictures = {name.replace(".csv", ".png") for name in tables}
-    WebDriverWait(browser, 30).until(
+    WebDriverWait(browser, 90).until(
         lambda _: saved.is_dir() and {p.name for p in saved.iterdir()} == {*tables, *pictures}
     )
     for name, table in tables.items():

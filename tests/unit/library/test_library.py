@@ -103,7 +103,7 @@ def test_results_equal_those_of_the_command(small: tm.Results, tmp_path: Path) -
 
 def test_options_of_worlds_are_checked_before_any_run(tmp_path: Path) -> None:
     study = tm.Study.from_text(SMALL, "small")
-    with pytest.raises(tm.BadInput, match="measured runs only"):
+    with pytest.raises(tm.BadInput, match="measured and emulated runs only"):
         study.run(on={"disk": tmp_path}, out=tmp_path / "out")
     with pytest.raises(ValueError, match="nowhere"):
         study.run("nowhere")
