@@ -99,7 +99,7 @@ def test_limit_below_a_studys_clients_is_refused_before_loading(study, tmp_path,
 
 @pytest.mark.timeout(300)
 def test_killed_server_is_told_with_its_signal(study, tmp_path, place):
-    path = study(text(time="60 s").replace("postgresql = { use", "# "))
+    path = study(text(time="12 s").replace("postgresql = { use", "# "))
     out = tmp_path / "out"
     process = start("run", path, "--world", "measured", f"--on=disk={place}", "--out", out)
     wait_until(lambda: any(out.glob("runs/*/series/load.csv")), process)
