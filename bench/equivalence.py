@@ -3,7 +3,7 @@
     python -m bench.equivalence [--seconds 6] [--repeat 3] [--drive NAME …] [--real-time] [--write]
 
 Each device profile and two arrays, at each queue depth, serve 4 KiB random requests, 70 % of them
-reads, in the slow motion that the path needs for the drive. The simulated host reacts within 1 ns:
+reads, in the slow motion that the path needs for the drive. The simulated host reacts after 40 ns:
 like a real one, after the drive has begun the next command in its queue. A figure is the study's
 own estimate. `--seconds` is wall time, 500 ms of ramp aside. `--real-time` runs the
 load in the real-time class, for a machine with other work. `--write` writes
@@ -113,7 +113,7 @@ def cells(drive: str, text: str, arguments: argparse.Namespace) -> list[dict[str
         own_profile = Path(folder, "profiles/hosts", f"{REACTS}.toml")
         own_profile.parent.mkdir(parents=True)
         free = (PROFILES / "hosts/free.toml").read_text("utf-8")
-        reacting = free.replace('wake_up          = { value = "0 ns"', 'wake_up = { value = "1 ns"')
+        reacting = free.replace('wake_up          = { value = "0 ns"', 'wake_up = { value = "40 ns"')
         assert reacting != free
         own_profile.write_text(reacting, encoding="utf-8")
 
@@ -193,7 +193,7 @@ def page(table: list[Row], arguments: argparse.Namespace, load: float) -> str:
 <!-- written by `python -m bench.equivalence --write` -->
 
 The same stream of 4 KiB random requests, 70 % reads, on the same model in both worlds. The
-simulated host reacts within 1 ns: like a real one, after the drive has begun the next command in
+simulated host reacts after 40 ns: like a real one, after the drive has begun the next command in
 its queue. A host that reacts at the instant of a completion leaves a disk one more request to
 choose from. *Slow motion* is the least factor at which the path and the processors carry
 the drive, as `--slow auto` chooses it; latencies are in slowed time. Load{client},
