@@ -1,7 +1,6 @@
 """A published fault of Linux's page cache, on a served drive: a second fsync says that all is well.
 
-PostgreSQL's developers found it in 2018, and stop the server at a failed fsync since then; so do
-MySQL and MariaDB.
+PostgreSQL's developers found it in 2018, and stop the server at a failed fsync since then.
 """
 
 from __future__ import annotations
