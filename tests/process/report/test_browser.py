@@ -193,18 +193,24 @@ def test_each_plot_is_saved_by_a_click(browser: webdriver.Chrome, tmp_path: Path
     downloads = {"behavior": "allow", "downloadPath": str(tmp_path / "saved")}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", downloads)
     open_page(browser, tmp_path / "saving.html", "en")
-    for form in ("csv", "png"):
-        choices = browser.find_elements("css selector", f"button[data-form={form}]")
-        assert len(choices) == 8
-        for choice in choices:
-            browser.execute_script("arguments[0].click()", choice)
     inputs = first_look.inputs(first_look.blemished())
     tables = plot_tables(inputs)
     saved = tmp_path / "saved"
     pictures = {name.replace(".csv", ".png") for name in tables}
-    WebDriverWait(browser, 90).until(
-        lambda _: saved.is_dir() and {p.name for p in saved.iterdir()} == {*tables, *pictures}
-    )
+
+    def complete() -> set[str]:
+        found = {path.name for path in saved.iterdir()} if saved.is_dir() else set()
+        return found & {*tables, *pictures}
+
+    for form in ("csv", "png"):
+        choices = browser.find_elements("css selector", f"button[data-form={form}]")
+        assert len(choices) == 8
+        for choice in choices:
+            # One at a time: the browser drops some of many downloads at once.
+            before = len(complete())
+            browser.execute_script("arguments[0].click()", choice)
+            WebDriverWait(browser, 20).until(lambda _, before=before: len(complete()) > before)
+    assert complete() == {*tables, *pictures}
     for name, table in tables.items():
         assert (saved / name).read_text(encoding="utf-8") == table
     for name in pictures:
