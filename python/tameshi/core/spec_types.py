@@ -1797,10 +1797,11 @@ class Purge(BaseModel):
         SourcedUint32, Field(description='Number of purge threads (innodb_purge_threads).')
     ]
     redo: Annotated[
+        SourcedSize, Field(description='Log of a deleted row or index entry that is removed.')
+    ]
+    history: Annotated[
         SourcedSize,
-        Field(
-            description='Log of a row that is changed again, for the transaction fields of its page.'
-        ),
+        Field(description="Log of a transaction that is taken off its rollback segment's history."),
     ]
 
 
@@ -1859,6 +1860,29 @@ class Rebuild(BaseModel):
         ),
     ]
     manner: Annotated[RebuildManner, Field(description='Treatment of other work.')]
+
+
+class RedoRecords(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    transaction: Annotated[
+        SourcedSize,
+        Field(description="Transaction with changes: its undo log's header and its commit."),
+    ]
+    row: Annotated[
+        SourcedSize,
+        Field(description='Inserted or changed row, beyond its new bytes and the old ones.'),
+    ]
+    mark: Annotated[SourcedSize, Field(description='Row that is marked deleted.')]
+    entry: Annotated[
+        SourcedSize, Field(description='Entry of a secondary index, beyond its bytes.')
+    ]
+    reorganized: Annotated[
+        SourcedSize,
+        Field(description='Page that is reorganized for a growing row that has no room.'),
+    ]
 
 
 class Restart(BaseModel):
@@ -3497,6 +3521,10 @@ class Innodb(BaseModel):
             description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page\nsplits, space management, undo pages."
         ),
     ]
+    redo_records: Annotated[
+        RedoRecords | None,
+        Field(description="Redo of each kind of change; absent: as MySQL's records have it."),
+    ] = None
     group_commit: Annotated[
         GroupCommit | None,
         Field(
@@ -3543,7 +3571,7 @@ class Innodb(BaseModel):
     purge: Annotated[
         Purge | None,
         Field(
-            description='Purge threads, which change each row once more after the commit; absent: no purge.'
+            description='Purge threads, which remove history and deleted rows after the commit; absent: no purge.'
         ),
     ] = None
     recovery: Annotated[

@@ -8,7 +8,7 @@ use super::connection::{After, Connection, LeafChange, Stage};
 use super::counters::{Count, WaitReason};
 use super::flusher::FrameWait;
 use super::locks::{Asked, Locks};
-use super::plan::{Op, REDO_ENTRY};
+use super::plan::Op;
 use super::pool::{Found, NONE};
 use super::port::{Purpose, REQUEST};
 use super::storage_engine::StorageEngine;
@@ -340,7 +340,8 @@ impl Access<'_> {
         let StorageEngine { store, change_buffer, .. } = &mut *self.engine;
         if change_buffer.of(page) > 0 {
             let tree_page = change_buffer.tree_page(page, &store.layout);
-            if !self.change(tree_page, REDO_ENTRY as u16) || !self.change(bitmap, REDO_BIT) {
+            let entry = store.settings.log.records.entry as u16;
+            if !self.change(tree_page, entry) || !self.change(bitmap, REDO_BIT) {
                 return false;
             }
         }

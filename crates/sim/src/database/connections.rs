@@ -140,16 +140,19 @@ impl Connections {
         for effect in effects.drain(..) {
             match effect {
                 Effect::Resume(number) => self.make_ready(number, store),
-                Effect::PlanStatement(number) => {
-                    self.get(number).cursor.waited = true;
-                    self.ready.push_back(number);
-                }
+                Effect::PlanStatement(number) => self.plan_statement(number),
                 Effect::AwaitFreePage(number) => {
                     self.get(number).enter(Stage::Waiting, WaitReason::FreePage, store);
                 }
             }
         }
         store.effects = effects;
+    }
+
+    /// Let a client that waited for room in the log plan its statement.
+    pub(super) fn plan_statement(&mut self, number: u32) {
+        self.get(number).cursor.waited = true;
+        self.ready.push_back(number);
     }
 
     /// Account for the time of all connections up to `end`.

@@ -29,6 +29,7 @@ impl Server {
             Stage::Keying => connections.start(number, store, statements),
             Stage::RoundTrip => connections.make_next(number, store),
             Stage::Waiting => connections.make_ready(number, store),
+            Stage::LogSpace => connections.plan_statement(number),
             Stage::HeldUp(after) => {
                 let waits = connections.get(number).waits_for_mutex(number, after, store);
                 if !waits {
@@ -100,7 +101,7 @@ impl Server {
         let shape = statements.shape(connection);
         if shape.writes() && store.log.is_full() {
             connection.enter(Stage::LogSpace, WaitReason::LogSpace, store);
-            store.log.space_waiters.push(number);
+            store.log.await_room(number);
             return engine.flusher.flush_for_log(store);
         }
         let count = match shape {
@@ -150,9 +151,8 @@ impl Server {
             + std::mem::take(&mut cursor.cpu);
         if changed > 0 {
             connection.changes.wrote = true;
-            let inserts = matches!(statements.shape(connection), Shape::Insert { .. });
             let (first, pages) = store.layout.undo;
-            purge.note(connection, inserts, first..first + pages);
+            purge.note(connection, statements.shape(connection), first..first + pages);
         }
         connection.begin_work(number, time, After::Statement, store);
     }
@@ -228,9 +228,8 @@ impl Server {
         let connection = connections.get(number);
         let changes = &mut connection.changes;
         changes.undo.clear();
-        if !changes.visits.is_empty() {
-            let undo_page = statements.segments.purged_page(changes.undo_slot);
-            purge.queue(&mut changes.visits, undo_page, store.port.now);
+        if let Some(pages) = statements.segments.purged_pages(changes.undo_slot) {
+            purge.queue(&mut changes.visits, pages, store.port.now);
         }
         changes.undo_slot = UndoSlot::NONE;
         let lsn = changes.lsn;

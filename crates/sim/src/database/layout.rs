@@ -5,7 +5,7 @@
 //! the tree when it was loaded. Rows appended to a group (the orders of a district) are on pages of
 //! their own after the loaded ones. Rows inserted elsewhere take the place of deleted rows.
 
-use super::plan::{Op, Plan, REDO_ENTRY};
+use super::plan::{Op, Plan};
 use std::num::NonZero;
 use tameshi_workload::program::{Kind, Table};
 
@@ -207,7 +207,7 @@ impl Tree {
     #[inline]
     pub(super) fn entry(&self, position: u64, plan: &mut Plan) {
         self.descend(position, plan);
-        plan.ops.push(Op::Secondary(self.leaf(position), (REDO_ENTRY + self.record) as u16));
+        plan.ops.push(Op::Secondary(self.leaf(position), (plan.records.entry + self.record) as u16));
     }
 }
 

@@ -9,8 +9,10 @@ use tameshi_spec::profile::Innodb;
 /// Redo bytes of one change from which on the profile's share of extra redo no longer applies:
 /// long values add none.
 const EXTRA_OF: u64 = 1024;
-/// Redo of a commit: the transaction's state in its undo segment.
-const REDO_COMMIT: u64 = 80;
+
+/// Bytes that a waiting client of MariaDB has the checkpoint move (log0chkp.cc:
+/// `log_checkpoint_margin`).
+const ROOM: u64 = 1 << 20;
 
 /// Requester that waits until the log is durable.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +32,8 @@ pub(super) struct Log {
     durable: Vec<Requester>,
     /// Clients that wait for room in the log.
     pub(super) space_waiters: Vec<u32>,
+    /// Position that the checkpoint must reach before MariaDB's clients look again.
+    room_at: u64,
     /// Only in runs with faults of the server or its storage.
     pub(super) durability: Option<Box<Durability>>,
 }
@@ -42,6 +46,7 @@ impl Log {
             waiters: Vec::new(),
             durable: Vec::new(),
             space_waiters: Vec::new(),
+            room_at: 0,
             durability: has_faults.then(Box::default),
         }
     }
@@ -60,7 +65,8 @@ impl Log {
 
     /// Log a commit. Return its bytes and its log position.
     pub(super) fn append_commit(&mut self) -> (u64, u64) {
-        (REDO_COMMIT, self.redo.append(REDO_COMMIT).1)
+        let bytes = self.settings.records.commit;
+        (bytes, self.redo.append(bytes).1)
     }
 
     /// Request the log durable up to `lsn`. Without [`Need::Durable`] the requester waits.
@@ -142,6 +148,19 @@ impl Log {
         if let Some(durability) = &mut self.durability {
             durability.answer(lsn, self.redo.durable());
         }
+    }
+
+    /// Let a client wait for room in the log.
+    pub(super) fn await_room(&mut self, client: u32) {
+        if self.space_waiters.is_empty() {
+            self.room_at = self.redo.lsn().min(self.redo.last_checkpoint() + ROOM);
+        }
+        self.space_waiters.push(client);
+    }
+
+    /// Return whether the checkpoint has moved as far as MariaDB's waiting clients asked.
+    pub(super) fn has_made_room(&self) -> bool {
+        self.redo.last_checkpoint() >= self.room_at
     }
 
     /// Return whether changes must wait for a checkpoint.

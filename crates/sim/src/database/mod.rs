@@ -53,6 +53,7 @@ mod purge;
 mod read_threads;
 mod recovery;
 mod redo;
+mod redo_records;
 mod reload;
 mod reporting;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Plan of a statement: its operations on pages. Nothing is allocated once the list has grown.
 
+use super::redo_records::RedoRecords;
+
 /// Operation of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
@@ -22,11 +24,11 @@ pub(super) enum Op {
     Scan(u32, u32, u16),
 }
 
-/// Page that purging visits, and whether it changes a row there.
+/// Page that purging visits, and the redo of its change there; 0: it changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Visit {
     pub(super) page: u32,
-    pub(super) changes: bool,
+    pub(super) redo: u16,
 }
 
 /// Operations of a statement, and its further costs.
@@ -45,18 +47,9 @@ pub(super) struct Plan {
     gathered: u64,
     /// Changes write no undo records.
     pub(super) without_undo: bool,
+    /// Redo of each kind of change.
+    pub(super) records: RedoRecords,
 }
-
-/// Redo of a change of a record beyond the changed bytes: record header fields.
-const REDO_UPDATE: u64 = 90;
-/// Redo of a new record beyond its bytes.
-const REDO_INSERT: u64 = 90;
-/// Redo of a record's delete mark.
-const REDO_DELETE: u64 = 50;
-/// Redo of an undo record beyond the old values, on top of that of a change or a mark.
-const REDO_NOTE: u64 = 60;
-/// Redo of an entry of a secondary index beyond its bytes.
-pub(super) const REDO_ENTRY: u64 = 30;
 
 impl Plan {
     /// Empty the plan.
@@ -80,8 +73,8 @@ impl Plan {
     pub(super) fn update(&mut self, page: u32, bytes: u64) {
         self.rows += 1;
         self.changed += 1;
-        let noted = if self.without_undo { bytes / 2 } else { REDO_NOTE + bytes };
-        self.ops.push(Op::Change(page, (REDO_UPDATE + noted).min(60_000) as u16));
+        let noted = if self.without_undo { bytes / 2 } else { self.records.note + bytes };
+        self.ops.push(Op::Change(page, (self.records.update + noted).min(60_000) as u16));
     }
 
     /// Grow a record on a page that was got: in place or, if the page has no room, under the lock
@@ -95,7 +88,7 @@ impl Plan {
         self.ops.push(Op::Enter(table as u8));
         self.get(page - 1);
         self.get(page + 1);
-        self.update(page, bytes);
+        self.update(page, bytes + self.records.reorganized);
         self.ops.push(Op::Leave(table as u8));
     }
 
@@ -104,8 +97,8 @@ impl Plan {
     pub(super) fn delete(&mut self, page: u32) {
         self.rows += 1;
         self.changed += 1;
-        let noted = if self.without_undo { 0 } else { REDO_NOTE };
-        self.ops.push(Op::Change(page, (REDO_DELETE + noted) as u16));
+        let noted = if self.without_undo { 0 } else { self.records.note };
+        self.ops.push(Op::Change(page, (self.records.mark + noted) as u16));
     }
 
     /// Insert a record into a page.
@@ -113,7 +106,7 @@ impl Plan {
     pub(super) fn insert(&mut self, page: u32, is_new: bool, bytes: u64) {
         self.rows += 1;
         self.changed += 1;
-        let redo = (REDO_INSERT + bytes).min(60_000) as u16;
+        let redo = (self.records.insert + bytes).min(60_000) as u16;
         self.ops.push(if is_new { Op::Create(page, redo) } else { Op::Change(page, redo) });
     }
 

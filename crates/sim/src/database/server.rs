@@ -87,6 +87,7 @@ impl Server {
         for connection in &mut connections.list {
             connection.plan.trees = store.settings.trees;
             connection.plan.without_undo = store.settings.model.undo.is_none();
+            connection.plan.records = store.settings.log.records;
         }
         self.space.begin(store.layout.next);
         self.locks = Locks::new(connections.list.len());

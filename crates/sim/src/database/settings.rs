@@ -5,6 +5,7 @@ use super::layout::PAGE;
 use super::options::{self, switch, whole};
 use super::pool::Midpoint;
 use super::port::BACKGROUND_READS;
+use super::redo_records::RedoRecords;
 use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{
     Adaptive, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb, PoolRules,
@@ -68,6 +69,7 @@ pub(super) struct LogSettings {
     pub(super) through: bool,
     /// Redo beyond the model's own count, in millionths.
     pub(super) extra: u64,
+    pub(super) records: RedoRecords,
 }
 
 /// Settings of flushing.
@@ -126,12 +128,14 @@ pub(super) struct ReadAhead {
 }
 
 /// Settings of purging.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PurgeSettings {
-    /// Threads that change rows again after the commit; 0: purging costs nothing.
+    /// Threads that remove history and deleted rows after the commit; 0: purging costs nothing.
     pub(super) threads: u32,
-    /// Redo bytes of each such change.
+    /// Redo bytes of a removed row or entry.
     pub(super) redo: u16,
+    /// Redo bytes of a transaction whose history is removed.
+    pub(super) history: u16,
 }
 
 /// Settings of the threads that take in pages read in the background.
@@ -325,9 +329,10 @@ impl Settings {
             change_buffer: ChangeBufferSettings::new(engine, model, pages),
             read_ahead: read_ahead(engine, model, pages),
             trees: model.tree_lock.as_ref().map_or((false, 0), |lock| (true, u64::from(lock.growing.value.0))),
-            purge: model.purge.as_ref().map_or(PurgeSettings { threads: 0, redo: 0 }, |purge| PurgeSettings {
+            purge: model.purge.as_ref().map_or_else(PurgeSettings::default, |purge| PurgeSettings {
                 threads: purge.threads.value,
                 redo: purge.redo.value.0 as u16,
+                history: purge.history.value.0 as u16,
             }),
             read_threads: Costs::read_threads(engine, model, spec.host.as_ref()),
             cpu: Costs::new(model, spec.host.as_ref(), cached),
@@ -357,6 +362,7 @@ impl LogSettings {
             },
             through: method == FlushMethod::Dsync,
             extra: u64::from(model.redo_extra.value.0),
+            records: RedoRecords::new(model),
         }
     }
 }

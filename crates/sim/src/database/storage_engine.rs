@@ -5,7 +5,6 @@ use super::change_buffer::{ChangeBuffer, REDO_MERGE};
 use super::counters::Count;
 use super::flusher::Flusher;
 use super::layout::Layout;
-use super::plan::REDO_ENTRY;
 use super::port::{BACKGROUND_READS, Places, Purpose, Role};
 use super::read_threads::ReadThreads;
 use super::settings::Settings;
@@ -100,7 +99,8 @@ impl StorageEngine {
         let page = store.pool.page(frame);
         let changes = self.change_buffer.take(page);
         if changes > 0 {
-            store.change(frame, page, changes * (REDO_MERGE + REDO_ENTRY));
+            let entry = REDO_MERGE + store.settings.log.records.entry;
+            store.change(frame, page, changes * entry);
         }
         if store.settings.flushing.free_pages != Some(FreePages::UserBatches) {
             return store.wake_page_waiters(frame);

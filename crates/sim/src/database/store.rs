@@ -7,7 +7,7 @@ use super::log::Log;
 use super::page_cache::PageCache;
 use super::pool::Pool;
 use super::pool_mutex::PoolMutex;
-use super::port::{Places, Port, Purpose, REQUEST, Requester};
+use super::port::{Alarm, Places, Port, Purpose, REQUEST, Requester};
 use super::redo::Need;
 use super::settings::Settings;
 use tameshi_base::CommandKind;
@@ -220,7 +220,14 @@ impl Store {
         if self.log.redo.checkpoint(self.pool.oldest_change()) {
             self.counters.one(Count::Checkpoints);
         }
-        if !self.log.is_full() {
+        if self.settings.flushing.adaptive == Some(Adaptive::Growth) {
+            if self.log.has_made_room() {
+                // They sleep before they look again.
+                let at = self.port.now + self.settings.flushing.retry;
+                let port = &mut self.port;
+                self.log.space_waiters.drain(..).for_each(|client| port.alarm(at, Alarm::Client(client)));
+            }
+        } else if !self.log.is_full() {
             self.effects.extend(self.log.space_waiters.drain(..).map(Effect::PlanStatement));
         }
     }

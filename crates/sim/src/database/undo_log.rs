@@ -16,11 +16,6 @@ use super::plan::{Op, Plan};
 use super::pool::NONE;
 use tameshi_spec::profile;
 
-/// Redo of an undo record.
-const RECORD: u16 = 60;
-/// Redo of a header that gets one more undo log.
-const HISTORY: u16 = 40;
-
 /// Rollback segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segments {
@@ -80,15 +75,21 @@ impl Segments {
         if slot.segment == NONE {
             slot.segment = self.take();
         }
-        plan.ops.push(Op::Change(self.log(slot.segment, inserts), RECORD));
+        plan.ops.push(Op::Change(self.log(slot.segment, inserts), plan.records.undo as u16));
         if !slot.has_history && (self.merged || !inserts) {
             slot.has_history = true;
-            plan.ops.push(Op::Change(self.first + slot.segment, HISTORY));
+            plan.ops.push(Op::Change(self.header(*slot), plan.records.history as u16));
         }
     }
 
-    /// Page with the undo records that purging reads.
-    pub(super) fn purged_page(&self, slot: UndoSlot) -> u32 {
-        self.log(slot.segment, false)
+    /// Page of the segment's header.
+    pub(super) fn header(&self, slot: UndoSlot) -> u32 {
+        self.first + slot.segment
+    }
+
+    /// Pages that purging visits: the undo records, and the segment's header. `None`: the
+    /// transaction has changed nothing.
+    pub(super) fn purged_pages(&self, slot: UndoSlot) -> Option<(u32, u32)> {
+        (slot.segment != NONE).then(|| (self.log(slot.segment, false), self.header(slot)))
     }
 }

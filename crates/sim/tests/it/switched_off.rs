@@ -64,7 +64,7 @@ fn statements_only() -> RunSpec {
     spec
 }
 
-const COUNTED: [Mechanism; 26] = [
+const COUNTED: [Mechanism; 25] = [
     Mechanism {
         name: "midpoint",
         // A table that is larger than the pool, read from one end to the other again and again: of
@@ -156,16 +156,6 @@ const COUNTED: [Mechanism; 26] = [
     Mechanism {
         name: "adaptive flushing of 5.5",
         with: || large(MYSQL_55),
-        off: |spec| rules(spec).flushing.adaptive = None,
-        shows: |left| left.of("server.pages_written"),
-    },
-    Mechanism {
-        name: "adaptive flushing of MariaDB",
-        with: || {
-            let mut spec = large(MARIADB);
-            spec.engines["mysql"].redo_log = Some(Size(128 << 20));
-            spec
-        },
         off: |spec| rules(spec).flushing.adaptive = None,
         shows: |left| left.of("server.pages_written"),
     },

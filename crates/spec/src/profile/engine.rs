@@ -40,6 +40,9 @@ pub struct Innodb {
     /// Redo besides the model's own count of bytes, as a share of a change's first KiB: page
     /// splits, space management, undo pages.
     pub redo_extra: Sourced<Share>,
+    /// Redo of each kind of change; absent: as MySQL's records have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redo_records: Option<RedoRecords>,
     /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one
     /// after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +72,7 @@ pub struct Innodb {
     /// page; absent: trees have none, and growing rows always have room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_lock: Option<TreeLock>,
-    /// Purge threads, which change each row once more after the commit; absent: no purge.
+    /// Purge threads, which remove history and deleted rows after the commit; absent: no purge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
     /// Recovery after a crash or a restart; absent: neither can be simulated.
@@ -277,8 +280,8 @@ pub enum Adaptive {
     /// By the log's age and growth and the pages of late, at most the larger capacity (from 5.6
     /// on).
     Age,
-    /// By the log's growth and the pages of late once its age demands it, and the larger capacity
-    /// when that is high (MariaDB from 10.5 on).
+    /// By the log's growth and the pages of late, after the page cleaner was woken for free pages
+    /// or for room in the log; clients wait until the checkpoint has moved (MariaDB from 10.5 on).
     Growth,
 }
 
@@ -331,8 +334,26 @@ pub struct TreeLock {
 pub struct Purge {
     /// Number of purge threads (innodb_purge_threads).
     pub threads: Sourced<u32>,
-    /// Log of a row that is changed again, for the transaction fields of its page.
+    /// Log of a deleted row or index entry that is removed.
     pub redo: Sourced<Size>,
+    /// Log of a transaction that is taken off its rollback segment's history.
+    pub history: Sourced<Size>,
+}
+
+/// Bytes of redo, undo records included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedoRecords {
+    /// Transaction with changes: its undo log's header and its commit.
+    pub transaction: Sourced<Size>,
+    /// Inserted or changed row, beyond its new bytes and the old ones.
+    pub row: Sourced<Size>,
+    /// Row that is marked deleted.
+    pub mark: Sourced<Size>,
+    /// Entry of a secondary index, beyond its bytes.
+    pub entry: Sourced<Size>,
+    /// Page that is reorganized for a growing row that has no room.
+    pub reorganized: Sourced<Size>,
 }
 
 /// Recovery of an engine after a crash or a restart.
@@ -539,6 +560,17 @@ fn of_sections(innodb: &Innodb) -> Vec<Limit> {
     if let Some(purge) = &innodb.purge {
         limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, COUNT));
         limits.push((purge.redo.value.0, ["purge", "redo"], 0, 16 << 10, SIZE));
+        limits.push((purge.history.value.0, ["purge", "history"], 0, 16 << 10, SIZE));
+    }
+    if let Some(sizes) = &innodb.redo_records {
+        let sizes = [
+            (&sizes.transaction, "transaction"),
+            (&sizes.row, "row"),
+            (&sizes.mark, "mark"),
+            (&sizes.entry, "entry"),
+            (&sizes.reorganized, "reorganized"),
+        ];
+        limits.extend(sizes.map(|(size, key)| (size.value.0, ["redo_records", key], 1, 16 << 10, SIZE)));
     }
     if let Some(dump) = &innodb.pool_dump {
         limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, SHARE));

@@ -561,7 +561,7 @@ fn invalid_engine_is_refused_at_its_place() {
         check_golden(name, &error.to_string());
     }
     let undo = ENGINE.lines().find(|line| line.starts_with("segments")).expect("it has undo logs");
-    let purge = "threads = { value = 4, source = \"a test\" }\nredo = { value = \"20 B\", source = \"a test\" }";
+    let purge = "threads = { value = 4, source = \"a test\" }\nredo = { value = \"20 B\", source = \"a test\" }\nhistory = { value = \"31 B\", source = \"a test\" }";
     let alone = ENGINE.replacen("[engine.innodb.undo]", "[engine.innodb.purge]", 1).replacen(undo, purge, 1);
     let error = planned_in(&study, World::Simulated, &with(alone)).expect_err("purge without undo");
     check_golden("engine_purge_without_undo", &error.to_string());

@@ -25,6 +25,7 @@ pub(super) fn doublewrite_offset(store: &Store) -> u64 {
 impl Flusher {
     /// Flush as fast as possible: changes wait for room in the log.
     pub(in super::super) fn flush_for_log(&mut self, store: &mut Store) {
+        self.cleaner.hurried = store.port.now;
         self.begin_batch(store, FLUSH_LIST);
     }
 

@@ -29,6 +29,10 @@ pub(super) struct Cleaner {
     pub(super) found: VecDeque<u32>,
     /// Time of the last search of that list.
     pub(super) searched: Nanos,
+    /// Time of the last batch for clients that waited for room in the log.
+    pub(super) hurried: Nanos,
+    /// MariaDB's page cleaner does not sleep until somebody wakes it.
+    is_awake: bool,
 }
 
 impl Cleaner {
@@ -48,7 +52,7 @@ impl Cleaner {
     }
 
     /// Return the number of pages to flush from the list of dirty pages in this second.
-    pub(super) fn pages_for_this_second(&self, store: &Store, log_per_second: f64) -> u64 {
+    pub(super) fn pages_for_this_second(&mut self, store: &Store, log_per_second: f64) -> u64 {
         let (settings, redo, dirty) = (&store.settings.flushing, &store.log.redo, u64::from(store.pool.dirty()));
         let too_dirty = dirty * 1_000_000 / u64::from(store.pool.frames()) > settings.most_dirty;
         let capacity = settings.io_capacity;
@@ -82,17 +86,23 @@ impl Cleaner {
         }
     }
 
-    /// Pages by the log's growth, once its age or the share of dirty pages is high enough; the
-    /// larger capacity past a second mark of the age.
-    fn pages_for_growth(&self, store: &Store, too_dirty: bool, log_per_second: f64) -> u64 {
+    /// Pages by the log's growth, as MariaDB flushes them (buf0flu.cc: `buf_flush_page_cleaner`).
+    ///
+    /// The page cleaner sleeps until somebody needs free pages or room in the log, or nearly all
+    /// pages are dirty. After a second without that, it flushes by the log's growth, until
+    /// the log's age is low.
+    fn pages_for_growth(&mut self, store: &Store, too_dirty: bool, log_per_second: f64) -> u64 {
         let (settings, redo) = (&store.settings.flushing, &store.log.redo);
-        let (age, most) = (redo.age(), settings.io_capacity_max);
-        if age > redo.hasty_age() {
-            return most;
+        let most = settings.io_capacity_max;
+        // Who wakes the page cleaner makes it wait a second anew.
+        let woken = self.searched.max(self.hurried);
+        if woken > 0 && store.port.now - woken < SECOND {
+            self.is_awake = true;
+            return 0;
         }
-        // A client that wakes the page cleaner for free pages makes it wait a second anew.
-        let is_awake = self.searched > 0 && store.port.now - self.searched < SECOND;
-        if is_awake || !too_dirty && age * 100 <= redo.capacity() / 10 * 9 * AGE_LOW {
+        let is_young = redo.age() * 100 <= redo.capacity() / 10 * 9 * AGE_LOW;
+        self.is_awake = too_dirty || self.is_awake && !is_young;
+        if !self.is_awake {
             return 0;
         }
         let until = store.pool.oldest_change().unwrap_or(0) as f64 + GROWTH_SECONDS * log_per_second;

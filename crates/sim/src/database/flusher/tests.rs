@@ -1,8 +1,9 @@
 //! Known answers of flushing and read-ahead: neighbours of a dirty page, and areas read ahead.
 
 use super::selection::{longest_dirty, with_neighbours};
-use crate::database::Server;
 use crate::database::storage_engine::StorageEngine;
+use crate::database::store::Store;
+use crate::database::{SECOND, Server};
 use tameshi_base::Size;
 use tameshi_spec::profile::{Device, EngineModel, EngineProfile, NullProfile, Sourced};
 use tameshi_spec::run::{Node, RunSpec};
@@ -244,4 +245,25 @@ fn change_buffer_fits_its_leaves_and_its_share_of_the_pool() {
     // A quarter of 1024 pages, and those by which it may be too large.
     assert_eq!(small, 256 + 10);
     assert_eq!(pages("64 GiB").0, (leaves * 20).div_ceil(200) + 10, "twenty changes a leaf, two hundred a page");
+}
+
+#[test]
+fn mariadb_flushes_for_the_log_a_second_after_it_was_woken() {
+    let mut engine = engine(&spec(MARIADB, "256 MiB", KEYS));
+    engine.dirty(200..2200, true);
+    let StorageEngine { store, flusher, .. } = &mut engine;
+    // A third of the log, whose first change is the oldest.
+    store.log.redo.append(32 << 20);
+    let mut pages_at = |store: &mut Store, hurried: u64, millis: u64| {
+        (store.port.now, flusher.cleaner.hurried) = (millis * SECOND / 1000, hurried * SECOND);
+        flusher.cleaner.pages_for_this_second(store, 1e6)
+    };
+    assert_eq!(pages_at(store, 0, 10_000), 0, "it sleeps");
+    assert_eq!(pages_at(store, 10, 10_500), 0, "it was woken within the second");
+    // A third of the capacity of 200 pages, and a ninth of the 2000 pages that are old enough.
+    assert_eq!(pages_at(store, 10, 11_500), (200 + 2000 / 3) / 3);
+    store.log.redo.checkpoint(Some(30 << 20));
+    assert_eq!(pages_at(store, 10, 12_500), 0, "the log is young again");
+    store.log.redo.append(32 << 20);
+    assert_eq!(pages_at(store, 10, 13_500), 0, "it sleeps again");
 }
