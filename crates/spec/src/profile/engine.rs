@@ -559,8 +559,8 @@ fn of_sections(innodb: &Innodb) -> Vec<Limit> {
     }
     if let Some(purge) = &innodb.purge {
         limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, COUNT));
-        limits.push((purge.redo.value.0, ["purge", "redo"], 0, 16 << 10, SIZE));
-        limits.push((purge.history.value.0, ["purge", "history"], 0, 16 << 10, SIZE));
+        let sizes = [(&purge.redo, "redo"), (&purge.history, "history")];
+        limits.extend(sizes.map(|(size, key)| (size.value.0, ["purge", key], 0, 16 << 10, SIZE)));
     }
     if let Some(sizes) = &innodb.redo_records {
         let sizes = [
