@@ -19,7 +19,7 @@ CHECKED := -p tameshi-base -p tameshi-record -p tameshi-spec -p tameshi-workload
 # One selection of packages and targets in every call: another one has other features, and builds all again.
 RUST := --workspace --locked --quiet --lib --bins --tests
 
-.PHONY: help demo check test test-system soak timings bench lint mutants predictions setup lock plotly gen format clean
+.PHONY: help demo check test test-system soak timings bench lint mutants predictions setup lock plotly gen site format clean
 .PHONY: test-packages test-env test-build rust-tests
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -113,6 +113,9 @@ lock: ## locks the Python packages anew; UPGRADE=--upgrade takes newer ones
 
 plotly: $(PACKAGES) ## the basic bundle of plotly.js for reports, in the locked version of plotly (npm)
 	scripts/plotly-bundle
+
+site: setup ## the manual, into build/site (1 min)
+	$(BIN)/python -m scripts.docsite build/site
 
 gen: test-build ## what is generated from the Rust types: schemas, Python's types, reference pages
 	$(TESTS)/bin/python scripts/generate.py python/tameshi/core/spec_types.py docs/reference

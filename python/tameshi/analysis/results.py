@@ -24,6 +24,7 @@ from tameshi.analysis.findings import (
     wear_of,
     writes,
 )
+from tameshi.analysis.imported import imported_estimates, is_imported
 from tameshi.analysis.left_out import left_out
 from tameshi.analysis.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.analysis.published import RAMPED, WHOLE, published
@@ -35,9 +36,9 @@ from tameshi.analysis.stats.estimates import (
     PERCENTILES,
     Estimate,
     WindowData,
+    entry,
     estimates,
 )
-from tameshi.analysis.stats.intervals import digits
 from tameshi.analysis.stats.offered_load import bounded, is_offered, offered
 from tameshi.analysis.stats.power import power
 from tameshi.analysis.stats.served import served_drives
@@ -51,6 +52,7 @@ from tameshi.record.store import SealedRun
 SIMULATED = World.simulated.value
 RESULTS_VERSION = 2
 """Version of results.json. 1: first version; 2: reasons and methods as codes."""
+ENDINGS = ("complete", "partial", "failed")
 PROFILE, SCAN = "profile", "scan"
 STORAGE, HOST = "storage.", "host"
 """Subjects of the load's series that are not streams: prefix of storages, and the host."""
@@ -136,6 +138,8 @@ def _cell(
     for run in usable:
         for stretch in _stretches(study, cell, run, asked):
             by_name.setdefault(stretch.name, []).append((run, stretch))
+    if is_imported(usable):
+        return _imported(cell, statuses, by_name.get(cell.phase, ()), frames)
     entries: list[dict[str, Any]] = []
     flagged: list[Flag] = []
     profiles = _profiles(cell, frames, usable)
@@ -146,7 +150,7 @@ def _cell(
             of_stream = estimates(stream.name, data, _percentiles_asked(study))
             if cell.world == SIMULATED:
                 of_stream = _modelled(of_stream, parts[0][0].spec, cell.spec, stream, data)
-            entries += [_as_json(name, estimate, scale) for estimate in of_stream]
+            entries += [entry(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)
                 flagged += flags(stream.name, data, ordered=ordered, varied=varied)
@@ -160,7 +164,7 @@ def _cell(
                 of_program = [*bounded(of_program, offered(word, rate, data))]
             if cell.world == SIMULATED:
                 of_program = with_model(of_program, facts_of(parts[0][0].spec, cell.spec))
-            entries += [_as_json(name, estimate, 1) for estimate in of_program]
+            entries += [entry(name, estimate, 1) for estimate in of_program]
     parts = [part for of_name in by_name.values() for part in of_name]
     judged = findings_of(frames, cell.index, parts, usable)
     warning = verdict("warning", *(flag.reason for flag in flagged))
@@ -171,7 +175,7 @@ def _cell(
         "phase": cell.phase,
         "levels": dict(cell.levels),
         **({} if cell.spec.streams or cell.spec.programs else {"pause": True}),
-        "runs": {status: statuses.count(status) for status in ("complete", "partial", "failed")},
+        "runs": {status: statuses.count(status) for status in ENDINGS},
         "verdict": worst([*verdicts, warning] if flagged else verdicts),
         "flags": [flag.as_json() for flag in flagged],
         "findings": [
@@ -189,6 +193,28 @@ def _cell(
         **_database(cell, frames, usable, profiles),
         **_drives(cell, frames, usable),
         **_slow(cell),
+    }
+
+
+def _imported(
+    cell: Cell,
+    statuses: Sequence[str],
+    parts: Sequence[tuple[SealedRun, Stretch]],
+    frames: Mapping[Any, Frames],
+) -> dict[str, Any]:
+    """Return a cell of imported runs: another tool's figures, its load not judged."""
+    found = imported_estimates(cell.phase, parts, frames)
+    return {
+        "world": cell.world,
+        "phase": cell.phase,
+        "levels": dict(cell.levels),
+        "runs": {status: statuses.count(status) for status in ENDINGS},
+        "verdict": worst(run.outcome["verdict"] for run in cell.runs),
+        **{key: [] for key in ("flags", "findings", "breakdown", "busy", "endurance", "power")},
+        "bottleneck": None,
+        "steady": [],
+        "windows": {cell.phase: _seconds(parts)} if parts else {},
+        "estimates": [entry(cell.phase, estimate, 1) for estimate in found],
     }
 
 
@@ -562,19 +588,3 @@ def _real(spans: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
 
 def _nanoseconds(time: Any, otherwise: int) -> int:
     return otherwise if time is None else compiled.nanoseconds(str(getattr(time, "root", time)))
-
-
-def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
-    return {
-        "metric": estimate.metric,
-        "subject": estimate.subject,
-        "window": window,
-        "value": digits(estimate.value),
-        "unit": estimate.unit,
-        "sampling": estimate.sampling.as_json(),
-        "by_repetition": {str(run): digits(v) for run, v in estimate.by_repetition.items()},
-        "model": estimate.model.as_json() if estimate.model else None,
-        "scale": scale,
-        **({} if estimate.operations is None else {"operations": estimate.operations}),
-        **({} if estimate.at_most is None else {"at_most": digits(estimate.at_most)}),
-    }

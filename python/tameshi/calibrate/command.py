@@ -16,7 +16,7 @@ from rich.console import Console
 from tameshi import guard
 from tameshi.calibrate import design
 from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
-from tameshi.calibrate.documents import documents_of, is_results
+from tameshi.calibrate.documents import is_results
 from tameshi.calibrate.fio_cells import read_fio
 from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
@@ -26,6 +26,7 @@ from tameshi.core import compiled
 from tameshi.core.errors import BadInput, counted
 from tameshi.core.reasons import about
 from tameshi.core.spec_types import World
+from tameshi.fio.documents import documents_of
 from tameshi.fio.json import is_fio, last_state
 from tameshi.record import store
 from tameshi.report.fit import fit_markdown, fit_page

@@ -11,12 +11,11 @@ from typing import Any
 
 from tameshi import fio
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
-from tameshi.calibrate.fio_options import without_bearing
 from tameshi.calibrate.recorded import COMMIT, Recorded, in_words, unusable
-from tameshi.core import compiled
 from tameshi.core.errors import BadInput, listed
 from tameshi.core.reasons import Reason, about, quoted, reason
 from tameshi.fio import values
+from tameshi.fio.bearing import without_bearing
 from tameshi.fio.json import (
     COUNT,
     DISKS,
@@ -38,8 +37,8 @@ from tameshi.fio.json import (
     quantiles_of,
     sections_of,
 )
+from tameshi.fio.recorded import OF_THE_RUN, planned_clone, stream_fields
 from tameshi.fio.values import Percent
-from tameshi.study.file import StudyFile, plan
 
 ALIGNMENT = 4096
 """Granularity to which shares of a size are rounded down."""
@@ -144,7 +143,6 @@ def _are_several(places: Iterable[str], document: Mapping[str, Any]) -> bool:
     return len(paths) > 1 and (bool(devices) or not is_one_disk)
 
 
-OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
 FEWEST_SAMPLES = 20
 """Least number of samples for a spread."""
 
@@ -240,19 +238,11 @@ def _failure(jobs: Sequence[Table]) -> Reason | None:
 
 def _stream_of(path: Path, options: Mapping[str, str]) -> tuple[Reason | None, dict[str, Any], int]:
     """Return why a clone's stream cannot be fitted, if so; else the stream and its file size."""
-    wanted = {key: value for key, value in options.items() if key not in OF_THE_RUN}
-    lines = [f"{key}={value}" if value != "" else key for key, value in wanted.items()]
-    text = "\n".join(["[job]", "filename=calibrated", *lines]) + "\n"
-    (parsed,) = fio.parse_job_text(text, str(path))
-    translated = fio.translate([fio.read_job(parsed)], "fio", "null")
-    run = plan(StudyFile("fio", path, translated.study), "measured", quick=False).runs[0]
-    phase = run.phases[0]
+    asked = {key: value for key, value in options.items() if key not in OF_THE_RUN}
+    phase, size = planned_clone(path, asked, "null")
     if excluded := unusable(phase):
         return excluded, {}, 0
-    stream = phase.streams[0].stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    for key in ("storage", "amount", "delay", "duration"):
-        stream.pop(key, None)
-    return None, stream, compiled.size_bytes(str(run.storage[phase.streams[0].storage].size))
+    return None, stream_fields(phase), size
 
 
 def _operations(jobs: Sequence[Table]) -> Operations | Reason:

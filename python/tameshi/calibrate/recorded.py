@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from tameshi.analysis.imported import is_imported
 from tameshi.analysis.results import results
 from tameshi.analysis.stats.estimates import of_phase
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
@@ -55,6 +56,12 @@ def read_recorded(path: Path) -> Recorded:
         accepted = ["a folder made by `tameshi run`, or its results.json"]
         raise BadInput(message, where=str(path), accepted=accepted) from None
     usable = [run for run in runs if run.outcome["status"] != "failed"]
+    if is_imported(usable):
+        message = "these results are imported, and a fit needs the originals"
+        accepted = ["fio's JSON results", "a folder made by `tameshi run`"]
+        raise BadInput(
+            message, where=str(path), found=usable[0].environment["tool"], accepted=accepted
+        )
     worlds = {run.spec.world.value for run in usable}
     world = "measured" if "measured" in worlds else "simulated"
     usable = [run for run in usable if run.spec.world.value == world]

@@ -18,7 +18,8 @@ COMMANDS = {
     "plan": "Show the matrix of a study, its run time and the bytes that it writes.",
     "run": "Run or resume a study, and write its results and report.",
     "report": "Rebuild results.json and the report from the runs of a study folder.",
-    "compare": "Compare B with A: same, better or worse, by how much, and whether comparable.",
+    "compare": "Compare results with a baseline: same, better or worse, and how sure.",
+    "import": "Import results of fio, sysbench, pgbench and tpcc-mysql as measured cells.",
     "ask": "Find the cheapest storage and buffer pool that meet a target, by simulation.",
     "fio": "Run fio job files and --key=value options, with output in fio's formats.",
     "calibrate": "Fit a device profile to a drive, a file or results, and report its error.",
@@ -29,6 +30,9 @@ COMMANDS = {
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }
 
+MODULES = {"import": "import_results"}
+"""Modules of commands whose names are words of Python."""
+
 
 class OnDemand(typer.core.TyperGroup):
     """Group of commands imported on demand: their libraries take one to two seconds to load."""
@@ -37,9 +41,14 @@ class OnDemand(typer.core.TyperGroup):
         """Replace the name by the imported command."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            app = import_module(f"tameshi.commands.{name}").app
+            app = import_module(module_of(name or "")).app
             command = literal(typer.main.get_command(app))
         return name, command, rest
+
+
+def module_of(name: str) -> str:
+    """Return the module of a command."""
+    return f"tameshi.commands.{MODULES.get(name, name)}"
 
 
 def literal(command: Any) -> Any:

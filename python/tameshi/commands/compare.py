@@ -10,8 +10,17 @@ import typer
 
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
-from tameshi.compare import Options, compare, exit_status, read_side
+from tameshi.compare import (
+    Comparisons,
+    Options,
+    compare,
+    compare_all,
+    exit_status,
+    exit_status_of_all,
+    read_side,
+)
 from tameshi.report.comparison import comparison_markdown, comparison_terminal
+from tameshi.report.comparison_of_several import several_markdown, several_terminal
 
 app = typer.Typer(add_completion=False)
 
@@ -21,7 +30,9 @@ def compare_command(
     a: Annotated[
         Path, typer.Argument(help="Baseline: a folder made by `tameshi run`, or a results.json.")
     ],
-    b: Annotated[Path, typer.Argument(help="Candidate: compared with A.")],
+    b: Annotated[
+        list[Path], typer.Argument(metavar="B...", help="Candidates: each is compared with A.")
+    ],
     form: Annotated[
         str, typer.Option("--format", help="Output format: terminal, md or json.")
     ] = "terminal",
@@ -56,12 +67,17 @@ def compare_command(
         ),
     ] = "never",
 ) -> None:
-    """Compare B with A: same, better or worse, by how much, and whether comparable."""
+    """Compare results with a baseline: same, better or worse, and how sure."""
     check_language(lang)
     check_word("--format", form, ["terminal", "md", "json"])
     check_word("--fail-on", fail_on, ["never", "worse"])
     options = Options(world, within / 100, every, changed or ())
-    comparison = compare(read_side(a), read_side(b), options)
+    baseline, others = read_side(a), [read_side(each) for each in b]
+    if len(others) > 1:
+        comparisons = compare_all(baseline, others, options)
+        _print_several(comparisons, form, lang)
+        raise typer.Exit(exit_status_of_all(comparisons, fail_on))
+    comparison = compare(baseline, others[0], options)
     if form == "json":
         typer.echo(json.dumps(comparison.as_json(), ensure_ascii=False, indent=2))
     elif form == "md":
@@ -69,3 +85,13 @@ def compare_command(
     else:
         OUT.print(comparison_terminal(comparison.as_json(), lang))
     raise typer.Exit(exit_status(comparison, fail_on))
+
+
+def _print_several(comparisons: Comparisons, form: str, lang: str) -> None:
+    found = comparisons.as_json()
+    if form == "json":
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    elif form == "md":
+        typer.echo(several_markdown(found, lang), nl=False)
+    else:
+        OUT.print(several_terminal(found, lang))

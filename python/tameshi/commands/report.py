@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from tameshi import guard
+from tameshi.analysis.imported import is_imported
 from tameshi.analysis.unknown import assumed
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
@@ -117,7 +118,13 @@ def _text(folder: Path, form: str, lang: str) -> str:
     """Return the output in a format."""
     if form in FORMS:
         study_folder.read_summary(folder)
-        return as_form(form, assumed(study_folder.read_runs(folder).runs))
+        runs = study_folder.read_runs(folder).runs
+        if is_imported(runs):
+            message = "these results are imported, and hold no more than their tool printed"
+            hint = "Its own text is in the folder `archive` of each run."
+            accepted = list(WRITTEN)
+            raise BadInput(message, where="--format", found=form, accepted=accepted, hint=hint)
+        return as_form(form, assumed(runs))
     inputs = _inputs(folder)
     formats: dict[str, Callable[[], str]] = {
         "html": lambda: render(inputs, lang),

@@ -37,6 +37,9 @@ from tameshi.study.file import read_study
 from tameshi.workflow.prepare import Prepared, prepare
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tameshi.monitor import Service
     from tameshi.servers.private import Kept
 
 app = typer.Typer(add_completion=False)
@@ -71,6 +74,16 @@ FailOnOption = Annotated[
         help=(
             "never; or invalid or warning: exit with status 3 if the verdict is that bad or worse."
         ),
+    ),
+]
+
+
+MetricsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        metavar="[ADDRESS:]PORT",
+        help="Serve metrics of the runs for Prometheus, by default on the loopback address.",
     ),
 ]
 
@@ -125,6 +138,7 @@ def run_command(
         bool, typer.Option("--json", help="Print results.json; all else goes to standard error.")
     ] = False,
     fail_on: FailOnOption = NEVER,
+    metrics: MetricsOption = None,
 ) -> None:
     """Run or resume a study, and write its results and report."""
     study = read_study(study_path)
@@ -135,6 +149,7 @@ def run_command(
     check_language(lang)
     check_word("--fail-on", fail_on, FAILING)
     check_worlds(worlds, bound, slow_like)
+    service = _served(metrics, ERR) if metrics is not None else None
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     folder = out or study.results_folder(quick=quick)
     if fresh and folder.exists():
@@ -142,7 +157,18 @@ def run_command(
     if slow_like is not None:
         prepared = slowed_like(prepared, bound, slow_like, folder)
     announce(prepared, ERR if as_data else OUT)
-    _conduct(prepared, folder, lang, jobs, keep=keep, told=_Output(verbose, as_data, fail_on))
+    told = _Output(verbose, as_data, fail_on)
+    _conduct(prepared, folder, lang, jobs, keep=keep, told=told, service=service)
+
+
+def _served(asked: str, console: Console) -> Service:
+    """Serve metrics from now on, and print where."""
+    from tameshi.monitor import serve
+
+    service = serve(asked)
+    for line in service.lines:
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    return service
 
 
 @dataclass(frozen=True)
@@ -155,7 +181,14 @@ class _Output:
 
 
 def _conduct(
-    prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool, told: _Output
+    prepared: Prepared,
+    folder: Path,
+    lang: str,
+    jobs: int,
+    *,
+    keep: bool,
+    told: _Output,
+    service: Service | None,
 ) -> None:
     """Run the prepared study and show its results."""
     # The libraries for running and reporting take seconds to load; refuse a bad study without them.
@@ -163,7 +196,10 @@ def _conduct(
     from tameshi.workflow.execute import carry_out
 
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    done = carry_out(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep)
+    watch = service.watch if service else None
+    done = carry_out(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep, watch=watch)
+    if service:
+        service.close()
     shown = study_folder.show(folder, lang, done.results)
     print_summary(shown, ERR if told.as_data else OUT, verbose=told.verbose)
     for kept in done.kept:

@@ -29,9 +29,14 @@ _NOT_WORK = {
     "storage",
     "phases",
 }
-_NOT_FACTS = {"identity", "world", "findings", "model", "machine", "targets", "storages"}
+_NOT_FACTS = {
+    *("identity", "world", "findings", "model", "machine", "targets", "storages"),
+    "imported",
+}
 _DIGITS = 8
 NO = "no"
+OWN = "Tameshi"
+"""Tool of runs that were not imported."""
 # If an examined device has none of these, that is a fact, not a gap.
 _MAY_BE_NONE = ("device.virtual", "device.members", "device.backing_file")
 
@@ -123,8 +128,10 @@ def _history(phases: Sequence[Mapping[str, Any]]) -> str:
 
 def _environment(environment: Mapping[str, Any], storages: Sequence[str]) -> Iterator[Any]:
     machine, targets = environment.get("machine") or {}, environment.get("targets") or {}
+    if environment:
+        yield ("tool", ""), environment.get("tool", OWN)
     for rule in RULES:
-        if rule.of == "environment" and rule.name in environment:
+        if rule.of == "environment" and rule.name in environment and rule.key != "tool":
             yield (rule.key, ""), environment[rule.name]
         if rule.of == "machine" and machine:
             yield (rule.key, ""), machine.get(rule.name)

@@ -55,6 +55,7 @@ RULES = (
     Rule("core", "software", "minor", modelled="confounds"),
     Rule("tameshi", "software", "minor"),
     Rule("python", "software", "harmless"),
+    Rule("tool", "software", "confounds"),
     Rule("kernel", "software", "confounds"),
     Rule("architecture", "machine", "confounds", of="machine"),
     Rule("cpu_model", "machine", "confounds", of="machine"),

@@ -37,6 +37,8 @@ ESCAPED = "backslashreplace"
 """Error handler for file names outside the locale's encoding: an escape that JSON can read back."""
 LAID_OUT = 2
 """Nesting depth of a JSON file down to which each entry has its own line."""
+FIGURES = "figures.json"
+"""Figures of an imported run, as another tool computed them."""
 SERIES = {
     "t_ns": pl.Int64,
     "dt_ns": pl.Int64,
@@ -63,6 +65,11 @@ class SealedRun:
     def series(self) -> pl.DataFrame:
         """Return all series: source, t_ns, dt_ns, subject, metric, value."""
         return pl.read_parquet(self.folder / "series.parquet")
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Return the figures of an imported run: phase, subject, metric, value; else nothing."""
+        path = self.folder / FIGURES
+        return list(json.loads(path.read_bytes())["figures"]) if path.exists() else []
 
     def latencies(self) -> dict[str, dict[str, Any]]:
         """Return latency statistics (ns) by tag `PHASE/steady/STREAM/OPERATION`; of rounds, the

@@ -20,7 +20,7 @@ from tameshi.report.words.text import Shown, Text, modelled
 
 Data = Mapping[str, Any]
 
-_SIGNS = {"better": "▲", "same": "=", "worse": "▼", "undecided": "?", "not_judged": "–"}
+SIGNS = {"better": "▲", "same": "=", "worse": "▼", "undecided": "?", "not_judged": "–"}
 _STYLES = {"better": "green", "worse": "red", "undecided": "dim", "not_judged": "dim"}
 _LEVEL_STYLES = {"comparable": "green", "differences": "yellow", "incomparable": "red"}
 _UNSURE = "*"
@@ -58,7 +58,7 @@ def comparison_markdown(comparison: Data, lang: str = "en") -> str:
 
 def _styles(text: Text) -> dict[str, str]:
     """Return colours by a cell's first word; colour is never the only sign."""
-    return {f"{_SIGNS[o]} {text(f'outcome.{o}')}": style for o, style in _STYLES.items()}
+    return {f"{SIGNS[o]} {text(f'outcome.{o}')}": style for o, style in _STYLES.items()}
 
 
 def sides(comparison: Data, text: Text) -> list[str]:
@@ -184,15 +184,15 @@ def _changes(comparison: Data, text: Text) -> Table:
         if judgement["outcome"] in ("better", "worse")
     ]
     differ.sort(key=lambda found: (not found[1]["firm"], -abs(math.log(found[1]["ratio"]))))
-    names = _series(comparison, text)
+    names = names_of(comparison, text)
     rows = []
     for cell, judgement in differ[:_CHANGES]:
         measure = judgement["metric"].partition(".")[2]
         kind = kind_of(measure)
-        where = (_group(comparison, cell, text), names[_key(cell, judgement)])
+        where = (_group(comparison, cell, text), names[place_of(cell, judgement)])
         values = (_modelled(judgement, side, kind, judgement[side]) for side in ("a", "b"))
         cells = [Shown(text.measure(measure)), *values]
-        cells += [_ratio(text, judgement), Shown(_outcome(text, judgement))]
+        cells += [ratio_of(text, judgement), Shown(_outcome(text, judgement))]
         rows.append(Row(" · ".join(part for part in where if part), tuple(cells)))
     keys = ("cell", "metric", "a", "b", "b_to_a", "outcome")
     columns = tuple(Column(k.upper() if len(k) == 1 else text(f"column.{k}")) for k in keys)
@@ -202,12 +202,12 @@ def _changes(comparison: Data, text: Text) -> Table:
 
 def _ratios(comparison: Data, text: Text) -> Table:
     """Return the table of all cells: cells down, grouped by phase; measures across."""
-    names = _series(comparison, text)
+    names = names_of(comparison, text)
     rows: dict[tuple[str, ...], dict[str, Shown]] = {}
     heads: dict[tuple[str, ...], tuple[str, str]] = {}
     for cell in comparison["cells"]:
         for judgement in cell["judgements"]:
-            place = _key(cell, judgement)
+            place = place_of(cell, judgement)
             measure = family_of(judgement["metric"].partition(".")[2])
             # A stream's rate is one column, in operations or bytes.
             column = "rate" if _primary(comparison) and measure == "bandwidth" else measure
@@ -244,7 +244,8 @@ def _primary(comparison: Data) -> bool:
     return bool(comparison["options"]["metrics"] == "primary")
 
 
-def _key(cell: Data, judgement: Data) -> tuple[str, ...]:
+def place_of(cell: Data, judgement: Data) -> tuple[str, ...]:
+    """Return a value that identifies a stream's operation in a cell."""
     worlds = cell["world"]["a"], cell["world"]["b"]
     operation = judgement["metric"].partition(".")[0]
     return (*worlds, cell["phase"], str(freeze(cell["levels"])), judgement["subject"], operation)
@@ -259,12 +260,12 @@ def _group(comparison: Data, cell: Data, text: Text) -> str:
     return f"{text.world(a)} · {phase}" if several else phase
 
 
-def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
+def names_of(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
     """Return the shortest unique names within each phase: levels, then stream and operation."""
     names = {}
     for phase in unique(cell["phase"] for cell in comparison["cells"]):
         cells = [cell for cell in comparison["cells"] if cell["phase"] == phase]
-        keys = {_key(c, j): c for c in cells for j in c["judgements"]}
+        keys = {place_of(c, j): c for c in cells for j in c["judgements"]}
         streams = unique(key[4] for key in keys)
         for key, cell in keys.items():
             twins = {other[5] for other in keys if other[:5] == key[:5]}
@@ -277,17 +278,24 @@ def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
 
 def _judged(text: Text, judgement: Data) -> Shown:
     """Return a judgement such as `▲ better 1.14 × (1.05–1.24)`."""
-    ratio = _ratio(text, judgement)
+    ratio = ratio_of(text, judgement)
     return replace(ratio, value=f"{_outcome(text, judgement)} {ratio.value}")
 
 
 def _outcome(text: Text, judgement: Data) -> str:
+    sign, outcome = sign_of(judgement), judgement["outcome"]
+    return f"{sign[:1]} {text(f'outcome.{outcome}')}{sign[1:]}"
+
+
+def sign_of(judgement: Data) -> str:
+    """Return the sign of an outcome, with a star if chance alone may explain it."""
     outcome = judgement["outcome"]
     unsure = outcome in ("better", "worse") and not judgement["firm"]
-    return f"{_SIGNS[outcome]} {text(f'outcome.{outcome}')}{_UNSURE if unsure else ''}"
+    return f"{SIGNS[outcome]}{_UNSURE if unsure else ''}"
 
 
-def _ratio(text: Text, judgement: Data) -> Shown:
+def ratio_of(text: Text, judgement: Data) -> Shown:
+    """Return the ratio to A with its interval, or the reason that it has none."""
     if judgement["ratio"] is None:
         return Shown(text("cell.none"))
     sampling = judgement["sampling"]

@@ -195,6 +195,7 @@ def run_one(session: Session, task: Task) -> None:
         findings = task.examined.findings_on(task.spec)
         environment = {**task.examined.environment, "findings": findings}
         store.begin_run(folder, task.spec, task.identity, environment)
+        session.display.began(task.label, task.spec.world.value, folder)
         failure = _execute_in_world(session, task, folder)
     except Unbegun:
         guard.remove_folder(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console, Group
@@ -29,6 +30,9 @@ class Display(Protocol):
 
     def begin(self, runs: int, finished: int, total_ns: int | None) -> None:
         """Start a study: runs to make, finished runs, and upper bound on time."""
+
+    def began(self, run: str, world: str, folder: Path) -> None:
+        """Begin a run, whose record grows in `folder`."""
 
     def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
         """Show a run's `progress` in stage `prepare` or `run`."""
@@ -134,6 +138,9 @@ class _Common:
         self.remaining = Remaining(total_ns)
         kept = f" ({finished} finished before)" if finished else ""
         self.say(f"{counted(runs, 'run')} to make{kept}")
+
+    def began(self, run: str, world: str, folder: Path) -> None:
+        """Show nothing: the first progress does."""
 
     def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
         if stage == "run":

@@ -20,7 +20,7 @@ from tameshi.core.errors import BadInput
 from tameshi.record import store
 from tameshi.record.store import SealedRun
 from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
-from tameshi.run.display import for_console
+from tameshi.run.display import Display, for_console
 from tameshi.run.emulation import DATA_SETS
 from tameshi.run.preflight import Examined
 from tameshi.servers.private import Kept
@@ -123,11 +123,12 @@ def conduct(
     jobs: int,
     reproduce: Sequence[str],
     keep: bool = False,
+    watch: Callable[[Display], Display] | None = None,
 ) -> Conducted:
     """Run what remains of a study in its folder; rewrite results.json as runs end.
 
     A search continues until its runs lead to no further rate. `keep` leaves the database of the
-    last run on each storage.
+    last run on each storage. `watch` wraps the display that shows the runs.
     """
     current = prepared
     with store.locked_study(folder) as lock:
@@ -142,7 +143,9 @@ def conduct(
                 folder, current.summary, study_folder.read_runs(folder)
             )
 
-        session = Session(folder, lock, for_console(console), lambda: pace.keep(refresh), keep=keep)
+        display = for_console(console)
+        display = watch(display) if watch else display
+        session = Session(folder, lock, display, lambda: pace.keep(refresh), keep=keep)
 
         def work() -> list[SealedRun]:
             nonlocal current
@@ -172,9 +175,12 @@ def carry_out(
     jobs: int,
     reproduce: Sequence[str],
     keep: bool = False,
+    watch: Callable[[Display], Display] | None = None,
 ) -> Conducted:
     """Conduct a study; of a complete one, remove what was made for storages, unless `keep`."""
-    done = conduct(prepared, folder, console, jobs=jobs, reproduce=reproduce, keep=keep)
+    done = conduct(
+        prepared, folder, console, jobs=jobs, reproduce=reproduce, keep=keep, watch=watch
+    )
     if done.complete and not keep:
         remove_targets(prepared.examined.values(), folder)
     return done

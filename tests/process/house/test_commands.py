@@ -8,19 +8,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tameshi.commands.cli import COMMANDS, app
+from tameshi.commands.cli import COMMANDS, app, module_of
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_summary_is_first_line_of_its_help(name):
-    command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
+    command = typer.main.get_command(import_module(module_of(name)).app)
     assert command.help.splitlines()[0] == COMMANDS[name]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_shows_texts_verbatim(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "4000")
-    command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
+    command = typer.main.get_command(import_module(module_of(name)).app)
     inner = getattr(command, "commands", {})
     for words, each in [([], command), *(([word], each) for word, each in inner.items())]:
         shown = plain(CliRunner().invoke(app, [name, *words, "--help"]).stdout)

@@ -21,6 +21,7 @@ CALLS = {
     "run": (("run", "s.toml", "--out", "again"), 0, "Report: "),
     "report": (("report", "out"), 0, "Report: "),
     "compare": (("compare", "out", "out"), 0, "same"),
+    "import": (("import", "s.toml", "--out", "new"), 2, "the result of a known tool"),
     "ask": (("ask",), 2, "--database-size"),
     "fio": (FIO, 0, '"jobname": "a"'),
     "calibrate": (("calibrate", "s.toml"), 2, "s.toml"),

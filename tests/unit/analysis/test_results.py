@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -45,6 +45,7 @@ class Run:
     outcome: dict[str, Any]
     rates: list[list[float]]
     tails: list[float]
+    environment: dict[str, Any] = field(default_factory=dict)
 
     def series(self) -> pl.DataFrame:
         rows = []

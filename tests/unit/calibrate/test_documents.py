@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from fio_json import drive
 
-from tameshi.calibrate.documents import documents_of, is_results
+from tameshi.calibrate.documents import is_results
 from tameshi.core.errors import BadInput
+from tameshi.fio.documents import documents_of
 from tameshi.fio.json import last_state
 
 FIO = json.dumps(drive(), indent=2)

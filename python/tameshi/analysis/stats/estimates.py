@@ -84,6 +84,23 @@ class Estimate:
     at_most: float | None = None
 
 
+def entry(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
+    """Return an estimate over a window in the form of results.json."""
+    return {
+        "metric": estimate.metric,
+        "subject": estimate.subject,
+        "window": window,
+        "value": digits(estimate.value),
+        "unit": estimate.unit,
+        "sampling": estimate.sampling.as_json(),
+        "by_repetition": {str(run): digits(v) for run, v in estimate.by_repetition.items()},
+        "model": estimate.model.as_json() if estimate.model else None,
+        "scale": scale,
+        **({} if estimate.operations is None else {"operations": estimate.operations}),
+        **({} if estimate.at_most is None else {"at_most": digits(estimate.at_most)}),
+    }
+
+
 def of_phase(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return a cell's estimates over its phase's own window."""
     own = cell.get("phase")

@@ -9,6 +9,10 @@ REASONS = {
     # how a run ended
     "stopped": ("stopped before its end", "終了前に停止"),
     "worker_silent": ("the worker ended without a message", "ワーカーがメッセージなしで終了"),
+    "imported": (
+        "figures of {tool}, imported: machine, drive and load are not checked",
+        "{tool}から取り込んだ値：マシン、ドライブ、負荷は未検証",
+    ),
     # files of a run that differ from its seal
     "file_size": (
         "damaged: {subject} has {found} bytes, sealed with {sealed}",

@@ -1672,6 +1672,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "fact.core": ("simulation core", "シミュレーションのコア"),
     "fact.tameshi": ("Tameshi", "Tameshi"),
     "fact.python": ("Python", "Python"),
+    "fact.tool": ("tool", "ツール"),
     "fact.kernel": ("kernel", "カーネル"),
     "fact.architecture": ("architecture", "アーキテクチャ"),
     "fact.cpu_model": ("CPU", "CPU"),
@@ -1705,6 +1706,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "fact.other": ("other", "その他"),
     # comparison
     "compare.title": ("Comparison of A and B", "AとBの比較"),
+    "compare.several": ("Comparison with A", "Aとの比較"),
+    "compare.of_side": ("{side}: {verdict}", "{side}：{verdict}"),
+    "compare.pairs": (
+        "More on two of them: tameshi compare A B.",
+        "2つの比較の詳細：tameshi compare A B。",
+    ),
     "compare.side": ("{side}: {path} — {study}", "{side}：{path} — {study}"),
     "compare.verdict": ("{level}: {because}.", "{level}：{because}。"),
     "compare.not_decided": (
@@ -1789,6 +1796,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.fact": ("Fact", "項目"),
     "column.effect": ("Effect", "影響"),
     "column.throughput": ("Throughput", "スループット"),
+    "column.study": ("study", "スタディ"),
+    "table.several": ("Figures, and ratios to A", "値とAに対する比"),
     "column.b_to_a": ("B ÷ A", "B ÷ A"),
     "column.outcome": ("B is", "Bは"),
 }

@@ -1,4 +1,5 @@
-"""Options of fio's results that have no bearing on a fit: they are over, or outside the device."""
+"""Options of fio's results without bearing on their figures: of an ended process, or outside the
+device."""
 
 from __future__ import annotations
 
