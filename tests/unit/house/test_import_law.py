@@ -61,7 +61,7 @@ PACKAGES = {
     "ask": {"workflow"},
     "calibrate": {"workflow", "fio"},
     "commands": {"ask", "calibrate", "compare", "devices", "doctor", "report.layouts", "serve"},
-    "library": {"compare", "devices", "workflow"},
+    "library": {"calibrate", "compare", "devices", "workflow"},
     "__main__": {"commands"},
     "__init__": {"library"},
 }

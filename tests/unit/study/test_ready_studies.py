@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tameshi.core.data import STUDIES
-from tameshi.core.data import STUDY_SCHEMA
+from tameshi.core.data import STUDIES, STUDY_SCHEMA
 from tameshi.study.file import StudyFile, plan, read_study, ready_names, refusals
 from tameshi.study.ready import Ready, duration, ready
 from tameshi.study.starter import starter
