@@ -19,7 +19,7 @@ CHECKED := -p tameshi-base -p tameshi-record -p tameshi-spec -p tameshi-workload
 # One selection of packages and targets in every call: another one has other features, and builds all again.
 RUST := --workspace --locked --quiet --lib --bins --tests
 
-.PHONY: help demo check test test-system soak timings bench lint mutants predictions setup lock plotly gen site format clean
+.PHONY: help demo check test test-system soak timings bench lint mutants predictions setup lock wheel release plotly gen site format clean
 .PHONY: test-packages test-env test-build rust-tests
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -110,6 +110,15 @@ lock: ## locks the Python packages anew; UPGRADE=--upgrade takes newer ones
 	$(BIN)/pip-compile --quiet $(UPGRADE) --extra dev --generate-hashes --strip-extras --allow-unsafe \
 	    --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	    --output-file requirements/dev.txt pyproject.toml
+	$(BIN)/pip-compile --quiet $(UPGRADE) --constraint requirements/dev.txt --generate-hashes --strip-extras \
+	    --allow-unsafe --no-annotate --no-header --no-emit-index-url --no-emit-trusted-host \
+	    --no-emit-find-links --output-file requirements/run.txt pyproject.toml
+
+wheel: $(PACKAGES) ## dist/tameshi-*.whl for pip, on any x86-64 processor (4 min)
+	scripts/package wheel
+
+release: $(PACKAGES) ## wheel, sdist, locked packages and SHA256SUMS in dist/; uploads nothing (4 min)
+	scripts/package release
 
 plotly: $(PACKAGES) ## the basic bundle of plotly.js for reports, in the locked version of plotly (npm)
 	scripts/plotly-bundle
@@ -121,5 +130,5 @@ gen: test-build ## what is generated from the Rust types: schemas, Python's type
 	$(TESTS)/bin/python scripts/generate.py python/tameshi/core/spec_types.py docs/reference
 
 clean: ## removes what was built
-	rm -rf $(VENV) build target .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist target .mypy_cache .pytest_cache .ruff_cache
 	find python -name '*.so' -delete

@@ -1,9 +1,9 @@
 """Generate Python's frozen types and the reference pages from the Rust types.
 
-    python scripts/generate.py TYPES FOLDER
+    python scripts/generate.py TYPES FOLDER [SCHEMA]
 
-writes the JSON schemas, the metric registry and the reference pages into FOLDER and the module
-TYPES, from the compiled core that Python imports. `make gen` runs it;
+writes the JSON schemas, the metric registry and the reference pages into FOLDER, the module TYPES,
+and the package's schema of studies, from the compiled core that Python imports. `make gen` runs it;
 `tests/process/house/test_generated.py` fails if a committed file is stale.
 """
 
@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.core import compiled
-from tameshi.study.reference import FORMS, kind, named, one_line, read_schema, shown
+from tameshi.core.data import STUDY_SCHEMA
+from tameshi.study.reference import (
+    FORMS,
+    for_editors,
+    kind,
+    named,
+    one_line,
+    read_schema,
+    shown,
+)
 
 CODEGEN = [
     *("--input-file-type", "jsonschema"),
@@ -42,8 +51,9 @@ CODEGEN = [
 SCHEMAS = (*FORMS, "run_spec", "plan")
 
 
-def main(types: Path, folder: Path) -> None:
+def main(types: Path, folder: Path, for_studies: Path = STUDY_SCHEMA) -> None:
     """Write the schemas, the types and the pages."""
+    write_json(for_studies, for_editors(read_schema("study")))
     for form in SCHEMAS:
         write_json(folder / f"{form}.schema.json", named(compiled.schema(form)))
     metrics = compiled.metrics()
@@ -109,4 +119,4 @@ def in_cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    main(*(Path(argument) for argument in sys.argv[1:3]))
+    main(*(Path(argument) for argument in sys.argv[1:4]))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tameshi.library import (
         BadInput,
+        Calibration,
         Device,
         Plan,
         Results,
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
         studies,
     )
 
-__all__ = ["BadInput", "Device", "Plan", "Results", "Study", "TameshiError", "open", "studies"]
+__all__ = [
+    "BadInput",
+    "Calibration",
+    "Device",
+    "Plan",
+    "Results",
+    "Study",
+    "TameshiError",
+    "open",
+    "studies",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -48,6 +48,14 @@ FEWEST = 3
 """Least number of cells for a fit."""
 
 
+TARGETS = (
+    "a directory, in which Tameshi creates its own file",
+    "a file or a whole drive, with --destroy",
+    "a folder or results.json of `tameshi run`, or fio's JSON",
+)
+"""Words for what a profile can be fitted to."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """Request of `tameshi calibrate`."""
@@ -73,6 +81,13 @@ class Calibrated:
     document: Mapping[str, Any]
     profile: Path
     report: Path
+
+
+def check_target(asked: Asked) -> None:
+    """Raise `BadInput` if there is nothing to measure: with a mistyped name of results, a
+    measurement would start."""
+    if not asked.what.exists() and not asked.out.exists():
+        raise BadInput("no such file or directory", where=str(asked.what), accepted=TARGETS)
 
 
 def measuring(asked: Asked) -> Prepared:

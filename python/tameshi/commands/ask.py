@@ -13,6 +13,7 @@ import typer
 
 from tameshi import ask, guard
 from tameshi.commands.announcement import end
+from tameshi.commands.completion import complete_storages
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.summary import print_summary
@@ -45,6 +46,7 @@ StorageOption = Annotated[
             "Storages, separated by commas: device or array profiles, arrays such as "
             "raid10:6:sas-15k-146gb, names from the catalog."
         ),
+        autocompletion=complete_storages,
     ),
 ]
 TargetQpsOption = Annotated[float, typer.Option(help="Target throughput in statements per second.")]

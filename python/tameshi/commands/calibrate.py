@@ -102,10 +102,8 @@ def calibrate_command(
     )
     if calibrate.is_results(what):
         _refuse_measuring_options(context, what)
-    elif not what.exists() and not asked.out.exists():
-        # With a mistyped name of results, the command would start to measure.
-        raise BadInput("no such file or directory", where=str(what), accepted=list(TARGETS))
     else:
+        calibrate.check_target(asked)
         _measure(asked)
     done = calibrate.calibrate(asked, ERR)
     if form == "md":
@@ -114,13 +112,6 @@ def calibrate_command(
         OUT.print(fit_terminal(done.document, lang))
     ERR.print(f"Profile: {done.profile.resolve()}", soft_wrap=True)
     ERR.print(f"Report: {done.report.resolve()}", soft_wrap=True)
-
-
-TARGETS = (
-    "a directory, in which Tameshi creates its own file",
-    "a file or a whole drive, with --destroy",
-    "a folder or results.json of `tameshi run`, or fio's JSON",
-)
 
 
 def _refuse_measuring_options(context: typer.Context, what: Path) -> None:

@@ -30,6 +30,12 @@ def complete_served(incomplete: str) -> list[str]:
     return [*_beginning(names, incomplete), *_files(incomplete)]
 
 
+def complete_storages(incomplete: str) -> list[str]:
+    """Return lists of drives and arrays that end with one that begins as typed."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _beginning(_profiles(DRIVES), last)]
+
+
 def complete_profile(incomplete: str) -> list[str]:
     """Return profiles of any kind, and profile files."""
     kinds = sorted(folder.name for folder in PROFILES.iterdir() if folder.is_dir())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tameshi.core.errors import BadInput
+from tameshi.core.errors import BadInput, unknown_version
 from tameshi.record import store
 from tameshi.record.store import DamagedRun, SealedRun
 
@@ -67,12 +67,8 @@ def read_side(path: Path) -> Side:
     if not isinstance(results, dict) or not isinstance(results.get("cells"), list):
         raise BadInput("this holds no results of a study", where=str(file), accepted=ACCEPTED)
     if results.get("schema_version") not in READABLE:
-        raise BadInput(
-            "these results have a form that is not known",
-            where=str(file),
-            found=f"version {results.get('schema_version')}",
-            accepted=[f"version {version}" for version in READABLE],
-        )
+        message = "these results have a form that is not known"
+        raise unknown_version(message, str(file), results.get("schema_version"), READABLE)
     return Side(str(path), results, _read_runs(file.parent))
 
 

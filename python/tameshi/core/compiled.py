@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tameshi import _tameshi
 from tameshi.core.errors import RunFailed, StudyError
+from tameshi.core.unusable import unusable_module
+
+try:
+    from tameshi import _tameshi
+except ImportError as error:
+    raise unusable_module(error) from None
 
 if TYPE_CHECKING:
     from tameshi.core.spec_types import Plan, RunSpec, Time

@@ -6,7 +6,7 @@ hold the same facts for programs; `exit_status` is the exit status of the proces
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar
 
 from tameshi.core.exit_status import ExitStatus
@@ -113,6 +113,18 @@ class GuardRefusal(TameshiError):
 
 class RunFailed(TameshiError):
     """Failure of a valid run."""
+
+
+def unknown_version(message: str, where: str, found: object, known: Collection[int]) -> BadInput:
+    """Return the refusal of a document of another version; a newer one has a remedy of its own."""
+    is_newer = isinstance(found, int) and found > max(known)
+    return BadInput(
+        message,
+        where=where,
+        found=f"version {found}",
+        accepted=[f"version {version}" for version in sorted(known)],
+        hint="A newer Tameshi wrote it: read it with that one." if is_newer else "",
+    )
 
 
 def listed(items: list[str]) -> str:

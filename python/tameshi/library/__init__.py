@@ -4,8 +4,19 @@
 """
 
 from tameshi.core.errors import BadInput, TameshiError
+from tameshi.library.calibration import Calibration
 from tameshi.library.device import Device
 from tameshi.library.results import Results, open
 from tameshi.library.study import Plan, Study, studies
 
-__all__ = ["BadInput", "Device", "Plan", "Results", "Study", "TameshiError", "open", "studies"]
+__all__ = [
+    "BadInput",
+    "Calibration",
+    "Device",
+    "Plan",
+    "Results",
+    "Study",
+    "TameshiError",
+    "open",
+    "studies",
+]

@@ -101,6 +101,41 @@ def _estimate(estimate: Mapping[str, Any]) -> Row:
     }
 
 
+PUBLISHED = {
+    "metric": pl.String,
+    "subject": pl.String,
+    "window": pl.String,
+    "unit": pl.String,
+    "published": pl.Float64,
+    "value": pl.Float64,
+    "model_low": pl.Float64,
+    "model_high": pl.Float64,
+    "ratio": pl.Float64,
+}
+
+
+def published_frame(figures: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return a row per published figure: its value, ours with the model's interval, the ratio."""
+    taken = ("id", "phase", *PUBLISHED)
+    rows = [
+        {
+            **{key: figure[key] for key in ("id", "phase")},
+            **levels_of(figure["cell"], taken),
+            **{key: figure[key] for key in ("metric", "subject", "window", "unit", "published")},
+            "value": figure["predicted"],
+            "model_low": figure["low"],
+            "model_high": figure["high"],
+            "ratio": _ratio(figure["predicted"], figure["published"]),
+        }
+        for figure in figures
+    ]
+    return _frame(rows, {"id": pl.String, "phase": pl.String, **PUBLISHED})
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return None if value is None or not base else value / base
+
+
 SERIES = ("source", "subject", "metric", "t_s", "dt_s", "value")
 
 
@@ -181,6 +216,24 @@ def comparison_frame(cells: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
         for judgement in cell["judgements"]
     ]
     return _frame(rows)
+
+
+def fit_frame(cells: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return a row per cell of a calibration: rates with the measured interval, relative error."""
+    rows = [
+        {
+            "cell": cell["cell"],
+            "held_out": cell["held_out"],
+            "measured": cell["measured"]["rate"],
+            "low": cell["measured"].get("low"),
+            "high": cell["measured"].get("high"),
+            "simulated": cell["simulated"]["rate"],
+            "error": cell["error"],
+        }
+        for cell in cells
+    ]
+    rates = ("measured", "low", "high", "simulated", "error")
+    return _frame(rows, dict.fromkeys(rates, pl.Float64))
 
 
 def _frame(rows: Iterable[Row], schema: Mapping[str, Any] | None = None) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from tameshi.library.frames import (
     comparison_frame,
     estimates_frame,
     histogram_frame,
+    published_frame,
     series_frame,
 )
 from tameshi.record.store import SealedRun
@@ -87,6 +88,11 @@ class Results:
             if wanted is not None:
                 frame = frame.filter(pl.col(name) == wanted)
         return frame
+
+    @property
+    def published(self) -> pl.DataFrame:
+        """Return a row per published figure of the study: theirs, ours, and the ratio."""
+        return published_frame(self.document["published"])
 
     def series(self, metric: str | None = None) -> pl.DataFrame:
         """Return the recorded intervals of every run, of one metric if named."""

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
-from tameshi import guard
+from tameshi import devices, guard
 from tameshi.core.spec_types import Plan as PlanData
 from tameshi.core.spec_types import World
 from tameshi.core.toml_text import document
@@ -111,6 +111,18 @@ class Study:
         # Profiles next to the study stay in reach.
         path = self.file.path.with_name(f"{name}.toml")
         return replace(self, file=replace(self.file, name=name, path=path, text=text))
+
+    def with_profiles(self, *profiles: str | Path) -> Study:
+        """Return the study with files of drives and arrays in reach, each by its name.
+
+        A calibrated drive is one: `study.with_profiles(calibration.profile)`.
+        """
+        extra = {kind: list(known) for kind, known in self.file.extra.items()}
+        for profile in profiles:
+            found = devices.find_storage(str(profile), "tameshi.Study.with_profiles")
+            for kind, files in found.extra.items():
+                extra.setdefault(kind, []).extend(files)
+        return replace(self, file=replace(self.file, extra=extra))
 
     def plan(self, world: str = "simulated", *, quick: bool = False, exact: bool = False) -> Plan:
         """Return its plan in a world; raise `BadInput` at the place of an error."""

@@ -19,7 +19,7 @@ import polars as pl
 
 from tameshi import guard
 from tameshi.core import compiled, reasons
-from tameshi.core.errors import BadInput, TameshiError
+from tameshi.core.errors import BadInput, TameshiError, unknown_version
 from tameshi.core.reasons import Reason, quoted, reason, verdict, worst
 from tameshi.core.spec_types import RunSpec
 from tameshi.record.events import read_events, whole_lines
@@ -209,12 +209,8 @@ def read_run(folder: Path) -> SealedRun | None:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, reason("file_unreadable", OUTCOME, error=_line(error))) from None
     if version not in READABLE:
-        raise BadInput(
-            "this record has an unknown version",
-            where=str(folder),
-            found=f"version {version}",
-            accepted=[f"version {known}" for known in READABLE],
-        )
+        message = "this record has an unknown version"
+        raise unknown_version(message, str(folder), version, READABLE)
     if version >= OUTCOME_VERSION:
         if outcome.pop("sha256", None) != _hash(outcome):
             raise _damaged(folder, reason("file_content", OUTCOME))

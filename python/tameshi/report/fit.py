@@ -32,6 +32,11 @@ def fit_terminal(document: Document, lang: str = "en") -> RenderableType:
     return Group(*parts)
 
 
+def fit_answer(document: Document, lang: str = "en") -> list[str]:
+    """Return the answer in sentences."""
+    return answer(document, Text(lang))
+
+
 def fit_markdown(document: Document, lang: str = "en") -> str:
     """Return the same in Markdown."""
     text = Text(lang)

@@ -38,6 +38,11 @@ MOST_PLACES = 4
 """Places of one type that are followed: stacks of storages nest without end."""
 
 
+UNIONS = ("oneOf", "anyOf", "allOf")
+LABEL = "Scalar"
+"""Type of a level's label."""
+
+
 @dataclass(frozen=True)
 class Key:
     """Key of a table, with the places of the table in its file, the shortest first."""
@@ -53,6 +58,29 @@ class Key:
 def read_schema(form: str) -> dict[str, Any]:
     """Return the schema of a file, with names of variants and types of sourced values."""
     return named(compiled.schema(form))
+
+
+def for_editors(schema: Any, *, is_variant: bool = False) -> Any:
+    """Return a schema that accepts a study as it is written.
+
+    An axis may set what a table lacks, so only the tag of a variant is required. A label may be a
+    number.
+    """
+    if isinstance(schema, list):
+        return [for_editors(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    known: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in UNIONS:
+            variants = [for_editors(each, is_variant=True) for each in value]
+            # Without required keys a table may be of more than one variant.
+            known["anyOf" if key == "oneOf" else key] = variants
+        elif key == LABEL and value.get("type") == "string":
+            known[key] = {**value, "type": ["string", "number", "boolean"]}
+        elif key != "required" or is_variant:
+            known[key] = for_editors(value)
+    return known
 
 
 def keys(form: str, schema: Schema) -> list[Key]:

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tameshi.core.data import STUDY_SCHEMA
 from tameshi.study.reference import NAME, Key, Schema, keys, one_line, read_schema, type_of
 
 COLUMNS = 100
@@ -24,7 +25,8 @@ def starter(name: str, like: str, text: str) -> str:
 
 
 def _head(name: str, like: str, study: Mapping[str, Any]) -> Iterator[str]:
-    """Yield comments on the file as a whole: the commands that plan, run and explain it."""
+    """Yield comments on the file as a whole: schema for editors, and commands."""
+    yield f"#:schema {STUDY_SCHEMA.as_uri()}"
     on = " ".join(f"--on {storage}=PATH" for storage in study.get("storage", {}))
     measured = f"{name}.toml --world measured {on}".rstrip()
     quick = f"tameshi run {name}.toml --quick" if "quick" in study else ""

@@ -14,7 +14,7 @@ from tameshi import guard
 from tameshi.analysis.results import results
 from tameshi.analysis.unknown import assumed
 from tameshi.core import compiled
-from tameshi.core.errors import BadInput
+from tameshi.core.errors import BadInput, unknown_version
 from tameshi.core.reasons import verdict, worst
 from tameshi.core.spec_types import Summary
 from tameshi.record import store
@@ -30,6 +30,8 @@ SUMMARY = "summary.json"
 ORDER = "order.json"
 ASKED = "asked.json"
 """Question and answer of `tameshi ask`, in its study's folder."""
+READABLE_ASKED = (1, 2)
+"""Versions of asked.json that a report shows."""
 MARKED = (
     *("fail", "replace", "rebuilt", "power_cut", "failover", "crash", "restart", "pool_loaded"),
     "hook_begin",
@@ -132,12 +134,17 @@ def read_asked(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / ASKED
     try:
-        return dict(json.loads(path.read_bytes()))
+        asked = dict(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError):
         hint = "Remove it and repeat `tameshi ask`; finished runs are kept."
         raise BadInput("this file is damaged", where=str(path), hint=hint) from None
+    if (version := asked.get("schema_version")) not in READABLE_ASKED:
+        raise unknown_version(
+            "this answer has an unknown version", str(path), version, READABLE_ASKED
+        )
+    return asked
 
 
 def report_inputs(

@@ -94,7 +94,7 @@ BAD = {
     "missing": (["nowhere", "nowhere"], "this is no study folder and no results.json"),
     "json": (["not.json", "not.json"], "this is not JSON"),
     "other": (["other.json", "other.json"], "this holds no results of a study"),
-    "newer": (["newer.json", "newer.json"], "these results have a form that is not known"),
+    "newer": (["newer.json", "newer.json"], "A newer Tameshi wrote it: read it with that one."),
     "format": (["{first}", "{first}", "--format", "pdf"], "--format"),
     "fail": (["{first}", "{first}", "--fail-on", "rain"], "--fail-on"),
     "within": (["{first}", "{first}", "--within", "0"], "--within"),

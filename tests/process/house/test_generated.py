@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 TYPES = "python/tameshi/core/spec_types.py"
+SCHEMA = "python/tameshi/data/study.schema.json"
 PAGES = "docs/reference"
 
 
@@ -21,11 +22,13 @@ def stale(root: Path, fresh: dict[str, bytes]) -> list[str]:
 def test_generated_files_are_fresh(root, tmp_path):
     types = tmp_path / "spec_types.py"
     shutil.copy(root / "pyproject.toml", tmp_path)  # the generator takes the line length from it
-    generate = [sys.executable, "scripts/generate.py", types, tmp_path]
+    schema = tmp_path / "for_studies"
+    generate = [sys.executable, "scripts/generate.py", types, tmp_path, schema]
     subprocess.run(generate, cwd=root, check=True)
     fresh = {f"{PAGES}/{path.name}": path.read_bytes() for path in tmp_path.glob("*.[mj]*")}
     assert fresh
-    assert stale(root, fresh | {TYPES: types.read_bytes()}) == []
+    fresh |= {TYPES: types.read_bytes(), SCHEMA: schema.read_bytes()}
+    assert stale(root, fresh) == []
 
 
 def test_stale_files_are_found(tmp_path):

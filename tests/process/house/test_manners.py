@@ -39,6 +39,7 @@ def test_short_help_equals_long_help(words):
         ("devices show sas-15k-3", "sas-15k-300gb"),
         ("serve sas-15k-3", "sas-15k-300gb"),
         ("serve first", "first-look:"),
+        ("ask --storage null,sas-15k-3", "null,sas-15k-300gb"),
         ("explain read.latency.p999", "read.latency.p999"),
     ],
 )

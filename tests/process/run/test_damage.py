@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command import SMALL, digests, results, tameshi
 
+import tameshi as tm
 from tameshi.record import store
 from tameshi.record.store import DamagedRun
 from tameshi.workflow import study_folder
@@ -150,3 +151,19 @@ def test_damaged_answer_of_ask_is_refused_before_a_run(out: Path, made: Path) ->
     for words in (("report", out), ("run", made / "study.toml", "--out", out)):
         done = tameshi(*words)
         assert done.returncode == 2 and "asked.json: this file is damaged" in done.stderr
+
+
+def test_results_of_a_newer_version_are_refused_with_remedy(
+    out: Path, made: Path, tmp_path: Path
+) -> None:
+    outcome = first_run(out) / "outcome.json"
+    outcome.write_text(json.dumps(json.loads(outcome.read_text()) | {"schema_version": 99}))
+    asked = Path(shutil.copytree(made / "out", tmp_path / "asked"))
+    (asked / study_folder.ASKED).write_text('{"schema_version": 99}')
+    for folder, place in ((out, first_run(out)), (asked, asked / study_folder.ASKED)):
+        done = tameshi("report", folder)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"{place}: this ")
+        assert "Found: version 99. Accepted: version 1 or version 2. A newer" in done.stderr
+        with pytest.raises(tm.BadInput, match="A newer Tameshi wrote it"):
+            tm.open(folder)

@@ -66,7 +66,7 @@ PACKAGES = {
         *("archives", "ask", "calibrate", "compare", "devices", "doctor", "monitor"),
         *("report.layouts", "serve"),
     },
-    "library": {"compare", "devices", "workflow"},
+    "library": {"calibrate", "compare", "devices", "workflow"},
     "__main__": {"commands"},
     "__init__": {"library"},
 }

@@ -9,12 +9,12 @@ from tree import text_of
 
 TARGETS = (
     *("demo", "check", "test", "test-system", "soak"),
-    *("timings", "mutants", "bench", "lint", "predictions"),
+    *("timings", "mutants", "bench", "lint", "predictions", "wheel", "release"),
 )
 NAMED_TEST = re.compile(r"`([\w./-]+\.(?:rs|py))((?:::\w+)+)`")
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Words a reader types that are not ours to provide.
-PLAIN = {"cd", "git", "source"}
+PLAIN = {"cd", "git", "pip", "python3", "source"}
 
 
 def table_rows(page: str) -> list[str]:

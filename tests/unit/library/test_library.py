@@ -14,6 +14,7 @@ from command import SMALL, results, tameshi
 import tameshi as tm
 from tameshi.core.errors import StudyError
 from tameshi.core.toml_text import document
+from tameshi.library.frames import published_frame
 from tameshi.study.changes import changed
 from tameshi.study.file import read_study, ready_names
 
@@ -181,3 +182,45 @@ def test_device_runs_and_resumes(tmp_path: Path) -> None:
     again = drive.run(depth=4, time="500 ms", out=tmp_path / "out")
     assert first.document == again.document
     assert 200 < first.estimates("read.iops")["value"][0] < 1000
+
+
+def test_published_figures_are_next_to_ours(small: tm.Results) -> None:
+    assert small.published.is_empty() and "ratio" in small.published.columns
+    figure = {"id": "S2-0019", "cell": {"size": "80", "metric": "x"}, "phase": "run"}
+    figure |= {"metric": "statement.rate", "subject": None, "window": None, "unit": "query/s"}
+    both = {"published": 100.0, "predicted": 120.0, "low": 60.0, "high": 240.0}
+    absent = {"published": None, "predicted": None, "low": None, "high": None}
+    first, second = published_frame([figure | both, figure | absent]).to_dicts()
+    assert (first["size"], first["axis.metric"], first["metric"]) == ("80", "x", "statement.rate")
+    assert (first["published"], first["value"], first["ratio"]) == (100, 120, 1.2)
+    assert (first["model_low"], first["model_high"], second["ratio"]) == (60, 240, None)
+
+
+@pytest.mark.slow("fits a model to simulated results")
+def test_calibrated_drive_predicts_and_serves_in_studies(tmp_path: Path) -> None:
+    load = {"depth": [1, 4, 16, 64], "size": "1 GiB", "time": "300 ms"}
+    measured = tm.Device("sata-ssd-480gb").run(**load, out=tmp_path / "measured")
+    mine = tm.Calibration.of(measured, name="mine", model="volume", out=tmp_path / "cal")
+    assert mine.profile.parent == tmp_path / "cal" / "profiles" / "devices"
+    assert mine.report.exists() and mine.cells["held_out"].to_list().count(True) == 1
+    assert mine.cells["error"].abs().max() < 0.1
+    assert any(line.startswith("Held-out cells: ") for line in mine.answers)
+    assert "<b>mine</b>" in mine._repr_html_() and mine.answers[0] in mine._repr_html_()
+    again = mine.device.run(depth=[4], size="1 GiB", time="300 ms", out=tmp_path / "again")
+    (rate,) = again.estimates("read.iops")["value"]
+    (known,) = measured.estimates("read.iops").filter(queue_depth="4")["value"]
+    assert rate == pytest.approx(known, rel=0.1)
+    study = tm.Study.from_text(SMALL, "small").with_({"storage.disk.device": "mine"})
+    with pytest.raises(tm.BadInput, match="mine"):
+        study.plan()
+    assert study.with_profiles(mine.profile).plan().runs.height == 4
+
+
+def test_target_of_calibration_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(tm.BadInput, match="no such file or directory"):
+        tm.Calibration.of(tmp_path / "nothing", out=tmp_path / "out")
+    with pytest.raises(tm.BadInput, match="cannot be measured in this time"):
+        tm.Calibration.of(tmp_path, time="1 s", out=tmp_path / "out")
+    with pytest.raises(tm.BadInput, match="no-such-drive"):
+        tm.Study.from_text(SMALL, "small").with_profiles("no-such-drive")
+    assert list(tmp_path.iterdir()) == []

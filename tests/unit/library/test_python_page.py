@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.mark.slow("runs simulated studies, each run in a process of its own")
-@pytest.mark.parametrize(("page", "examples"), [("docs/python.md", 13), ("README.md", 3)])
+@pytest.mark.parametrize(("page", "examples"), [("docs/python.md", 18), ("README.md", 3)])
 def test_examples_of_the_page_hold(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, examples: int
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tameshi.core.data import STUDIES
+from tameshi.core.data import STUDIES, STUDY_SCHEMA
 from tameshi.study.file import StudyFile, plan, read_study, ready_names, refusals
 from tameshi.study.ready import Ready, duration, ready
 from tameshi.study.starter import starter
@@ -52,7 +52,8 @@ def test_study_after_a_ready_one_plans_alike(name: str) -> None:
 def test_comments_name_commands_and_explain_tables() -> None:
     like = read_study(Path("drive-or-memory"))
     lines = starter("mine", "drive-or-memory", like.text).splitlines()
-    assert lines[0].startswith("# mine: ") and "drive-or-memory" in lines[0]
+    assert lines[0] == f"#:schema {STUDY_SCHEMA.as_uri()}"
+    assert lines[1].startswith("# mine: ") and "drive-or-memory" in lines[1]
     assert any("tameshi run mine.toml --world measured --on sata=PATH" in line for line in lines)
     for table, meaning in (
         ("[engine.mysql]", "# engine.mysql: MySQL. Settings of an engine"),
