@@ -1,6 +1,7 @@
 //! Database engines: processor costs of a product's version, and its page management.
 
 use super::Sourced;
+use super::binlog::Binlog;
 use super::range::ProfileError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub struct Innodb {
     /// after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_commit: Option<GroupCommit>,
+    /// The binary log; absent: it cannot be switched on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binlog: Option<Binlog>,
     /// Fill levels of the log at which pages are flushed at full speed and changes wait; absent:
     /// the log never fills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -526,6 +530,15 @@ fn of_sections(innodb: &Innodb) -> Vec<Limit> {
     }
     if let Some(group) = &innodb.group_commit {
         limits.push((group.most.value.0, ["group_commit", "most"], 64 << 10, 4 << 30, SIZE));
+    }
+    if let Some(binlog) = &innodb.binlog {
+        let sizes = [
+            (&binlog.transaction, "transaction"),
+            (&binlog.statement, "statement"),
+            (&binlog.prepare, "prepare"),
+            (&binlog.journal, "journal"),
+        ];
+        limits.extend(sizes.map(|(size, key)| (size.value.0, ["binlog", key], 0, 64 << 10, SIZE)));
     }
     if let Some(age) = &innodb.checkpoint_age {
         limits.push((u64::from(age.hasty_part.value), ["checkpoint_age", "hasty_part"], 2, 64, COUNT));
