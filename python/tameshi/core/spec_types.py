@@ -996,7 +996,7 @@ class Binlog(BaseModel):
     annotation: Annotated[
         SourcedSize | None,
         Field(
-            description="Bytes of the event with a statement's text, besides the values in it; absent: no such event\n(binlog_annotate_row_events)."
+            description="Bytes of the event with a statement's text, besides names and values; absent: no such event\n(binlog_annotate_row_events)."
         ),
     ] = None
     prepare: Annotated[

@@ -101,6 +101,8 @@ pub(super) struct Binlog {
     pub(super) written: Vec<u32>,
     /// Group that is synced.
     pub(super) syncing: Vec<u32>,
+    /// Group whose transactions commit next.
+    pub(super) done: Vec<u32>,
     /// End of the events that the kernel has.
     end: u64,
     /// End of the events that the storage has or gets.
@@ -126,6 +128,7 @@ impl Binlog {
             flushing: Vec::new(),
             written: Vec::new(),
             syncing: Vec::new(),
+            done: Vec::new(),
             end: 0,
             stored: 0,
             durable: 0,
@@ -139,7 +142,8 @@ impl Binlog {
 
     /// Drop all commits under way: the server has ended.
     pub(super) fn forget(&mut self) {
-        [&mut self.queue, &mut self.flushing, &mut self.written, &mut self.syncing].into_iter().for_each(Vec::clear);
+        let groups = [&mut self.queue, &mut self.flushing, &mut self.written, &mut self.syncing, &mut self.done];
+        groups.into_iter().for_each(Vec::clear);
         self.expired = None;
     }
 
@@ -224,6 +228,11 @@ impl Binlog {
             return Some(SyncCommand::Flush);
         }
         None
+    }
+
+    /// End the turn of the group that is synced, or that needs no sync.
+    pub(super) fn end_group(&mut self) {
+        self.done.append(&mut self.syncing);
     }
 
     /// Finish the sync under way.

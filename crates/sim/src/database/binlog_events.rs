@@ -12,7 +12,9 @@ use tameshi_workload::program::{Catalogue, Kind, Shape, Table};
 /// of columns and of the metadata, and of the number of columns before the rows.
 const NAMES: u64 = 7 + 4 + 1 + 1 + 1;
 /// Bytes of a number in a statement's text.
-const DIGITS: u64 = 8;
+const DIGITS: u64 = 5;
+/// Bytes of the signs around a name or a value in a statement's text.
+const SIGNS: u64 = 3;
 
 /// Sizes that do not depend on the table.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +22,7 @@ pub(super) struct EventSizes {
     /// Per transaction.
     pub(super) transaction: u64,
     statement: u64,
-    /// Event with the statement's text, besides its values.
+    /// Event with the statement's text, besides names and values.
     annotation: Option<u64>,
 }
 
@@ -51,7 +53,9 @@ impl EventSizes {
     /// Bytes of each of a program's statements.
     pub(super) fn of_statements(&self, catalogue: &Catalogue) -> Vec<StatementBytes> {
         let tables = &catalogue.tables;
-        let value = |table: &Table, column: usize| value_bytes(&table.columns[column]);
+        let name = |table: &Table, column: usize| table.columns[column].name.len() as u64 + SIGNS;
+        let value = |table: &Table, column: usize| name(table, column) + text_bytes(&table.columns[column]);
+        let number = |table: &Table, column: usize| name(table, column) + DIGITS;
         let bytes = |shape: &Shape| match shape {
             Shape::Insert { table, columns } => {
                 let table = &tables[*table];
@@ -61,24 +65,29 @@ impl EventSizes {
                 let table = &tables[*table];
                 let changed = set.iter().map(|set| match *set {
                     Set::To(column) => value(table, column),
-                    Set::Add(_) | Set::AddFixed(..) => DIGITS,
+                    // The name, the name again, and the number.
+                    Set::Add(column) | Set::AddFixed(column, _) => number(table, column) + name(table, column),
                 });
-                self.of(table, 2, changed.sum::<u64>() + DIGITS * equal.len() as u64)
+                let keys = equal.iter().map(|&column| number(table, column));
+                self.of(table, 2, changed.chain(keys).sum())
             }
-            Shape::Delete { table, equal } => self.of(&tables[*table], 1, DIGITS * equal.len() as u64),
+            Shape::Delete { table, equal } => {
+                let table = &tables[*table];
+                self.of(table, 1, equal.iter().map(|&column| number(table, column)).sum())
+            }
             Shape::Get { .. } | Shape::Read(_) | Shape::CountJoined(_) => StatementBytes::default(),
         };
         catalogue.shapes.iter().map(bytes).collect()
     }
 
-    /// Bytes of a statement with a number of images per row, and values of so many bytes in its
-    /// text.
+    /// Bytes of a statement with a number of images per row, and names and values of `text` bytes
+    /// in its text.
     fn of(&self, table: &Table, images: u64, text: u64) -> StatementBytes {
         let (columns, nulls) = (table.columns.len() as u64, (table.columns.len() as u64).div_ceil(8));
         let metadata: u64 = table.columns.iter().map(metadata_bytes).sum();
         let map = NAMES + table.name.len() as u64 + columns + metadata + nulls;
         let image = nulls + table.columns.iter().map(value_bytes).sum::<u64>();
-        let annotation = self.annotation.map_or(0, |bytes| bytes + text);
+        let annotation = self.annotation.map_or(0, |bytes| bytes + table.name.len() as u64 + text);
         StatementBytes { base: self.statement + map + images * nulls + annotation, row: images * image }
     }
 }
@@ -89,6 +98,15 @@ fn metadata_bytes(column: &Column) -> u64 {
         Kind::Int | Kind::BigInt | Kind::JsonInt { .. } => 0,
         Kind::Time | Kind::Json => 1,
         Kind::Decimal { .. } | Kind::Char(_) | Kind::Text(_) => 2,
+    }
+}
+
+/// Bytes of a mean value in a statement's text.
+fn text_bytes(column: &Column) -> u64 {
+    match column.kind {
+        Kind::Char(_) | Kind::Text(_) | Kind::Json => column.mean_bytes.into(),
+        Kind::Time => "2026-01-01 00:00:00".len() as u64,
+        Kind::Int | Kind::BigInt | Kind::Decimal { .. } | Kind::JsonInt { .. } => DIGITS,
     }
 }
 
@@ -128,6 +146,8 @@ mod tests {
         assert_eq!(update.of(3), map + 2 + 3 * 2 * image);
         assert_eq!(delete.of(1), insert.of(1));
         let annotated = EventSizes { annotation: Some(90), ..sizes }.of_statements(&catalogue);
-        assert_eq!(annotated[0].of(1), insert.of(1) + 90 + 4 + 4 + 121, "the text holds the values");
+        let names = 7 + ["id", "k", "c"].map(|name| name.len() as u64 + SIGNS).iter().sum::<u64>();
+        let values = DIGITS + DIGITS + 120;
+        assert_eq!(annotated[0].of(1), insert.of(1) + 90 + names + values, "the text has names and values");
     }
 }

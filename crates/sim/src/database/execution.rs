@@ -192,7 +192,10 @@ impl Server {
                     store.port.alarm(store.port.now + round_trip, Alarm::Client(number));
                 }
             }
-            After::Commit if store.binlog.is_some() && connections.get(number).changes.wrote => self.prepare(number),
+            After::Commit if store.binlog.is_some() && connections.get(number).changes.wrote => {
+                self.prepare(number);
+                self.commit_groups();
+            }
             After::Commit => self.commit_in_memory(number),
             After::Plan if connections.admission == Admission::Closing => self.refuse(number),
             After::Plan => {
@@ -224,7 +227,7 @@ impl Server {
     }
 
     /// Release the locks of a transaction that is committed in memory, and request its log.
-    pub(super) fn commit_in_memory(&mut self, number: u32) {
+    fn commit_in_memory(&mut self, number: u32) {
         self.release_locks(number);
         let Self { engine, connections, statements, purge, .. } = self;
         let store = &mut engine.store;
@@ -250,6 +253,19 @@ impl Server {
         }
     }
 
+    /// Commit the transactions of all groups that are through the binary log, in order.
+    pub(super) fn commit_groups(&mut self) {
+        while let Some(group) = self.next_group() {
+            for &number in &group {
+                let store = &mut self.engine.store;
+                let bytes = store.log.commit_bytes();
+                self.connections.get(number).changes.positions.lsn = store.append_log(bytes);
+                self.commit_in_memory(number);
+            }
+            self.give_back_group(group);
+        }
+    }
+
     /// Answer a commit.
     fn answer(&mut self, number: u32) {
         let (connection, store) = (self.connections.get(number), &mut self.engine.store);
@@ -265,7 +281,10 @@ impl Server {
         let (connection, store) = (connections.get(number), &mut engine.store);
         match connection.stage {
             Stage::Flushing(..) => engine.flusher.single_logged(store, number),
-            Stage::Prepare => self.redo_is_durable(number),
+            Stage::Prepare => {
+                self.redo_is_durable(number);
+                self.commit_groups();
+            }
             _ => self.answer(number),
         }
     }

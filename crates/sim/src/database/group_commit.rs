@@ -40,7 +40,6 @@ impl Server {
         let leads = self.engine.store.binlog.as_ref().is_some_and(|log| log.flushing.first() == Some(&number));
         if leads {
             self.write_group();
-            self.advance_groups();
         } else {
             self.join_group(number);
         }
@@ -52,15 +51,27 @@ impl Server {
         if let Some(binlog) = &mut store.binlog {
             binlog.queue.push(number);
         }
-        self.advance_groups();
     }
 
-    /// Advance groups until each waits for the storage or has ended.
-    fn advance_groups(&mut self) {
+    /// Advance groups until each waits for the storage, or the transactions of one can commit.
+    /// Return them; [`Self::give_back_group`] takes the list back.
+    pub(super) fn next_group(&mut self) -> Option<Vec<u32>> {
         loop {
-            if !self.begin_flush() && !self.begin_sync() {
-                return;
+            let done = &mut self.engine.store.binlog.as_mut()?.done;
+            if !done.is_empty() {
+                return Some(std::mem::take(done));
             }
+            if !self.begin_flush() && !self.begin_sync() {
+                return None;
+            }
+        }
+    }
+
+    /// Take back the list of a group that has committed.
+    pub(super) fn give_back_group(&mut self, mut group: Vec<u32>) {
+        group.clear();
+        if let Some(binlog) = &mut self.engine.store.binlog {
+            binlog.done = group;
         }
     }
 
@@ -100,44 +111,30 @@ impl Server {
 
     /// Begin the sync of the written groups, if none is under way. Return whether there are any.
     fn begin_sync(&mut self) -> bool {
-        let Some(binlog) = &mut self.engine.store.binlog else { return false };
+        let Store { binlog: Some(binlog), counters, .. } = &mut self.engine.store else { return false };
         if binlog.take_written().is_none() {
             return false;
         }
-        self.engine.store.counters.one(Count::BinlogGroups);
+        counters.one(Count::BinlogGroups);
         if binlog.begin_sync() {
             self.engine.store.next_of_sync();
         } else {
-            self.commit_group();
+            binlog.end_group();
         }
         true
     }
 
-    /// Take the next step of the sync under way, a command of which has completed.
-    pub(super) fn advance_binlog_sync(&mut self) {
+    /// Take the next step of the sync under way, a command of which has completed. Return whether
+    /// the sync is done.
+    pub(super) fn is_binlog_synced(&mut self) -> bool {
         if self.engine.store.next_of_sync() {
-            return;
+            return false;
         }
         if let Some(binlog) = &mut self.engine.store.binlog {
             binlog.synced();
+            binlog.end_group();
         }
-        self.commit_group();
-        self.advance_groups();
-    }
-
-    /// Commit the transactions of the group whose sync is done, in order.
-    fn commit_group(&mut self) {
-        let Some(binlog) = &mut self.engine.store.binlog else { return };
-        let mut group = std::mem::take(&mut binlog.syncing);
-        for number in group.drain(..) {
-            let store = &mut self.engine.store;
-            let bytes = store.log.commit_bytes();
-            self.connections.get(number).changes.positions.lsn = store.append_log(bytes);
-            self.commit_in_memory(number);
-        }
-        if let Some(binlog) = &mut self.engine.store.binlog {
-            binlog.syncing = group;
-        }
+        true
     }
 }
 

@@ -12,7 +12,8 @@
 //!
 //! | part | owns |
 //! |---|---|
-//! | [`Server`] with [`server`], [`lifecycle`], [`execution`], [`group_commit`] | nothing: they coordinate |
+//! | [`Server`] with [`server`], [`lifecycle`], [`execution`] | nothing: they coordinate |
+//! | [`group_commit`] | nothing: it moves commits through the binary log |
 //! | [`connections`], [`access`] | connections with their plans and stages |
 //! | [`purge`], [`recovery`], [`shutdown`], [`reload`] | the progress of each |
 //! | [`storage_engine`] | the parts that move pages |

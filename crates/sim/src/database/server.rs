@@ -224,7 +224,10 @@ impl Server {
             Purpose::LogWrite(requester) => store.sync_log(requester),
             Purpose::LogSync(leader) => return self.finish_log_flush(leader),
             Purpose::BinlogWrite(_) | Purpose::BinlogJournal(_) | Purpose::BinlogSync(_) => {
-                return self.advance_binlog_sync();
+                if self.is_binlog_synced() {
+                    self.commit_groups();
+                }
+                return;
             }
             Purpose::BinlogWriteBack => store.write_back_binlog(false),
             Purpose::DoublewriteWrite(requester) => store.sync(requester, Purpose::DoublewriteSync(requester)),

@@ -18,7 +18,7 @@ pub struct Binlog {
     /// Bytes of a statement's events besides the table's name, columns and rows: headers and
     /// checksums of the table map and of the rows.
     pub statement: Sourced<Size>,
-    /// Bytes of the event with a statement's text, besides the values in it; absent: no such event
+    /// Bytes of the event with a statement's text, besides names and values; absent: no such event
     /// (binlog_annotate_row_events).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotation: Option<Sourced<Size>>,
