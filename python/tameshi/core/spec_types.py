@@ -68,6 +68,12 @@ class Background(StrEnum):
     each_second = 'each_second'
 
 
+class BinlogGroup(StrEnum):
+    one_by_one = 'one_by_one'
+    leader = 'leader'
+    stages = 'stages'
+
+
 class CacheKind(StrEnum):
     battery_backed = 'battery_backed'
     volatile = 'volatile'
@@ -446,6 +452,18 @@ class SourcedBackground(BaseModel):
         frozen=True,
     )
     value: Annotated[Background, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Publication, or derivation.')]
+    fitted_on: Annotated[
+        str | None, Field(description='Data that the value was fitted on, if it was fitted.')
+    ] = None
+
+
+class SourcedBinlogGroup(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[BinlogGroup, Field(description='The value, with its unit.')]
     source: Annotated[str, Field(description='Publication, or derivation.')]
     fitted_on: Annotated[
         str | None, Field(description='Data that the value was fitted on, if it was fitted.')
@@ -944,6 +962,52 @@ class AxisSummary(BaseModel):
     name: Annotated[str, Field(description='Its name.')]
     varies: Annotated[Varies, Field(description='Across runs or within a run.')]
     levels: Annotated[list[str], Field(description='Labels of its levels.')]
+
+
+class Binlog(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    group: Annotated[
+        SourcedBinlogGroup,
+        Field(
+            description='Order and grouping of the syncs of redo log and binary log at a commit.'
+        ),
+    ]
+    sync: Annotated[
+        SourcedUint32,
+        Field(
+            description='Groups of commits per sync; 0: the server never syncs it (sync_binlog).'
+        ),
+    ]
+    transaction: Annotated[
+        SourcedSize,
+        Field(
+            description="Bytes of a transaction's events besides its rows: its begin, its identifier and its commit."
+        ),
+    ]
+    statement: Annotated[
+        SourcedSize,
+        Field(
+            description="Bytes of a statement's events besides the table's name, columns and rows: headers and\nchecksums of the table map and of the rows."
+        ),
+    ]
+    annotation: Annotated[
+        SourcedSize | None,
+        Field(
+            description="Bytes of the event with a statement's text, besides names and values; absent: no such event\n(binlog_annotate_row_events)."
+        ),
+    ] = None
+    prepare: Annotated[
+        SourcedSize, Field(description="Redo bytes of a transaction's prepared state.")
+    ]
+    journal: Annotated[
+        SourcedSize,
+        Field(
+            description="Bytes that the file system's journal writes when a file that has grown is synced."
+        ),
+    ]
 
 
 class Cache(BaseModel):
@@ -3530,6 +3594,9 @@ class Innodb(BaseModel):
         Field(
             description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one\nafter the other.'
         ),
+    ] = None
+    binlog: Annotated[
+        Binlog | None, Field(description='The binary log; absent: it cannot be switched on.')
     ] = None
     checkpoint_age: Annotated[
         CheckpointAge | None,

@@ -53,6 +53,8 @@ _COUNTERS = {
     "server.log_bytes": ("Innodb_os_log_written", 1),
     "server.log_writes": ("Innodb_log_writes", 1),
     "server.log_fsyncs": ("Innodb_os_log_fsyncs", 1),
+    "server.binlog_bytes": ("Binlog_bytes_written", 1),
+    "server.binlog_groups": ("Binlog_group_commits", 1),
     "server.doublewrite_pages": ("Innodb_dblwr_pages_written", 1),
     "server.lock_waits": ("Innodb_row_lock_waits", 1),
     "server.lock_wait_ns": ("Innodb_row_lock_time", MS_NS),
@@ -138,7 +140,8 @@ class Innodb(Product):
         """Return options for a pool of fair size, and a log flushed once per second."""
         pool = options.get("innodb_buffer_pool_size", "0")
         large = pool if pool.isdigit() and int(pool) > LOADING_POOL_BYTES else LOADING_POOL_BYTES
-        return {"innodb_buffer_pool_size": str(large), "innodb_flush_log_at_trx_commit": "0"}
+        chosen = {"innodb_buffer_pool_size": str(large), "innodb_flush_log_at_trx_commit": "0"}
+        return chosen | ({"log_bin": "OFF"} if "log_bin" in options else {})
 
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
         """Return the command: no defaults file, no network unless requested, no buffer pool dump at
@@ -158,9 +161,9 @@ class Innodb(Product):
             *network,
             "--innodb-buffer-pool-dump-at-shutdown=OFF",
             "--innodb-buffer-pool-load-at-startup=OFF",
-            *as_arguments(options),
+            *as_arguments({n: v for n, v in options.items() if n != "log_bin"}),
+            *_binlog_arguments(options.get("log_bin"), home),
             *([f"--innodb-log-group-home-dir={home.log}"] if home.log else []),
-            *([f"--log-bin={home.binlog / 'binlog'}", "--server-id=1"] if home.binlog else []),
         ]
 
     def shell(self, address: Address) -> list[str]:
@@ -290,6 +293,20 @@ def _listed_options(path: str) -> frozenset[str] | None:
     table = done.stdout.partition("\n-----")[2]
     names = re.findall(r"^([a-z][a-z0-9-]*) ", table, re.M)
     return frozenset(name.replace("-", "_") for name in names) or None
+
+
+def _binlog_arguments(switch: str | None, home: Home) -> list[str]:
+    """Return the arguments of the binary log: on its own storage, or as the option says.
+
+    `log_bin` takes a file's name on the command line, not a switch.
+    """
+    if home.binlog:
+        return [f"--log-bin={home.binlog / 'binlog'}", "--server-id=1"]
+    if switch is None:
+        return []
+    if switch.upper() in ("OFF", "0"):
+        return ["--skip-log-bin"]
+    return ["--log-bin=binlog", "--server-id=1"]
 
 
 def as_arguments(options: Mapping[str, str]) -> list[str]:

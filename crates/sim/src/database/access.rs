@@ -182,7 +182,7 @@ impl Access<'_> {
             return false;
         }
         let bytes = store.log.bytes_of(redo);
-        self.connection.changes.lsn = store.change(frame, page, bytes);
+        self.connection.changes.positions.lsn = store.change(frame, page, bytes);
         true
     }
 

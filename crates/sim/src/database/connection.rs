@@ -1,6 +1,7 @@
 //! A connection: its client's program, the plan of its statement, and its stage.
 
 use super::counters::WaitReason;
+use super::durability::CommitPositions;
 use super::plan::{Plan, Visit};
 use super::pool::NONE;
 use super::pool_mutex::Burst;
@@ -29,6 +30,10 @@ pub(super) enum Stage {
     LogSpace,
     /// Waits for a durable log.
     Log,
+    /// Prepared for the binary log: waits for a durable redo log.
+    Prepare,
+    /// Prepared: waits for its group in the binary log.
+    Group,
     /// Flushes one page to have a free frame: the frame, and the log position of its last change.
     Flushing(u32, u64),
     /// An answer or a statement is on its way.
@@ -64,6 +69,11 @@ impl Stage {
     /// Return whether the client's user delays the connection.
     pub(super) fn is_users(self) -> bool {
         matches!(self, Self::Thinking | Self::Keying | Self::Idle)
+    }
+
+    /// Return whether a commit waits for a log.
+    pub(super) fn is_committing(self) -> bool {
+        matches!(self, Self::Log | Self::Prepare | Self::Group)
     }
 
     /// Return whether the server does nothing for the connection.
@@ -123,8 +133,10 @@ impl Cursor {
 pub(super) struct Changes {
     /// It has changed something.
     pub(super) wrote: bool,
-    /// Log position of its last change.
-    pub(super) lsn: u64,
+    /// Log positions of its last change and of its commit.
+    pub(super) positions: CommitPositions,
+    /// Bytes of its rows in the binary log.
+    pub(super) event_bytes: u64,
     pub(super) undo: Vec<Undo>,
     pub(super) undo_slot: UndoSlot,
     /// Pages on the way to the rows it changed, for purging.
@@ -170,7 +182,14 @@ impl Connection {
             began: now,
             queue: None,
             arrived: None,
-            changes: Changes { wrote: false, lsn: 0, undo: Vec::new(), undo_slot: UndoSlot::NONE, visits: Vec::new() },
+            changes: Changes {
+                wrote: false,
+                positions: CommitPositions::default(),
+                event_bytes: 0,
+                undo: Vec::new(),
+                undo_slot: UndoSlot::NONE,
+                visits: Vec::new(),
+            },
             burst: Burst::default(),
             random,
         }
@@ -192,7 +211,7 @@ impl Connection {
         (self.changes.wrote, cursor.waited, cursor.tries, cursor.gets, cursor.scan) = (false, false, 0, 0, NONE);
         cursor.cpu = 0;
         (cursor.leaf_change, cursor.bitmap_of) = (LeafChange::Undecided, NONE);
-        self.changes.undo_slot = UndoSlot::NONE;
+        (self.changes.undo_slot, self.changes.event_bytes) = (UndoSlot::NONE, 0);
         self.changes.visits.clear();
     }
 

@@ -307,8 +307,12 @@ impl Connections {
         let connection = self.get(number);
         match connection.stage {
             Stage::Thinking | Stage::Keying | Stage::Idle | Stage::Ended => return,
-            Stage::Log | Stage::Working(After::Commit) | Stage::HeldUp(After::Commit)
-                if connection.stage == Stage::Log || connection.changes.wrote =>
+            Stage::Log
+            | Stage::Prepare
+            | Stage::Group
+            | Stage::Working(After::Commit)
+            | Stage::HeldUp(After::Commit)
+                if connection.stage.is_committing() || connection.changes.wrote =>
             {
                 connection.changes.undo.clear();
                 connection.abandon();

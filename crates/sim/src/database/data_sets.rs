@@ -80,7 +80,8 @@ fn refused_size(spec: &RunSpec) -> Option<Refusal> {
     let (settings, storage) = (Settings::new(spec)?, &spec.database.as_ref()?.storage);
     let (bytes, size) = (settings.page_offset(of(spec, &settings)?.pages), spec.storage.get(storage)?.size);
     let bytes = Size(bytes.next_multiple_of(1 << 20));
-    let message = format!("{size} are less than the {bytes} of log and data set");
+    let logs = if settings.binlog.is_some_and(|binlog| binlog.with_data) { "logs" } else { "log" };
+    let message = format!("{size} are less than the {bytes} of {logs} and data set");
     (bytes > size).then(|| Refusal::new("data_set_size", &["storage", storage, "size"], message))
 }
 

@@ -5,6 +5,7 @@ use super::access::{Access, Progress};
 use super::connection::{After, Stage};
 use super::connections::Admission;
 use super::counters::{ClientCount, Count, WaitReason};
+use super::durability::CommitPositions;
 use super::plan::Plan;
 use super::port::Alarm;
 use super::prefetch;
@@ -151,6 +152,7 @@ impl Server {
             + std::mem::take(&mut cursor.cpu);
         if changed > 0 {
             connection.changes.wrote = true;
+            connection.changes.event_bytes += statements.event_bytes(connection.statement.shape, changed);
             let (first, pages) = store.layout.undo;
             purge.note(connection, statements.shape(connection), first..first + pages);
         }
@@ -190,6 +192,10 @@ impl Server {
                     store.port.alarm(store.port.now + round_trip, Alarm::Client(number));
                 }
             }
+            After::Commit if store.binlog.is_some() && connections.get(number).changes.wrote => {
+                self.prepare(number);
+                self.commit_groups();
+            }
             After::Commit => self.commit_in_memory(number),
             After::Plan if connections.admission == Admission::Closing => self.refuse(number),
             After::Plan => {
@@ -212,9 +218,9 @@ impl Server {
     fn begin_commit(&mut self, number: u32) {
         let (connection, store) = (self.connections.get(number), &mut self.engine.store);
         if connection.changes.wrote {
-            let (bytes, lsn) = store.log.append_commit();
-            store.counters.add(Count::LogBytes, bytes);
-            connection.changes.lsn = lsn;
+            let bytes = store.binlog.as_ref().map_or(store.log.commit_bytes(), |binlog| binlog.settings.prepare);
+            connection.changes.positions =
+                CommitPositions { lsn: store.append_log(bytes), ..CommitPositions::default() };
         }
         let time = store.settings.cpu.commit;
         self.begin_work(number, time, After::Commit);
@@ -232,13 +238,14 @@ impl Server {
             purge.queue(&mut changes.visits, pages, store.port.now);
         }
         changes.undo_slot = UndoSlot::NONE;
-        let lsn = changes.lsn;
+        let lsn = changes.positions.lsn;
         if !std::mem::take(&mut changes.wrote) {
             return connections.make_next(number, store);
         }
-        if !store.log.commits_wait() {
-            store.log.answer_early(lsn);
-            return connections.make_next(number, store);
+        let syncs = store.binlog.as_ref().is_none_or(|binlog| binlog.settings.syncs_commit);
+        if !store.log.commits_wait() || !syncs {
+            store.log.hand();
+            return self.answer(number);
         }
         connection.enter(Stage::Log, WaitReason::Log, store);
         if store.want_log_for_commit(lsn, number) {
@@ -246,15 +253,40 @@ impl Server {
         }
     }
 
-    /// Answer a commit whose log is durable, or flush a client's single page.
+    /// Commit the transactions of all groups that are through the binary log, in order.
+    pub(super) fn commit_groups(&mut self) {
+        while let Some(group) = self.next_group() {
+            for &number in &group {
+                let store = &mut self.engine.store;
+                let bytes = store.log.commit_bytes();
+                self.connections.get(number).changes.positions.lsn = store.append_log(bytes);
+                self.commit_in_memory(number);
+            }
+            self.give_back_group(group);
+        }
+    }
+
+    /// Answer a commit.
+    fn answer(&mut self, number: u32) {
+        let (connection, store) = (self.connections.get(number), &mut self.engine.store);
+        let binlog = store.binlog.as_ref().map_or(0, |binlog| binlog.durable());
+        store.log.answer(connection.changes.positions, binlog);
+        self.connections.make_next(number, store);
+    }
+
+    /// Answer a commit whose log is durable, continue a prepared one, or flush a client's single
+    /// page.
     pub(super) fn log_is_durable(&mut self, number: u32) {
         let Self { engine, connections, .. } = self;
         let (connection, store) = (connections.get(number), &mut engine.store);
-        if let Stage::Flushing(..) = connection.stage {
-            return engine.flusher.single_logged(store, number);
+        match connection.stage {
+            Stage::Flushing(..) => engine.flusher.single_logged(store, number),
+            Stage::Prepare => {
+                self.redo_is_durable(number);
+                self.commit_groups();
+            }
+            _ => self.answer(number),
         }
-        store.log.answer(connection.changes.lsn);
-        connections.make_next(number, store);
     }
 
     /// Undo what a transaction has changed.
@@ -265,7 +297,7 @@ impl Server {
         let changes = &mut connection.changes;
         let undone = changes.undo.len() as u64;
         statements.roll_back(&mut changes.undo);
-        (changes.wrote, changes.undo_slot) = (false, UndoSlot::NONE);
+        (changes.wrote, changes.undo_slot, changes.event_bytes) = (false, UndoSlot::NONE, 0);
         changes.visits.clear();
         let time = store.settings.cpu.commit + undone * store.settings.cpu.change;
         self.release_locks(number);

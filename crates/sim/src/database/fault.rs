@@ -30,16 +30,23 @@ pub(crate) struct ServerFault {
     pub(crate) loss: Loss,
     /// Loss of the log's storage, if the log has one of its own.
     pub(crate) log_loss: Option<Loss>,
+    /// Loss of the binary log's storage, if that log has one of its own.
+    pub(crate) binlog_loss: Option<Loss>,
 }
 
 impl ServerFault {
     /// Fault without loss; `event` is the event's name.
     pub(crate) fn new(event: String, kind: FaultKind, down: Nanos) -> Self {
-        Self { event, kind, down, loss: Loss::default(), log_loss: None }
+        Self { event, kind, down, loss: Loss::default(), log_loss: None, binlog_loss: None }
     }
 
     /// Loss of the storage that holds the log.
     pub(super) fn loss_of_log(&self) -> &Loss {
         self.log_loss.as_ref().unwrap_or(&self.loss)
+    }
+
+    /// Loss of the storage that holds the binary log.
+    pub(super) fn loss_of_binlog(&self) -> &Loss {
+        self.binlog_loss.as_ref().unwrap_or(&self.loss)
     }
 }

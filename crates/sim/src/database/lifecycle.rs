@@ -48,16 +48,24 @@ impl Server {
     /// Note a completed command for the record of durability. Return whether it needs no further
     /// treatment: the server is down, or ends because its storage has failed.
     pub(super) fn is_handled(&mut self, done: &DeviceCompletion, finished: Finished) -> bool {
-        let log = &mut self.engine.store.log;
+        let (log, binlog) = (&mut self.engine.store.log, self.engine.store.binlog.as_ref());
         let end = log.redo.reaches();
         let Some(durability) = log.durability.as_mut().filter(|_| self.outages.is_some()) else { return false };
         if !done.failed && done.command.kind == CommandKind::Write {
-            let is_of_log = matches!(finished.purpose, Purpose::LogWrite(_));
-            if is_of_log || self.log_device.is_none() {
-                durability.write(done.command.length_bytes);
+            // Of each log: a write of its own, or of anything if it is with the data.
+            let bytes = done.command.length_bytes;
+            let (is_of_log, is_of_binlog) = (finished.purpose.is_of_log(), finished.purpose.is_of_binlog());
+            if is_of_log || self.log_device.is_none() && !(is_of_binlog && self.binlog_device.is_some()) {
+                durability.redo.write(bytes);
+            }
+            if is_of_binlog || self.binlog_device.is_none() && !(is_of_log && self.log_device.is_some()) {
+                durability.binlog.write(bytes);
             }
             if let (Purpose::LogWrite(_), Some(lsn)) = (finished.purpose, end) {
-                durability.log_written(lsn);
+                durability.redo.log_written(lsn);
+            }
+            if let (Purpose::BinlogWrite(_) | Purpose::BinlogWriteBack, Some(binlog)) = (finished.purpose, binlog) {
+                durability.binlog.log_written(binlog.stored());
             }
         }
         if self.is_down() {
@@ -215,8 +223,12 @@ impl Server {
         }
         let durable = store.log.redo.durable();
         let (fault, Some(durability)) = (&recovery.fault, &mut store.log.durability) else { return };
-        let survives = durability.survives(fault, durable);
-        let lost = durability.lose(survives, durable);
+        let binlog = store.binlog.as_ref().map_or(0, |binlog| binlog.durable());
+        let both = durability.survives(fault, (durable, binlog));
+        let (survives, lost) = (both.0, durability.lose(both, durable));
+        if let Some(binlog) = &mut store.binlog {
+            binlog.begin_file();
+        }
         if lost > 0 {
             tracker.find(now, Reason::new("commits_lost").with("count", lost));
         }

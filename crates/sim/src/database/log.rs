@@ -1,6 +1,6 @@
 //! The log with its waiters: group commit, room for changes, and durability of commits.
 
-use super::durability::Durability;
+use super::durability::{CommitPositions, Durability};
 use super::port::Requester;
 use super::redo::{Need, Redo};
 use super::settings::{CommitMode, LogSettings};
@@ -63,10 +63,9 @@ impl Log {
         u64::from(redo) + u64::from(redo).min(EXTRA_OF) * self.settings.extra / 1_000_000
     }
 
-    /// Log a commit. Return its bytes and its log position.
-    pub(super) fn append_commit(&mut self) -> (u64, u64) {
-        let bytes = self.settings.records.commit;
-        (bytes, self.redo.append(bytes).1)
+    /// Bytes of a commit.
+    pub(super) fn commit_bytes(&self) -> u64 {
+        self.settings.records.commit
     }
 
     /// Request the log durable up to `lsn`. Without [`Need::Durable`] the requester waits.
@@ -132,21 +131,18 @@ impl Log {
         self.settings.through
     }
 
-    /// Note a commit that is answered before its log is durable.
-    pub(super) fn answer_early(&mut self, lsn: u64) {
+    /// Give the kernel the log of a commit that is answered before its log is durable.
+    pub(super) fn hand(&mut self) {
         let end = self.redo.lsn();
-        if let Some(durability) = &mut self.durability {
-            if self.settings.commit == CommitMode::Handed {
-                durability.hand(end);
-            }
-            durability.answer(lsn, self.redo.durable());
+        if let Some(durability) = self.durability.as_mut().filter(|_| self.settings.commit == CommitMode::Handed) {
+            durability.redo.hand(end);
         }
     }
 
-    /// Note an answered commit.
-    pub(super) fn answer(&mut self, lsn: u64) {
+    /// Note an answered commit, where the binary log is durable up to `binlog`.
+    pub(super) fn answer(&mut self, commit: CommitPositions, binlog: u64) {
         if let Some(durability) = &mut self.durability {
-            durability.answer(lsn, self.redo.durable());
+            durability.answer(commit, (self.redo.durable(), binlog));
         }
     }
 

@@ -13,19 +13,22 @@
 //! | part | owns |
 //! |---|---|
 //! | [`Server`] with [`server`], [`lifecycle`], [`execution`] | nothing: they coordinate |
+//! | [`group_commit`] | nothing: it moves commits through the binary log |
 //! | [`connections`], [`access`] | connections with their plans and stages |
 //! | [`purge`], [`recovery`], [`shutdown`], [`reload`] | the progress of each |
 //! | [`storage_engine`] | the parts that move pages |
 //! | [`flusher`], [`read_threads`], [`change_buffer`] | batches, page reads, buffered changes |
-//! | [`store`] | pool, log, page cache, counters, port |
+//! | [`store`] | pool, log, binary log, page cache, counters, port |
 //!
 //! Programs of different data sets share the server: their tables lie one after the other, and a
 //! phase works on those of its own program.
 //!
 //! Known simplifications: reads take no latches; purging costs nothing but in MariaDB
-//! ([`purge`]); the rows of a leaf that splits in its middle stay in place; the binary log is off.
+//! ([`purge`]); the rows of a leaf that splits in its middle stay in place.
 
 mod access;
+mod binlog;
+mod binlog_events;
 mod change_buffer;
 mod connection;
 mod connections;
@@ -35,6 +38,7 @@ mod durability;
 mod execution;
 mod fault;
 mod flusher;
+mod group_commit;
 mod layout;
 mod lifecycle;
 mod locks;
@@ -96,6 +100,8 @@ pub(crate) struct Server {
     pub(crate) device: usize,
     /// Number of the log's device, if the log has a storage of its own.
     pub(crate) log_device: Option<usize>,
+    /// Number of the binary log's device, if that log has a storage of its own.
+    pub(crate) binlog_device: Option<usize>,
     engine: StorageEngine,
     statements: Statements,
     connections: Connections,

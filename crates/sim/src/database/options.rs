@@ -8,7 +8,7 @@ use tameshi_spec::profile::{FreePages, Innodb};
 use tameshi_spec::study::Engine;
 
 /// Options that are whole numbers, with their least and greatest.
-const NUMBERS: [(&str, u64, u64); 11] = [
+const NUMBERS: [(&str, u64, u64); 13] = [
     ("innodb_io_capacity", 100, u64::MAX),
     (IO_CAPACITY_MAX, 100, u64::MAX),
     (LRU_SCAN_DEPTH, 100, u64::MAX),
@@ -20,12 +20,22 @@ const NUMBERS: [(&str, u64, u64); 11] = [
     ("innodb_change_buffer_max_size", 0, 50),
     ("innodb_read_io_threads", 1, 64),
     (FAST_SHUTDOWN, 0, 2),
+    (BINLOG[0], 0, u32::MAX as u64),
+    (BINLOG[1], 4096, 1 << 30),
 ];
+/// Options of the binary log.
+const BINLOG: [&str; 2] = ["sync_binlog", "max_binlog_size"];
+/// Format of the binary log.
+const BINLOG_FORMAT: &str = "binlog_format";
+/// Switch of the binary log.
+const LOG_BIN: &str = "log_bin";
 const OLD_BLOCKS: [&str; 2] = ["innodb_old_blocks_time", "innodb_old_blocks_pct"];
 const IO_CAPACITY_MAX: &str = "innodb_io_capacity_max";
 const LRU_SCAN_DEPTH: &str = "innodb_lru_scan_depth";
 const MOST_DIRTY: &str = "innodb_max_dirty_pages_pct";
 const FAST_SHUTDOWN: &str = "innodb_fast_shutdown";
+/// Reason for which there is no binary log.
+pub(super) const NO_BINLOG: &str = "the engine's profile has no `binlog`, so no part of the model writes one";
 const ADAPTIVE: &str = "innodb_adaptive_flushing";
 /// Options that 5.5 does not have, and its behaviour instead.
 const SINCE_5_6: [(&str, &str); 4] = [
@@ -93,6 +103,22 @@ fn is_5_5(model: &Innodb) -> bool {
     frees(model, FreePages::UserBatches)
 }
 
+/// Reason for which an option of the binary log has no effect; `has_place`: the study has a storage
+/// for it.
+pub(super) fn binlog_refusal(option: &str, engine: &Engine, model: &Innodb, has_place: bool) -> Option<String> {
+    let logs = switch(engine, LOG_BIN);
+    match option {
+        LOG_BIN if logs == Some(true) && model.binlog.is_none() => Some(NO_BINLOG.into()),
+        LOG_BIN if logs == Some(false) && has_place => {
+            Some("`use.binlog` has a storage for the binary log; leave one of them out".into())
+        }
+        option if (BINLOG.contains(&option) || option == BINLOG_FORMAT) && !logs.unwrap_or(has_place) => {
+            Some("the binary log is off; say `log_bin = \"ON\"`, or give it a storage with `use.binlog`".into())
+        }
+        _ => None,
+    }
+}
+
 /// Reason for which an option can't have this value.
 pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<String> {
     if (option == DUMPED.0 || DUMPS.contains(&option)) && model.pool_dump.is_none() {
@@ -128,10 +154,19 @@ pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<Strin
         return (!fits)
             .then(|| format!("`{value}` is not accepted by the server; a whole number from {least} to {most} is"));
     }
-    if option == ADAPTIVE || DUMPS.contains(&option) {
+    if option == BINLOG_FORMAT {
+        let is_row = value.eq_ignore_ascii_case("ROW");
+        return (!is_row).then(|| format!("`{value}` is not simulated; the binary log has ROW"));
+    }
+    if option == ADAPTIVE || option == LOG_BIN || DUMPS.contains(&option) {
         return switched(value).is_none().then(|| format!("`{value}` is neither ON nor OFF"));
     }
-    let known: Vec<&str> =
-        NUMBERS.iter().chain([&DUMPED]).map(|(known, ..)| *known).chain(DUMPS).chain([ADAPTIVE]).collect();
+    let known: Vec<&str> = NUMBERS
+        .iter()
+        .chain([&DUMPED])
+        .map(|(known, ..)| *known)
+        .chain(DUMPS)
+        .chain([ADAPTIVE, LOG_BIN, BINLOG_FORMAT])
+        .collect();
     Some(format!("the model does not know this option; it knows {}", known.join(", ")))
 }

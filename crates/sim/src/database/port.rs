@@ -49,11 +49,25 @@ pub(super) struct Place {
     pub(super) base_bytes: u64,
 }
 
-/// Places of data and log.
+/// Places of data and logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     pub(super) data: Place,
     pub(super) log: Place,
+    pub(super) binlog: Place,
+}
+
+impl Places {
+    #[inline]
+    fn of(&self, purpose: Purpose) -> Place {
+        if purpose.is_of_log() {
+            self.log
+        } else if purpose.is_of_binlog() {
+            self.binlog
+        } else {
+            self.data
+        }
+    }
 }
 
 /// Purpose of a command.
@@ -68,6 +82,13 @@ pub(super) enum Purpose {
     Reload(u32),
     LogWrite(Requester),
     LogSync(Requester),
+    /// Write pages of the binary log.
+    BinlogWrite(Requester),
+    /// Write the file system's journal for the binary log.
+    BinlogJournal(Requester),
+    BinlogSync(Requester),
+    /// Write old pages of the binary log, by the kernel.
+    BinlogWriteBack,
     DoublewriteWrite(Requester),
     DoublewriteSync(Requester),
     /// Write a page of a batch, or a client's single page.
@@ -84,8 +105,14 @@ pub(super) enum Purpose {
 impl Purpose {
     /// Return whether the command goes to the log.
     #[inline]
-    fn is_of_log(self) -> bool {
+    pub(super) fn is_of_log(self) -> bool {
         matches!(self, Self::LogWrite(_) | Self::LogSync(_) | Self::LogRead)
+    }
+
+    /// Return whether the command goes to the binary log.
+    #[inline]
+    pub(super) fn is_of_binlog(self) -> bool {
+        matches!(self, Self::BinlogWrite(_) | Self::BinlogJournal(_) | Self::BinlogSync(_) | Self::BinlogWriteBack)
     }
 }
 
@@ -118,6 +145,8 @@ pub(super) struct Threads {
     pub(super) clients: u32,
     pub(super) purgers: u32,
     pub(super) readers: u32,
+    /// The log's thread has a slot for the kernel's own writes of the binary log.
+    pub(super) writes_back: bool,
 }
 
 /// Activity of a thread.
@@ -133,8 +162,9 @@ pub(super) enum Role {
 impl Threads {
     /// Slots per thread, where a batch has `batch` pages.
     fn slots(self, batch: u32) -> Vec<u32> {
+        let log = FIRST_ASYNC + u32::from(self.writes_back);
         std::iter::repeat_n(FIRST_ASYNC, self.clients as usize)
-            .chain([FIRST_ASYNC + batch, FIRST_ASYNC + batch, FIRST_ASYNC + BACKGROUND_READS, FIRST_ASYNC])
+            .chain([FIRST_ASYNC + batch, FIRST_ASYNC + batch, FIRST_ASYNC + BACKGROUND_READS, log])
             .chain(std::iter::repeat_n(FIRST_ASYNC, self.purgers as usize))
             .chain(std::iter::repeat_n(FIRST_ASYNC + BACKGROUND_READS, self.readers as usize))
             .collect()
@@ -303,7 +333,7 @@ impl Port {
         debug_assert_eq!(self.purposes[at], Purpose::Nothing, "the slot is taken");
         self.purposes[at] = purpose;
         let id = CommandId::new(self.base as usize + thread as usize, slot).into();
-        let Place { device, base_bytes } = if purpose.is_of_log() { self.places.log } else { self.places.data };
+        let Place { device, base_bytes } = self.places.of(purpose);
         let offset = if kind == CommandKind::Flush { 0 } else { offset.wrapping_add(base_bytes) };
         (self.outstanding, self.idle_wakeups) = (self.outstanding + 1, 0);
         let command = Command { id, kind, offset_bytes: offset, length_bytes: bytes, fua: false, stream: u16::MAX };

@@ -109,8 +109,11 @@ impl Recovery {
         // Losses are counted when no request is outstanding.
         if self.step == Step::Dying {
             fault.loss.add(&self.fault.loss);
-            if let (Some(mine), Some(earlier)) = (&mut fault.log_loss, &self.fault.log_loss) {
-                mine.add(earlier);
+            let logs = [(&mut fault.log_loss, &self.fault.log_loss), (&mut fault.binlog_loss, &self.fault.binlog_loss)];
+            for (mine, earlier) in logs {
+                if let (Some(mine), Some(earlier)) = (mine, earlier) {
+                    mine.add(earlier);
+                }
             }
         }
     }

@@ -38,6 +38,7 @@ impl Server {
             age: redo.age() as f64,
             waiting: self.locks.waiting() as f64,
             cached: store.cache.bytes(),
+            has_binlog: store.binlog.is_some(),
             most_dirty: bytes(frames) * store.settings.flushing.most_dirty as f64 / 1e6,
             hasty_age: redo.hasty_age().min(redo.capacity()) as f64,
             turned_over: pool.evictions() / f64::from(frames),

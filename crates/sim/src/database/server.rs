@@ -33,9 +33,16 @@ impl Server {
         let log = database.log.as_ref().and_then(|log| spec.storage.get_index_of(log)).map(|log| places[log]);
         // Without the log, the data begins where the log would.
         let unused = if log.is_some() { settings.log_bytes() } else { 0 };
+        let elsewhere = settings.binlog.is_some_and(|binlog| !binlog.with_data);
+        let named = database.binlog.as_ref().filter(|_| elsewhere);
+        let after = if named == database.log.as_ref() { settings.log_bytes() } else { 0 };
+        let binlog = named.and_then(|name| spec.storage.get_index_of(name)).map(|at| places[at]);
+        let binlog = binlog.map(|(device, base_bytes)| (device, base_bytes + after));
         let place = |(device, base_bytes)| Place { device, base_bytes };
         let data = place((device, base_bytes.wrapping_sub(unused)));
-        let places = Places { data, log: log.map_or(data, place) };
+        let after_log = Place { base_bytes: data.base_bytes.wrapping_add(settings.log_bytes()), ..data };
+        let places = Places { data, log: log.map_or(data, place), binlog: binlog.map_or(after_log, place) };
+        let event_sizes = settings.binlog.map(|binlog| binlog.sizes);
         let has_faults = validation::has_faults(spec);
         (layout.next, layout.room) = (pages, settings.room(Size(on.size.0 + unused)));
         idle.iter_mut().for_each(|set| set.layout.room = layout.room);
@@ -45,6 +52,7 @@ impl Server {
             storage,
             device,
             log_device: log.map(|(device, _)| device),
+            binlog_device: binlog.map(|(device, _)| device),
             statements: Statements {
                 seeds: Seeds { data: database.seed, run: spec.seed },
                 spec: first.clone(),
@@ -54,6 +62,8 @@ impl Server {
                 idle,
                 segments,
                 locks_rows: settings.model.row_locks.is_some(),
+                event_sizes,
+                events: Vec::new(),
             },
             connections: Connections::new(),
             locks: Locks::new(0),
@@ -63,15 +73,16 @@ impl Server {
             outages: has_faults.then(Box::default),
             engine: StorageEngine::new(settings, layout, (places, has_faults), change_buffer),
         };
+        server.statements.measure_events();
         if spec.start == Start::Warm {
             warm_start::warm(&mut server.engine.store, &mut server.statements);
         }
         Some(server)
     }
 
-    /// Return whether data or log of the server are on a device.
+    /// Return whether data or logs of the server are on a device.
     pub(crate) fn is_on(&self, device: usize) -> bool {
-        self.device == device || self.log_device == Some(device)
+        [Some(self.device), self.log_device, self.binlog_device].contains(&Some(device))
     }
 
     /// Begin a phase: its clients connect. Return the slots of each thread, for the host. `base`
@@ -95,6 +106,7 @@ impl Server {
             clients: connections.list.len() as u32,
             purgers: store.settings.purge.threads,
             readers: store.settings.read_threads.threads,
+            writes_back: store.binlog.is_some(),
         };
         let slots = store.port.begin(threads, store.settings.flushing.batch);
         if let Some(outages) = &mut self.outages {
@@ -211,6 +223,13 @@ impl Server {
             Purpose::Reload(frame) => return self.page_reloaded(frame, slot),
             Purpose::LogWrite(requester) => store.sync_log(requester),
             Purpose::LogSync(leader) => return self.finish_log_flush(leader),
+            Purpose::BinlogWrite(_) | Purpose::BinlogJournal(_) | Purpose::BinlogSync(_) => {
+                if self.is_binlog_synced() {
+                    self.commit_groups();
+                }
+                return;
+            }
+            Purpose::BinlogWriteBack => store.write_back_binlog(false),
             Purpose::DoublewriteWrite(requester) => store.sync(requester, Purpose::DoublewriteSync(requester)),
             Purpose::DoublewriteSync(Requester::Batch(list)) => flusher.batch_doublewritten(store, list),
             Purpose::DoublewriteSync(Requester::Client(number)) => {
@@ -323,6 +342,7 @@ impl Server {
         }
         purge.begin_batch(engine, connections);
         engine.merge_for_second();
+        engine.store.write_back_binlog(true);
         let lsn = engine.store.log.redo.lsn();
         if !engine.store.log.redo.is_durable(lsn) {
             engine.store.want_log(lsn, Requester::LogThread);

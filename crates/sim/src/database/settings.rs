@@ -1,6 +1,7 @@
 //! Settings of a run's server: the profile with the study's overrides, in pages, bytes and
 //! nanoseconds.
 
+use super::binlog::BinlogSettings;
 use super::layout::PAGE;
 use super::options::{self, switch, whole};
 use super::pool::Midpoint;
@@ -34,6 +35,8 @@ pub(super) enum CommitMode {
 pub(super) struct Settings {
     pub(super) pool: PoolSettings,
     pub(super) log: LogSettings,
+    /// `None`: the binary log is off.
+    pub(super) binlog: Option<BinlogSettings>,
     pub(super) flushing: FlushSettings,
     pub(super) change_buffer: ChangeBufferSettings,
     pub(super) read_ahead: ReadAhead,
@@ -287,7 +290,7 @@ pub(super) fn named(spec: &RunSpec) -> Option<(&DatabaseSpec, &Engine, &Innodb)>
 }
 
 impl Settings {
-    /// Offset of a page in the storage: after the log and the doublewrite buffer.
+    /// Offset of a page in the storage: after the logs and the doublewrite buffer.
     pub(super) fn page_offset(&self, page: u32) -> u64 {
         self.bytes_up_to(u64::from(page))
     }
@@ -297,9 +300,14 @@ impl Settings {
         self.log.bytes.next_multiple_of(1 << 20)
     }
 
-    /// Bytes of log, doublewrite buffer, and a number of pages.
+    /// Bytes of the binary log's place after the log's.
+    fn binlog_bytes(&self) -> u64 {
+        self.binlog.map_or(0, |binlog| binlog.bytes_with_data())
+    }
+
+    /// Bytes of logs, doublewrite buffer, and a number of pages.
     pub(super) fn bytes_up_to(&self, pages: u64) -> u64 {
-        self.log_bytes() + DOUBLEWRITE_BYTES + pages * PAGE
+        self.log_bytes() + self.binlog_bytes() + DOUBLEWRITE_BYTES + pages * PAGE
     }
 
     /// Number of pages that a storage has room for.
@@ -309,7 +317,7 @@ impl Settings {
 
     /// Settings of a run with a simulated database.
     pub(super) fn new(spec: &RunSpec) -> Option<Self> {
-        let (_, engine, model) = named(spec)?;
+        let (database, engine, model) = named(spec)?;
         let bytes = pool_bytes(engine, model);
         let (pages, method) = (bytes / PAGE, flush_method(engine, model).ok()?);
         let memory = spec.host.as_ref().and_then(HostSpec::memory).filter(|_| is_cached(method));
@@ -325,6 +333,7 @@ impl Settings {
                 cached,
             },
             log: LogSettings::new(engine, model, method),
+            binlog: BinlogSettings::new(database, engine, model),
             flushing: FlushSettings::new(engine, model, method, pages),
             change_buffer: ChangeBufferSettings::new(engine, model, pages),
             read_ahead: read_ahead(engine, model, pages),

@@ -176,6 +176,8 @@ pub(crate) struct Snapshot {
     pub(super) waiting: f64,
     /// Bytes in the host's page cache, if files go through it.
     pub(super) cached: Option<f64>,
+    /// The binary log is on.
+    pub(super) has_binlog: bool,
     /// Bytes of all frames.
     pub(crate) whole: f64,
     /// Bytes of the change buffer's pages at which its behaviour changes next.
@@ -225,8 +227,11 @@ impl Totals {
         ];
         writer.counters((begin, end), word, &rows)?;
         let (asked, missed) = (self.asked(), self.misses());
-        // Without a page cache the record has no counter of it.
-        let is_present = |name: &str| snapshot.cached.is_some() || name != "server.page_cache_hits";
+        // Without a page cache or a binary log the record has no counter of it.
+        let is_present = |name: &str| {
+            (snapshot.cached.is_some() || name != "server.page_cache_hits")
+                && (snapshot.has_binlog || !name.starts_with("server.binlog_"))
+        };
         let named = super::counters::named(&self.values).filter(|(name, _)| is_present(name));
         let mut rows: Vec<(&str, f64)> = named.map(|(name, value)| (name, value as f64)).collect();
         rows.extend([

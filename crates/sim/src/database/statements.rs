@@ -1,5 +1,6 @@
 //! Statements of the phase's program: its tables, and the planner of its statements.
 
+use super::binlog_events::{EventSizes, StatementBytes};
 use super::connection::Connection;
 use super::data_sets::{DataSet, Logic};
 use super::layout::Layout;
@@ -22,6 +23,10 @@ pub(super) struct Statements {
     pub(super) segments: Segments,
     /// Statements lock the rows that they change.
     pub(super) locks_rows: bool,
+    /// Sizes of the binary log's events; `None`: it is off.
+    pub(super) event_sizes: Option<EventSizes>,
+    /// Bytes of each statement's events; empty without a binary log.
+    pub(super) events: Vec<StatementBytes>,
 }
 
 impl Statements {
@@ -41,6 +46,18 @@ impl Statements {
         self.spec = spec.clone();
         self.program = Program::new(spec, self.seeds.data);
         self.catalogue = self.program.catalogue().clone();
+        self.measure_events();
+    }
+
+    /// Compute the bytes of the events of the program's statements.
+    pub(super) fn measure_events(&mut self) {
+        self.events = self.event_sizes.map_or_else(Vec::new, |sizes| sizes.of_statements(&self.catalogue));
+    }
+
+    /// Bytes of the binary log for a statement that changes rows.
+    #[inline]
+    pub(super) fn event_bytes(&self, shape: u16, rows: u64) -> u64 {
+        self.events.get(shape as usize).map_or(0, |bytes| bytes.of(rows))
     }
 
     /// Shape of a connection's statement.

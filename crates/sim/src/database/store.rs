@@ -1,6 +1,7 @@
 //! Pages and log of the server, with all that reads and writes them passes through: the buffer
 //! pool, the host's page cache, and the port to the kernel.
 
+use super::binlog::Binlog;
 use super::counters::{Count, Counters};
 use super::layout::{Layout, PAGE};
 use super::log::Log;
@@ -33,6 +34,8 @@ pub(super) struct Store {
     /// Frames, and clients that wait for their pages to arrive or to be written.
     pub(super) page_waiters: Vec<(u32, u32)>,
     pub(super) log: Log,
+    /// `None`: it is off.
+    pub(super) binlog: Option<Binlog>,
     pub(super) cache: PageCache,
     pub(super) counters: Counters,
     pub(super) port: Port,
@@ -60,6 +63,7 @@ impl Store {
             mutex: PoolMutex::default(),
             page_waiters: Vec::new(),
             log: Log::new(settings.log, &settings.model, has_faults),
+            binlog: settings.binlog.map(Binlog::new),
             cache: PageCache::new(settings.pool.cached),
             counters: Counters::new(),
             port: Port::new(places),
@@ -74,6 +78,9 @@ impl Store {
         self.pool = empty_pool(&self.settings, self.layout.next + 1);
         self.page_waiters.clear();
         self.log.forget_waiters();
+        if let Some(binlog) = &mut self.binlog {
+            binlog.forget();
+        }
     }
 
     /// Grow the pool's tables to the pages that there are.
@@ -175,6 +182,12 @@ impl Store {
             self.pool.unlatch(frame);
             self.wake_page_waiters(frame);
         }
+    }
+
+    /// Log bytes of a transaction's state that change no page of the pool. Return their end.
+    pub(super) fn append_log(&mut self, bytes: u64) -> u64 {
+        self.counters.add(Count::LogBytes, bytes);
+        self.log.redo.append(bytes).1
     }
 
     /// Request the log durable up to `lsn`. Return whether it is.

@@ -1,5 +1,6 @@
 //! Checks of a run's database against what is simulated, and of its events against the server.
 
+use super::binlog;
 use super::layout::{PAGE, leaves_of};
 use super::options;
 use super::settings::{flush_method, is_cached, log_bytes, named, pool_bytes};
@@ -67,10 +68,11 @@ pub(super) fn refusals(spec: &RunSpec) -> Vec<Refusal> {
         refusals.push(setting("commit", "commit", message).found(found).accepted(commits.iter().copied()));
     }
     refusals.extend(engine.options.iter().filter_map(|(option, value)| {
-        let why = options::refusal(option, value, model)?;
+        let why = options::refusal(option, value, model)
+            .or_else(|| options::binlog_refusal(option, engine, model, database.binlog.is_some()))?;
         Some(Refusal::new("option", &["engine", name, "options", option], why))
     }));
-    refuse_roles(spec, database, Size(log_bytes(engine, model)), &mut refusals);
+    refuse_roles(spec, database, (engine, model), &mut refusals);
     for phase in &spec.phases {
         phase.programs.iter().for_each(|program| refuse_program(program, &mut refusals));
         if phase.programs.len() > 1 {
@@ -105,29 +107,45 @@ fn tearing(node: &Node) -> Option<String> {
     }
 }
 
-/// Return whether data or log of a database are on a storage.
+/// Return whether data or logs of a database are on a storage.
 fn is_on(database: &DatabaseSpec, storage: &str) -> bool {
-    storage == database.storage || Some(storage) == database.log.as_deref()
+    storage == database.storage || [database.log.as_deref(), database.binlog.as_deref()].contains(&Some(storage))
 }
 
 /// Refusals of storages for files of their own.
-fn refuse_roles(spec: &RunSpec, database: &DatabaseSpec, log: Size, refusals: &mut Vec<Refusal>) {
-    let others = [
-        ("binlog", &database.binlog, "the simulated server writes no binary log; leave it out, or measure"),
-        ("temp", &database.temp, "the simulated server has no temporary files; leave it out, or measure"),
+fn refuse_roles(
+    spec: &RunSpec,
+    database: &DatabaseSpec,
+    (engine, model): (&Engine, &Innodb),
+    refusals: &mut Vec<Refusal>,
+) {
+    if database.temp.is_some() {
+        let why = "the simulated server has no temporary files; leave it out, or measure";
+        refusals.push(Refusal::new("role", &["use", "temp"], why));
+    }
+    if database.binlog.is_some() && model.binlog.is_none() {
+        refusals.push(Refusal::new("role", &["use", "binlog"], options::NO_BINLOG));
+    }
+    let log = log_bytes(engine, model);
+    let of_binlog = database.binlog.as_ref().filter(|name| **name != database.storage);
+    let is_shared = of_binlog.is_some() && of_binlog == database.log.as_ref();
+    let binlog = binlog::file_bytes(engine) + if is_shared { log.next_multiple_of(1 << 20) } else { 0 };
+    let files = if is_shared { "the redo log with a file of the binary log" } else { "a file of the binary log" };
+    let roles = [
+        (database.log.as_ref().filter(|_| !is_shared), "log_beyond_storage", "the redo log", Size(log), ""),
+        (of_binlog, "binlog_beyond_storage", files, Size(binlog), ", or a smaller `max_binlog_size`"),
     ];
-    for (key, _, why) in others.iter().filter(|(_, role, _)| role.is_some()) {
-        refusals.push(Refusal::new("role", &["use", key], *why));
-    }
-    let Some((name, on)) = database.log.as_ref().and_then(|name| spec.storage.get_key_value(name)) else { return };
-    if on.size < log {
-        let message = format!("the redo log of {log} does not fit into its storage of {}", on.size);
-        let refusal = Refusal::new("log_beyond_storage", &["storage", name, "size"], message);
-        refusals.push(refusal.accepted([format!("{log} or more")]));
-    }
-    for (event, _) in spec.events.iter().filter(|(_, event)| event.failover.is_some()) {
-        let message = "the other machine has the mirrored data and not the log on a storage of its own; put the log on the mirrored storage";
-        refusals.push(Refusal::new("failover_without_log", &["event", event, "failover"], message));
+    for (role, code, what, bytes, or) in roles {
+        let Some((name, on)) = role.and_then(|name| spec.storage.get_key_value(name)) else { continue };
+        if on.size < bytes {
+            let message = format!("{what} of {bytes} does not fit into its storage of {}", on.size);
+            let refusal = Refusal::new(code, &["storage", name, "size"], message);
+            refusals.push(refusal.accepted([format!("{bytes} or more{or}")]));
+        }
+        for (event, _) in spec.events.iter().filter(|(_, event)| event.failover.is_some()) {
+            let message = "the other machine has the mirrored data and not the log on a storage of its own; put the log on the mirrored storage";
+            refusals.push(Refusal::new("failover_without_log", &["event", event, "failover"], message));
+        }
     }
 }
 

@@ -191,12 +191,24 @@ impl World {
             return Ok(());
         };
         let Some(engine) = self.engine.as_mut().filter(|engine| engine.is_on(device)) else { return Ok(()) };
-        if let (FaultKind::PowerCut, Some(log)) = (fault.kind, engine.log_device.filter(|log| *log != engine.device)) {
-            let other = if device == log { engine.device } else { log };
-            let of = (fault.event.as_str(), Some(self.names[other].as_str()));
-            let lost = self.events.cut_other_power(self.now, of, self.devices.change(other), writer)?;
-            let (data, log) = if device == log { (lost, fault.loss) } else { (fault.loss, lost) };
-            (fault.loss, fault.log_loss) = (data, Some(log));
+        if fault.kind == FaultKind::PowerCut {
+            // The machine's power: each device of the server loses its own.
+            let roles = [Some(engine.device), engine.log_device, engine.binlog_device];
+            let mut losses = [Some(fault.loss), None, None];
+            for at in 0..roles.len() {
+                let Some(of_role) = roles[at] else { continue };
+                let earlier = roles[..at].iter().position(|role| *role == Some(of_role));
+                losses[at] = if of_role == device {
+                    Some(fault.loss)
+                } else if let Some(earlier) = earlier {
+                    losses[earlier]
+                } else {
+                    let of = (fault.event.as_str(), Some(self.names[of_role].as_str()));
+                    Some(self.events.cut_other_power(self.now, of, self.devices.change(of_role), writer)?)
+                };
+            }
+            let [data, log, binlog] = losses;
+            (fault.loss, fault.log_loss, fault.binlog_loss) = (data.unwrap_or(fault.loss), log, binlog);
         }
         engine.fault(self.now, fault);
         Ok(())
@@ -224,8 +236,11 @@ fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
     let map = device_map(spec);
     let device_of = |storage: &str| spec.storage.get_index_of(storage).map(|storage| map[storage].0);
     let mut targets: Vec<usize> = spec.events.values().filter_map(|event| device_of(target(event)?)).collect();
-    // A power cut of the server's machine hits its data and its log.
-    let roles = spec.database.iter().flat_map(|database| [Some(&database.storage), database.log.as_ref()]);
+    // A power cut of the server's machine hits its data and its logs.
+    let roles = spec
+        .database
+        .iter()
+        .flat_map(|database| [Some(&database.storage), database.log.as_ref(), database.binlog.as_ref()]);
     let roles: Vec<usize> = roles.flatten().filter_map(|storage| device_of(storage)).collect();
     if roles.iter().any(|device| targets.contains(device)) {
         targets.extend(roles);

@@ -4,6 +4,7 @@
 
 mod added_work;
 mod arbitration;
+mod binlog;
 mod calibration;
 mod change_buffer;
 mod channels;

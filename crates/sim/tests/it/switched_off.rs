@@ -1,5 +1,6 @@
 //! Each mechanism of the simulated InnoDB alone: its effect shows with it and never without it.
 
+use crate::binlog::logging;
 use crate::database::{
     KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model as rules, round_costs, run, spec,
 };
@@ -64,7 +65,7 @@ fn statements_only() -> RunSpec {
     spec
 }
 
-const COUNTED: [Mechanism; 25] = [
+const COUNTED: [Mechanism; 27] = [
     Mechanism {
         name: "midpoint",
         // A table that is larger than the pool, read from one end to the other again and again: of
@@ -243,6 +244,22 @@ const COUNTED: [Mechanism; 25] = [
         with: statements_only,
         off: |spec| rules(spec).cpu.statement = sourced(Time(0)),
         shows: |left| left.of("server.time_processor_ns"),
+    },
+    Mechanism {
+        name: "binary log",
+        with: || logging(small(MYSQL_57, KEYS), "1"),
+        off: |spec| spec.engines["mysql"].options.clear(),
+        shows: |left| {
+            let counts =
+                ["bytes", "groups", "writes", "fsyncs"].map(|count| left.of(&format!("server.binlog_{count}")));
+            if counts.contains(&0.0) { 0.0 } else { counts.iter().sum() }
+        },
+    },
+    Mechanism {
+        name: "syncs of the binary log",
+        with: || logging(small(MARIADB, KEYS), "1"),
+        off: |spec| drop(spec.engines["mysql"].options.insert("sync_binlog".into(), "0".into())),
+        shows: |left| left.of("server.binlog_writes") + left.of("server.binlog_fsyncs"),
     },
     Mechanism {
         name: "durable commits",

@@ -1,6 +1,7 @@
 //! Database engines: processor costs of a product's version, and its page management.
 
 use super::Sourced;
+use super::binlog::Binlog;
 use super::range::ProfileError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub struct Innodb {
     /// after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_commit: Option<GroupCommit>,
+    /// The binary log; absent: it cannot be switched on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binlog: Option<Binlog>,
     /// Fill levels of the log at which pages are flushed at full speed and changes wait; absent:
     /// the log never fills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -502,7 +506,40 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
         (innodb.redo_log.value.0, ["", "redo_log"], 1 << 20, 1 << 44, SIZE),
         (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, SHARE),
     ]);
+    limits.extend(of_logs(innodb));
     limits.extend(of_sections(innodb));
+    limits
+}
+
+/// Limits of the logs' sections.
+fn of_logs(innodb: &Innodb) -> Vec<Limit> {
+    let mut limits: Vec<Limit> = Vec::new();
+    if let Some(group) = &innodb.group_commit {
+        limits.push((group.most.value.0, ["group_commit", "most"], 64 << 10, 4 << 30, SIZE));
+    }
+    if let Some(binlog) = &innodb.binlog {
+        let sizes = [
+            (&binlog.transaction, "transaction"),
+            (&binlog.statement, "statement"),
+            (&binlog.prepare, "prepare"),
+            (&binlog.journal, "journal"),
+        ];
+        limits.extend(sizes.map(|(size, key)| (size.value.0, ["binlog", key], 0, 64 << 10, SIZE)));
+    }
+    if let Some(age) = &innodb.checkpoint_age {
+        limits.push((u64::from(age.hasty_part.value), ["checkpoint_age", "hasty_part"], 2, 64, COUNT));
+        limits.push((u64::from(age.waiting_part.value), ["checkpoint_age", "waiting_part"], 2, 64, COUNT));
+    }
+    if let Some(sizes) = &innodb.redo_records {
+        let sizes = [
+            (&sizes.transaction, "transaction"),
+            (&sizes.row, "row"),
+            (&sizes.mark, "mark"),
+            (&sizes.entry, "entry"),
+            (&sizes.reorganized, "reorganized"),
+        ];
+        limits.extend(sizes.map(|(size, key)| (size.value.0, ["redo_records", key], 1, 16 << 10, SIZE)));
+    }
     limits
 }
 
@@ -523,13 +560,6 @@ fn of_sections(innodb: &Innodb) -> Vec<Limit> {
     }
     if let Some(slots) = &flushing.single_slots {
         limits.push((u64::from(slots.value), ["flushing", "single_slots"], 1, 8, COUNT));
-    }
-    if let Some(group) = &innodb.group_commit {
-        limits.push((group.most.value.0, ["group_commit", "most"], 64 << 10, 4 << 30, SIZE));
-    }
-    if let Some(age) = &innodb.checkpoint_age {
-        limits.push((u64::from(age.hasty_part.value), ["checkpoint_age", "hasty_part"], 2, 64, COUNT));
-        limits.push((u64::from(age.waiting_part.value), ["checkpoint_age", "waiting_part"], 2, 64, COUNT));
     }
     if let Some(row) = &cpu.scan_row {
         limits.push((row.value.0, ["cpu", "scan_row"], 0, short, TIME));
@@ -561,16 +591,6 @@ fn of_sections(innodb: &Innodb) -> Vec<Limit> {
         limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, COUNT));
         let sizes = [(&purge.redo, "redo"), (&purge.history, "history")];
         limits.extend(sizes.map(|(size, key)| (size.value.0, ["purge", key], 0, 16 << 10, SIZE)));
-    }
-    if let Some(sizes) = &innodb.redo_records {
-        let sizes = [
-            (&sizes.transaction, "transaction"),
-            (&sizes.row, "row"),
-            (&sizes.mark, "mark"),
-            (&sizes.entry, "entry"),
-            (&sizes.reorganized, "reorganized"),
-        ];
-        limits.extend(sizes.map(|(size, key)| (size.value.0, ["redo_records", key], 1, 16 << 10, SIZE)));
     }
     if let Some(dump) = &innodb.pool_dump {
         limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, SHARE));

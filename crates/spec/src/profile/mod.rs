@@ -2,6 +2,7 @@
 //! with unit and source, one TOML file each.
 
 mod array;
+mod binlog;
 pub mod catalog;
 mod distribution;
 mod drive_link;
@@ -20,6 +21,7 @@ mod xpoint;
 
 pub use array::{ArrayProfile, SourcedCache, SourcedOverProvisioned, SourcedRaid, SourcedReplica, SourcedStack};
 pub(crate) use array::{cache_error, rebuild_error};
+pub use binlog::{Binlog, BinlogGroup};
 pub use distribution::LatencyPoint;
 pub(crate) use engine::engine_error;
 pub use engine::{
