@@ -56,6 +56,16 @@ def only_served_drives() -> Iterator[None]:
     for node in ("/dev/fuse", "/dev/loop-control"):
         if os.geteuid() != 0 or not os.access(node, os.R_OK | os.W_OK):
             unable(f"serving a drive needs root and {node}")
+    with no_drives_served():
+        yield
+
+
+@contextmanager
+def no_drives_served() -> Iterator[None]:
+    """Wait until no test serves drives, and let none meanwhile.
+
+    What serves them has a mount namespace, which keeps file systems that are unmounted elsewhere.
+    """
     with open(Path(tempfile.gettempdir(), "tameshi-served-tests.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CLONE_NEWNS = 0x20000
-_MS_REC, _MS_PRIVATE = 0x4000, 0x40000
+_MS_REC, _MS_SLAVE = 0x4000, 0x80000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _GOING_DOWN = 0x8004587D
 """Request of XFS, which ext4 has too: shut a file system down."""
@@ -24,9 +24,10 @@ def _check(result: int) -> None:
 
 
 def enter_private_namespace() -> None:
-    """Give this process a mount namespace of its own: no other process sees its mounts."""
+    """Give this process a mount namespace of its own: no other process sees its mounts, and what
+    others unmount it lets go of."""
     _check(_LIBC.unshare(_CLONE_NEWNS))
-    _check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None))
+    _check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_SLAVE, None))
 
 
 def become_subreaper() -> None:

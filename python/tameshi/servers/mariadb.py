@@ -54,6 +54,8 @@ class MariaDB(Innodb):
             "--no-defaults",
             f"--basedir={prefix}",
             f"--datadir={home.data}",
+            # Two instances made at once have temporary tables of the same name.
+            f"--tmpdir={home.run}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
             *self.initial(options),

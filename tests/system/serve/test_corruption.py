@@ -99,9 +99,9 @@ found["state"] = status()["slowdown"]
 found["slowed"] = figures()
 found["ended"] = ctl("slow", "1")
 found["again"] = figures()
-ctl("slow", "20", "0.5")
+ctl("slow", "20", "4")
 found["timed"] = status()["slowdown"]
-time.sleep(0.6)
+time.sleep(4.1)
 found["over"] = status()["slowdown"]
 """
 
@@ -114,7 +114,7 @@ def test_slowed_drive_meets_the_slowed_latency(tmp_path: Path) -> None:
     assert "8 times as late, until `tameshi serve ctl slow 1`" in found["told"]
     assert found["state"] == {"factor": 8.0, "left_ns": None}
     assert "by the model's time alone" in found["ended"]
-    assert found["timed"]["factor"] == 20 and 0 < found["timed"]["left_ns"] <= 500_000_000
+    assert found["timed"]["factor"] == 20 and 0 < found["timed"]["left_ns"] <= 4_000_000_000
     assert found["over"] == {"factor": 1.0, "left_ns": None}
 
 

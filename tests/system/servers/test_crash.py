@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from crashing import crashing
 from making import SUPPORT, Maker
+from served import no_drives_served
 
 from tameshi.core.environment import mounts
 from tameshi.core.errors import RunFailed
@@ -46,7 +47,7 @@ CUTS_UNTIL_CAUGHT = 10
 
 @pytest.fixture
 def volume(ground: Path) -> Iterator[Volume]:
-    with Volume(ground / "volume", SIZE) as made:
+    with no_drives_served(), Volume(ground / "volume", SIZE) as made:
         yield made
 
 
