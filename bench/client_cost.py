@@ -23,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,11 +37,9 @@ from rich.progress import track
 from rich.table import Table
 from scipy.stats import t as student
 
-from tameshi import guard
+from bench._private_server import served
 from tameshi.core.compiled import Oltp, database_target
-from tameshi.core.spec_types import Engine
-from tameshi.servers.catalog import PRODUCTS
-from tameshi.servers.private import PrivateServer, prepare_directory
+from tameshi.servers.private import PrivateServer
 
 ROOT = Path(__file__).resolve().parents[1]
 CLIENTS = 2
@@ -124,22 +122,6 @@ class Row:
     theirs: float
     statements: tuple[float, float]
     ratio: tuple[float, float, float]
-
-
-@contextmanager
-def served(place: Path, product: str) -> Iterator[PrivateServer]:
-    """Run a private server with an empty database, removed afterwards."""
-    engine = Engine.model_validate(ENGINES[product])
-    with prepare_directory(place / product, PRODUCTS[product], 1 << 30) as directory:
-        log = place / "log"
-        server = PrivateServer(PRODUCTS[product], engine, directory, log / f"{product}.log")
-        try:
-            server.initialise()
-            server.start()
-            yield server
-        finally:
-            server.kill()
-            directory.discard()
 
 
 def spec_of(server: PrivateServer, program: str, seconds: float) -> dict[str, Any]:
@@ -282,7 +264,9 @@ def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
 def measured(place: Path, pairs: int, seconds: float, console: Console) -> list[Row]:
     """Return all comparisons, pair by pair."""
     with ExitStack() as stack:
-        mariadb, postgresql = (stack.enter_context(served(place, name)) for name in ENGINES)
+        mariadb, postgresql = (
+            stack.enter_context(served(place, name, ENGINES[name])) for name in ENGINES
+        )
         for server, program in (
             *((mariadb, "read_write"), (mariadb, "tpcc")),
             (postgresql, "simple-update"),
@@ -362,7 +346,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tameshi-bench-", dir=arguments.place) as name:
         place = Path(name)
         place.chmod(0o755)
-        guard.claim_folder(place / "log")
         rows = measured(place, arguments.pairs, arguments.seconds, console)
     table = Table(*HEADINGS)
     for row in rows:

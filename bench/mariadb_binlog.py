@@ -25,11 +25,9 @@ from pymysql.cursors import Cursor
 from rich.console import Console
 from rich.table import Table
 
+from bench._private_server import served
 from bench.mariadb_log import ROOT
-from tameshi import guard
-from tameshi.core.spec_types import Engine
-from tameshi.servers.catalog import PRODUCTS
-from tameshi.servers.private import PrivateServer, prepare_directory
+from tameshi.servers.private import PrivateServer
 
 ROWS = 4000
 SECTOR_BYTES = 512
@@ -41,26 +39,9 @@ MODES: dict[str, dict[str, str]] = {
     "sync_binlog = 0": {**LOGGING, "sync_binlog": "0"},
     "sync_binlog = 1": {**LOGGING, "sync_binlog": "1"},
 }
+SIZES = {"redo_log": "256 MiB", "buffer_pool": "64 MiB"}
 CALLS = re.compile(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) .*sync$", re.MULTILINE)
 """Line of strace's table: share, seconds, microseconds per call, calls."""
-
-
-@contextmanager
-def served(place: Path, options: dict[str, str]) -> Iterator[PrivateServer]:
-    """Run a private server, removed afterwards."""
-    product = PRODUCTS["mariadb"]
-    guard.claim_folder(place / "log")
-    with prepare_directory(place / "mariadb", product, 1 << 30) as directory:
-        settings = {"redo_log": "256 MiB", "buffer_pool": "64 MiB", "options": options}
-        engine = Engine.model_validate(settings)
-        server = PrivateServer(product, engine, directory, place / "log" / "server.log")
-        try:
-            server.initialise()
-            server.start()
-            yield server
-        finally:
-            server.kill()
-            directory.discard()
 
 
 @contextmanager
@@ -129,7 +110,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=asked.place) as folder:
             # The server's user has to get through.
             Path(folder).chmod(0o755)
-            with served(Path(folder), options) as server:
+            with served(Path(folder), "mariadb", {**SIZES, "options": options}) as server:
                 counts = measure(server, asked.transactions, Path(folder))
         table.add_row(name, *(f"{count:.2f}" for count in counts))
     Console().print(table)

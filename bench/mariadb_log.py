@@ -16,8 +16,7 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pymysql
@@ -25,10 +24,8 @@ from pymysql.cursors import Cursor
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import guard
-from tameshi.core.spec_types import Engine
-from tameshi.servers.catalog import PRODUCTS
-from tameshi.servers.private import PrivateServer, prepare_directory
+from bench._private_server import served
+from tameshi.servers.private import PrivateServer
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS, CHUNK = 300_000, 5_000
@@ -91,23 +88,6 @@ CHANGES: dict[str, Change] = {
     "row deleted": delete,
 }
 """The last one leaves fewer rows behind."""
-
-
-@contextmanager
-def served(place: Path) -> Iterator[PrivateServer]:
-    """Run a private server, removed afterwards."""
-    product = PRODUCTS["mariadb"]
-    guard.claim_folder(place / "log")
-    with prepare_directory(place / "mariadb", product, 2 << 30) as directory:
-        log = place / "log" / "server.log"
-        server = PrivateServer(product, Engine.model_validate(ENGINE), directory, log)
-        try:
-            server.initialise()
-            server.start()
-            yield server
-        finally:
-            server.kill()
-            directory.discard()
 
 
 def connected(server: PrivateServer) -> pymysql.Connection[Cursor]:
@@ -197,7 +177,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=asked.place) as folder:
         # The server's user has to get through.
         Path(folder).chmod(0o755)
-        with served(Path(folder)) as server:
+        with served(Path(folder), "mariadb", ENGINE, room_bytes=2 << 30) as server:
             with connected(server) as client:
                 cursor = client.cursor()
                 load(cursor, draw)
