@@ -33,6 +33,9 @@ the present models, and three naive predictors: *nothing changes* (every ratio i
 share). An error is a factor: 0.25 is 25 % too much or 20 % too little; of a gain, that of the ratio
 behind it. A rival is scored on the figures that it has an answer for, and ours on the same ones.
 The first blind round is scored by its first predictions.
+
+Not simulated again since a change of their models: `uniform-pools`, before there was a binary log;
+arrays, before their flushes went to the members at once.
 """
 
 
