@@ -244,7 +244,7 @@ impl Server {
         }
         let syncs = store.binlog.as_ref().is_none_or(|binlog| binlog.settings.syncs_commit);
         if !store.log.commits_wait() || !syncs {
-            store.log.hand();
+            store.hand_log();
             return self.answer(number);
         }
         connection.enter(Stage::Log, WaitReason::Log, store);

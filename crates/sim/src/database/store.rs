@@ -203,17 +203,32 @@ impl Store {
     }
 
     fn serve_log(&mut self, need: Need, requester: Requester) -> bool {
-        if let Need::Lead { offset, bytes } = need {
-            self.write_log(requester, (offset, bytes));
-        }
+        self.lead_log(requester, need);
         need == Need::Durable
     }
 
-    pub(super) fn write_log(&mut self, requester: Requester, (offset, bytes): (u64, u32)) {
+    /// Begin the write or the sync of the log that a requester leads.
+    pub(super) fn lead_log(&mut self, requester: Requester, need: Need) {
+        match need {
+            Need::Lead { offset, bytes } => self.write_log(requester, (offset, bytes)),
+            Need::Sync => self.sync_log(requester),
+            Need::Durable | Need::Wait => {}
+        }
+    }
+
+    fn write_log(&mut self, requester: Requester, (offset, bytes): (u64, u32)) {
         self.counters.one(Count::LogWrites);
         self.cache(offset, bytes.into());
         let thread = self.port.threads.of(requester);
         self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(requester));
+    }
+
+    /// Note the log of a commit that is answered before its log is durable.
+    pub(super) fn hand_log(&mut self) {
+        if self.log.hand() {
+            self.counters.one(Count::LogWrites);
+            self.counters.one(Count::Writes);
+        }
     }
 
     /// Sync the log after a write, unless the write was durable by itself.
