@@ -33,7 +33,8 @@ from rich.console import Console
 from rich.table import Table
 from validation import PAGES, databases_page
 
-from tameshi.analysis.model_error import COLUMNS, TABLE, facts_of, validated
+from tameshi.analysis.database_facts import facts_of
+from tameshi.analysis.model_error import COLUMNS, TABLE, validated
 from tameshi.analysis.published import listed
 from tameshi.core.data import PROFILES
 from tameshi.workflow import study_folder

@@ -12,7 +12,8 @@ from statistics import median
 from string import ascii_lowercase
 from types import MappingProxyType
 
-from tameshi.analysis.model_error import ODDS, WHOLE_STUDY, Validated, family_of, validated
+from tameshi.analysis.database_error import ODDS, family_of
+from tameshi.analysis.model_error import WHOLE_STUDY, Validated, validated
 from tameshi.analysis.published import listed
 from validation.fitted import Fitted, fitted
 from validation.predictions import Prediction, read
@@ -31,10 +32,10 @@ HEAD = """# Simulated databases beside what is known
 
 <!-- written by `python -m validation` and `python -m bench.beside_mariadb --write` -->
 
-`databases.csv` holds the rows of short cells, of whole studies and of the real server: what the
-`model` interval of every figure of a simulated database stands on
-([predictions.md](../predictions.md#simulated-databases)). An error is ours over what is known, less
-one; of hit ratios, in points.
+`databases.csv` holds the rows of short cells, of whole studies and of the real server. Those that
+set no parameter are part of the evidence of
+[model error](../model-error-databases.md). An error is ours over what is known, less one; of hit
+ratios, in points.
 """
 
 

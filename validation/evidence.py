@@ -1,7 +1,8 @@
-"""`python -m validation.evidence`: known figures of drives beside ours, as evidence of intervals.
+"""`python -m validation.evidence`: known figures beside ours, as evidence of intervals.
 
-From docs/validation/known-round2.csv to the package's data/evidence/drives.csv. A storage and a
-load have a digest each, so that pairs of figures that differ in one of them alone can be told.
+From docs/validation/known-round2.csv to the package's data/evidence/drives.csv, and with other
+sources to database-errors.csv. A storage and a load have a digest each, so that pairs of figures
+that differ in one of them alone can be told.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 
-from tameshi.analysis.drive_error import COLUMNS, TABLE, digest
-from tameshi.analysis.model_error import drive_of
+from tameshi.analysis.database_facts import drive_of
+from tameshi.analysis.drive_error import COLUMNS, TABLE
+from tameshi.analysis.evidence import digest
 from tameshi.core.spec_types import PhaseSpec, Published, RunSpec
 from tameshi.study.file import StudyFile, plan
-from validation import LISTS, PAGES
+from validation import LISTS, PAGES, database_evidence
 from validation.round2 import profiles
 from validation.round2.__main__ import read_studies
 from validation.scoreboard import rows
@@ -25,11 +27,13 @@ def main() -> None:
     known = rows(PAGES / "known-round2.csv")
     ours = {row["id"]: row for row in known if row["ours"] and row["id"] not in fitted}
     experiments = {row["id"]: row["experiment"] for row in rows(LISTS / "round2-calibration.csv")}
-    found = [line for study in read_studies() for line in _of_study(study, ours, experiments)]
+    studies = read_studies()
+    found = [line for study in studies for line in _of_study(study, ours, experiments)]
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(sorted(found, key=lambda line: line["id"]))
+    database_evidence.write(studies, ours, experiments)
 
 
 def _of_study(

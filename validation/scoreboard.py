@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 
-from tameshi.analysis import drive_error
+from tameshi.analysis import database_error, database_facts, drive_error
+from tameshi.analysis.evidence import Offs, is_enough, quantile
 from validation import LISTS, PAGES, scoreboard_plot
 from validation.round2 import profiles
 from validation.round2.naive_studies import DATABASES
@@ -135,7 +137,7 @@ def page(scored: Sequence[Scored]) -> str:
         if of_kind:
             parts += [f"## By experiment: {kind}\n", by_experiment(of_kind)]
     parts += ["## Errata of the sources\n", ERRATA, errata()]
-    parts += ["## Intervals of drives\n", INTERVALS, intervals()]
+    parts += ["## Intervals\n", INTERVALS, intervals()]
     parts += ["## Fitted parameters of drives and hosts\n", FITTED, fitted()]
     worst = sorted(scored, key=lambda each: -each.error)[:WORST]
     parts += [f"## The {WORST} farthest\n", table(WORST_HEAD, map(worst_row, worst))]
@@ -148,9 +150,10 @@ Dashed: 25 % too much, 20 % too little. Gains are not shown.
 """
 ERRATA = """The list of known figures doubts these, for the reason beside them.
 """
-INTERVALS = """90 % intervals of the report by [one rule](../model-error-drives.md). Coverage leaves
-out one experiment at a time; each has the same weight. `pairs`: ratios of two known figures that
-differ in the drive or in the load alone.
+INTERVALS = """90 % intervals of the report by one rule, of [drives](../model-error-drives.md) and
+[databases](../model-error-databases.md). Coverage leaves out one experiment at a time; each has the
+same weight. `pairs`: ratios of two known figures that differ in one thing alone. `by others`: too
+few experiments have such figures, so that the width is that of a wider kind.
 """
 FITTED = """Their figures are no evidence for the intervals. A parameter fitted on one experiment is
 unvalidated.
@@ -170,31 +173,57 @@ def errata() -> str:
 
 def intervals() -> str:
     """Half-width and coverage of each kind of interval."""
-    lines = []
+    head = ("figures of", "number", "experiments", "half-width", "coverage")
+    return table(head, [*of_drives(), *of_databases()])
+
+
+def of_drives() -> Iterator[tuple[str, ...]]:
+    """Yield the lines of drives."""
+
+    def width(family: str, drive: str, without: str) -> float:
+        return drive_error.width(family, drive, without)[0]
+
     for family in (drive_error.RATE, drive_error.LATENCY, drive_error.TAIL):
         of_family = [k for k in drive_error.known() if drive_error.family_of(k.metric) == family]
         for drive in sorted({each.drive for each in of_family}):
             own = [(k.experiment, abs(k.off)) for k in of_family if k.drive == drive]
-            half, _ = drive_error.width(family, drive)
-            without = {e: drive_error.width(family, drive, e)[0] for e, _ in own}
-            lines.append(covered(f"{drive}: {family}", own, half, without))
+            yield covered(f"{drive}: {family}", own, partial(width, family, drive))
     for change in (drive_error.DRIVE, drive_error.LOAD):
         pairs = drive_error.pairs(drive_error.RATE, change)
-        half = drive_error.ratio_width(drive_error.RATE, change)
-        without = {e: drive_error.ratio_width(drive_error.RATE, change, e) for e, _ in pairs}
-        lines.append(covered(f"pairs that differ in the {change}", pairs, half, without))
-    head = ("figures of", "number", "experiments", "half-width", "coverage")
-    return table(head, lines)
+        name = f"drives: pairs that differ in the {change}"
+        yield covered(name, pairs, partial(drive_error.ratio_width, drive_error.RATE, change))
 
 
-def covered(
-    name: str, offs: Sequence[tuple[str, float]], half: float, without: Mapping[str, float]
-) -> tuple[str, ...]:
-    """A line: the half-width as a factor less one, and the share inside by other evidence."""
-    inside = [[off <= without[own] for own, off in offs if own == each] for each in without]
+def of_databases() -> Iterator[tuple[str, ...]]:
+    """Yield the lines of databases: of each family and program, and of pairs."""
+
+    def width(family: str, word: str, without: str) -> float:
+        return quantile(database_error.evidence(family, word, without)[1])
+
+    by_kind: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for each in database_error.known():
+        kind = each.facts.workload.partition(" ")[0], each.family
+        by_kind.setdefault(kind, []).append((each.experiment, abs(each.off)))
+    for (word, family), own in sorted(by_kind.items()):
+        yield covered(f"{word}: {family.replace('_', ' ')}", own, partial(width, family, word))
+    for change in database_facts.CHANGES:
+        pairs = database_error.pairs(database_error.RATE, change)
+        if pairs:
+            name = f"databases: pairs that differ in the {change}"
+            width_of = partial(database_error.ratio_width, database_error.RATE, change)
+            yield covered(name, pairs, width_of)
+
+
+def covered(name: str, offs: Offs, width: Callable[[str], float]) -> tuple[str, ...]:
+    """A line: the half-width as a factor less one, and the share inside by other evidence.
+
+    `width`: the half-width without an experiment, or of all.
+    """
+    own = dict.fromkeys(experiment for experiment, _ in offs)
+    inside = [[off <= width(each) for by, off in offs if by == each] for each in own]
     coverage = mean(mean(each) for each in inside)
-    half_width = share(math.exp(half) - 1)
-    return (name, str(len(offs)), str(len(without)), half_width, share(coverage))
+    name += "" if is_enough(own) else " (by others)"
+    return (name, str(len(offs)), str(len(own)), share(math.exp(width("")) - 1), share(coverage))
 
 
 def fitted() -> str:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tameshi.analysis.database_facts import Facts, facts_of
 from tameshi.analysis.document_store import facts_of_store
-from tameshi.analysis.model_error import COLUMNS, TABLE, WHOLE_STUDY, Facts, facts_of, validated
+from tameshi.analysis.model_error import COLUMNS, TABLE, WHOLE_STUDY, validated
 from tameshi.core.data import STUDIES
 from tameshi.core.spec_types import Published, RunSpec
 from tameshi.study.file import plan, read_study

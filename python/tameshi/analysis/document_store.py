@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tameshi.analysis.model_error import DOCUMENTS, Facts, drive_of
+from tameshi.analysis.database_error import DOCUMENTS
+from tameshi.analysis.database_facts import Facts, drive_of
 from tameshi.analysis.stats.estimates import MOVING, WindowData
 from tameshi.analysis.stats.offered_load import Offered, offered
 from tameshi.core import compiled

@@ -10,26 +10,20 @@ from __future__ import annotations
 
 import csv
 import functools
-import hashlib
 import itertools
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.analysis.model_error import drive_of, named
+from tameshi.analysis.database_facts import drive_of
+from tameshi.analysis.evidence import Offs, digest, is_enough, named, quantile
 from tameshi.analysis.stats.estimates import Estimate, ModelInterval
 from tameshi.core.data import EVIDENCE
 from tameshi.core.spec_types import StorageSpec
 
 TABLE = EVIDENCE / "drives.csv"
 COLUMNS = ("id", "experiment", "drive", "storage", "load", "metric", "reference", "ours")
-SHARE = 0.9
-"""Share of the evidence inside an interval."""
-HEX_DIGITS = 8
-LEAST_EXPERIMENTS = 3
-"""Experiments of a kind of drive below which those of all kinds count."""
 RATE, LATENCY, TAIL = "rate", "latency", "tail"
 DRIVE, LOAD = "drive", "load"
 """Difference between the two figures of a ratio."""
@@ -51,10 +45,6 @@ class Known:
     def off(self) -> float:
         """Logarithm of ours over the known value."""
         return math.log(self.ours / self.reference)
-
-
-Offs = Sequence[tuple[str, float]]
-"""Experiments, and how far a figure of each is off."""
 
 
 def family_of(metric: str) -> str | None:
@@ -93,12 +83,6 @@ def with_model(estimates: Iterable[Estimate], storage: StorageSpec) -> list[Esti
     return [replace(each, model=interval(each, storage_digest, drive)) for each in estimates]
 
 
-def digest(value: Any) -> str:
-    """Return a short name of a value of JSON: the same for the same value."""
-    text = json.dumps(value, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:HEX_DIGITS]
-
-
 def interval(estimate: Estimate, storage: str, drive: str) -> ModelInterval | None:
     """Return the 90 % interval of a figure; None for a metric without evidence."""
     family = family_of(estimate.metric)
@@ -109,7 +93,8 @@ def interval(estimate: Estimate, storage: str, drive: str) -> ModelInterval | No
     high = estimate.value * math.exp(off)
     high = high if estimate.at_most is None else min(high, estimate.at_most)
     on = named(each.experiment for each in chosen)
-    return ModelInterval(estimate.value * math.exp(-off), high, on, inside, of=(drive, storage))
+    of = {"drive": drive, "storage": storage}
+    return ModelInterval(estimate.value * math.exp(-off), high, on, inside, of=of)
 
 
 def width(family: str, drive: str, without: str = "") -> tuple[float, bool]:
@@ -131,7 +116,7 @@ def evidence(family: str, drive: str, without: str = "") -> tuple[list[Known], b
     those of all kinds where experiments are few."""
     of_family = [k for k in known() if family_of(k.metric) == family and k.experiment != without]
     same = [each for each in of_family if each.drive == drive]
-    inside = len({each.experiment for each in same}) >= LEAST_EXPERIMENTS
+    inside = is_enough(each.experiment for each in same)
     return (same if inside else of_family), inside
 
 
@@ -173,20 +158,6 @@ def ratio_width(family: str, change: str, without: str = "") -> float:
     few."""
     for of in (family, RATE):
         found = [pair for pair in pairs(of, change) if pair[0] != without]
-        if len({experiment for experiment, _ in found}) >= LEAST_EXPERIMENTS:
+        if is_enough(experiment for experiment, _ in found):
             break
     return quantile(found)
-
-
-def quantile(offs: Offs) -> float:
-    """Return the value that nine tenths of the errors do not exceed, each experiment with the same
-    weight."""
-    count: dict[str, int] = {}
-    for experiment, _ in offs:
-        count[experiment] = count.get(experiment, 0) + 1
-    passed, target = 0.0, SHARE * len(count)
-    for experiment, off in sorted(offs, key=lambda pair: pair[1]):
-        passed += 1 / count[experiment]
-        if passed >= target - 1e-9:
-            return off
-    return 0.0

@@ -1,7 +1,7 @@
 """Model error of simulated databases: an interval on each simulated figure.
 
-The interval excludes sampling error. It combines validated figures (`data/evidence/databases.csv`:
-ours and published or measured ones) with the uncertainty of the parameters
+The interval excludes sampling error. It reaches as far as nine tenths of the known figures of the
+same kind are off (`database_error`). Families without any have a prior
 (`data/evidence/uncertainty.toml`). See docs/predictions.md for the method.
 """
 
@@ -15,12 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.analysis import database_error
+from tameshi.analysis.database_error import ALONE, KEY, ODDS, family_of, odds, off_of
+from tameshi.analysis.database_facts import Facts
+from tameshi.analysis.evidence import named, quantile
 from tameshi.analysis.published import QUANTILE
 from tameshi.analysis.stats.estimates import Estimate, ModelInterval
 from tameshi.core import compiled
 from tameshi.core.data import EVIDENCE
-from tameshi.core.spec_types import PhaseSpec, RunSpec
-from tameshi.study import least
+from tameshi.core.spec_types import RunSpec
 
 TABLE = EVIDENCE / "databases.csv"
 COLUMNS = (
@@ -29,38 +32,13 @@ COLUMNS = (
 )
 WHOLE_STUDY = "as a whole study"
 """Note of a row that `calibration.csv` holds as well."""
-WAREHOUSE_BYTES = 100_800_000
-"""Size of a TPC-C warehouse with tpcc-mysql's tables and indexes: 80 warehouses take 8 GB, 240 take
-24 GB, 1000 take 100 GB."""
-FOREIGN_KEY_BYTES = 12_600_000
-"""Part of a warehouse in indexes of foreign keys, which the specification's schema lacks."""
-OLTP_ROW_BYTES = 245
-"""Size of a sysbench row with its page's free sixteenth and its index entry."""
-ROOM_IN_PAGE, PAGE_BYTES, ROW_EXTRA_BYTES = 15_240, 16_384, 32
-NEAR_POOL = 4.0
-"""Largest factor between the pool shares of comparable figures."""
 INSIDE_POOL, INSIDE_CLIENTS = 2.0, 2.0
 """Largest factors between a question and a validated figure inside the validated range."""
-MOST_NAMED = 4
+REPEATED = 0.04
+"""Error of a known figure, as a logarithm: published figures of one experiment differ among
+themselves by 2 to 4 % (docs/predictions.md)."""
 MEAN = ".mean"
 MOVING = ("all.", "read.", "write.")
-NOTHING = "nothing"
-FAMILIES = {
-    "rate": ("statement.rate", "transaction.rate", "transaction.tpmc"),
-    "latency": ("transaction.latency.",),
-    "hit_ratio": ("server.hit_ratio",),
-    "share": ("server.time_",),
-    "outage": ("outage.",),
-    "life": ("drive.life",),
-    "reads": ("server.read", "server.page_read", "disk.read"),
-    "writes": ("server.",),
-    "documents": (),
-}
-"""Families of metrics by name prefix; the first match counts."""
-DOCUMENTS = "documents"
-"""Workload of a document store, and the family of all its figures except drive life."""
-ALONE = ("outage", "life", DOCUMENTS)
-"""Families without evidence from other families."""
 TIMES = {
     "crash": ("away_ns", "recovery_ns"),
     "restart": ("shutdown_ns", "away_ns", "recovery_ns"),
@@ -72,26 +50,6 @@ DOWN = ("away_ns", "first_success_ns", "recovered_ns")
 """Times that include the downtime set by the study (`down`), which has no model error."""
 BLOWS = ("crash", "restart")
 LIVES = ("life_years", "life_years_retried")
-MODELS = ("hdd", "flash", "xpoint", "volume", "null")
-ODDS = ("hit_ratio", "share")
-"""Shares: their error is a factor on the odds."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Facts about a simulated database."""
-
-    profile: str
-    workload: str
-    storage: str
-    clients: int
-    data_bytes: int
-    pool_bytes: int
-
-    @property
-    def pool_share(self) -> float:
-        """Share of the data that the pool holds, at most 1."""
-        return min(self.pool_bytes / self.data_bytes, 1.0)
 
 
 @dataclass(frozen=True)
@@ -117,11 +75,8 @@ class Validated:
 
     @property
     def off(self) -> float:
-        """Error of our figure: logarithm of the ratio for rates and times, difference of log odds
-        for shares."""
-        if self.family in ODDS:
-            return _odds(self.ours) - _odds(self.reference)
-        return math.log(self.ours / self.reference)
+        """Error of our figure, as of `off_of`."""
+        return off_of(self.family, self.reference, self.ours)
 
 
 @dataclass(frozen=True)
@@ -131,13 +86,6 @@ class Open:
     parameters: float
     outside: float
     because: str
-
-
-def family_of(metric: str, workload: str = "") -> str:
-    """Return the family of a metric; every database metric has one."""
-    beginnings = ((family, of) for family, names in FAMILIES.items() for of in names)
-    match = next((family for family, of in beginnings if metric.startswith(of)), "writes")
-    return DOCUMENTS if workload == DOCUMENTS and match not in ALONE else match
 
 
 @functools.cache
@@ -150,8 +98,8 @@ def validated() -> Sequence[Validated]:
 
 
 def _row(row: Mapping[str, str]) -> Validated:
-    numbers = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
-    facts = Facts(row["profile"], row["workload"], row["storage"], *numbers)
+    clients, data, pool = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
+    facts = Facts(row["profile"], row["workload"], row["storage"], clients, data, pool)
     ends = float(row["reference"]), float(row["ours"])
     values = (row[key] for key in ("unit", "note", "fitted", "invalid"))
     return Validated(row["source"], facts, row["metric"], *ends, *values)
@@ -169,60 +117,6 @@ def left_open() -> Mapping[str, Open]:
 
 def _share(written: str) -> float:
     return float(written.removesuffix("%")) / 100
-
-
-def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
-    """Return facts about a run's simulated database in a phase; None without one."""
-    database = spec.database
-    if database is None or database.model is None or not phase.programs:
-        return None
-    engine = (spec.engines or {})[database.engine]
-    ((word, program),) = phase.programs[0].model_dump(mode="json", by_alias=True).items()
-    model = database.model.model_dump(mode="json", by_alias=True)["innodb"]
-    pool = engine.buffer_pool.root if engine.buffer_pool else model["pool"]["size"]["value"]
-    manner = f"{word} {program['manner']}" if program.get("manner") else word
-
-    def drive(storage: str) -> str:
-        node = spec.storage[storage].model
-        return drive_of(node.model_dump(mode="json", by_alias=True) if node else None)
-
-    # No validated figure has its log on a storage of its own.
-    log = f", log on {drive(database.log)}" if database.log else ""
-    return Facts(
-        database.profile or database.engine,
-        manner,
-        drive(database.storage) + log,
-        int(program.get("clients") or 1),
-        data_bytes(word, program),
-        max(compiled.size_bytes(pool), least.POOL),
-    )
-
-
-def data_bytes(word: str, program: Mapping[str, Any]) -> int:
-    """Return the approximate size of a program's data set after loading."""
-    if word == "tpcc":
-        without = FOREIGN_KEY_BYTES if program.get("manner") != "tpcc-mysql" else 0
-        return (WAREHOUSE_BYTES - without) * int(program["warehouses"])
-    if word == "oltp":
-        return OLTP_ROW_BYTES * int(program["tables"]) * int(program["rows"])
-    if word == "key_update":
-        row = compiled.size_bytes(program["row_size"]) + ROW_EXTRA_BYTES
-        return int(program["rows"]) * PAGE_BYTES // max(ROOM_IN_PAGE // row, 1)
-    if word == "scan":
-        return compiled.size_bytes(program["size"])
-    return 1200 * int(program.get("records") or 1)
-
-
-def drive_of(node: Any) -> str:
-    """Return the model of the first drive in a storage's device tree."""
-    if not isinstance(node, Mapping):
-        return "unknown"
-    for key in node:
-        if key in MODELS:
-            return str(key)
-    return next(
-        (drive for child in node.values() if (drive := drive_of(child)) != "unknown"), "unknown"
-    )
 
 
 def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
@@ -299,35 +193,31 @@ def _beside(
 
 
 def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
-    """Return a 90 % interval around a figure; None at zero, and for a share of 1."""
+    """Return a 90 % interval around a figure; None at zero, and for a share of 1.
+
+    A figure that the model was fitted to is as uncertain as the fit, and as the figure itself.
+    """
     family = family_of(metric, facts.workload)
     if value <= 0 or (family in ODDS and value >= 1):
         return None
-    near = comparable(family, facts)
-    evident = any(_inside(each.facts, facts) for each in near)
-    there = [] if evident else fitted_at(metric, facts)
-    inside = evident or bool(there)
-    known = left_open()[family]
-    error = math.sqrt(sum(each.off**2 for each in near) / len(near)) if near else 0.0
-    width = QUANTILE * math.hypot(error, known.parameters, 0.0 if inside else known.outside)
+    there = fitted_at(metric, facts)
+    again = [row for row in there if row.metric == metric and _is_same(row.facts, facts)]
+    key = {} if family in ALONE else {KEY: facts.key}
+    if again:
+        low, high = _bounds(family, value, max(abs(row.off) for row in again) + REPEATED)
+        names = named(row.source for row in again)
+        return ModelInterval(low, high, names, True, names, key)
+    if family in ALONE:
+        known = left_open()[family]
+        width = QUANTILE * math.hypot(known.parameters, 0.0 if there else known.outside)
+        evident, names = False, named(())
+    else:
+        chosen, offs = database_error.evidence(family, facts.workload)
+        evident = any(is_inside(each.facts, facts) for each in chosen)
+        width, names = quantile(offs), named(experiment for experiment, _ in offs)
+    fitted = named(row.source for row in there) if there and not evident else ""
     low, high = _bounds(family, value, width)
-    near_named, there_named = (named(row.source for row in rows) for rows in (near, there))
-    return ModelInterval(low, high, near_named, inside, there_named if there else "")
-
-
-def comparable(family: str, facts: Facts) -> list[Validated]:
-    """Return validated figures of a family with the same workload and nearly the same pool.
-
-    Figures that the model was fitted to, and invalid measurements, are excluded.
-    """
-    evidence = [each for each in validated() if not each.fitted and not each.invalid]
-    of_family = [each for each in evidence if each.family == family]
-    if not of_family and family not in ALONE:
-        of_family = [each for each in evidence if each.family == "rate"]
-    word = facts.workload.partition(" ")[0]
-    same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
-    near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]
-    return near or same or of_family
+    return ModelInterval(low, high, names, evident or bool(there), fitted, key)
 
 
 def fitted_at(metric: str, facts: Facts) -> list[Validated]:
@@ -338,7 +228,7 @@ def fitted_at(metric: str, facts: Facts) -> list[Validated]:
     """
     kind = _kind(metric, facts.workload)
     alike = (each for each in validated() if _kind(each.metric, each.facts.workload) == kind)
-    return [each for each in alike if each.fitted and _inside(each.facts, facts)]
+    return [each for each in alike if each.fitted and is_inside(each.facts, facts)]
 
 
 def _kind(metric: str, workload: str) -> tuple[str, bool, bool]:
@@ -346,7 +236,8 @@ def _kind(metric: str, workload: str) -> tuple[str, bool, bool]:
     return family_of(metric, workload), metric.endswith(MEAN), metric.startswith(MOVING)
 
 
-def _inside(known: Facts, asked: Facts) -> bool:
+def is_inside(known: Facts, asked: Facts) -> bool:
+    """Return whether a question is within the validated range about a known figure."""
     same = all(
         getattr(known, key) == getattr(asked, key) for key in ("profile", "workload", "storage")
     )
@@ -357,6 +248,15 @@ def _inside(known: Facts, asked: Facts) -> bool:
     )
 
 
+def _is_same(known: Facts, asked: Facts) -> bool:
+    """Return whether a question is the known cell itself, whatever its exact settings."""
+    sizes = zip(
+        (known.data_bytes, known.pool_bytes), (asked.data_bytes, asked.pool_bytes), strict=True
+    )
+    alike = all(_ratio(*both) <= 1 + REPEATED for both in sizes)
+    return alike and known.clients == asked.clients and is_inside(known, asked)
+
+
 def _ratio(one: float, other: float) -> float:
     return max(one, other) / min(one, other)
 
@@ -364,20 +264,5 @@ def _ratio(one: float, other: float) -> float:
 def _bounds(family: str, value: float, width: float) -> tuple[float, float]:
     if family not in ODDS:
         return value * math.exp(-width), value * math.exp(width)
-    low, high = (1 / (1 + math.exp(-(_odds(value) + sign * width))) for sign in (-1, 1))
+    low, high = (1 / (1 + math.exp(-(odds(value) + sign * width))) for sign in (-1, 1))
     return low, high
-
-
-def _odds(share: float) -> float:
-    """Return the log odds of a share, kept off 0 and 1."""
-    kept = min(max(share, 1e-6), 1 - 1e-6)
-    return math.log(kept / (1 - kept))
-
-
-def named(sources: Iterable[str]) -> str:
-    """Return sources as text, each once; of many, the first."""
-    names = list(dict.fromkeys(sources))
-    if not names:
-        return NOTHING
-    more = [f"+{len(names) - MOST_NAMED}"] if len(names) > MOST_NAMED else []
-    return "; ".join([*names[:MOST_NAMED], *more])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tameshi.analysis import drive_error
+from tameshi.analysis import database_error, drive_error
 from tameshi.analysis.stats import ratios
 from tameshi.analysis.stats.intervals import digits
 
@@ -17,14 +17,28 @@ Model = Mapping[str, Any]
 def of(metric: str, top: tuple[float, Model], bottom: tuple[float, Model]) -> Bounds | None:
     """Return the model error of a ratio of two values with theirs; None without any.
 
-    Two figures of drives have the error of such pairs, others that of the less certain side.
+    Two figures of drives, or of a database, have the error of such pairs, others that of the less
+    certain side.
     """
     (above, model), (below, other) = top, bottom
+    sides = (above, _bounds(model)), (below, _bounds(other))
     if above > 0 and below > 0:
-        own = drive_error.of_ratio(metric, above / below, model, other)
+        of_drives = drive_error.of_ratio(metric, above / below, model, other)
+        if of_drives:
+            return of_drives
+        own = database_error.of_ratio(metric, above / below, model, other)
         if own:
-            return own
-    return ratios.of_models((above, _bounds(model)), (below, _bounds(other)))
+            return own[0], _reachable(own[1], *sides)
+    return ratios.of_models(*sides)
+
+
+def _reachable(high: float, top: ratios.Modelled, bottom: ratios.Modelled) -> float:
+    """Return the upper end of a ratio, at most what both sides' own intervals reach: a rate of an
+    open loop is bounded."""
+    (above, bounds), (below, others) = top, bottom
+    if not (bounds and others and others[0] > 0):
+        return high
+    return min(high, max(bounds[1] / others[0], above / below))
 
 
 def _bounds(model: Model) -> Bounds | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tameshi.analysis import drive_error, load_search, unknown
 from tameshi.analysis.cell_ratios import ratios_between
+from tameshi.analysis.database_facts import Facts, facts_of
 from tameshi.analysis.deviations import ledger
 from tameshi.analysis.document_store import arrives, facts_of_store
 from tameshi.analysis.findings import (
@@ -26,7 +27,7 @@ from tameshi.analysis.findings import (
 )
 from tameshi.analysis.imported import imported_estimates, is_imported
 from tameshi.analysis.left_out import left_out
-from tameshi.analysis.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
+from tameshi.analysis.model_error import down_ns, of_event, of_life, with_model
 from tameshi.analysis.published import RAMPED, WHOLE, published
 from tameshi.analysis.series import Frames, Stretch, program_words, sampled
 from tameshi.analysis.stats import bottleneck, programs, timeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tameshi.analysis.model_error import WAREHOUSE_BYTES
+from tameshi.analysis.database_facts import WAREHOUSE_BYTES
 from tameshi.ask.question import Question
 
 GROWTH, LEAST_GROWTH = 0.25, 32 << 20

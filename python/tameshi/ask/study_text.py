@@ -9,7 +9,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from tameshi.analysis.model_error import (
+from tameshi.analysis.database_facts import (
     OLTP_ROW_BYTES,
     PAGE_BYTES,
     ROOM_IN_PAGE,

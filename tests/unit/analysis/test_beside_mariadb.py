@@ -18,7 +18,7 @@ from bench.beside_mariadb import (
     table_rows,
 )
 
-from tameshi.analysis.model_error import Facts, facts_of
+from tameshi.analysis.database_facts import Facts, facts_of
 from tameshi.analysis.published import listed
 from tameshi.core import compiled
 from tameshi.core.data import PROFILES

@@ -6,9 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tameshi.analysis import model_error
+from tameshi.analysis import database_error
+from tameshi.analysis.database_error import DOCUMENTS
+from tameshi.analysis.database_facts import Facts
 from tameshi.analysis.document_store import arrives, facts_of_store
-from tameshi.analysis.model_error import DOCUMENTS, Facts, interval
+from tameshi.analysis.evidence import NOTHING
+from tameshi.analysis.model_error import interval
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.core.data import STUDIES
 from tameshi.report.sections import database
@@ -49,16 +52,15 @@ def test_store_is_validated_only_by_its_fitted_mean():
     assert (mean.inside_range, mean.fitted_on) == (True, "S1-0110")
     for each in (tail, rate, commit):
         assert (each.inside_range, each.fitted_on, each.low < 25) == (False, "", True)
-    assert {each.validated_on for each in (mean, tail, rate, commit)} == {model_error.NOTHING}
+    assert {each.validated_on for each in (mean, tail, rate, commit)} == {NOTHING}
     disk = Facts(*("merge tree", DOCUMENTS, "hdd", 64, 1, 1))
     assert not interval("read.latency.mean", 100.0, disk).inside_range
 
 
 def test_figures_of_servers_and_stores_do_not_validate_each_other():
-    assert model_error.comparable(DOCUMENTS, CARD) == []
-    server = Facts("mysql-8.0", "tpcc tpcc-mysql", "flash", 64, 1, 1)
-    assert all(row.facts.workload != DOCUMENTS for row in model_error.comparable("rate", server))
-    assert model_error.family_of("drive.life_years", DOCUMENTS) == "life"
+    assert all(row.facts.workload != DOCUMENTS for row in database_error.known())
+    assert interval("commit.rate", 100.0, CARD).validated_on == NOTHING
+    assert database_error.family_of("drive.life_years", DOCUMENTS) == "life"
 
 
 def test_commits_and_reads_do_not_exceed_arrivals():

@@ -1,4 +1,4 @@
-"""Model error of simulated databases, from validated figures and parameter uncertainty."""
+"""Model error of simulated databases, from known figures, and of what no figure is known."""
 
 import math
 from dataclasses import replace
@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from tameshi.analysis import model_error
+from tameshi.analysis import database_error, model_error
+from tameshi.analysis.database_error import Known, family_of
+from tameshi.analysis.database_facts import Facts
 from tameshi.analysis.model_error import (
-    Facts,
     Open,
     Validated,
     down_ns,
@@ -29,60 +30,49 @@ LATENCY = "transaction.latency."
 
 
 @pytest.fixture(autouse=True)
-def known(monkeypatch):
-    rows = (
-        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
-        Validated("S2-0023", SMALL, QPS, 10_000.0, 40_000.0, "1/s", ""),
-        Validated("own", SMALL, HITS, 0.98, 0.99, "1", ""),
-    )
-    families = dict.fromkeys(model_error.FAMILIES, Open(0.2, 0.5, "why"))
-    monkeypatch.setattr(model_error, "validated", lambda: rows)
+def evidence(monkeypatch):
+    rows = [
+        Known("one", LARGE, QPS, 40_000.0, 44_000.0),
+        Known("two", SMALL, QPS, 10_000.0, 40_000.0),
+        Known("three", SMALL, QPS, 10_000.0, 12_000.0),
+    ]
+    families = dict.fromkeys(database_error.ALONE, Open(0.2, 0.5, "why"))
+    monkeypatch.setattr(database_error, "known", lambda: rows)
+    monkeypatch.setattr(model_error, "validated", lambda: ())
     monkeypatch.setattr(model_error, "left_open", lambda: families)
+    return rows
 
 
 def changed(facts: Facts, **of: object) -> Facts:
     return Facts(**{**facts.__dict__, **of})
 
 
-def test_interval_joins_comparable_errors_and_parameter_uncertainty():
+def test_interval_reaches_as_far_as_the_evidence_is_off():
     result = interval(QPS, 1000.0, LARGE)
-    width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
-    assert result.low == pytest.approx(1000 * math.exp(-width))
-    assert result.high == pytest.approx(1000 * math.exp(width))
-    assert (result.validated_on, result.inside_range) == ("S2-0025", True)
+    assert (result.low, result.high) == (pytest.approx(250), pytest.approx(4000))
+    assert (result.validated_on, result.inside_range) == ("one; two; three", True)
+    assert result.as_json()["database"] == LARGE.key
 
 
-def test_interval_holds_the_truth_for_known_large_errors():
-    result = interval(QPS, 40_000.0, SMALL)
-    assert result.low < 10_000 and result.validated_on == "S2-0023"
+def test_cell_far_from_all_known_ones_is_outside_the_range():
+    others = (
+        {"profile": "mysql-8.0"},
+        {"storage": "hdd"},
+        {"clients": 64},
+        {"workload": "oltp"},
+        {"pool_bytes": 2 * GB},
+    )
+    for change in others:
+        assert not interval(QPS, 1000.0, changed(LARGE, **change)).inside_range, change
 
 
-def test_fitted_figures_are_no_evidence(monkeypatch):
-    rows = [
-        Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
-        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
-    ]
-    monkeypatch.setattr(model_error, "validated", lambda: rows)
-    result = interval(QPS, 10_000.0, SMALL)
-    assert result.validated_on == "S2-0025"
-    assert "S2-0023" not in result.validated_on
-
-
-def test_invalid_measurement_is_no_evidence(monkeypatch):
-    sound = Validated("cell", LARGE, QPS, 46_000.0, 45_000.0, "1/s", "")
-    invalid = replace(sound, ours=100_000.0, invalid="the start was not warm")
-    alone = interval(QPS, 10_000.0, LARGE)
-    monkeypatch.setattr(model_error, "validated", lambda: [sound, invalid])
-    assert interval(QPS, 10_000.0, LARGE) == replace(alone, validated_on="cell")
-
-
-def test_fitted_point_lies_inside_the_validated_range(monkeypatch):
-    rows = [
+def test_fitted_point_lies_inside_the_validated_range(monkeypatch, evidence):
+    fitted = [
         Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
         Validated("S2-0024", SMALL, LATENCY + "mean", 5.0, 5.0, "ms", "", "the cost of a look"),
-        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
     ]
-    monkeypatch.setattr(model_error, "validated", lambda: rows)
+    evidence[1:] = []
+    monkeypatch.setattr(model_error, "validated", lambda: fitted)
 
     def there(metric: str, facts: Facts) -> tuple[bool, str]:
         result = interval(metric, 0.5, facts)
@@ -94,35 +84,28 @@ def test_fitted_point_lies_inside_the_validated_range(monkeypatch):
     assert there(LATENCY + "mean", SMALL) == (True, "S2-0024")
     assert there(LATENCY + "p99", SMALL) == (False, ""), "a mean is no percentile"
     assert there(HITS, SMALL) == (False, ""), "no other family stands in"
-    width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
-    assert interval(QPS, 1.0, SMALL).high == pytest.approx(math.exp(width)), "no surer than else"
+    near = changed(SMALL, clients=30)
+    assert interval(QPS, 1.0, near).fitted_on == "S2-0023"
+    assert interval(QPS, 1.0, near).high == interval(QPS, 1.0, LARGE).high, "no surer than else"
     assert interval(QPS, 1.0, SMALL).as_json()["fitted_on"] == "S2-0023"
     assert "fitted_on" not in interval(QPS, 1.0, LARGE).as_json()
 
 
+def test_fitted_cell_asked_for_again_is_as_certain_as_the_fit(monkeypatch):
+    row = Validated("S2-0023", SMALL, QPS, 10_000.0, 10_500.0, "1/s", "", "the cost of a look")
+    monkeypatch.setattr(model_error, "validated", lambda: [row])
+    result = interval(QPS, 10_500.0, SMALL)
+    width = math.exp(math.log(1.05) + model_error.REPEATED)
+    assert (result.low, result.high) == pytest.approx((10_500 / width, 10_500 * width))
+    assert result.inside_range and result.fitted_on == "S2-0023"
+
+
 def test_known_cells_lie_inside_or_at_fitted_points(monkeypatch):
     monkeypatch.undo()
-    for row in model_error.validated():
+    for row in database_error.known():
         result = interval(row.metric, row.ours, row.facts)
         if result is not None:
-            assert result.inside_range, row.source
-
-
-def test_interval_outside_the_validated_range_is_wider():
-    inside = interval(QPS, 1000.0, LARGE)
-    others = (
-        {"profile": "mysql-8.0"},
-        {"storage": "hdd"},
-        {"clients": 64},
-        {"workload": "tpcc"},
-        {"workload": "oltp"},
-    )
-    for change in others:
-        result = interval(QPS, 1000.0, changed(LARGE, **change))
-        assert not result.inside_range
-        assert result.low < inside.low and result.high > inside.high
-    between = changed(LARGE, pool_bytes=2 * GB)
-    assert not interval(QPS, 1000.0, between).inside_range
+            assert result.inside_range, row
 
 
 def test_pool_beyond_the_data_equals_one_that_just_holds_them():
@@ -155,12 +138,12 @@ def test_model_rates_do_not_exceed_arrivals() -> None:
     assert most[2].model == closed[2].model and closed[0].model.high > 102
 
 
-def test_every_database_metric_has_a_family_with_uncertainty():
+def test_every_database_metric_has_a_family():
     metrics = [QPS, HITS, "transaction.latency.p99", "server.time_log", "server.read_rate"]
     metrics += ["server.page_write_rate", "server.dirty_bytes", "transaction.tpmc"]
-    families = [model_error.family_of(metric) for metric in metrics]
+    families = [family_of(metric) for metric in metrics]
     assert families == [
-        *("rate", "hit_ratio", "latency", "share", "reads"),
+        *("rate", "hit_ratio", "tail", "share", "reads"),
         *("writes", "writes", "rate"),
     ]
 
@@ -168,7 +151,7 @@ def test_every_database_metric_has_a_family_with_uncertainty():
 def test_evidence_files_are_complete(monkeypatch):
     monkeypatch.undo()
     shown = model_error.left_open()
-    assert set(shown) == set(model_error.FAMILIES)
+    assert set(shown) == set(database_error.ALONE)
     assert all(
         0 < entry.parameters < entry.outside < 1 and len(entry.because) > 40
         for entry in shown.values()

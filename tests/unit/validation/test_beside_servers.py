@@ -174,8 +174,8 @@ def test_selection_keeps_the_hosts_cell() -> None:
     assert chosen[0] == Step(HOST_CELL)
     once = [step.cell for step in chosen if step.repetitions == 1]
     assert [cell.name for cell in once[1:]] == [
-        "disk-tpcc-small-1",
         "disk-tpcc-medium-1",
+        "disk-tpcc-small-1",
         "disk-tpcc-large-1",
     ]
     again = [step.cell for step in chosen if step.repetitions == 2]

@@ -14,7 +14,7 @@ const EXTRA_OF: u64 = 1024;
 /// `log_checkpoint_margin`).
 const ROOM: u64 = 1 << 20;
 
-/// What a requester waits for.
+/// State of the log that a requester waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     Durable,

@@ -49,8 +49,9 @@ class ModelInterval:
     validated_on: str
     inside_range: bool
     fitted_on: str = ""
-    of: tuple[str, str] | None = None
-    """Kind of drive and digest of the storage, of a drive's figure."""
+    of: Mapping[str, str] = field(default_factory=dict)
+    """Facts that ratios need: kind of drive and digest of its storage, or the key of a
+    database's facts."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the form of results.json."""
@@ -60,7 +61,7 @@ class ModelInterval:
             "validated_on": self.validated_on,
             "inside_range": self.inside_range,
             **({"fitted_on": self.fitted_on} if self.fitted_on else {}),
-            **({"drive": self.of[0], "storage": self.of[1]} if self.of else {}),
+            **self.of,
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tameshi.analysis.model_error import NOTHING
+from tameshi.analysis.evidence import NOTHING
 from tameshi.analysis.stats.estimates import of_phase
 from tameshi.core.units import format_seconds, format_value
 from tameshi.report.sections import client_time
