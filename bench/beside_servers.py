@@ -48,7 +48,9 @@ from validation.server_cells import (
     study_text,
 )
 
+from tameshi.analysis.stats import served
 from tameshi.core.exit_status import ExitStatus
+from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 from tameshi.workflow import study_folder
 
@@ -61,6 +63,10 @@ FITTED = "host.clock"
 MOST_PATH = 0.25
 """Largest share of requests' time in the kernel beyond drive and measured path of a cell that
 counts. On a busy machine it reaches 70 %."""
+FEW_READS = 0.05
+"""Share of reads among operations from which their path counts, and that of writes does not: the
+pages of a flush leave in batches of 128, which wait for each other in the kernel for a millisecond
+whatever the drive, and no client waits for them."""
 
 
 @dataclass(frozen=True)
@@ -182,27 +188,38 @@ def figures_in(folder: Path) -> dict[str, Measured]:
     found = {}
     for cell in document["cells"]:
         name = cell["levels"]["cell"]
-        figures = figures_of(cell, runs.get(name, []))
-        invalid = ", ".join(unsound(cell["verdict"]))
+        own = runs.get(name, [])
+        figures = figures_of(cell, own)
+        invalid = ", ".join(unsound(cell["verdict"], max(map(path_share, own), default=0.0)))
         found[name] = Measured(figures, invalid)
     return found
 
 
-def unsound(verdict: Mapping[str, Any]) -> list[str]:
-    """Return the reasons why a cell does not count.
+def unsound(verdict: Mapping[str, Any], path: float) -> list[str]:
+    """Return the reasons why a cell does not count; `path`: its largest `path_share`.
 
     The path of requests through the kernel and back is no part of the models, so it may be neither
     much longer than it was measured, nor longer than the drive.
     """
-    reasons = verdict["reasons"]
-    found = [why["code"] for why in reasons if verdict["level"] == "invalid"]
-    for why in reasons:
-        share = why.get("values", {}).get("share", 0)
-        if why["code"] == "served_path" and share > MOST_PATH:
-            found.append(f"served_path {share:.0%}")
-        if why["code"] == "served_short":
-            found.append("served_short")
-    return list(dict.fromkeys(found))
+    codes = [why["code"] for why in verdict["reasons"]]
+    found = codes if verdict["level"] == "invalid" else []
+    if path > MOST_PATH:
+        found = [*found, f"served_path {path:.0%}"]
+    return list(dict.fromkeys([*found, *(code for code in codes if code == "served_short")]))
+
+
+def path_share(run: SealedRun) -> float:
+    """Return the time of a served drive's requests beyond drive and measured path, as a share: of
+    reads, unless there are next to none."""
+    served_figures = [each for each in read_events(run.folder) if each["kind"] == "drive_figures"]
+    return max(map(_path_share, served_figures), default=0.0)
+
+
+def _path_share(figures: Mapping[str, Any]) -> float:
+    counts = {kind: of["operations"] for kind, of in figures["operations"].items()}
+    reads = counts["read"] >= FEW_READS * sum(counts.values())
+    kinds = {"read": figures["kernel_ns"]["read"]} if reads else figures["kernel_ns"]
+    return served.path_share({**figures, "kernel_ns": kinds})
 
 
 COUNTS = {

@@ -274,8 +274,9 @@ An error is a factor: 25 % is 25 % too much or 20 % too little. Factors are ours
 value. The *floor* is the median difference of repeated cells; of ratios, that of two rates. A bar
 allows its value beyond the floor. Counts per transaction below {least} in both worlds are left out;
 a smaller count next to a larger one is taken for {least}. Not counted are cells with an invalid
-run, and those whose drive was not served as the model has it: `served_path` over 25 %,
-`served_short` ([verdicts](../serve-studies.md#verdict)).
+run, and those whose drive was not served as the model has it: `served_path` over 25 %, of reads
+unless there are next to none (batches of flushed pages wait for each other in the kernel, and no
+client for them), and `served_short` ([verdicts](../serve-studies.md#verdict)).
 """
 
 

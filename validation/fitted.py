@@ -16,7 +16,6 @@ KINDS = ("engines", "hosts")
 IN_STUDIES = (
     ("drive-spec-table", "storage.disk.size", "S0-0006"),
     ("drive-spec-table", "storage.array.size", "S0-0008"),
-    ("mysql-disk-or-flash", "engine.mysql.redo_log", "S2-0025, S2-0041"),
     (
         "flash-card-review-applications",
         "axis.test.sysbench.engine.mysql.buffer_pool",

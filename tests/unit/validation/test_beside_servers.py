@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bench.beside_servers import (
@@ -14,6 +16,7 @@ from bench.beside_servers import (
     Measured,
     Step,
     fitted_clock,
+    path_share,
     rows_of,
     steps,
     unsound,
@@ -256,7 +259,7 @@ def test_rows_hold_both_worlds_and_the_fitted_cell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "code", "share", "found"),
+    ("level", "code", "path", "found"),
     [
         ("invalid", "not_warm", 0.0, ["not_warm"]),
         ("warning", "served_path", 0.2, []),
@@ -266,7 +269,21 @@ def test_rows_hold_both_worlds_and_the_fitted_cell() -> None:
     ],
 )
 def test_cell_with_a_longer_path_is_unsound(
-    level: str, code: str, share: float, found: list[str]
+    level: str, code: str, path: float, found: list[str]
 ) -> None:
-    why = {"code": code, "subject": "disk", "values": {"share": share}}
-    assert unsound({"level": level, "reasons": [why]}) == found
+    why = {"code": code, "subject": "disk", "values": {}}
+    assert unsound({"level": level, "reasons": [why]}, path) == found
+
+
+@pytest.mark.parametrize(("reads", "share"), [(100, 0.1), (1, 0.75)])
+def test_path_is_that_of_reads_if_there_are_some(tmp_path: Path, reads: int, share: float) -> None:
+    counts = {"read": reads, "write": 100, "flush": 0, "trim": 0}
+    operations = {
+        kind: {"operations": count, "met_ns": {"mean": 90.0 if kind == "read" else 25.0}}
+        for kind, count in counts.items()
+    }
+    kernel_ns = {"read": 100 * reads, "write": 100 * 100}
+    figures = {"kind": "drive_figures", "operations": operations, "kernel_ns": kernel_ns}
+    (tmp_path / "events.jsonl").write_text(json.dumps(figures) + "\n", encoding="utf-8")
+    found = path_share(SimpleNamespace(folder=tmp_path))  # type: ignore[arg-type]
+    assert found == pytest.approx(share, abs=0.01)
