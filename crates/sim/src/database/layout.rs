@@ -22,6 +22,8 @@ const SCATTERED: u64 = ROOM / 100 * 69;
 const CLUSTERED_EXTRA: u64 = 6 + 7 + 5 + 1;
 /// Bytes of a secondary entry beyond its values: record header and share of the page directory.
 const SECONDARY_EXTRA: u64 = 5 + 1;
+/// Leaves between the ends of a range that an estimate of its rows reads (N_PAGES_READ_LIMIT).
+const MOST_ESTIMATED: u32 = 9;
 /// Bytes of an inner record beyond its key: page number and record header.
 const INNER_EXTRA: u64 = 4 + 5 + 1;
 
@@ -201,6 +203,28 @@ impl Tree {
         let leaf = self.leaf(position);
         plan.get(leaf);
         leaf
+    }
+
+    /// Plan the estimate of the rows from one position to another: the optimizer reads the leaves at
+    /// both ends, and of those between the first nine (btr0cur.cc: btr_estimate_n_rows_in_range).
+    pub(super) fn estimate(&self, (first, last): (u64, u64), plan: &mut Plan) {
+        self.estimate_to(first, (self.leaf(last), self.leaf(last)), plan);
+    }
+
+    /// Plan the estimate of all rows of a group.
+    pub(super) fn estimate_group(&self, group: u64, plan: &mut Plan) {
+        let first = group * self.group;
+        let loaded = self.leaf(first + self.group.saturating_sub(1));
+        self.estimate_to(first, (loaded, self.last_leaf(group)), plan);
+    }
+
+    fn estimate_to(&self, first: u64, (loaded, last): (u32, u32), plan: &mut Plan) {
+        let from = self.find(first, plan);
+        let between = (loaded + u32::from(last != loaded)).saturating_sub(from + 1).min(MOST_ESTIMATED);
+        (from + 1..=from + between).for_each(|leaf| plan.get(leaf));
+        if last != from {
+            plan.get(last);
+        }
     }
 
     /// Plan the change of an entry of a secondary index.

@@ -189,6 +189,12 @@ impl State {
         district as u64 * self.tpcc.sizes.customers + (c - 1) as u64
     }
 
+    /// First and last place of a district's customers.
+    fn customers(&self, district: usize) -> (u64, u64) {
+        let (first, count) = (self.customer(district, 1), self.tpcc.sizes.customers);
+        (first, first + count - 1)
+    }
+
     /// The page of a customer.
     pub(super) fn customer_page(&self, layout: &Layout, (w, d): (i64, i64), c: i64) -> u32 {
         layout.tables[table::CUSTOMER].clustered.leaf(self.customer(self.number(w, d), c))
@@ -242,7 +248,12 @@ impl State {
                     work.reply.values.int(100).text("").text("");
                 }
             }
-            sql::UPDATE_STOCK => work.changed(table::STOCK, self.stock(work.int(3), work.int(4)), 32),
+            sql::UPDATE_STOCK => {
+                // The tool has an index by item alone.
+                let (first, warehouses) = ((work.int(4) - 1) as u64, self.tpcc.warehouses);
+                work.estimated(table::STOCK, (first * warehouses, (first + 1) * warehouses - 1));
+                work.changed(table::STOCK, self.stock(work.int(3), work.int(4)), 32);
+            }
             _ => {
                 let (o, number) = (work.int(0), self.number(work.int(2), work.int(1)));
                 let line = work.int(3);
@@ -337,6 +348,7 @@ impl State {
                 let from = if shape == sql::PAY_CUSTOMER { 2 } else { 3 };
                 let number = self.number(work.int(from), work.int(from + 1));
                 let bytes = if shape == sql::PAY_CUSTOMER { 32 } else { 32 + 800 };
+                work.estimated(table::CUSTOMER, self.customers(number));
                 work.changed_locked(table::CUSTOMER, self.customer(number, work.int(from + 2)), bytes);
             }
             _ => self.insert_history(work),
@@ -359,7 +371,11 @@ impl State {
         let Value::Text(last) = work.statement.parameters.get(2) else { return };
         let (begin, count) = self.named(number, last);
         let first = number as u64 * self.tpcc.sizes.customers + begin as u64;
-        let tree = &work.layout.tables[table::CUSTOMER].secondary[0];
+        let PlacedTable { clustered, secondary, .. } = &work.layout.tables[table::CUSTOMER];
+        let tree = &secondary[0];
+        // Both indexes begin with the district.
+        clustered.estimate(self.customers(number), work.plan);
+        tree.estimate((first, first + count.max(1) as u64 - 1), work.plan);
         tree.descend(first, work.plan);
         let leaves = tree.leaf(first)..=tree.leaf(first + count.max(1) as u64 - 1);
         leaves.for_each(|leaf| work.plan.get(leaf));
@@ -391,7 +407,10 @@ impl State {
             sql::LATEST_ORDER => {
                 let c = work.int(2);
                 let at = self.customer(number, c);
-                work.layout.tables[table::ORDERS].secondary[0].find(at, work.plan);
+                let PlacedTable { clustered, secondary, .. } = &work.layout.tables[table::ORDERS];
+                clustered.estimate_group(number as u64, work.plan);
+                secondary[0].estimate((at, at), work.plan);
+                secondary[0].find(at, work.plan);
                 let latest = i64::from(self.district(number).latest[c as usize]);
                 work.found_in(table::ORDERS, number as u64, (latest - 1) as u64);
                 work.reply.width = 3;
@@ -415,9 +434,12 @@ impl State {
         let tree = &work.layout.tables[table::ORDER_LINE].clustered;
         tree.descend_in(number as u64, first, work.plan);
         let (from, to) = (tree.leaf_in(number as u64, first), tree.leaf_in(number as u64, first + lines.max(1) - 1));
-        work.plan.get(from);
-        if to != from {
-            work.plan.get(to);
+        // The optimizer's estimate and the read.
+        for _ in 0..2 {
+            work.plan.get(from);
+            if to != from {
+                work.plan.get(to);
+            }
         }
         work.plan.rows += lines;
         lines
@@ -433,6 +455,7 @@ impl State {
                 let district = self.district(number);
                 district.pass_gaps();
                 let (oldest, is_there) = (district.oldest, district.has_oldest());
+                work.layout.tables[table::NEW_ORDER].clustered.estimate_group(number as u64, work.plan);
                 work.found(table::NEW_ORDER, self.undelivered(number as u64, oldest), false);
                 work.plan.lock(table::NEW_ORDER, number as u64);
                 if is_there {
@@ -458,6 +481,7 @@ impl State {
                 work.reply.values.int(i64::from(customer));
             }
             sql::CARRY => {
+                work.estimated(table::ORDERS, self.customers(number));
                 let page = work.found_in(table::ORDERS, number as u64, (work.int(3) - 1) as u64);
                 work.plan.update(page, 8);
                 work.reply.affected = 1;
@@ -468,7 +492,10 @@ impl State {
                 self.lines(work, number, o);
                 work.reply.values.int(0);
             }
-            _ => work.changed_locked(table::CUSTOMER, self.customer(number, work.int(3)), 20),
+            _ => {
+                work.estimated(table::CUSTOMER, self.customers(number));
+                work.changed_locked(table::CUSTOMER, self.customer(number, work.int(3)), 20);
+            }
         }
     }
 

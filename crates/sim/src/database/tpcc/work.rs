@@ -46,6 +46,13 @@ impl Work<'_> {
         self.reply.affected = 1;
     }
 
+    /// Estimate rows in the first secondary index, if there is one, as the optimizer does for an
+    /// update by the primary key if that index begins with a part of it.
+    pub(super) fn estimated(&mut self, table: usize, (first, last): (u64, u64)) {
+        let trees = &self.layout.tables[table].secondary;
+        trees.iter().take(1).for_each(|tree| tree.estimate((first, last), self.plan));
+    }
+
     pub(super) fn changed_locked(&mut self, table: usize, position: u64, bytes: u64) {
         self.plan.lock(table, position);
         self.changed(table, position, bytes);
