@@ -47,7 +47,7 @@ fn refused_database(spec: &RunSpec) -> Vec<Refusal> {
             Start::AsIs => None,
             Start::Cold if buffered(spec) => None,
             Start::Cold => Some("no stream has `access = \"buffered\"`, so no cache can be cold"),
-            Start::Warm => Some("only a database starts warm"),
+            Start::Warm | Start::Scanned => Some("only a database starts warm"),
         };
         let start = start.map(|message| Refusal::new("start", &["run", "start"], message));
         return spec.engines.keys().map(unused).chain(start).collect();

@@ -656,6 +656,7 @@ class Start(StrEnum):
     as_is = 'as-is'
     cold = 'cold'
     warm = 'warm'
+    scanned = 'scanned'
 
 
 class Processor(RootModel[int]):

@@ -26,6 +26,8 @@ COLD_POOL_BYTES = 8 << 20
 COLD_PAGES_SHARE = 0.02
 """Largest share of the data files in the page cache of a cold run."""
 COLD_PAGES_BYTES = 8 << 20
+READ = (Start.warm, Start.scanned)
+"""States after all tables were read; a real server's own workload warms it further, in the ramp."""
 WARM_SHARE = 0.90
 """Least share of the possible contents in the pool (or, embedded, the page cache) of a warm run."""
 
@@ -54,7 +56,7 @@ def enforce(server: PrivateServer, start: Start) -> None:
         _drop_all(server)
         server.start()
         _drop_all(server)  # the start read the log, through the cache or not
-    elif start is Start.warm:
+    elif start in READ:
         if server.product.embedded:
             _read_all(server.home.data)
         else:
@@ -74,7 +76,7 @@ def verify(start: Start, residency: Residency, embedded: bool) -> list[dict[str,
     """Return findings against the claimed state, each of level `invalid`; none if it holds."""
     if start is Start.cold:
         reasons = list(_not_cold(residency, embedded))
-    elif start is Start.warm:
+    elif start in READ:
         reasons = list(_not_warm(residency, embedded))
     else:
         reasons = []

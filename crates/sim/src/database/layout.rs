@@ -205,8 +205,8 @@ impl Tree {
         leaf
     }
 
-    /// Plan the estimate of the rows from one position to another: the optimizer reads the leaves at
-    /// both ends, and of those between the first nine (btr0cur.cc: btr_estimate_n_rows_in_range).
+    /// Plan the estimate of the rows from one position to another: the optimizer reads the leaves
+    /// at both ends and the first nine between (btr0cur.cc: btr_estimate_n_rows_in_range).
     pub(super) fn estimate(&self, (first, last): (u64, u64), plan: &mut Plan) {
         self.estimate_to(first, (self.leaf(last), self.leaf(last)), plan);
     }

@@ -74,8 +74,10 @@ impl Server {
             engine: StorageEngine::new(settings, layout, (places, has_faults), change_buffer),
         };
         server.statements.measure_events();
-        if spec.start == Start::Warm {
-            warm_start::warm(&mut server.engine.store, &mut server.statements);
+        match spec.start {
+            Start::Warm => warm_start::warm(&mut server.engine.store, &mut server.statements),
+            Start::Scanned => warm_start::start_scanned(&mut server.engine.store),
+            Start::Cold | Start::AsIs => {}
         }
         Some(server)
     }

@@ -1,10 +1,10 @@
-//! Warm start: the buffer pool as it is after everything was read once and the workload has run for
-//! a while.
+//! Warm start: the buffer pool as it is after everything was read once and, unless the start is
+//! `scanned`, the workload has run for a while.
 //!
 //! No time passes, and no request reaches the drives. First all tables and indexes are read, one
-//! after the other, as the measured world does. If they do not all fit, the workload's own
-//! transactions follow, one client after the other, until the pool holds the pages that they
-//! request most. All pages are clean afterwards, and the log is empty.
+//! after the other, as the measured world does. If they do not all fit, a warm start goes on with
+//! the workload's own transactions, one client after the other, until the pool holds the pages that
+//! they request most. All pages are clean afterwards, and the log is empty.
 
 use super::connections::EPOCH;
 use super::plan::{Op, Plan};
@@ -30,11 +30,24 @@ struct Work {
     misses: u64,
 }
 
-/// Warm the pool.
-pub(super) fn warm(store: &mut Store, statements: &mut Statements) {
+/// Read all tables and indexes, long before the run.
+pub(super) fn start_scanned(store: &mut Store) {
+    scan(store);
+    store.pool.set_used_long_ago();
+}
+
+fn scan(store: &mut Store) {
     let (pages, (first, buffer)) = (store.layout.next, store.layout.change_buffer);
     let mut work = Work::default();
     (0..first).chain(first + buffer..pages).for_each(|page| touch(store, page, &mut work));
+}
+
+/// Read all tables and indexes; if they are too large for the pool, fill it with the pages that the
+/// workload requests.
+pub(super) fn warm(store: &mut Store, statements: &mut Statements) {
+    scan(store);
+    let (pages, (_, buffer)) = (store.layout.next, store.layout.change_buffer);
+    let mut work = Work::default();
     let frames = u64::from(store.pool.frames());
     if u64::from(pages - buffer) <= frames {
         return;
@@ -45,7 +58,6 @@ pub(super) fn warm(store: &mut Store, statements: &mut Statements) {
     let (count, shared) = (statements.spec.clients(), statements.program.shared());
     let mut clients: Vec<_> =
         (0..count).map(|number| statements.program.client(number, count, seeds, &shared)).collect();
-    (work.gets, work.misses) = (0, 0);
     for client in (0..clients.len()).cycle() {
         if work.misses >= frames || work.gets >= frames * MOST_GETS {
             break;

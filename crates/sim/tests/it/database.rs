@@ -473,6 +473,21 @@ fn unsupported_settings_are_refused_before_the_run() {
 }
 
 #[test]
+fn scanned_start_has_read_everything_and_nothing_else() {
+    let misses = |start: Start, pool: &str| {
+        let mut spec = spec(MARIADB, drive(), pool, TPCC, 300);
+        spec.start = start;
+        let left = run(&spec);
+        (left.of("server.page_misses") / left.of("server.page_requests"), left.digest)
+    };
+    let [warm, scanned, cold] = [Start::Warm, Start::Scanned, Start::Cold].map(|start| misses(start, "40 MiB"));
+    assert_ne!(warm.1, scanned.1, "the workload follows only a warm start");
+    assert!(warm.0 < cold.0 && scanned.0 < cold.0, "{warm:?}, {scanned:?}, {cold:?}");
+    let all = "512 MiB";
+    assert_eq!(misses(Start::Warm, all).0, misses(Start::Scanned, all).0);
+}
+
+#[test]
 fn warm_start_misses_as_a_long_run_does() {
     let mut fits = spec(MYSQL_57, drive(), "64 MiB", KEYS, 200);
     assert!(run(&fits).of("server.page_misses") > 100.0, "a cold start misses");

@@ -206,8 +206,12 @@ pub enum Start {
     AsIs,
     /// Caches dropped, server restarted.
     Cold,
-    /// Working set read once.
+    /// Every table and index read once; simulated, the workload follows until the pool holds the
+    /// pages that it requests most.
     Warm,
+    /// Every table and index read once, and nothing else: as servers of the measured and the
+    /// emulated world start warm.
+    Scanned,
 }
 
 /// A stretch of a run with its streams and its end.

@@ -135,6 +135,13 @@ impl Pool {
         self.lru.set_old_time(millis)
     }
 
+    /// Let all pages have been used first so long ago that any use promotes them.
+    pub(super) fn set_used_long_ago(&mut self) {
+        let Some(Midpoint { old_ms, .. }) = self.lru.midpoint() else { return };
+        let long_ago = 1u32.wrapping_sub(old_ms.max(2));
+        self.frames.iter_mut().filter(|frame| frame.used != 0).for_each(|frame| frame.used = long_ago);
+    }
+
     /// Grow the tables of pages.
     pub(super) fn grow(&mut self, pages: u32) {
         if pages as usize > self.frame_of.len() {
@@ -257,8 +264,11 @@ impl Pool {
             frame.used = millis;
             *state |= USED;
         }
-        let promote =
-            if old_ms > 0 && *state & OLD != 0 { before != 0 && millis - before >= old_ms } else { !is_young };
+        let promote = if old_ms > 0 && *state & OLD != 0 {
+            before != 0 && millis.wrapping_sub(before) >= old_ms
+        } else {
+            !is_young
+        };
         if promote {
             self.lru.remove(at, &mut self.states);
             self.add_newest(at);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::database::layout::Layout;
-use crate::database::plan::Plan;
+use crate::database::plan::{Op, Plan};
 use crate::database::tpcc::groups;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,6 +28,46 @@ fn begin(client: &mut Client) {
 
 fn int(statement: &Statement, at: usize) -> i64 {
     if let Value::Int(value) = statement.parameters.get(at) { value } else { panic!("a number") }
+}
+
+#[test]
+fn statements_request_as_many_pages_as_a_real_server() {
+    // MariaDB 10.11.19 with three loaded warehouses: growth of Innodb_buffer_pool_read_requests by
+    // one statement, of which the estimates of its optimizer are a part.
+    let spec = tameshi_workload::program::Tpcc {
+        warehouses: Some(3),
+        clients: 1,
+        manner: Manner::Specification,
+        waits: Default::default(),
+        delivery: Default::default(),
+        rate: None,
+    };
+    let tpcc = Arc::new(Tpcc::new(&spec, Sizes::SPECIFICATION, 7));
+    let program = Program::Tpcc(Arc::clone(&tpcc));
+    let mut state = State::new(&tpcc, true);
+    let mut layout = Layout::new(&program.catalogue().tables, (1, 1, 0), |table| groups(&tpcc, table));
+    let mut gets = |shape: u16, parameters: &[i64], name: &str| {
+        let (mut plan, mut statement, mut reply) = (Plan::default(), Statement::default(), Reply::default());
+        let values = statement.of(shape);
+        parameters.iter().for_each(|&number| {
+            values.int(number);
+        });
+        if !name.is_empty() {
+            values.text(name);
+        }
+        state.statement(&mut layout, &statement, (&mut plan, &mut reply), &mut Vec::new());
+        (plan.ops.iter().filter(|op| matches!(op, Op::Get(_))).count(), reply.values.len())
+    };
+    let (count_by_name, _) = gets(sql::COUNT_BY_NAME, &[2, 3], "BARBARPRI");
+    let (by_name, found) = gets(sql::BY_NAME, &[2, 3], "BARBARPRI");
+    let found = found / 4;
+    // There one customer has the name.
+    assert_eq!((count_by_name, by_name), (17, 17 + 3 * found));
+    let latest = gets(sql::LATEST_ORDER, &[2, 3, 700], "").0;
+    assert_eq!((latest, gets(sql::ORDER_CUSTOMER, &[2, 3, 2101], "").0), (18, 2));
+    assert_eq!(gets(sql::OLDEST, &[2, 3], "").0, 6);
+    assert_eq!(gets(sql::CUSTOMER_LOCKED, &[2, 3, 700], "").0, 3);
+    assert_eq!(gets(sql::STOCK, &[2, 70_000], "").0, 3);
 }
 
 #[test]
