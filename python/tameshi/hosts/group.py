@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 from tameshi import guard
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.hosts.links import Links, state_of
-from tameshi.hosts.namespaces import new_network, processes_in, within
+from tameshi.hosts.namespaces import ENTERING, new_network, processes_in, within
 from tameshi.hosts.plans import HostPlan, HostsPlan, check_plan
 from tameshi.hosts.processors import Processors, share_of
 from tameshi.hosts.state import HostsState, HostState
@@ -50,7 +50,7 @@ class Host:
         """
         share = Processors(self._host.groups, self._host.affinity)
         pin = self._state.pin(self.name)
-        return ["nsenter", f"--net={pin}", "--", *share.running(command)]
+        return [ENTERING, f"--net={pin}", "--", *share.running(command)]
 
     def within(self, action: Callable[[], T]) -> T:
         """Return the result of an action in the host's network, in a thread of its own."""

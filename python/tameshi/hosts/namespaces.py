@@ -10,9 +10,11 @@ import fcntl
 import os
 import socket
 import struct
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from os.path import samestat
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,9 +22,12 @@ from tameshi import guard
 from tameshi.core.environment import PROC
 from tameshi.core.errors import RunFailed
 from tameshi.serve.kernel import enter_network, make_network, pin_network
-from tameshi.serve.users import processes
+from tameshi.serve.users import kill_all, processes
 
 TUN = Path("/dev/net/tun")
+ENTERING = "nsenter"
+"""Program that runs commands in a host."""
+EMPTY_SECONDS = 10.0
 IPV6_SWITCH = PROC / "sys/net/ipv6/conf/default/disable_ipv6"
 """Setting of the namespace of the thread that opens it."""
 
@@ -126,15 +131,38 @@ def is_pinned(pin: Path) -> bool:
         return False
 
 
-def processes_in(pin: Path) -> list[int]:
-    """Return the processes in the network namespace of a pin."""
-    if not is_pinned(pin):
+def processes_in(network: Path | int) -> list[int]:
+    """Return the processes in the network namespace of a pin, or of a descriptor."""
+    if isinstance(network, Path) and not is_pinned(network):
         return []
-    wanted = os.stat(pin)
+    wanted = os.stat(network)
     found = []
     for pid in processes():
         with suppress(OSError):
-            network = os.stat(PROC / str(pid) / "ns/net")
-            if (network.st_dev, network.st_ino) == (wanted.st_dev, wanted.st_ino):
+            if samestat(os.stat(PROC / str(pid) / "ns/net"), wanted):
                 found.append(pid)
     return found
+
+
+def empty(network: int) -> None:
+    """Kill all processes in a network namespace, which no path leads to any more."""
+    end = time.monotonic() + EMPTY_SECONDS
+    while time.monotonic() < end:
+        found = processes_in(network)
+        kill_all(found)
+        if not found and not _is_entered(network):
+            return
+        time.sleep(0.005)
+
+
+def _is_entered(network: int) -> bool:
+    """Return whether a program has opened the namespace, and is about to enter it."""
+    wanted = os.stat(network)
+    for pid in processes():
+        folder = PROC / str(pid)
+        with suppress(OSError):
+            if (folder / "comm").read_text("utf-8").strip() != ENTERING:
+                continue
+            if any(samestat(os.stat(held), wanted) for held in (folder / "fd").iterdir()):
+                return True
+    return False

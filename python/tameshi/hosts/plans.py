@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tameshi.core.errors import BadInput
-from tameshi.hosts.namespaces import TUN, within
+from tameshi.hosts.namespaces import ENTERING, TUN, within
 from tameshi.serve.tools import require_tool
 
 NETWORK = ipaddress.ip_network("10.77.0.0/24")
@@ -81,7 +81,7 @@ def check_plan(plan: HostsPlan) -> None:
     for error in (*_hosts_errors(plan.hosts), *_links_errors(plan)):
         raise error
     require_rights()
-    require_tool("nsenter", "util-linux")
+    require_tool(ENTERING, "util-linux")
 
 
 def _hosts_errors(hosts: Sequence[HostPlan]) -> Iterator[BadInput]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 
 from tameshi import guard
 from tameshi.core.errors import RunFailed
-from tameshi.hosts.namespaces import is_pinned, processes_in
+from tameshi.hosts.namespaces import empty, is_pinned, processes_in
 from tameshi.hosts.processors import remove_groups
 from tameshi.hosts.state import HostsState, hosts_states
 from tameshi.serve.state import is_alive
@@ -37,21 +38,27 @@ def sweep_hosts(state: HostsState, spared: int | None = None) -> None:
     for host in state.hosts:
         pin = state.pin(host.name)
         if is_pinned(pin):
-            kill_all(processes_in(pin))
+            _empty(pin)
         elif state.private and not state.is_running:
             # The namespace is pinned in the mounts of the killed session alone: all of it may go.
             found = [pid for pid in in_mounts(str(pin)) if not is_sweeper(pid)]
             kill_all([pid for pid in found if pid != spared])
-        while is_pinned(pin):
-            _unmount(str(pin))
     for host in state.hosts:
         remove_groups(host.groups)
     with suppress(FileNotFoundError):
         guard.remove_folder(state.folder)
 
 
-def _unmount(pin: str) -> None:
+def _empty(pin: Path) -> None:
+    """Kill the programs in a host, and those that enter it before its pin is gone."""
+    network = os.open(pin, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        run_tool("umount", pin)
-    except RunFailed:
-        run_tool("umount", "--lazy", pin)
+        kill_all(processes_in(network))
+        while is_pinned(pin):
+            try:
+                run_tool("umount", str(pin))
+            except RunFailed:
+                run_tool("umount", "--lazy", str(pin))
+        empty(network)
+    finally:
+        os.close(network)

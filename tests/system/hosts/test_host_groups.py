@@ -181,7 +181,19 @@ def test_hosts_end_with_their_command() -> None:
     program += "done = subprocess.run([*words, 'sh', '-c', 'exit 3']); sys.exit(done.returncode)"
     done = tameshi_process("hosts", "up", "left,right", "--", sys.executable, "-c", program)
     assert done.returncode == 3, done.stderr
-    assert running("987") == []
+    wait_for(lambda: running("987") == [])
+
+
+def test_program_that_enters_at_the_end_does_not_survive() -> None:
+    enter = 'while [ -e "$0" ]; do "$@" 2> /dev/null & sleep 0.002; done'
+    plan = HostsPlan((HostPlan("left", "10.77.2.1"),), ())
+    with Hosts(plan, "test-late") as hosts:
+        pin = hosts.state.pin("left")
+        words = hosts.host("left").running(["sleep", "987"])
+        shell = subprocess.Popen(["sh", "-c", enter, str(pin), *words])
+        wait_for(lambda: len(hosts.host("left").processes()) > 5)
+    shell.wait(30)
+    wait_for(lambda: running("987") == [], seconds=5)
 
 
 def test_killed_session_takes_programs_in_hosts_along() -> None:
