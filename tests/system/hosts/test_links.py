@@ -78,7 +78,9 @@ def test_link_loses_the_share_asked_for(hosts: Hosts) -> None:
     near, far, sent = hosts.host("left"), hosts.host("right"), 4000
     arrived = arriving(near, far, sent)
     figures = way(hosts, "left", "right")
-    assert arrived == figures["packets"] == sent - figures["lost"]
+    assert figures["packets"] + figures["lost"] == sent
+    # Next to other work the kernel may drop a datagram before the socket.
+    assert arrived == pytest.approx(figures["packets"], abs=5)
     assert abs(figures["lost"] - 0.05 * sent) < 4 * math.sqrt(0.05 * 0.95 * sent)
     assert arriving(far, near, 500) == 500, "the way back loses nothing"
 

@@ -21,6 +21,8 @@ const RECEIVE_BYTES: libc::c_int = 8 << 20;
 /// ones, until all threads run.
 const WARM_UP_PERCENT: u128 = 10;
 const MOST_WARM_UP: u128 = 4 << 20;
+/// Room for the time of arrival of a datagram, in words of 8 bytes.
+const CONTROL_WORDS: usize = 8;
 /// Load of a measurement of the rate, in percent of the rate asked for.
 const LOAD_PERCENT: u64 = 120;
 
@@ -122,7 +124,8 @@ pub fn link_rate(
         let (tell, place) = mpsc::channel();
         let receiving = scope.spawn(move || {
             let socket = bound(far, address)?;
-            reserve(&socket);
+            set(&socket, libc::SO_RCVBUFFORCE, RECEIVE_BYTES)?;
+            set(&socket, libc::SO_TIMESTAMPNS, 1)?;
             tell.send(socket.local_addr()?).map_err(io::Error::other)?;
             received(&socket, (bytes, warm_up), patience, quiet)
         });
@@ -165,7 +168,7 @@ fn send_load(socket: &UdpSocket, bytes_per_second: u64, bytes: usize, window: Na
 }
 
 /// Receive datagrams of `bytes` until none comes any more; return the bytes per second that came
-/// after the first `warm_up` bytes.
+/// after the first `warm_up` bytes, by the kernel's times of arrival: this thread may be held up.
 fn received(
     socket: &UdpSocket,
     (bytes, warm_up): (usize, u64),
@@ -176,9 +179,9 @@ fn received(
     let (mut begin, mut last, mut total) = (None, 0, 0_u64);
     socket.set_read_timeout(Some(patience))?;
     loop {
-        match socket.recv(&mut buffer) {
-            Ok(length) => {
-                last = clock::now();
+        match receive_stamped(socket, &mut buffer) {
+            Ok((length, at)) => {
+                last = at;
                 if total == 0 {
                     socket.set_read_timeout(Some(quiet))?;
                 }
@@ -208,10 +211,33 @@ fn bound(network: RawFd, address: Ipv4Addr) -> io::Result<UdpSocket> {
     UdpSocket::bind((address, 0))
 }
 
-/// Reserve memory for datagrams that wait; without it some are lost at the receiver.
-fn reserve(socket: &UdpSocket) {
-    let (bytes, length) = (RECEIVE_BYTES, size_of::<libc::c_int>() as libc::socklen_t);
-    let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE);
-    // SAFETY: the number belongs to this function; a refusal leaves the usual memory.
-    unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const bytes).cast(), length) };
+/// Set a number of a socket.
+fn set(socket: &UdpSocket, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    let (level, length) = (libc::SOL_SOCKET, size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: the number belongs to this function.
+    let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Receive a datagram; return its length and the time at which it arrived at the socket.
+fn receive_stamped(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<(usize, Nanos)> {
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let mut control = [0_u64; CONTROL_WORDS];
+    // SAFETY: a structure of numbers and pointers, for which zeros are valid.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+    (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), size_of_val(&control));
+    // SAFETY: all buffers live longer than the call, and have the lengths that the message names.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    if length < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has written whole headers into the aligned buffer, as the message says.
+    let stamp = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (!header.is_null() && (*header).cmsg_type == libc::SCM_TIMESTAMPNS)
+            .then(|| libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned())
+    };
+    let time = stamp.ok_or_else(|| io::Error::other("the kernel gave a datagram no time of arrival"))?;
+    Ok((length as usize, time.tv_sec as Nanos * 1_000_000_000 + time.tv_nsec as Nanos))
 }
