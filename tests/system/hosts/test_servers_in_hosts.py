@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 from making import Maker
-from served import left, only_hosts
+from served import left, only_hosts, wait_for
 
 from tameshi.core.environment import PROC
 from tameshi.hosts import HostPlan, Hosts, HostsPlan
@@ -33,7 +33,7 @@ def test_server_runs_in_its_host_and_is_reached(make: Maker, name: str) -> None:
         with server.client() as client:
             assert str(client.query("SELECT 6 * 7")[0][0]) == "42"
         assert host.kill() > 0
-        assert server.pid is None
+        wait_for(lambda: server.pid is None)
         server.kill()
         server.start()
         server.stop()
