@@ -13,7 +13,8 @@ from served import left, only_hosts
 from tameshi.hosts import HostPlan, Hosts, HostsPlan, LinkPlan
 
 ROUND_TRIP_NS, RATE_BYTES = 2_000_000, 50_000_000
-TOLERANCE = 0.05
+TOLERANCE = 0.1
+"""Next to other work, each program of a round trip wakes up some 40 µs later."""
 
 
 def plan_of(slow: float = 1.0, hosts: int = 2) -> HostsPlan:
@@ -56,19 +57,19 @@ def test_link_has_the_round_trip_asked_for(hosts: Hosts) -> None:
 
 def test_link_has_the_rate_asked_for(hosts: Hosts) -> None:
     near, far = hosts.host("left"), hosts.host("right")
-    found = transfer_rate(near, far, 15_000_000)
-    assert found == pytest.approx(RATE_BYTES, rel=2 * TOLERANCE)
+    found = transfer_rate(near, far, RATE_BYTES)
+    assert found == pytest.approx(RATE_BYTES, rel=TOLERANCE)
     assert hosts.links
     hosts.links.change(hosts.links.direction("left", "right", one_way=True), "rate 10000000")
-    assert transfer_rate(near, far, 3_000_000) == pytest.approx(10_000_000, rel=2 * TOLERANCE)
-    found = transfer_rate(far, near, 15_000_000)
-    assert found == pytest.approx(RATE_BYTES, rel=2 * TOLERANCE), "the way back is as it was"
+    assert transfer_rate(near, far, 10_000_000) == pytest.approx(10_000_000, rel=TOLERANCE)
+    found = transfer_rate(far, near, RATE_BYTES)
+    assert found == pytest.approx(RATE_BYTES, rel=TOLERANCE), "the way back is as it was"
 
 
 def test_measured_figures_stand_next_to_those_asked_for(pair: Hosts) -> None:
     (link,) = pair.state.links
     assert link.measured_round_trip_ns == pytest.approx(ROUND_TRIP_NS, rel=TOLERANCE)
-    assert link.measured_rate_bytes == pytest.approx(RATE_BYTES, rel=2 * TOLERANCE)
+    assert link.measured_rate_bytes == pytest.approx(RATE_BYTES, rel=TOLERANCE)
     assert link.path_ns and link.path_ns < ROUND_TRIP_NS
 
 
@@ -128,7 +129,7 @@ def test_slow_motion_slows_links_on_the_wall_alone() -> None:
         assert found == pytest.approx(4 * ROUND_TRIP_NS, rel=TOLERANCE)
         (link,) = hosts.state.links
         assert link.measured_round_trip_ns == pytest.approx(ROUND_TRIP_NS, rel=TOLERANCE)
-        assert link.measured_rate_bytes == pytest.approx(RATE_BYTES, rel=2 * TOLERANCE)
+        assert link.measured_rate_bytes == pytest.approx(RATE_BYTES, rel=TOLERANCE)
     assert left() == []
 
 
