@@ -27,8 +27,9 @@ def has_module_fixture(module: ModuleType) -> bool:
 
 @cache
 def serves_drives(module: ModuleType) -> bool:
-    """Tell whether a test file serves drives, which have the machine to themselves in turn."""
-    return "only_served_drives" in inspect.getsource(module)
+    """Tell whether a test file serves drives or makes hosts, which have the machine in turn."""
+    source = inspect.getsource(module)
+    return "only_served_drives" in source or "only_hosts" in source
 
 
 @pytest.hookimpl(tryfirst=True)

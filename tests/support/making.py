@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,10 +67,11 @@ class Maker:
         program: dict[str, Any] | None = None,
         sizes: dict[str, int] | None = None,
         slow: float = 1,
+        within: Callable[[Sequence[str]], list[str]] = list,
         **settings: object,
     ) -> PrivateServer:
         """Return a stopped server with a database that holds a program's data set."""
-        server = self.bare(name, path, slow=slow, **settings)
+        server = self.bare(name, path, slow=slow, within=within, **settings)
         template = self.loaded(name, program, sizes) if program else self._template(name)
         subprocess.run(
             ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
@@ -78,7 +79,12 @@ class Maker:
         return server
 
     def bare(
-        self, name: str, path: Path | None = None, slow: float = 1, **settings: object
+        self,
+        name: str,
+        path: Path | None = None,
+        slow: float = 1,
+        within: Callable[[Sequence[str]], list[str]] = list,
+        **settings: object,
     ) -> PrivateServer:
         """Return a server on an empty data directory."""
         product = product_of(name)
@@ -88,7 +94,10 @@ class Maker:
         program = PROGRAM if name == "fake" else None
         log = self.ground / "run" / "server.log"
         server = PrivateServer(
-            product, engine_of(name, **settings), directory, log, program=program, slow=slow
+            *(product, engine_of(name, **settings), directory, log),
+            program=program,
+            slow=slow,
+            within=within,
         )
         self.stack.callback(server.kill)
         return server

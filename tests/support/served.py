@@ -19,6 +19,7 @@ import pytest
 from command import arguments
 from disks import unable
 
+from tameshi.hosts.state import hosts_states
 from tameshi.serve.state import is_alive, states
 
 RING_SWITCH = Path("/sys/module/fuse/parameters/enable_uring")
@@ -56,6 +57,15 @@ def only_served_drives() -> Iterator[None]:
     for node in ("/dev/fuse", "/dev/loop-control"):
         if os.geteuid() != 0 or not os.access(node, os.R_OK | os.W_OK):
             unable(f"serving a drive needs root and {node}")
+    with no_drives_served():
+        yield
+
+
+@contextmanager
+def only_hosts() -> Iterator[None]:
+    """Hold the same place for tests of hosts; skip where none can be made."""
+    if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        unable("hosts need root and /dev/net/tun")
     with no_drives_served():
         yield
 
@@ -110,7 +120,7 @@ def session(*options: str | Path, sized: Sequence[str] = SMALL) -> Iterator[subp
 
 
 def left() -> list[str]:
-    """Return what ended sessions left: mounts, loop devices, processes, folders."""
+    """Return what ended sessions left: mounts, loop devices, processes, folders, groups."""
     table = Path("/proc/self/mountinfo").read_text().splitlines()
     found = [line for line in table if " fuse.tameshi " in line or "/run/tameshi/" in line]
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
@@ -121,12 +131,14 @@ def left() -> list[str]:
             words = process.read_bytes().split(b"\0")
         except OSError:
             continue
-        if any(word.startswith(b"tameshi.serve.") for word in words):
+        if any(word.startswith((b"tameshi.serve.", b"tameshi.hosts.")) for word in words):
             found.append(b" ".join(words).decode())
     root = Path("/run/tameshi")
     found += [str(path) for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    for pattern in ("tameshi-*", "*/tameshi-*"):
+        found += map(str, Path("/sys/fs/cgroup").glob(pattern))
     # Other sessions may run on this machine.
-    running = [state.name for state in states() if is_alive(state.owner)]
+    running = [state.name for state in (*states(), *hosts_states()) if is_alive(state.owner)]
     return [text for text in found if not any(name in text for name in running)]
 
 

@@ -33,7 +33,8 @@ pub fn path_latency(fd: RawFd, reads: u32) -> io::Result<Nanos> {
     least_median(&mut times).ok_or_else(|| io::Error::other("no read to measure"))
 }
 
-fn least_median(times: &mut [Nanos]) -> Option<Nanos> {
+/// Return the least median of groups of times; `None` if there is no time.
+pub(crate) fn least_median(times: &mut [Nanos]) -> Option<Nanos> {
     let length = times.len().div_ceil(GROUPS).max(1);
     let medians = times.chunks_mut(length).map(|group| {
         group.sort_unstable();

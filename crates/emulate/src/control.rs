@@ -33,6 +33,12 @@ pub(crate) enum Message {
 
 /// Receive a message without waiting; `None` if there is none.
 pub(crate) fn receive(socket: RawFd) -> io::Result<Option<Message>> {
+    let Some(text) = receive_text(socket)? else { return Ok(None) };
+    parse(&text).map(Some).map_err(io::Error::other)
+}
+
+/// Receive the text of a message without waiting; it is empty if the owner is gone.
+pub(crate) fn receive_text(socket: RawFd) -> io::Result<Option<String>> {
     let mut buffer = [0_u8; 64];
     // SAFETY: the buffer belongs to this function.
     let length = unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT) };
@@ -40,11 +46,11 @@ pub(crate) fn receive(socket: RawFd) -> io::Result<Option<Message>> {
         let error = io::Error::last_os_error();
         return match error.raw_os_error() {
             Some(libc::EAGAIN | libc::EINTR) => Ok(None),
-            Some(libc::ECONNRESET) => Ok(Some(Message::Gone)),
+            Some(libc::ECONNRESET) => Ok(Some(String::new())),
             _ => Err(error),
         };
     }
-    parse(std::str::from_utf8(&buffer[..length as usize]).unwrap_or_default()).map(Some).map_err(io::Error::other)
+    Ok(Some(std::str::from_utf8(&buffer[..length as usize]).unwrap_or_default().into()))
 }
 
 fn parse(text: &str) -> Result<Message, String> {

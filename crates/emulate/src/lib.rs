@@ -5,6 +5,9 @@
 //! over a socket, into [`Request`]s.
 //! [`serve`] drives both: arrivals, the device's completions and control messages pass through one
 //! loop, so they have a total order.
+//!
+//! [`forward_packets`] carries packets between hosts, which are network namespaces, across links
+//! with the model's figures.
 
 mod backing;
 mod calibrate;
@@ -17,6 +20,7 @@ mod fate;
 mod floor;
 mod fuse;
 mod lateness;
+mod link;
 mod mapping;
 mod members;
 mod nbd;
@@ -35,6 +39,7 @@ pub use door::{Door, Request};
 pub use drive::{Departure, Drive, Power};
 pub use fate::{Cut, Durability, Fate};
 pub use floor::idle_latencies;
+pub use link::{LinkSpec, LinksSpec, forward_packets, link_rate, link_round_trip};
 pub use nbd::nbd_latency;
 pub use refusals::{refusals, unserved};
 pub use serve::serve;

@@ -2,6 +2,7 @@
 
 mod database;
 mod execution;
+mod links;
 mod served;
 
 use pyo3::create_exception;
@@ -178,6 +179,10 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<execution::Execution>()?;
     module.add_class::<database::Oltp>()?;
     module.add_function(wrap_pyfunction!(database::query, module)?)?;
+    module.add_function(wrap_pyfunction!(links::lone_link, module)?)?;
+    module.add_function(wrap_pyfunction!(links::forward_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(links::link_round_trip, module)?)?;
+    module.add_function(wrap_pyfunction!(links::link_rate, module)?)?;
     module.add_function(wrap_pyfunction!(served::serve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(served::served_storage, module)?)?;
     module.add_function(wrap_pyfunction!(served::check_store, module)?)?;

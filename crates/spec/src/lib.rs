@@ -5,6 +5,7 @@
 //! [`refusal::LocatedRefusal`]s. No module reads a file: texts come in, plain types go out.
 
 mod errors;
+mod lone_link;
 mod lone_storage;
 pub mod plan;
 pub mod profile;
@@ -16,6 +17,7 @@ pub mod toml;
 mod validate;
 
 pub use self::toml::{axes, document};
+pub use lone_link::lone_link;
 pub use lone_storage::{LoneStorage, StorageRequest, lone_storage};
 pub use plan::search;
 pub use profile::catalog as profiles;

@@ -82,7 +82,7 @@ pub fn lone_storage<'t>(
 
 /// Return a document that types as a study. Of a study only its storages count; another file may
 /// hold nothing else.
-fn only_storages(document: Table<'_>) -> Table<'_> {
+pub(crate) fn only_storages(document: Table<'_>) -> Table<'_> {
     let is_study = document.contains_key("title");
     let counts = |key: &str| !is_study || KEYS.contains(&key);
     let mut document: Table<'_> = document.into_iter().filter(|(key, _)| counts(key.get_ref())).collect();

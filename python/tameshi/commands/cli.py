@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "Explain a metric, or a key of study and profile files.",
     "devices": "List profiles of drives, arrays, hosts and links, or show one with its sources.",
     "serve": "Serve a simulated drive as a real block device, and cut its power.",
+    "hosts": "Make hosts as network namespaces, with links between them; show and remove them.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }

@@ -36,6 +36,11 @@ def complete_storages(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in _beginning(_profiles(DRIVES), last)]
 
 
+def complete_links(incomplete: str) -> list[str]:
+    """Return profiles of links, and profile files."""
+    return [*_beginning(_profiles(("links",)), incomplete), *_files(incomplete)]
+
+
 def complete_profile(incomplete: str) -> list[str]:
     """Return profiles of any kind, and profile files."""
     kinds = sorted(folder.name for folder in PROFILES.iterdir() if folder.is_dir())

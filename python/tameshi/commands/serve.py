@@ -15,7 +15,7 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from tameshi import serve
+from tameshi import hosts, serve
 from tameshi.commands import serve_options as options
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
@@ -144,7 +144,7 @@ def _send(words: list[str], drive: str | None) -> None:
 
 
 def _serve(plan: serve.ServePlan) -> int:
-    for line in serve.sweep_all():
+    for line in (*serve.sweep_all(), *hosts.sweep_all_hosts()):
         ERR.print(line, soft_wrap=True, highlight=False)
     with serve.Session(plan) as session:
         told = serve.drive_text(plan, session.drive.status(), session.drive.places)

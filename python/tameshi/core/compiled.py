@@ -195,6 +195,45 @@ def nbd_latency(address: str, reads: int) -> int:
         return int(_tameshi.nbd_latency(address, reads))
 
 
+def lone_link(file: str, text: str, name: str, profiles: Profiles) -> tuple[int, int]:
+    """Return round trip (ns) and rate (bytes per second) of a link; raise `StudyError`.
+
+    `name`: a link that the file's text defines, or a link profile.
+    """
+    with _translated():
+        texts = {kind: list(values) for kind, values in profiles.items()}
+        round_trip_ns, rate_bytes = _tameshi.lone_link(file, text, name, texts)
+    return int(round_trip_ns), int(rate_bytes)
+
+
+def forward_packets(spec: str, control_fd: int) -> None:
+    """Forward packets between hosts in this thread until its owner is gone."""
+    with _translated():
+        _tameshi.forward_packets(spec, control_fd)
+
+
+def link_round_trip(
+    networks: tuple[int, int], address: str, messages: int, patience_ns: int
+) -> int:
+    """Return the median round trip of a short message from one network to another, in ns.
+
+    `networks`: descriptors of the namespaces; `address` is one of the second.
+    """
+    with _translated():
+        return int(_tameshi.link_round_trip(networks, address, messages, patience_ns))
+
+
+def link_rate(
+    networks: tuple[int, int], address: str, load: tuple[int, int], window_ns: int, patience_ns: int
+) -> int:
+    """Return the bytes per second that arrive under a load a fifth above a rate.
+
+    `load`: the rate in bytes per second, and the bytes of a datagram.
+    """
+    with _translated():
+        return int(_tameshi.link_rate(networks, address, load, window_ns, patience_ns))
+
+
 def idle_latencies(node: Mapping[str, Any]) -> dict[str, int]:
     """Return the latencies in ns of a read, a write and a flush of an idle drive or stack."""
     with _translated():

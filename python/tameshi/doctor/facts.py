@@ -64,7 +64,7 @@ class Target:
 class Facts:
     """Facts on a machine; sizes in bytes.
 
-    Device files (`fuse`, `loop_control`) are None if they open, else the name of the error.
+    Device files (`fuse`, `loop_control`, `tun`) are None if they open, else the name of the error.
     `memory_limit` and `cpu_quota` (in cores) are limits of control groups. `idle_wake_us` is the
     wake-up time of the deepest permitted idle state; None means unlimited. `fuse_ring` is the
     kernel's switch for FUSE over io_uring: Y or N.
@@ -94,5 +94,6 @@ class Facts:
     fuse_ring: str | None = None
     loop_control: str | None = None
     loops_free: int = 0
+    tun: str | None = None
     programs: tuple[Program, ...] = ()
     targets: tuple[Target, ...] = ()

@@ -55,6 +55,7 @@ def gather(paths: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS, dev: Pa
         fuse_ring=text_in(sys / "module/fuse/parameters/enable_uring"),
         loop_control=probes.try_device(dev / "loop-control"),
         loops_free=sum(1 for _ in _free_loops(sys)),
+        tun=probes.try_device(dev / "net/tun"),
         programs=(*installed(), *sqlite.driven(), *slow_clock.found()),
         targets=tuple(_target(path, proc, sys, linux) for path in paths),
     )

@@ -228,6 +228,7 @@ def _means(facts: Facts) -> Iterator[Finding]:
     outcome = "works" if refusal is None else "absent" if _is_absent(refusal) else "forbidden"
     yield _finding("io.loop", outcome, free=facts.loops_free, error=refusal or "")
     yield _fuse_ring(facts)
+    yield _tun(facts)
     yield _serve(facts)
     for product in ("mariadb", "mysql", "postgres", "sqlite"):
         yield _programs(facts, f"server.{product}", product)
@@ -252,6 +253,13 @@ def _fuse(facts: Facts) -> Finding:
         outcome = "absent" if _is_absent(facts.fuse) else "forbidden"
         return _finding("io.fuse", outcome, error=facts.fuse)
     return _finding("io.fuse", "works")
+
+
+def _tun(facts: Facts) -> Finding:
+    if facts.tun is not None:
+        outcome = "absent" if _is_absent(facts.tun) else "forbidden"
+        return _finding("io.tun", outcome, error=facts.tun)
+    return _finding("io.tun", "works")
 
 
 def _fuse_ring(facts: Facts) -> Finding:

@@ -424,6 +424,34 @@ _MEANS = {
             ),
         },
     ),
+    "io.tun": Entry(
+        ("TUN devices", "TUNデバイス"),
+        ("emulated",),
+        {
+            "works": _ok("/dev/net/tun opens", "/dev/net/tunは使用可"),
+            "absent": _missing(
+                (
+                    "no /dev/net/tun: hosts have no links, and studies on one host work",
+                    "/dev/net/tunがない：ホスト間のリンクは不可、1台のホストでの検証は可",
+                ),
+                (
+                    "modprobe tun; in a container: --device /dev/net/tun",
+                    "modprobe tun（コンテナでは--device /dev/net/tun）",
+                ),
+            ),
+            "forbidden": _missing(
+                (
+                    "/dev/net/tun does not open ({error}): hosts have no links, and studies on one "
+                    "host work",
+                    "/dev/net/tunを開けない（{error}）：ホスト間のリンクは不可、1台のホストでの検証は可",
+                ),
+                (
+                    "Run tameshi hosts as root; in a container: --device /dev/net/tun",
+                    "tameshi hostsをrootで実行する（コンテナでは--device /dev/net/tun）",
+                ),
+            ),
+        },
+    ),
     "io.serve": Entry(
         ("served drives", "ドライブの提供"),
         ("emulated",),

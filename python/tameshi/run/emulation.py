@@ -18,6 +18,7 @@ from tameshi.core.clock import Clock
 from tameshi.core.environment import PROC
 from tameshi.core.errors import RunFailed
 from tameshi.core.spec_types import RunSpec
+from tameshi.hosts.sweep import sweep_all_hosts
 from tameshi.record.events import append_event
 from tameshi.run.database import Database
 from tameshi.run.drive_faults import DriveFaults, drive_faults_of
@@ -151,7 +152,7 @@ def _spent(before: KernelTimes, after: KernelTimes) -> dict[str, int]:
 
 def serve_privately(say: Callable[[str], None]) -> None:
     """Remove what killed sessions left, and give this process mounts that no other sees."""
-    for line in sweep_all():
+    for line in (*sweep_all(), *sweep_all_hosts()):
         say(line)
     enter_private_namespace()
 

@@ -73,16 +73,21 @@ def ask_session(words: Sequence[str], name: str | None = None) -> dict[str, Any]
             accepted=[state.name for state in running],
             hint="" if running else "Serve one: tameshi serve PROFILE.",
         )
+    return ask_socket(chosen[0].control, chosen[0].name, message)
+
+
+def ask_socket(path: Path, name: str, message: str) -> dict[str, Any]:
+    """Send a message to the control socket of a session; return its answer."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(SECONDS)
         try:
-            client.connect(str(chosen[0].control))
+            client.connect(str(path))
             client.sendall(message.encode() + b"\n")
             answer = client.makefile("rb").readline()
         except OSError as error:
-            raise RunFailed(f"{chosen[0].name} does not answer: {error}") from None
+            raise RunFailed(f"{name} does not answer: {error}") from None
     if not answer:
-        raise RunFailed(f"{chosen[0].name} ended before it answered")
+        raise RunFailed(f"{name} ended before it answered")
     found = dict(json.loads(answer))
     if "error" in found:
         raise RunFailed(str(found["error"]))

@@ -9,8 +9,8 @@ import struct
 from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_CLONE_NEWNS = 0x20000
-_MS_REC, _MS_SLAVE = 0x4000, 0x80000
+_CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
+_MS_BIND, _MS_REC, _MS_SLAVE = 0x1000, 0x4000, 0x80000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _GOING_DOWN = 0x8004587D
 """Request of XFS, which ext4 has too: shut a file system down."""
@@ -28,6 +28,21 @@ def enter_private_namespace() -> None:
     others unmount it lets go of."""
     _check(_LIBC.unshare(_CLONE_NEWNS))
     _check(_LIBC.mount(b"none", b"/", None, _MS_REC | _MS_SLAVE, None))
+
+
+def make_network() -> None:
+    """Give this thread a network namespace of its own, with a loopback device that is down."""
+    _check(_LIBC.unshare(_CLONE_NEWNET))
+
+
+def enter_network(network: int) -> None:
+    """Move this thread into the network namespace of a descriptor."""
+    _check(_LIBC.setns(network, _CLONE_NEWNET))
+
+
+def pin_network(path: Path) -> None:
+    """Mount this thread's network namespace on a file, which keeps it without any process."""
+    _check(_LIBC.mount(b"/proc/thread-self/ns/net", bytes(path), None, _MS_BIND, None))
 
 
 def become_subreaper() -> None:

@@ -1,4 +1,4 @@
-"""Start of the server process, and questions to it."""
+"""Start of a server process, of a drive or of links, and questions to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +21,34 @@ SECONDS = 30.0
 
 
 class ServerProcess:
-    """Server of one drive, in a session of its own: a terminal's Ctrl-Z must not freeze it."""
+    """Server of one drive, in a session of its own: a terminal's Ctrl-Z must not freeze it.
 
-    def __init__(self, spec: Mapping[str, Any], log: Path) -> None:
+    `module`, `noun`: another server, with its name in messages; `passed`: descriptors for it.
+    """
+
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        log: Path,
+        *,
+        module: str = "tameshi.serve.server",
+        noun: str = "the drive's server",
+        passed: Sequence[int] = (),
+    ) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.settimeout(SECONDS)
         self._socket = ours
         self._log = log
+        self._noun = noun
         self._asking = threading.Lock()
         errors = guard.append_file(log)
         words = [json.dumps(spec), str(theirs.fileno()), str(os.getpid())]
         self.process = subprocess.Popen(
-            [sys.executable, "-X", "utf8", "-m", "tameshi.serve.server", *words],
+            [sys.executable, "-X", "utf8", "-m", module, *words],
             stdin=subprocess.DEVNULL,
             stdout=errors,
             stderr=errors,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), *passed],
             start_new_session=True,
         )
         theirs.close()
@@ -49,7 +61,7 @@ class ServerProcess:
                 self._socket.send(message.encode())
                 answer = self._socket.recv(ANSWER_BYTES)
         except TimeoutError:
-            raise RunFailed(f"the drive's server did not answer within {SECONDS:.0f} s") from None
+            raise RunFailed(f"{self._noun} did not answer within {SECONDS:.0f} s") from None
         except OSError:
             answer = b""
         if not answer:
@@ -61,7 +73,7 @@ class ServerProcess:
         status = self.process.wait(SECONDS)
         text = self._log.read_text(encoding="utf-8", errors="replace").strip()
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return f"the drive's server {how}" + (f": {text}" if text else "")
+        return f"{self._noun} {how}" + (f": {text}" if text else "")
 
     def end(self) -> None:
         """Close the control socket, which ends the server, and wait for it."""

@@ -19,7 +19,7 @@ from tameshi.serve.block import devices_on, release
 from tameshi.serve.kernel import shut_down
 from tameshi.serve.state import State, is_alive, states
 from tameshi.serve.tools import run_tool
-from tameshi.serve.users import in_mounts, kill_all
+from tameshi.serve.users import in_mounts, is_sweeper, kill_all
 
 GONE_SECONDS = 60.0
 """A killed server first frees its data: on a disk that takes a while."""
@@ -42,7 +42,9 @@ def sweep(state: State, spared: int | None = None) -> None:
             os.kill(state.server[0], signal.SIGKILL)
         _wait_for_end(state.server)
     if state.private:
-        kill_all([pid for pid in in_mounts(state.source) if pid != spared])
+        # Each sweeper of the session removes its own drive or hosts.
+        found = [pid for pid in in_mounts(state.source) if not is_sweeper(pid)]
+        kill_all([pid for pid in found if pid != spared])
     _unmount_all(state)
     if state.made_mount_point and state.mount_point:
         with suppress(OSError):

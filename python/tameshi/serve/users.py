@@ -12,6 +12,7 @@ from pathlib import Path
 from tameshi.core.environment import PROC
 
 KILL_SECONDS = 10.0
+SWEEPERS = (b"tameshi.serve.sweeper", b"tameshi.hosts.sweeper")
 
 
 def started(pid: int) -> int | None:
@@ -62,6 +63,15 @@ def in_mounts(source: str) -> list[int]:
             if pid != os.getpid() and f" {source} " in table:
                 found.append(pid)
     return found
+
+
+def is_sweeper(pid: int) -> bool:
+    """Return whether a process cleans up after a session of drives or hosts."""
+    try:
+        words = (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return any(word in SWEEPERS for word in words)
 
 
 def kill_all(pids: list[int]) -> None:

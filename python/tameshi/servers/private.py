@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +156,7 @@ class PrivateServer:
     outlives Tameshi. `loading` selects the product's settings for loading a data set. `connections`
     of clients and of Tameshi are admitted. `home` is the directory's, if it is not given. `slow`:
     its clock is that much slower than the wall's, and Tameshi's patience is that much longer.
+    `within`: returns the command that runs another one in a host; its Unix socket stays in reach.
     """
 
     def __init__(
@@ -170,6 +171,7 @@ class PrivateServer:
         connections: int = 0,
         home: Home | None = None,
         slow: float = 1,
+        within: Callable[[Sequence[str]], list[str]] = list,
     ) -> None:
         self.product = product
         self.program = program or program_of(product, engine)
@@ -180,6 +182,7 @@ class PrivateServer:
         if slow != 1:
             self.options = product.slowed(self.options, slow)
         self._slow = slow
+        self._within = within
         self._pool_bytes = size_of(engine.buffer_pool) if engine.buffer_pool else 0
         self.home = home or directory.home
         self.directory = directory
@@ -377,9 +380,10 @@ class PrivateServer:
         with guard.append_file(self._log) as log:
             self._said_from = log.seek(0, os.SEEK_END)
             self._group = memory_group()
+            words = self._account.running(slow_clock.slowed(command, self._slow))
             try:
                 self._process = subprocess.Popen(
-                    self._account.running(slow_clock.slowed(command, self._slow)),
+                    self._within(words),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

@@ -91,7 +91,7 @@ def test_facts_are_read_from_proc_and_sys(fake: tuple[Path, Path, Path]) -> None
     assert (found.memory_limit, found.cpu_quota) == (1000000, 1.5)
     assert found.may_lock_memory and found.may_mount
     assert found.loops_free == 1
-    assert found.fuse == found.loop_control == "ENOENT"
+    assert found.fuse == found.loop_control == found.tun == "ENOENT"
     assert found.memory_bytes > 0
 
 

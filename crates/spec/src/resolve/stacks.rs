@@ -198,7 +198,8 @@ impl Place<'_, '_> {
         Ok(rebuild)
     }
 
-    fn link(self, path: &[&str], name: &str) -> Resolved<Link> {
+    /// Return the figures of a link of the study, or of a link profile.
+    pub(crate) fn link(self, path: &[&str], name: &str) -> Resolved<Link> {
         let Some(written) = self.links.get(name) else {
             return match self.profiles.link(name) {
                 Some(read) => Ok(read?.link.figures()),

@@ -9,6 +9,7 @@ mod durability;
 mod errors;
 mod events;
 mod golden;
+mod lone_links;
 mod lone_storages;
 mod planning;
 mod programs;
