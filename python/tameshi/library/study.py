@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
+from tameshi import cluster as clusters
 from tameshi import devices, guard
 from tameshi.core.spec_types import Plan as PlanData
 from tameshi.core.spec_types import World
@@ -140,6 +141,7 @@ class Study:
         slow: float | None = 1,
         out: str | Path | None = None,
         jobs: int | None = None,
+        cluster: Any = None,
         quick: bool = False,
         exact: bool = False,
         fresh: bool = False,
@@ -149,27 +151,32 @@ class Study:
         """Run what remains of it, and return its results; raise `BadInput` before any run.
 
         Parameters are the options of `tameshi run`. `slow`: None chooses the factor for this
-        machine. `out`: folder of the results, by default that of the command. `progress`: show it
-        on standard error. In the main thread, an interrupt ends the runs with partial results.
+        machine. `out`: folder of the results, by default that of the command. `cluster`: a client
+        of Dask, or what `--cluster` takes. `progress`: show it on standard error. In the main
+        thread, an interrupt ends the runs with partial results.
         """
         worlds = [World(each) for each in ([world] if isinstance(world, str) else world)]
         pairs = ([f"{k}={v}" for k, v in (given or {}).items()] for given in (on, server))
         bound = read_bindings(None, *pairs)
         bound = replace(bound, destroy=tuple(destroy), backend=backend, slow=slow)
         check_worlds(worlds, bound)
+        at_once = jobs or os.cpu_count() or 1
+        clusters.check(cluster, worlds)
         prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact)
         folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
-        if fresh and folder.exists():
-            guard.remove_folder(folder)
         console = Console(stderr=True) if progress else Console(file=io.StringIO())
-        done = carry_out(
-            prepared,
-            folder,
-            console,
-            jobs=jobs or os.cpu_count() or 1,
-            reproduce=[f"# Python: tameshi.Study, results in {folder}"],
-            keep=keep,
-        )
+        with clusters.connected(cluster, at_once) as elsewhere:
+            if fresh and folder.exists():
+                guard.remove_folder(folder)
+            done = carry_out(
+                prepared,
+                folder,
+                console,
+                jobs=at_once,
+                reproduce=[f"# Python: tameshi.Study, results in {folder}"],
+                keep=keep,
+                elsewhere=elsewhere,
+            )
         return Results(folder, done.results, list(done.runs), done.complete)
 
     def _repr_html_(self) -> str:
