@@ -22,6 +22,7 @@ from tameshi.core.spec_types import World
 from tameshi.core.toml_text import document
 from tameshi.library.frames import plan_frame
 from tameshi.library.results import Results
+from tameshi.library.sampling import AXIS, levels_of_samples
 from tameshi.study.bindings import check_worlds, read_bindings
 from tameshi.study.changes import changed
 from tameshi.study.file import StudyFile, plan, read_study, refusals
@@ -112,6 +113,12 @@ class Study:
         # Profiles next to the study stay in reach.
         path = self.file.path.with_name(f"{name}.toml")
         return replace(self, file=replace(self.file, name=name, path=path, text=text))
+
+    def with_samples(self, samples: pl.DataFrame) -> Study:
+        """Return the study with an axis `sample`: a level per row of `tameshi.samples`."""
+        rows = levels_of_samples(samples)
+        levels = {label: changed({}, row) for label, row in rows.items()}
+        return self.with_(axis={AXIS: levels})
 
     def with_profiles(self, *profiles: str | Path) -> Study:
         """Return the study with files of drives and arrays in reach, each by its name.
