@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
+from tameshi.cluster.local import QUIET
 from tameshi.core.errors import BadInput, RunFailed
 from tameshi.core.spec_types import World
 
@@ -110,11 +111,12 @@ def _joined(client: Any) -> Cluster:
 
 @contextmanager
 def _client(address: str) -> Iterator[Any]:
+    import dask
     from distributed import Client
 
     found = ADDRESS.fullmatch(address)
     assert found
-    with _quiet():
+    with _quiet(), dask.config.set(QUIET):
         try:
             # Dask itself tries for as long as it would to connect again.
             host, port = found["host"].strip("[]"), int(found["port"])
