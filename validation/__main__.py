@@ -9,10 +9,12 @@ from typing import Annotated
 
 import typer
 
+from tameshi import cluster as clusters
 from tameshi.analysis.model_error import TABLE
 from tameshi.commands.announcement import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
+from tameshi.commands.study_options import ClusterOption
 from tameshi.core.data import STUDIES
 from tameshi.core.spec_types import World
 from tameshi.study.bindings import Bindings
@@ -39,6 +41,7 @@ def predictions_command(
         list[str] | None,
         typer.Option(help="Leave this study out (repeatable)."),
     ] = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Simulate every study with published figures, and write its predictions."""
     listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
@@ -50,11 +53,13 @@ def predictions_command(
     if not listed:
         OUT.print(f"No study in {studies} lists published figures: nothing to predict.")
         return
+    clusters.check(cluster, [World.simulated])
     calibrated: dict[str, list[predictions.Calibration]] = {}
     for study in listed:
         prepared = prepare(study, [World.simulated], Bindings(), quick=False)
-        own = out / study.name
-        done = conduct(prepared, own, ERR, jobs=os.cpu_count() or 1, reproduce=[])
+        own, jobs = out / study.name, os.cpu_count() or 1
+        with clusters.connected(cluster, jobs) as elsewhere:
+            done = conduct(prepared, own, ERR, jobs=jobs, reproduce=[], elsewhere=elsewhere)
         # Partial results are no prediction of the study.
         holds = f"{own} holds what was simulated"
         end(interrupted=done.interrupted, complete=done.complete, holds=holds)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Study,
         TameshiError,
         open,
+        samples,
         studies,
     )
 
@@ -30,6 +31,7 @@ __all__ = [
     "Study",
     "TameshiError",
     "open",
+    "samples",
     "studies",
 ]
 

@@ -27,6 +27,7 @@ from tameshi.core.errors import BadInput, StudyError
 from tameshi.core.spec_types import World
 from tameshi.core.units import format_exact_bytes
 from tameshi.record import store
+from tameshi.run.dispatcher import Elsewhere
 from tameshi.study.bindings import Bindings
 from tameshi.workflow import study_folder
 from tameshi.workflow.execute import Conducted, conduct, refuse_other
@@ -49,6 +50,8 @@ class Asking:
     jobs: int
     refine: bool
     reproduce: Sequence[str]
+    elsewhere: Elsewhere | None = None
+    """Runner of the simulations, if they are not made here."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +198,12 @@ def _conduct(
     guard.claim_folder(folder)
     for name, text in written.devices:
         guard.write_file(folder / "profiles" / "devices" / f"{name}.toml", text.encode())
-    conducted = conduct(part, folder, console, jobs=asking.jobs, reproduce=list(asking.reproduce))
+    conducted = conduct(
+        *(part, folder, console),
+        jobs=asking.jobs,
+        reproduce=list(asking.reproduce),
+        elsewhere=asking.elsewhere,
+    )
     return _Done(part.summary, conducted)
 
 

@@ -6,19 +6,23 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tameshi import ask, guard
+from tameshi import cluster as clusters
 from tameshi.commands.announcement import end
 from tameshi.commands.completion import complete_storages
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.commands.study_options import ClusterOption
 from tameshi.commands.summary import print_summary
 from tameshi.core.errors import BadInput
 from tameshi.core.option_values import size_of, time_of
+from tameshi.core.spec_types import World
 from tameshi.study.file import profiles
 from tameshi.workflow import study_folder
 from tameshi.workflow.execute import tasks
@@ -175,6 +179,7 @@ def asked(
     refine: RefineOption = True,
     out: OutOption = DEFAULT_OUT,
     jobs: JobsOption = PROCESSORS,
+    cluster: ClusterOption = None,
     lang: LangOption = "en",
     fresh: FreshOption = False,
 ) -> None:
@@ -184,10 +189,8 @@ def asked(
     check_word("--engine", engine, ask.ENGINES)
     check_word("--start", start, STARTS)
     check_word("--host", host, tuple(name for name, _, _ in profiles("hosts")))
-    if not 0 < target_qps <= MOST_QPS:
-        accepted = [f"a number above zero, {MOST_QPS:,} at most"]
-        message = "the rate is out of range"
-        raise BadInput(message, where="--target-qps", found=f"{target_qps:g}", accepted=accepted)
+    _check_rate(target_qps)
+    clusters.check(cluster, [World.simulated])
     tables = ask.catalog_of(catalog)
     storages = ask.storages_of("--storage", storage, tables)
     redo_bytes = size_of("--redo-log", redo_log)
@@ -217,7 +220,16 @@ def asked(
         varied=tuple(varied) if sensitivity else (),
     )
     question, left = ask.with_capacity(question, out)
-    _conduct(ask.Asking(question, left, out, jobs, refine, _reproduce()), tables, lang, fresh)
+    asking = ask.Asking(question, left, out, jobs, refine, _reproduce())
+    with clusters.connected(cluster, jobs) as elsewhere:
+        _conduct(replace(asking, elsewhere=elsewhere), tables, lang, fresh)
+
+
+def _check_rate(target_qps: float) -> None:
+    if not 0 < target_qps <= MOST_QPS:
+        accepted = [f"a number above zero, {MOST_QPS:,} at most"]
+        message = "the rate is out of range"
+        raise BadInput(message, where="--target-qps", found=f"{target_qps:g}", accepted=accepted)
 
 
 def _reproduce() -> list[str]:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tameshi import cluster as clusters
 from tameshi import guard
 from tameshi.commands.announcement import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.slowed_like import slowed_like
 from tameshi.commands.study_options import (
+    ClusterOption,
     ExactOption,
     QuickOption,
     ServerOption,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tameshi.monitor import Service
+    from tameshi.run.dispatcher import Elsewhere
     from tameshi.servers.private import Kept
 
 app = typer.Typer(add_completion=False)
@@ -47,6 +50,11 @@ app = typer.Typer(add_completion=False)
 NEVER = "never"
 FAILING = [NEVER, "invalid", "warning"]
 """Choices of `--fail-on`."""
+
+OnOption = Annotated[
+    list[str] | None,
+    typer.Option("--on", help="NAME=PATH (repeatable): file, directory or drive for a storage."),
+]
 
 DestroyOption = Annotated[
     list[str] | None,
@@ -78,6 +86,12 @@ FailOnOption = Annotated[
 ]
 
 
+PROCESSORS = os.cpu_count() or 1
+
+JobsOption = Annotated[
+    int, typer.Option("--jobs", min=1, help="Number of simulated runs in parallel.")
+]
+
 MetricsOption = Annotated[
     str | None,
     typer.Option(
@@ -92,12 +106,7 @@ MetricsOption = Annotated[
 def run_command(
     study_path: StudyArgument,
     world: WorldOption = None,
-    on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--on", help="NAME=PATH (repeatable): file, directory or drive for a storage."
-        ),
-    ] = None,
+    on: OnOption = None,
     destroy: DestroyOption = None,
     server: ServerOption = None,
     event: EventOption = None,
@@ -121,9 +130,8 @@ def run_command(
             "--out", help="Results folder. [default: tameshi-results/STUDY or STUDY-quick]"
         ),
     ] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", min=1, help="Number of simulated runs in parallel.")
-    ] = os.cpu_count() or 1,
+    jobs: JobsOption = PROCESSORS,
+    cluster: ClusterOption = None,
     lang: LangOption = "en",
     quick: QuickOption = False,
     slow: SlowOption = "1",
@@ -149,16 +157,19 @@ def run_command(
     check_language(lang)
     check_word("--fail-on", fail_on, FAILING)
     check_worlds(worlds, bound, slow_like)
+    clusters.check(cluster, worlds)
     service = _served(metrics, ERR) if metrics is not None else None
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     folder = out or study.results_folder(quick=quick)
-    if fresh and folder.exists():
-        guard.remove_folder(folder)
-    if slow_like is not None:
-        prepared = slowed_like(prepared, bound, slow_like, folder)
-    announce(prepared, ERR if as_data else OUT)
-    told = _Output(verbose, as_data, fail_on)
-    _conduct(prepared, folder, lang, jobs, keep=keep, told=told, service=service)
+    with clusters.connected(cluster, jobs) as elsewhere:
+        if fresh and folder.exists():
+            guard.remove_folder(folder)
+        if slow_like is not None:
+            prepared = slowed_like(prepared, bound, slow_like, folder)
+        announce(prepared, ERR if as_data else OUT)
+        told = _Output(verbose, as_data, fail_on)
+        given = (prepared, folder, lang, jobs, elsewhere)
+        _conduct(*given, keep=keep, told=told, service=service)
 
 
 def _served(asked: str, console: Console) -> Service:
@@ -185,6 +196,7 @@ def _conduct(
     folder: Path,
     lang: str,
     jobs: int,
+    elsewhere: Elsewhere | None,
     *,
     keep: bool,
     told: _Output,
@@ -197,7 +209,10 @@ def _conduct(
 
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     watch = service.watch if service else None
-    done = carry_out(prepared, folder, ERR, jobs=jobs, reproduce=reproduce, keep=keep, watch=watch)
+    given = (prepared, folder, ERR)
+    done = carry_out(
+        *given, jobs=jobs, reproduce=reproduce, keep=keep, watch=watch, elsewhere=elsewhere
+    )
     if service:
         service.close()
     shown = study_folder.show(folder, lang, done.results)

@@ -51,6 +51,17 @@ ServerOption = Annotated[
     list[str] | None,
     typer.Option("--server", help="NAME=PRODUCT (repeatable): server product for an engine."),
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help=(
+            "Make simulated runs on a Dask cluster: tcp://HOST:PORT of its scheduler, or local, "
+            "which starts one here with --jobs workers."
+        ),
+    ),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),

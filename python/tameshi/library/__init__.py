@@ -7,6 +7,7 @@ from tameshi.core.errors import BadInput, TameshiError
 from tameshi.library.calibration import Calibration
 from tameshi.library.device import Device
 from tameshi.library.results import Results, open
+from tameshi.library.sampling import samples
 from tameshi.library.study import Plan, Study, studies
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Study",
     "TameshiError",
     "open",
+    "samples",
     "studies",
 ]

@@ -15,12 +15,14 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
+from tameshi import cluster as clusters
 from tameshi import devices, guard
 from tameshi.core.spec_types import Plan as PlanData
 from tameshi.core.spec_types import World
 from tameshi.core.toml_text import document
 from tameshi.library.frames import plan_frame
 from tameshi.library.results import Results
+from tameshi.library.sampling import AXIS, levels_of_samples
 from tameshi.study.bindings import check_worlds, read_bindings
 from tameshi.study.changes import changed
 from tameshi.study.file import StudyFile, plan, read_study, refusals
@@ -112,6 +114,12 @@ class Study:
         path = self.file.path.with_name(f"{name}.toml")
         return replace(self, file=replace(self.file, name=name, path=path, text=text))
 
+    def with_samples(self, samples: pl.DataFrame) -> Study:
+        """Return the study with an axis `sample`: a level per row of `tameshi.samples`."""
+        rows = levels_of_samples(samples)
+        levels = {label: changed({}, row) for label, row in rows.items()}
+        return self.with_(axis={AXIS: levels})
+
     def with_profiles(self, *profiles: str | Path) -> Study:
         """Return the study with files of drives and arrays in reach, each by its name.
 
@@ -140,6 +148,7 @@ class Study:
         slow: float | None = 1,
         out: str | Path | None = None,
         jobs: int | None = None,
+        cluster: Any = None,
         quick: bool = False,
         exact: bool = False,
         fresh: bool = False,
@@ -149,27 +158,32 @@ class Study:
         """Run what remains of it, and return its results; raise `BadInput` before any run.
 
         Parameters are the options of `tameshi run`. `slow`: None chooses the factor for this
-        machine. `out`: folder of the results, by default that of the command. `progress`: show it
-        on standard error. In the main thread, an interrupt ends the runs with partial results.
+        machine. `out`: folder of the results, by default that of the command. `cluster`: a client
+        of Dask, or what `--cluster` takes. `progress`: show it on standard error. In the main
+        thread, an interrupt ends the runs with partial results.
         """
         worlds = [World(each) for each in ([world] if isinstance(world, str) else world)]
         pairs = ([f"{k}={v}" for k, v in (given or {}).items()] for given in (on, server))
         bound = read_bindings(None, *pairs)
         bound = replace(bound, destroy=tuple(destroy), backend=backend, slow=slow)
         check_worlds(worlds, bound)
+        at_once = jobs or os.cpu_count() or 1
+        clusters.check(cluster, worlds)
         prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact)
         folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
-        if fresh and folder.exists():
-            guard.remove_folder(folder)
         console = Console(stderr=True) if progress else Console(file=io.StringIO())
-        done = carry_out(
-            prepared,
-            folder,
-            console,
-            jobs=jobs or os.cpu_count() or 1,
-            reproduce=[f"# Python: tameshi.Study, results in {folder}"],
-            keep=keep,
-        )
+        with clusters.connected(cluster, at_once) as elsewhere:
+            if fresh and folder.exists():
+                guard.remove_folder(folder)
+            done = carry_out(
+                prepared,
+                folder,
+                console,
+                jobs=at_once,
+                reproduce=[f"# Python: tameshi.Study, results in {folder}"],
+                keep=keep,
+                elsewhere=elsewhere,
+            )
         return Results(folder, done.results, list(done.runs), done.complete)
 
     def _repr_html_(self) -> str:

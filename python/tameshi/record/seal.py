@@ -15,16 +15,20 @@ OUTCOME = "outcome.json"
 """File that holds the seal; it cannot hold its own hash."""
 
 
-def sealed_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Sync every file of a run folder; return `bytes` and `sha256` of each by its relative path."""
+def sealed_files(folder: Path, *, synced: bool = True) -> dict[str, dict[str, Any]]:
+    """Sync every file of a run folder; return `bytes` and `sha256` of each by its relative path.
+
+    Not `synced`: the folder is only on its way to another one.
+    """
     sealed, paths = {}, list(_files(folder))
     for path in paths:
         with path.open("rb") as file:
-            os.fsync(file.fileno())
+            if synced:
+                os.fsync(file.fileno())
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             sealed[path.relative_to(folder).as_posix()] = {"bytes": file.tell(), "sha256": digest}
-    for directory in {path.parent for path in paths}:
-        _sync_directory(directory)
+    for directory in {path.parent for path in paths} if synced else ():
+        sync_directory(directory)
     return sealed
 
 
@@ -51,7 +55,8 @@ def _files(folder: Path) -> Iterator[Path]:
     return (path for path in paths if path.name not in (OUTCOME, guard.MARKER))
 
 
-def _sync_directory(path: Path) -> None:
+def sync_directory(path: Path) -> None:
+    """Sync the entries of a folder."""
     directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(directory)

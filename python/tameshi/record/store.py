@@ -162,10 +162,11 @@ def begin_run(
     )
 
 
-def seal(folder: Path, failure: str | None = None) -> SealedRun:
+def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> SealedRun:
     """Seal the appended files as a record; the rename of outcome.json comes last.
 
-    `failure` is the reason of a run that ended without stating one.
+    `failure` is the reason of a run that ended without stating one. Not `synced`: the record is
+    only on its way to another folder.
     """
     spec = _spec_of(json.loads((folder / "spec.json").read_bytes()))
     events = read_events(folder)
@@ -183,8 +184,8 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
     findings = [event for event in events if event["kind"] == "finding"]
     findings += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
     outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *findings])
-    outcome["files"] = sealed_files(folder)
-    guard.write_file(folder / OUTCOME, as_json({**outcome, "sha256": _hash(outcome)}))
+    outcome["files"] = sealed_files(folder, synced=synced)
+    guard.write_file(folder / OUTCOME, as_json({**outcome, "sha256": seal_hash(outcome)}))
     return SealedRun(folder, spec, environment, outcome)
 
 
@@ -212,7 +213,7 @@ def read_run(folder: Path) -> SealedRun | None:
         message = "this record has an unknown version"
         raise unknown_version(message, str(folder), version, READABLE)
     if version >= OUTCOME_VERSION:
-        if outcome.pop("sha256", None) != _hash(outcome):
+        if outcome.pop("sha256", None) != seal_hash(outcome):
             raise _damaged(folder, reason("file_content", OUTCOME))
         damage = damage_of(folder, outcome["files"])
         if damage:
@@ -299,7 +300,8 @@ def write_json(path: Path, value: Any) -> None:
     guard.write_file(path, as_json(value))
 
 
-def _hash(value: Any) -> str:
+def seal_hash(value: Any) -> str:
+    """Return the hash of an outcome that its seal holds."""
     return hashlib.sha256(as_json(value)).hexdigest()
 
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tameshi import guard
 from tameshi.analysis.stats.run_order import randomised
@@ -74,6 +74,13 @@ def _levels(spec: RunSpec) -> dict[str, str]:
     return {**spec.cell, **(spec.unknown or {})}
 
 
+class Elsewhere(Protocol):
+    """Runner of simulated runs on other machines."""
+
+    def run(self, session: Session, tasks: Sequence[Task]) -> None:
+        """Store the sealed record of each run in the session's folder, until it stops."""
+
+
 @dataclass
 class Session:
     """Call of `tameshi run` on a study folder."""
@@ -89,6 +96,10 @@ class Session:
     """Databases that were left, by folder."""
     workers: set[WorkerProcess] = field(default_factory=set)
     guarded: threading.Lock = field(default_factory=threading.Lock)
+    is_scratch: bool = False
+    """Its records are only on their way to another machine."""
+    elsewhere: Elsewhere | None = None
+    """Runner of the simulated runs, if they are not made here."""
 
     def stop(self) -> None:
         """Start no more runs, and let current runs leave a partial result."""
@@ -119,7 +130,8 @@ def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
-    """Run all incomplete tasks: measured runs in sequence, simulated ones `jobs` at a time."""
+    """Run all incomplete tasks: measured runs in sequence, simulated ones `jobs` at a time or
+    elsewhere."""
     complete = {
         i
         for i, run in finished(session, tasks).items()
@@ -135,7 +147,10 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
     if any(task.spec.world is World.emulated for task in real):
         serve_privately(session.display.say)
     _run_group(session, real, 1)
-    _run_group(session, virtual, jobs, longest_first=True)
+    if session.elsewhere and virtual:
+        session.elsewhere.run(session, virtual)
+    else:
+        _run_group(session, virtual, jobs, longest_first=True)
     return [run for run in finished(session, tasks).values()]
 
 
@@ -153,6 +168,7 @@ def _run_group(
     session: Session, tasks: Sequence[Task], at_once: int, *, longest_first: bool = False
 ) -> None:
     waiting = list(tasks)
+    cells = [cell_of(task) for task in waiting]
     running: dict[Future[None], tuple[Task, float]] = {}
     took: dict[str, float] = {}  # seconds, by cell
     with ThreadPoolExecutor(max_workers=max(at_once, 1)) as pool:
@@ -160,11 +176,12 @@ def _run_group(
             ended = [future for future in running if future.done()]
             for future in ended:
                 task, began = running.pop(future)
-                took[_cell(task)] = time.monotonic() - began
+                took[cell_of(task)] = time.monotonic() - began
                 future.result()
             while len(running) < at_once and waiting and not session.stopping.is_set():
-                place = next_to_run([_cell(task) for task in waiting], took) if longest_first else 0
+                place = next_to_run(cells, took) if longest_first else 0
                 task = waiting.pop(place)
+                del cells[place]
                 running[pool.submit(run_one, session, task)] = task, time.monotonic()
             if ended:  # later runs are in progress: no processor waits for this
                 session.on_sealed()
@@ -173,7 +190,8 @@ def _run_group(
             wait(running, return_when=FIRST_COMPLETED)
 
 
-def _cell(task: Task) -> str:
+def cell_of(task: Task) -> str:
+    """Return the cell of a run as a key."""
     return json.dumps(_levels(task.spec))
 
 
@@ -207,17 +225,17 @@ def run_one(session: Session, task: Task) -> None:
     except OSError as error:
         failure = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     try:
-        run = store.seal(folder, failure)
+        run = store.seal(folder, failure, synced=not session.is_scratch)
     except (OSError, TameshiError) as error:
         reason = f"cannot be sealed: {failure or error}"
         with suppress(OSError, TameshiError):  # the study's folder may be as full as the run's
             store.write_lost(session.folder, task.spec, task.identity, reason)
         session.display.ended(task.label, "failed", reason, task.length_ns)
         return
-    session.display.ended(task.label, run.outcome["status"], _said(run), task.length_ns)
+    session.display.ended(task.label, run.outcome["status"], said(run), task.length_ns)
 
 
-def _said(run: SealedRun) -> str | None:
+def said(run: SealedRun) -> str | None:
     """Return the words of a run's own message, else the code of its reason."""
     why = run.outcome["reason"]
     return str(why["values"].get("text") or why["code"].replace("_", " ")) if why else None

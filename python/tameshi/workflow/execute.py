@@ -19,7 +19,7 @@ from tameshi.analysis.results import results
 from tameshi.core.errors import BadInput
 from tameshi.record import store
 from tameshi.record.store import SealedRun
-from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
+from tameshi.run.dispatcher import Elsewhere, Session, Task, run_all, tasks_of
 from tameshi.run.display import Display, for_console
 from tameshi.run.emulation import DATA_SETS
 from tameshi.run.preflight import Examined
@@ -124,11 +124,13 @@ def conduct(
     reproduce: Sequence[str],
     keep: bool = False,
     watch: Callable[[Display], Display] | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Conducted:
     """Run what remains of a study in its folder; rewrite results.json as runs end.
 
     A search continues until its runs lead to no further rate. `keep` leaves the database of the
-    last run on each storage. `watch` wraps the display that shows the runs.
+    last run on each storage. `watch` wraps the display that shows the runs. `elsewhere` makes the
+    simulated runs.
     """
     current = prepared
     with store.locked_study(folder) as lock:
@@ -145,7 +147,9 @@ def conduct(
 
         display = for_console(console)
         display = watch(display) if watch else display
-        session = Session(folder, lock, display, lambda: pace.keep(refresh), keep=keep)
+        session = Session(
+            *(folder, lock, display, lambda: pace.keep(refresh)), keep=keep, elsewhere=elsewhere
+        )
 
         def work() -> list[SealedRun]:
             nonlocal current
@@ -176,10 +180,16 @@ def carry_out(
     reproduce: Sequence[str],
     keep: bool = False,
     watch: Callable[[Display], Display] | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Conducted:
     """Conduct a study; of a complete one, remove what was made for storages, unless `keep`."""
     done = conduct(
-        prepared, folder, console, jobs=jobs, reproduce=reproduce, keep=keep, watch=watch
+        *(prepared, folder, console),
+        jobs=jobs,
+        reproduce=reproduce,
+        keep=keep,
+        watch=watch,
+        elsewhere=elsewhere,
     )
     if done.complete and not keep:
         remove_targets(prepared.examined.values(), folder)

@@ -54,6 +54,7 @@ PACKAGES = {
     "report": {"report.sections", "report.render"},
     "workflow": {"run", "report"},
     "monitor": {"run"},
+    "cluster": {"run"},
     "compare": {"analysis"},
     "doctor": {"servers"},
     "serve": {"guard"},
@@ -64,10 +65,10 @@ PACKAGES = {
     "ask": {"workflow"},
     "calibrate": {"workflow", "fio"},
     "commands": {
-        *("archives", "ask", "calibrate", "compare", "devices", "doctor", "monitor"),
+        *("archives", "ask", "calibrate", "cluster", "compare", "devices", "doctor", "monitor"),
         *("hosts", "report.layouts", "serve"),
     },
-    "library": {"calibrate", "compare", "devices", "workflow"},
+    "library": {"calibrate", "cluster", "compare", "devices", "workflow"},
     "__main__": {"commands"},
     "__init__": {"library"},
 }

@@ -1,0 +1,226 @@
+"""Worker side of a cluster: makes batches of runs, each in a process of its own.
+
+A worker makes a run by the dispatcher's own code in a scratch folder, and returns the record as
+bytes. It takes only runs of its own version: a record must not depend on the machine that made it.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tameshi import guard
+from tameshi.core import compiled
+from tameshi.core.environment import tameshi_version
+from tameshi.core.errors import TameshiError
+from tameshi.core.spec_types import RunSpec
+from tameshi.record import store
+from tameshi.record.seal import OUTCOME
+from tameshi.record.transfer import packed
+from tameshi.run.dispatcher import Session, Task, run_one
+from tameshi.run.preflight import Examined
+
+PROGRESS_S = 2.0
+"""Shortest time between two reports of a run's progress."""
+WATCH_S = 1.0
+"""Time between two checks whether a batch is still wanted."""
+MOST_BYTES = 64 << 20
+"""Size of the records after which a batch ends."""
+LEVEL = 1
+ENDING = ("closing", "closed", "failed", "stopping", "stopped")
+"""States of a worker that makes no more runs."""
+WANTED = ("executing", "long-running")
+"""States of a task that somebody waits for."""
+
+_sessions: dict[str, list[Session]] = defaultdict(list)
+"""Running batches of this worker process, by the collector's name."""
+_stopped: set[str] = set()
+_guarded = threading.Lock()
+
+
+def described() -> dict[str, Any]:
+    """Return what decides whether a worker makes the same records as another."""
+    return {
+        "version": tameshi_version(),
+        "core": compiled.core_hash(),
+        "record": store.OUTCOME_VERSION,
+    }
+
+
+def stop(name: str) -> None:
+    """Begin no more runs for a collector; let current ones leave a partial result."""
+    with _guarded:
+        _stopped.add(name)
+        sessions = list(_sessions[name])
+    for session in sessions:
+        session.stop()
+
+
+def request(
+    name: str,
+    number: int,
+    needs: Mapping[str, Any],
+    limit_s: float,
+    environment: Mapping[str, Any],
+    tasks: Sequence[Task],
+) -> bytes:
+    """Return a batch as bytes: Dask looks for tasks in structured arguments, and not in bytes."""
+    runs = [{"identity": task.identity, "spec": compiled.to_json(task.spec)} for task in tasks]
+    batch = {"name": name, "number": number, "needs": needs, "limit_s": limit_s}
+    text = json.dumps({**batch, "environment": environment, "runs": runs})
+    return zlib.compress(text.encode(), LEVEL)
+
+
+def execute(batch: bytes) -> dict[str, Any]:
+    """Make the runs of a batch, until its time limit or a stop.
+
+    Returns the worker's address, and `runs` with `identity` and the `files` of the record, or why
+    it is `lost`; `left`: identities of runs that were not made; or why the batch is `refused`.
+    """
+    from distributed import get_worker
+
+    asked = json.loads(zlib.decompress(batch))
+    worker = get_worker()
+    answer: dict[str, Any] = {"worker": worker.address, "runs": [], "left": []}
+    own = described()
+    if own != asked["needs"]:
+        return {**answer, "refused": own}
+    report = Report(worker, asked["name"])
+    report.send({"kind": "began", "number": asked["number"], "worker": worker.address})
+    with _scratch(worker) as folder, store.locked_study(folder) as lock:
+        session = Session(folder, lock, report, lambda: None, is_scratch=True)
+        with _registered(asked["name"], session), _watched(worker, session):
+            _make(session, report, asked, answer)
+    return answer
+
+
+def _make(
+    session: Session, report: Report, asked: Mapping[str, Any], answer: dict[str, Any]
+) -> None:
+    examined = Examined("simulated", {}, asked["environment"], {})
+    begun_s, size = time.monotonic(), 0
+    for run in asked["runs"]:
+        is_late = bool(answer["runs"]) and time.monotonic() - begun_s > asked["limit_s"]
+        if session.stopping.is_set() or is_late or size > MOST_BYTES:
+            answer["left"].append(run["identity"])
+            continue
+        task = Task(run["identity"], RunSpec.model_validate_json(run["spec"]), examined)
+        made_s = time.monotonic()
+        report.turn_to(task.identity)
+        run_one(session, task)
+        place = store.run_folder(session.folder, task.identity)
+        made: dict[str, Any] = {"identity": task.identity, "took_s": time.monotonic() - made_s}
+        if (place / OUTCOME).exists():
+            made["files"] = packed(place)
+            size += sum(map(len, made["files"].values()))
+        elif report.reason is not None:
+            made["lost"] = report.reason
+        else:
+            answer["left"].append(run["identity"])
+            continue
+        answer["runs"].append(made)
+
+
+@dataclass
+class Report:
+    """Display of a worker: sends progress to the collector."""
+
+    worker: Any
+    topic: str
+    identity: str = ""
+    """Identity of the current run."""
+    reason: str | None = None
+    """Reason of the last run that has no record."""
+    _next_s: float = 0.0
+
+    def turn_to(self, identity: str) -> None:
+        """Report on the next run."""
+        self.identity, self.reason = identity, None
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send the collector a message; ignore a scheduler that is gone."""
+        with suppress(OSError, RuntimeError):
+            self.worker.log_event(self.topic, dict(message))
+
+    def begin(self, runs: int, finished: int, total_ns: int | None) -> None:
+        """Do nothing: the collector counts the runs."""
+
+    def began(self, run: str, world: str, folder: Path) -> None:
+        """Do nothing: the record is not at the collector yet."""
+
+    def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
+        """Send a run's progress, if the last report is old."""
+        now_s = time.monotonic()
+        if not self._next_s:
+            self._next_s = now_s + PROGRESS_S  # A short run needs no report.
+        if now_s >= self._next_s:
+            self._next_s = now_s + PROGRESS_S
+            message = {"kind": "progress", "identity": self.identity, "stage": stage}
+            self.send({**message, "progress": dict(progress)})
+
+    def ended(self, run: str, status: str, reason: str | None, length_ns: int) -> None:
+        """Keep the reason of a run without a record."""
+        self.reason = reason or status
+
+    def say(self, line: str) -> None:
+        """Do nothing: the collector speaks."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def _scratch(worker: Any) -> Iterator[Path]:
+    """Make a folder for records in the worker's own, which Dask cleans up after a kill."""
+    folder = Path(tempfile.mkdtemp(prefix="tameshi-", dir=worker.local_directory))
+    try:
+        yield folder
+    finally:
+        with suppress(OSError, TameshiError):
+            guard.remove_folder(folder)
+
+
+@contextmanager
+def _registered(name: str, session: Session) -> Iterator[None]:
+    """Let `stop` reach the runs of a batch."""
+    with _guarded:
+        _sessions[name].append(session)
+        is_stopped = name in _stopped
+    if is_stopped:
+        session.stop()
+    try:
+        yield
+    finally:
+        with _guarded:
+            _sessions[name] = [each for each in _sessions[name] if each is not session]
+
+
+@contextmanager
+def _watched(worker: Any, session: Session) -> Iterator[None]:
+    """Stop the runs of a batch that no collector waits for any more, or of a worker that ends."""
+    key, over = worker.get_current_task(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(WATCH_S):
+            task = worker.state.tasks.get(key)
+            is_wanted = task is not None and task.state in WANTED
+            if not is_wanted or worker.status.name in ENDING:
+                session.stop()
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
