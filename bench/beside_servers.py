@@ -468,7 +468,8 @@ def main() -> int:
     show(rows)
     if asked.write:
         evidence.write(rows)
-        evidence.PAGE.write_text(evidence.page(rows, len(all_cells())), encoding="utf-8")
+        page = evidence.page(evidence.read(), len(all_cells()))  # rounded as the table
+        evidence.PAGE.write_text(page, encoding="utf-8")
     if failed:
         print(f"failed: {', '.join(failed)}; the same command tries them again", file=sys.stderr)
     return ExitStatus.FAILED if failed else ExitStatus.DONE
