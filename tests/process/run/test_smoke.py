@@ -29,6 +29,7 @@ CALLS = {
     "doctor": (("doctor", "--json"), 0, '"checks"'),
     "verify": (("verify", "out"), 2, "out"),
     "serve": (("serve", "nosuch"), 2, "serve: there is no such profile"),
+    "hosts": (("hosts", "link", "a"), 2, "link"),
     "predictions": (("predictions", "--studies", "empty"), 0, "nothing to predict"),
 }
 
