@@ -6,7 +6,7 @@
 Storages × loads × buffer pools × commit settings, 112 cells of about 80 s, then ten of them again
 for the machine's floor. Drives that are faster than the path run in slow motion. Measured cells
 stay in `--out`: a repeated command measures what is missing, and Ctrl-C or `--limit-minutes` lose
-at most the cell under way. Afterwards, all measured cells are simulated blind; one cell without
+at most the cell under way. Afterwards, all measured cells are simulated; one cell without
 input or output fits the host's speed, and is not counted. `--simulated` measures nothing, and takes
 known figures from servers.csv. `--recheck` repeats what was measured with another core. `--write`
 writes servers.csv and docs/validation/beside-servers.md. Needs root and a quiet machine.

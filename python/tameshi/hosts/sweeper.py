@@ -6,18 +6,16 @@ Its standard input ends with the session. A session that ended by itself has lef
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 from tameshi.hosts.state import hosts_states
 from tameshi.hosts.sweep import sweep_hosts
+from tameshi.serve.owned import await_end
 
 
 def main() -> None:
     """Wait for the end of the session, then remove what is left of it."""
-    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
-        signal.signal(ignored, signal.SIG_IGN)
-    sys.stdin.buffer.read()
+    await_end()
     for state in hosts_states():
         if state.name == sys.argv[1]:
             sweep_hosts(state, spared=os.getpid())
