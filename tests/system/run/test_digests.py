@@ -24,8 +24,8 @@ KEPT = ROOT / "tests" / "digests.json"
 MEASURED_ONLY = {"document"}
 """Studies of servers without a model."""
 STUDIES = sorted(p for p in data.STUDIES.glob("*.toml") if p.stem not in MEASURED_ONLY)
-IN_PART = {"array-rebuild", "drive-aging", "flash-card-review"}
-"""Studies of more than a minute, of which some cells run."""
+IN_PART = {"array-rebuild", "drive-aging", "drive-spec-table", "flash-card-review", "mirrored-ha"}
+"""Studies of more than 20 s, of which some cells run."""
 
 
 def label(cell: Levels, repetition: int) -> str:

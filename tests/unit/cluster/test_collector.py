@@ -330,7 +330,10 @@ def test_stop_keeps_partial_runs_and_begins_no_more(study: Study) -> None:
     assert study.statuses() == ["partial"] * len(client.batches)
 
 
-def test_stop_is_requested_until_workers_answer(study: Study) -> None:
+def test_stop_is_requested_until_workers_answer(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collector, "STOP_S", 0.01)
     pending: list[FakeFuture] = []
 
     def stop(future: FakeFuture) -> None:
