@@ -112,7 +112,7 @@ impl Controller {
     /// cache.
     pub(super) fn precondition(&mut self, units: u64, random_passes: u32, random: &mut Random) {
         self.ftl.bypass_cache(true);
-        (0..units).for_each(|unit| self.ftl.write_untimed(unit as u32));
+        self.ftl.write_untimed_in_order(units as u32);
         for _ in 0..units * u64::from(random_passes) {
             self.ftl.write_untimed(random.below(units) as u32);
         }

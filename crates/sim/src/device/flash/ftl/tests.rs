@@ -55,6 +55,47 @@ proptest! {
 
 proptest! {
     #[test]
+    fn writes_in_order_at_once_equal_writes_one_by_one(
+        policy in policies(), separate in any::<bool>(), seed in any::<u64>(), units in 0..=300u32,
+        hot in proptest::option::of(1..600u64), cache in proptest::option::of(caches()), writes in 0..2000u32,
+        reserve_blocks in 3..12u32,
+    ) {
+        let (hot_within, cache) = (hot.filter(|_| separate), cache.filter(|_| separate));
+        let (logical, blocks, units_per_block, idle_blocks) = (300, 40, 16, 2);
+        let shape = Shape {
+            logical, blocks, units_per_block, reserve_blocks, separate, hot_within, policy, cache, idle_blocks,
+        };
+        let [mut at_once, mut singly] =
+            [(); 2].map(|()| Ftl::new(shape, Random::named(seed, "victims")).expect("a layer"));
+        at_once.bypass_cache(true);
+        singly.bypass_cache(true);
+        at_once.write_untimed_in_order(units);
+        (0..units).for_each(|unit| singly.write_untimed(unit));
+        for ftl in [&mut at_once, &mut singly] {
+            ftl.check();
+            ftl.bypass_cache(false);
+            let mut random = Random::named(seed, "writes");
+            for _ in 0..writes {
+                let logical = random.below(300) as u32;
+                match random.below(10) {
+                    0 => _ = ftl.trim(logical),
+                    1 => _ = ftl.reclaim_idle(),
+                    _ => ftl.write_untimed(logical),
+                }
+            }
+            ftl.check();
+        }
+        let state = |ftl: &Ftl| {
+            let places: Vec<_> = (0..300).map(|logical| ftl.lookup(logical)).collect();
+            let holders: Vec<_> = (0..40 * 16).map(|physical| ftl.holder(physical)).collect();
+            (places, holders, ftl.fill(), ftl.work(), ftl.erases().to_vec(), ftl.cached_units())
+        };
+        prop_assert_eq!(state(&at_once), state(&singly));
+    }
+}
+
+proptest! {
+    #[test]
     fn narrower_blocks_at_any_time_keep_the_map(
         policy in policies(), separate in any::<bool>(), hot in proptest::option::of(1..600u64), seed in any::<u64>(),
         times in proptest::collection::vec(0..2000u32, 1..3), writes in 300..2500u32,
