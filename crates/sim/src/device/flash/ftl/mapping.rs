@@ -30,7 +30,8 @@ impl Mapping {
         Self { map: unmapped(logical as usize), inverse: unmapped(physical as usize), in_order: 0, mapped: 0 }
     }
 
-    /// Map the first `units`, whole blocks, to physical units of their own numbers; touches no entry.
+    /// Map the first `units`, whole blocks, to physical units of their own numbers; touches no
+    /// entry.
     ///
     /// # Panics
     /// If anything is mapped.
