@@ -1,14 +1,16 @@
 """MariaDB for real on eight emulated storages, and the same cells simulated: the engine's error.
 
     python -m bench.beside_servers [--storage NAME …] [--load NAME …] [--pool NAME …] [--list]
-                                   [--limit-minutes M] [--simulated | --recheck] [--write]
+                                   [--limit-minutes M] [--simulated | --recheck | --path]
+                                   [--write]
 
 Storages × loads × buffer pools × commit settings, 112 cells of about 80 s, then ten of them again
 for the machine's floor. Drives that are faster than the path run in slow motion. Measured cells
 stay in `--out`: a repeated command measures what is missing, and Ctrl-C or `--limit-minutes` lose
 at most the cell under way. Afterwards, all measured cells are simulated; one cell without
 input or output fits the host's speed, and is not counted. `--simulated` measures nothing, and takes
-known figures from servers.csv. `--recheck` repeats what was measured with another core. `--write`
+known figures from servers.csv. `--recheck` repeats what was measured with another core. `--path`
+measures only what a request costs this machine; validation/server_cells.py keeps it. `--write`
 writes servers.csv and docs/validation/beside-servers.md. Needs root and a quiet machine.
 """
 
@@ -19,7 +21,6 @@ import json
 import math
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,10 +37,12 @@ from validation import beside_servers as evidence
 from validation.beside_servers import FIGURES, NINE_TENTHS, RATE, Row
 from validation.server_cells import (
     HOST_CELL,
+    KNOWN_PATH,
     LOADS,
     POOLS,
     STORAGES,
     Cell,
+    HostPath,
     all_cells,
     digest_of,
     engine_profile,
@@ -48,6 +51,8 @@ from validation.server_cells import (
     study_text,
 )
 
+from bench import _host_path
+from bench._tameshi import tameshi_run
 from tameshi.analysis.stats import served
 from tameshi.core.exit_status import ExitStatus
 from tameshi.record.events import read_events
@@ -143,23 +148,6 @@ class Kept:
         """Forget all cells; the product knows which of its runs still hold."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
-
-
-def tameshi_run(study: Path, log: Path, *options: str) -> int:
-    """Run a study; return the exit status. Ctrl-C stops it gently, and then this program."""
-    command = [sys.executable, "-m", "tameshi", "run", str(study), *options]
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w", encoding="utf-8") as file:
-        # A session of its own: the terminal's Ctrl-C reaches it once, from here.
-        child = subprocess.Popen(
-            command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            return child.wait()
-        except KeyboardInterrupt:
-            child.send_signal(signal.SIGINT)
-            child.wait()
-            raise
 
 
 def measure_cell(step: Step, out: Path) -> Measured | str:
@@ -319,11 +307,13 @@ def measure(todo: Sequence[Step], kept: Kept, out: Path, limit_seconds: float | 
     return failed
 
 
-def simulate(cells: Collection[Cell], clock: float, folder: Path) -> dict[str, Measured]:
-    """Simulate cells of one slow motion on a host of this speed."""
+def simulate(
+    cells: Collection[Cell], host: tuple[float, HostPath], folder: Path
+) -> dict[str, Measured]:
+    """Simulate cells of one slow motion on a host of this speed, with these costs of requests."""
     (slow,) = {cell.slow for cell in cells}
     for kind, name, text in (
-        ("hosts", "this-machine", host_profile(clock, slow)),
+        ("hosts", "this-machine", host_profile(*host, slow)),
         ("engines", "mariadb-10.11", engine_profile(slow)),
     ):
         path = folder / "profiles" / kind / f"{name}.toml"
@@ -358,18 +348,19 @@ def fitted_clock(rate: float, simulated_rate: Callable[[float], float]) -> float
     return clock
 
 
-def simulate_all(known: Mapping[Cell, Measured], out: Path) -> dict[str, Measured]:
+def simulate_all(known: Mapping[Cell, Measured], path: HostPath, out: Path) -> dict[str, Measured]:
     """Fit the host on its cell, and simulate every measured cell on it."""
     rate = known[HOST_CELL].figures[RATE][0]
 
     def simulated_rate(clock: float) -> float:
-        return simulate([HOST_CELL], clock, out / "fit")[HOST_CELL.name].figures[RATE][0]
+        found = simulate([HOST_CELL], (clock, path), out / "fit")
+        return found[HOST_CELL.name].figures[RATE][0]
 
     clock = fitted_clock(rate, simulated_rate)
     ours: dict[str, Measured] = {}
     for slow in dict.fromkeys(cell.slow for cell in known):
         cells = [cell for cell in known if cell.slow == slow]
-        ours |= simulate(cells, clock, out / f"simulated-{round(slow)}")
+        ours |= simulate(cells, (clock, path), out / f"simulated-{round(slow)}")
     return ours
 
 
@@ -438,6 +429,7 @@ def arguments() -> argparse.Namespace:
     side = parser.add_mutually_exclusive_group()
     side.add_argument("--simulated", action="store_true")
     side.add_argument("--recheck", action="store_true")
+    side.add_argument("--path", action="store_true")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 
@@ -456,6 +448,10 @@ def main() -> int:
         list_steps(todo, kept)
         return ExitStatus.DONE
     failed: list[str] = []
+    if asked.path:
+        path = _host_path.measure(asked.out)
+        print(f"a read costs {path.processor_us:.1f} us of processor, and {path.rest_us:.1f} us")
+        return ExitStatus.DONE
     if asked.recheck:
         kept.forget()
     if not asked.simulated:
@@ -464,7 +460,7 @@ def main() -> int:
     known = from_table() if asked.simulated else kept.all()
     if HOST_CELL not in known:
         sys.exit(f"{HOST_CELL.name}, which sets the host, is not measured")
-    rows = [*rows_of(known, simulate_all(known, asked.out))]
+    rows = [*rows_of(known, simulate_all(known, KNOWN_PATH, asked.out))]
     show(rows)
     if asked.write:
         evidence.write(rows)
