@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 
 import polars as pl
-from validation.server_cells import HostPath
+from validation.server_cells import HOST_CELL, READS_CELL, HostPath
 
 from bench._tameshi import tameshi_run
 from tameshi.core.exit_status import ExitStatus
 from tameshi.record.events import read_events
+from tameshi.record.store import SealedRun
 from tameshi.workflow import study_folder
 
 STUDY = """
@@ -24,7 +25,7 @@ block_size = "16 KiB"
 read = "100 %"
 jobs = 4
 queue_depth = 1
-submission = "synchronous"
+submission = "plain_calls"
 [phase.run]
 workload = ["stream.io"]
 ramp = "2 s"
@@ -36,10 +37,25 @@ seed = 1
 
 
 def measure(out: Path) -> HostPath:
-    """Measure random reads of 16 KiB by four threads; return their cost per read.
+    """Measure what a request costs, and what a page read costs the server beyond that.
 
-    The rest is the latency that a thread sees beyond the modelled one and its processor time.
+    A request: random reads of 16 KiB by four threads. The rest is the latency that a thread sees
+    beyond the modelled one and its processor time. A page read: processor time per transaction of
+    the cell with reads, less that of the host's cell without any, per read, in time of the wall.
     """
+    processor_us, rest_us = _request(out)
+    runs = {run.spec.cell["cell"]: run for run in study_folder.read_runs(out / "runs").runs}
+    missing = [cell.name for cell in (READS_CELL, HOST_CELL) if cell.name not in runs]
+    if missing:
+        sys.exit(f"not measured yet: {', '.join(missing)}")
+    (with_us, reads), (without_us, _) = (
+        _per_transaction(runs[cell.name], cell.slow) for cell in (READS_CELL, HOST_CELL)
+    )
+    return HostPath(processor_us, (with_us - without_us) / reads - processor_us, rest_us)
+
+
+def _request(out: Path) -> tuple[float, float]:
+    """Return the processor time of a request and the rest of its time, in microseconds."""
     study, results = out / "path" / "path.toml", out / "path" / "out"
     study.parent.mkdir(parents=True, exist_ok=True)
     study.write_text(STUDY, encoding="utf-8")
@@ -48,11 +64,22 @@ def measure(out: Path) -> HostPath:
     if tameshi_run(study, log, *options) != ExitStatus.DONE:
         sys.exit(f"the path was not measured: {log}")
     (run,) = study_folder.read_runs(results).runs
-    sums = run.series().group_by("metric").agg(pl.col("value").sum())
-    counters = dict(sums.iter_rows())
+    sums = _sums(run)
     (drive,) = [each for each in read_events(run.folder) if each["kind"] == "drive_figures"]
     modelled_us = drive["operations"]["read"]["modelled_ns"]["mean"] / 1e3
-    reads = counters["read.count"]
-    processor_us = counters["load.cpu_ns"] / reads / 1e3
-    latency_us = counters["read.latency_sum"] / reads / 1e3
-    return HostPath(processor_us, max(latency_us - modelled_us - processor_us, 0.0))
+    processor_us = sums["load.cpu_ns"] / sums["read.count"] / 1e3
+    latency_us = sums["read.latency_sum"] / sums["read.count"] / 1e3
+    return processor_us, max(latency_us - modelled_us - processor_us, 0.0)
+
+
+def _per_transaction(run: SealedRun, slow: float) -> tuple[float, float]:
+    """Return a server's processor time, in microseconds of the wall, and its reads."""
+    sums = _sums(run)
+    processor_us = slow * (sums["process.cpu_user_ns"] + sums["process.cpu_system_ns"]) / 1e3
+    count = sums["transaction.count"]
+    return processor_us / count, sums["server.reads"] / count
+
+
+def _sums(run: SealedRun) -> dict[str, float]:
+    """Return the sum of each counter over a run."""
+    return dict(run.series().group_by("metric").agg(pl.col("value").sum()).iter_rows())

@@ -450,7 +450,7 @@ def main() -> int:
     failed: list[str] = []
     if asked.path:
         path = _host_path.measure(asked.out)
-        print(f"a read costs {path.processor_us:.1f} us of processor, and {path.rest_us:.1f} us")
+        print(path)
         return ExitStatus.DONE
     if asked.recheck:
         kept.forget()

@@ -268,7 +268,8 @@ The engine's error, apart from that of drives ([scoreboard](scoreboard.md)): Mar
 real on [emulated storages](../serve-studies.md), and the same study is simulated on the same models
 of drives. One number of the host is fitted: the processors' speed, on one cell without input or
 output. What a request costs the machine ({processor:.0f} us of processor, {rest:.0f} us of other
-time) comes from random reads by four threads, without a server (`--path`). In
+time) comes from random reads by four threads, without a server; what a page read costs the server
+beyond that ({miss:.0f} us) from its counters of processor time, not from rates (`--path`). In
 [slow motion](../serve-slow-motion.md) *K* the machine is *K* times as fast in both worlds.
 `python/tameshi/data/evidence/servers.csv` holds all figures.
 
@@ -292,7 +293,11 @@ def page(rows: Sequence[Row], planned: int) -> str:
     cells = dict.fromkeys(row.cell for row in rows)
     repeated = {row.cell for row in rows if row.again is not None}
     count = f"{len(cells)} of {planned} cells are measured, {len(repeated)} of them twice."
-    path = {"processor": KNOWN_PATH.processor_us, "rest": KNOWN_PATH.rest_us}
+    path = {
+        "processor": KNOWN_PATH.processor_us,
+        "rest": KNOWN_PATH.rest_us,
+        "miss": KNOWN_PATH.miss_us,
+    }
     head = HEAD.format(least=LEAST_COUNT, **path)
     parts = [head, count, "\n## Bars\n", bars_table(rows)]
     if not rows:

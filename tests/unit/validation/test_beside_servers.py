@@ -191,7 +191,7 @@ def test_study_of_a_storage_runs_in_both_worlds(storage: str) -> None:
     cells = [cell for cell in all_cells() if cell.storage == storage]
     slow = cells[0].slow
     extra = {
-        "hosts": [("this-machine", "host", host_profile(2.5e9, HostPath(20.0, 30.0), slow))],
+        "hosts": [("this-machine", "host", host_profile(2.5e9, HostPath(20.0, 10.0, 30.0), slow))],
         "engines": [("mariadb-10.11", "engine", engine_profile(slow))],
     }
     path = Path("nowhere/beside-servers.toml")

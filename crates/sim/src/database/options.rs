@@ -8,7 +8,7 @@ use tameshi_spec::profile::{FreePages, Innodb};
 use tameshi_spec::study::Engine;
 
 /// Options that are whole numbers, with their least and greatest.
-const NUMBERS: [(&str, u64, u64); 13] = [
+const NUMBERS: [(&str, u64, u64); 14] = [
     ("innodb_io_capacity", 100, u64::MAX),
     (IO_CAPACITY_MAX, 100, u64::MAX),
     (LRU_SCAN_DEPTH, 100, u64::MAX),
@@ -19,6 +19,7 @@ const NUMBERS: [(&str, u64, u64); 13] = [
     (MOST_DIRTY, 0, 99),
     ("innodb_change_buffer_max_size", 0, 50),
     ("innodb_read_io_threads", 1, 64),
+    (PURGE_THREADS, 1, 32),
     (FAST_SHUTDOWN, 0, 2),
     (BINLOG[0], 0, u32::MAX as u64),
     (BINLOG[1], 4096, 1 << 30),
@@ -35,6 +36,7 @@ const OLD_BLOCKS: [&str; 2] = ["innodb_old_blocks_time", "innodb_old_blocks_pct"
 const IO_CAPACITY_MAX: &str = "innodb_io_capacity_max";
 const LRU_SCAN_DEPTH: &str = "innodb_lru_scan_depth";
 const MOST_DIRTY: &str = "innodb_max_dirty_pages_pct";
+pub(super) const PURGE_THREADS: &str = "innodb_purge_threads";
 const FAST_SHUTDOWN: &str = "innodb_fast_shutdown";
 /// Reason for which there is no binary log.
 pub(super) const NO_BINLOG: &str = "the engine's profile has no `binlog`, so no part of the model writes one";
@@ -137,6 +139,7 @@ pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<Strin
     let missing = match option {
         LRU_SCAN_DEPTH if flushing.lru_scan_depth.is_none() => "flushing.lru_scan_depth",
         ADAPTIVE if flushing.adaptive.is_none() => "flushing.adaptive",
+        PURGE_THREADS if model.purge.is_none() => "purge",
         option if OLD_BLOCKS.contains(&option) && pool.midpoint.is_none() => "pool.midpoint",
         _ => "",
     };

@@ -3,7 +3,7 @@
 
 use super::binlog::BinlogSettings;
 use super::layout::PAGE;
-use super::options::{self, LOG_BUFFERING, switch, whole};
+use super::options::{self, LOG_BUFFERING, PURGE_THREADS, switch, whole};
 use super::pool::Midpoint;
 use super::port::BACKGROUND_READS;
 use super::redo_records::RedoRecords;
@@ -341,7 +341,7 @@ impl Settings {
             read_ahead: read_ahead(engine, model, pages),
             trees: model.tree_lock.as_ref().map_or((false, 0), |lock| (true, u64::from(lock.growing.value.0))),
             purge: model.purge.as_ref().map_or_else(PurgeSettings::default, |purge| PurgeSettings {
-                threads: purge.threads.value,
+                threads: whole(engine, PURGE_THREADS).map_or(purge.threads.value, |number| number.clamp(1, 32) as u32),
                 redo: purge.redo.value.0 as u16,
                 history: purge.history.value.0 as u16,
             }),

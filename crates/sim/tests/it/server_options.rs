@@ -22,7 +22,7 @@ fn said(profile: &str, option: &str, value: &str) -> Option<String> {
 fn options_accept_the_servers_values() {
     let all = [MYSQL_55, MYSQL_57, MYSQL_80, MARIADB];
     let since_5_6 = &all[1..];
-    let numbers: [(&str, u64, u64, &[&str]); 11] = [
+    let numbers: [(&str, u64, u64, &[&str]); 12] = [
         ("innodb_io_capacity", 100, u64::MAX, &all),
         ("innodb_io_capacity_max", 100, u64::MAX, since_5_6),
         ("innodb_lru_scan_depth", 100, u64::MAX, since_5_6),
@@ -32,6 +32,7 @@ fn options_accept_the_servers_values() {
         ("innodb_read_ahead_threshold", 0, 64, &all),
         ("innodb_change_buffer_max_size", 0, 50, since_5_6),
         ("innodb_read_io_threads", 1, 64, &all),
+        ("innodb_purge_threads", 1, 32, &all[3..]),
         ("innodb_max_dirty_pages_pct", 0, 99, &all[..1]),
         ("innodb_buffer_pool_dump_pct", 1, 100, since_5_6),
     ];
