@@ -10,6 +10,7 @@ from validation.server_cells import HOST_CELL, READS_CELL, HostPath
 
 from bench._tameshi import tameshi_run
 from tameshi.core.exit_status import ExitStatus
+from tameshi.record import store
 from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 from tameshi.workflow import study_folder
@@ -44,12 +45,14 @@ def measure(out: Path) -> HostPath:
     the cell with reads, less that of the host's cell without any, per read, in time of the wall.
     """
     processor_us, rest_us = _request(out)
-    runs = {run.spec.cell["cell"]: run for run in study_folder.read_runs(out / "runs").runs}
-    missing = [cell.name for cell in (READS_CELL, HOST_CELL) if cell.name not in runs]
+    found = map(store.read_run, (out / "runs").glob("runs/*"))
+    runs = {(run.spec.cell["cell"], run.environment.get("slow", 1)): run for run in found if run}
+    needed = (READS_CELL, HOST_CELL)
+    missing = [cell.name for cell in needed if (cell.name, cell.slow) not in runs]
     if missing:
         sys.exit(f"not measured yet: {', '.join(missing)}")
     (with_us, reads), (without_us, _) = (
-        _per_transaction(runs[cell.name], cell.slow) for cell in (READS_CELL, HOST_CELL)
+        _per_transaction(runs[cell.name, cell.slow]) for cell in needed
     )
     return HostPath(processor_us, (with_us - without_us) / reads - processor_us, rest_us)
 
@@ -72,9 +75,9 @@ def _request(out: Path) -> tuple[float, float]:
     return processor_us, max(latency_us - modelled_us - processor_us, 0.0)
 
 
-def _per_transaction(run: SealedRun, slow: float) -> tuple[float, float]:
+def _per_transaction(run: SealedRun) -> tuple[float, float]:
     """Return a server's processor time, in microseconds of the wall, and its reads."""
-    sums = _sums(run)
+    sums, slow = _sums(run), run.environment.get("slow", 1)
     processor_us = slow * (sums["process.cpu_user_ns"] + sums["process.cpu_system_ns"]) / 1e3
     count = sums["transaction.count"]
     return processor_us / count, sums["server.reads"] / count
