@@ -3590,12 +3590,6 @@ class Innodb(BaseModel):
         RedoRecords | None,
         Field(description="Redo of each kind of change; absent: as MySQL's records have it."),
     ] = None
-    redo_direct: Annotated[
-        SourcedBoolean | None,
-        Field(
-            description='Writes of the log bypass the page cache (`innodb_log_file_buffering`); absent: the kernel\nkeeps them until a sync.'
-        ),
-    ] = None
     group_commit: Annotated[
         GroupCommit | None,
         Field(

@@ -49,7 +49,7 @@ impl Server {
     /// treatment: the server is down, or ends because its storage has failed.
     pub(super) fn is_handled(&mut self, done: &DeviceCompletion, finished: Finished) -> bool {
         let (log, binlog) = (&mut self.engine.store.log, self.engine.store.binlog.as_ref());
-        let end = log.redo.writes_to();
+        let end = log.redo.reaches();
         let Some(durability) = log.durability.as_mut().filter(|_| self.outages.is_some()) else { return false };
         if !done.failed && done.command.kind == CommandKind::Write {
             // Of each log: a write of its own, or of anything if it is with the data.

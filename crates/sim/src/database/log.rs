@@ -14,21 +14,12 @@ const EXTRA_OF: u64 = 1024;
 /// `log_checkpoint_margin`).
 const ROOM: u64 = 1 << 20;
 
-/// State of the log that a requester waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Until {
-    Durable,
-    /// A commit's own flush, unless commits share one.
-    Committed,
-    Written,
-}
-
-/// Requester that waits until the log is durable, or written.
+/// Requester that waits until the log is durable.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     lsn: u64,
     requester: Requester,
-    until: Until,
+    is_commit: bool,
 }
 
 /// The redo log, activities that wait for it, and the record of what survives a fault.
@@ -37,8 +28,8 @@ pub(super) struct Log {
     pub(super) redo: Redo,
     settings: LogSettings,
     waiters: Vec<Waiter>,
-    /// Requesters that the last flush or write has served.
-    served: Vec<Requester>,
+    /// Requesters whose log position the last flush has made durable.
+    durable: Vec<Requester>,
     /// Clients that wait for room in the log.
     pub(super) space_waiters: Vec<u32>,
     /// Position that the checkpoint must reach before MariaDB's clients look again.
@@ -47,22 +38,13 @@ pub(super) struct Log {
     pub(super) durability: Option<Box<Durability>>,
 }
 
-/// Return what a waiter must do.
-fn need_of(redo: &mut Redo, waiter: Waiter) -> Need {
-    match waiter.until {
-        Until::Written => redo.need_written(waiter.lsn),
-        Until::Committed if !redo.is_shared() => redo.need_alone(waiter.lsn),
-        Until::Committed | Until::Durable => redo.need(waiter.lsn),
-    }
-}
-
 impl Log {
     pub(super) fn new(settings: LogSettings, rules: &Innodb, has_faults: bool) -> Self {
         Self {
             redo: Redo::new(settings.bytes, rules),
             settings,
             waiters: Vec::new(),
-            served: Vec::new(),
+            durable: Vec::new(),
             space_waiters: Vec::new(),
             room_at: 0,
             durability: has_faults.then(Box::default),
@@ -88,76 +70,60 @@ impl Log {
 
     /// Request the log durable up to `lsn`. Without [`Need::Durable`] the requester waits.
     pub(super) fn want(&mut self, lsn: u64, requester: Requester) -> Need {
-        self.await_log(Waiter { lsn, requester, until: Until::Durable })
-    }
-
-    /// Request the log for a commit, which shares its flush where the version does so.
-    pub(super) fn want_for_commit(&mut self, lsn: u64, client: u32) -> Need {
-        let until = if self.settings.commit == CommitMode::Written { Until::Written } else { Until::Committed };
-        self.await_log(Waiter { lsn, requester: Requester::Client(client), until })
-    }
-
-    fn await_log(&mut self, waiter: Waiter) -> Need {
-        let need = need_of(&mut self.redo, waiter);
+        let need = self.redo.need(lsn);
         if need != Need::Durable {
-            self.waiters.push(waiter);
+            self.waiters.push(Waiter { lsn, requester, is_commit: false });
         }
         need
     }
 
-    /// Finish the write under way. Return whether a sync follows. [`Self::take_served`] has the
-    /// requesters it served.
-    pub(super) fn wrote(&mut self) -> bool {
-        let is_flush = self.redo.wrote();
-        if self.settings.commit == CommitMode::Written {
-            let (redo, served) = (&self.redo, &mut self.served);
-            self.waiters.retain(|&Waiter { lsn, requester, until }| {
-                let is_served = until == Until::Written && redo.written() >= lsn;
-                served.extend(is_served.then_some(requester));
-                !is_served
-            });
+    /// Request the log durable for a commit, which shares its flush where the version does so.
+    pub(super) fn want_for_commit(&mut self, lsn: u64, client: u32) -> Need {
+        let need = if self.redo.is_shared() { self.redo.need(lsn) } else { self.redo.need_alone(lsn) };
+        if need != Need::Durable {
+            self.waiters.push(Waiter { lsn, requester: Requester::Client(client), is_commit: true });
         }
-        is_flush
+        need
     }
 
-    /// Finish the flush that `leader` led. [`Self::take_served`] has the requesters it served.
+    /// Finish the flush that `leader` led. [`Self::take_durable`] has the requesters it served.
     pub(super) fn flushed(&mut self, leader: Requester) {
         self.redo.flushed();
         if let Some(durability) = &mut self.durability {
             durability.log_synced();
         }
-        let (redo, served, shared) = (&self.redo, &mut self.served, self.redo.is_shared());
-        self.waiters.retain(|&Waiter { lsn, requester, until }| {
-            let is_served = redo.is_durable(lsn) && (shared || requester == leader || until == Until::Durable);
-            served.extend(is_served.then_some(requester));
-            !is_served
+        let (redo, durable, shared) = (&self.redo, &mut self.durable, self.redo.is_shared());
+        self.waiters.retain(|&Waiter { lsn, requester, is_commit }| {
+            let served = redo.is_durable(lsn) && (shared || requester == leader || !is_commit);
+            durable.extend(served.then_some(requester));
+            !served
         });
     }
 
-    /// Take the buffer of requesters that the last flush or write served; [`Self::give_back`]
-    /// returns it.
-    pub(super) fn take_served(&mut self) -> Vec<Requester> {
-        std::mem::take(&mut self.served)
+    /// Take the buffer of requesters that the last flush served; [`Self::give_back`] returns it.
+    pub(super) fn take_durable(&mut self) -> Vec<Requester> {
+        std::mem::take(&mut self.durable)
     }
 
-    pub(super) fn give_back(&mut self, mut served: Vec<Requester>) {
-        served.clear();
-        self.served = served;
+    pub(super) fn give_back(&mut self, mut durable: Vec<Requester>) {
+        durable.clear();
+        self.durable = durable;
     }
 
-    /// Leader of the next flush or write, with what it does: the first that came meanwhile, unless
-    /// one is under way.
-    pub(super) fn next_leader(&mut self) -> Option<(Requester, Need)> {
-        let redo = &mut self.redo;
-        self.waiters.iter().find_map(|&waiter| match need_of(redo, waiter) {
+    /// Leader of the next flush, with the offset and bytes to write: the first that came
+    /// meanwhile, unless a flush is under way.
+    pub(super) fn next_leader(&mut self) -> Option<(Requester, (u64, u32))> {
+        let &Waiter { lsn, requester, is_commit } = self.waiters.first()?;
+        let alone = is_commit && !self.redo.is_shared();
+        match if alone { self.redo.need_alone(lsn) } else { self.redo.need(lsn) } {
+            Need::Lead { offset, bytes } => Some((requester, (offset, bytes))),
             Need::Durable | Need::Wait => None,
-            need => Some((waiter.requester, need)),
-        })
+        }
     }
 
-    /// Return whether a commit is answered only after its log is durable, or written.
+    /// Return whether a commit is answered only after its log is durable.
     pub(super) fn commits_wait(&self) -> bool {
-        matches!(self.settings.commit, CommitMode::Durable | CommitMode::Written)
+        self.settings.commit == CommitMode::Durable
     }
 
     /// Return whether log writes are durable without a sync.

@@ -28,8 +28,6 @@ const NUMBERS: [(&str, u64, u64); 14] = [
 const BINLOG: [&str; 2] = ["sync_binlog", "max_binlog_size"];
 /// Format of the binary log.
 const BINLOG_FORMAT: &str = "binlog_format";
-/// Switch of the page cache for the redo log, which MariaDB has.
-pub(super) const LOG_BUFFERING: &str = "innodb_log_file_buffering";
 /// Switch of the binary log.
 const LOG_BIN: &str = "log_bin";
 const OLD_BLOCKS: [&str; 2] = ["innodb_old_blocks_time", "innodb_old_blocks_pct"];
@@ -128,9 +126,6 @@ pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<Strin
     if (option == DUMPED.0 || DUMPS.contains(&option)) && model.pool_dump.is_none() {
         return Some("this version keeps nothing of its pool over a restart".into());
     }
-    if option == LOG_BUFFERING && model.redo_direct.is_none() {
-        return Some("this version has no such option: the log goes through the page cache".into());
-    }
     let later = SINCE_5_6.iter().find(|(known, _)| *known == option && is_5_5(model));
     if let Some((_, instead)) = later {
         return Some(format!("this version has no such option: {instead}"));
@@ -166,7 +161,7 @@ pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<Strin
         let is_row = value.eq_ignore_ascii_case("ROW");
         return (!is_row).then(|| format!("`{value}` is not simulated; the binary log has ROW"));
     }
-    if [ADAPTIVE, LOG_BIN, LOG_BUFFERING].contains(&option) || DUMPS.contains(&option) {
+    if option == ADAPTIVE || option == LOG_BIN || DUMPS.contains(&option) {
         return switched(value).is_none().then(|| format!("`{value}` is neither ON nor OFF"));
     }
     let known: Vec<&str> = NUMBERS
@@ -174,7 +169,7 @@ pub(super) fn refusal(option: &str, value: &str, model: &Innodb) -> Option<Strin
         .chain([&DUMPED])
         .map(|(known, ..)| *known)
         .chain(DUMPS)
-        .chain([ADAPTIVE, LOG_BIN, LOG_BUFFERING, BINLOG_FORMAT])
+        .chain([ADAPTIVE, LOG_BIN, BINLOG_FORMAT])
         .collect();
     Some(format!("the model does not know this option; it knows {}", known.join(", ")))
 }

@@ -1,8 +1,7 @@
 //! The redo log: positions, group commit, and how full it is.
 //!
 //! A requester that needs the log durable up to a position either leads a flush of all that there
-//! is, or waits for the flush under way and, if that doesn't reach far enough, for the next one. A
-//! flush is a write and a sync; a requester that only needs the log written shares the write.
+//! is, or waits for the flush under way and, if that doesn't reach far enough, for the next one.
 
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{Innodb, Sourced};
@@ -26,17 +25,6 @@ pub(super) enum Need {
         /// Whole blocks.
         bytes: u32,
     },
-    /// Sync what is written.
-    Sync,
-}
-
-/// A write of the log under way.
-#[derive(Clone, Copy, Debug)]
-struct LogWrite {
-    /// Position that it reaches.
-    to: u64,
-    /// A sync follows.
-    is_flush: bool,
 }
 
 /// A redo log of a fixed size. Positions count bytes from the begin of the run.
@@ -44,9 +32,7 @@ struct LogWrite {
 pub(super) struct Redo {
     /// End of the log.
     lsn: u64,
-    written: u64,
     durable: u64,
-    writing: Option<LogWrite>,
     /// End of the flush under way.
     reaches: Option<u64>,
     capacity: u64,
@@ -73,19 +59,7 @@ impl Redo {
         let most = rules.group_commit.as_ref().map(|group| group.most.value.0);
         let is_shared = most.is_some();
         let most = most.unwrap_or(u64::MAX >> 1);
-        Self {
-            lsn: 0,
-            written: 0,
-            durable: 0,
-            writing: None,
-            reaches: None,
-            capacity,
-            most,
-            is_shared,
-            checkpoint: 0,
-            hasty_age,
-            most_age,
-        }
+        Self { lsn: 0, durable: 0, reaches: None, capacity, most, is_shared, checkpoint: 0, hasty_age, most_age }
     }
 
     /// Return whether commits share flushes.
@@ -118,46 +92,22 @@ impl Redo {
         if self.durable >= lsn {
             return Need::Durable;
         }
-        if self.is_flushing() {
+        if self.reaches.is_some() {
             return Need::Wait;
-        }
-        if self.written > self.durable && self.written >= lsn {
-            self.reaches = Some(self.written);
-            return Need::Sync;
         }
         let all = if self.is_shared { self.lsn } else { lsn };
-        self.lead(all.min(self.written + self.most))
-    }
-
-    /// Return the action that has the log written up to `lsn`, durable or not.
-    pub(super) fn need_written(&mut self, lsn: u64) -> Need {
-        if self.written >= lsn {
-            return Need::Durable;
-        }
-        if self.writing.is_some() {
-            return Need::Wait;
-        }
-        self.write_up_to(self.lsn.min(self.written + self.most), false)
-    }
-
-    fn is_flushing(&self) -> bool {
-        self.reaches.is_some() || self.writing.is_some()
+        self.lead(all.min(self.durable + self.most))
     }
 
     /// Return the action for a commit that shares no flush. It writes what it has logged; if
     /// another flush has written that, it writes its last block again.
     pub(super) fn need_alone(&mut self, lsn: u64) -> Need {
-        if self.is_flushing() { Need::Wait } else { self.lead(lsn) }
+        if self.reaches.is_some() { Need::Wait } else { self.lead(lsn) }
     }
 
     fn lead(&mut self, to: u64) -> Need {
-        self.reaches = Some(to.max(self.written));
-        self.write_up_to(to, true)
-    }
-
-    fn write_up_to(&mut self, to: u64, is_flush: bool) -> Need {
-        self.writing = Some(LogWrite { to: to.max(self.written), is_flush });
-        let first = self.written.min(to.saturating_sub(1)) / PAYLOAD;
+        self.reaches = Some(to.max(self.durable));
+        let first = self.durable.min(to.saturating_sub(1)) / PAYLOAD;
         let blocks = to.div_ceil(PAYLOAD) - first;
         let (offset, bytes) = (first * BLOCK % self.capacity, blocks * BLOCK);
         // A write that would cross the end of the log is made at its begin: one write in thousands,
@@ -171,14 +121,9 @@ impl Redo {
         self.durable
     }
 
-    /// End of the written log, durable or not.
-    pub(super) fn written(&self) -> u64 {
-        self.written
-    }
-
-    /// End of the write under way.
-    pub(super) fn writes_to(&self) -> Option<u64> {
-        self.writing.map(|write| write.to)
+    /// End of the flush under way.
+    pub(super) fn reaches(&self) -> Option<u64> {
+        self.reaches
     }
 
     /// The last checkpoint.
@@ -188,8 +133,7 @@ impl Redo {
 
     /// Cut the log off after `survives`.
     pub(super) fn cut(&mut self, survives: u64) {
-        (self.lsn, self.written, self.durable) = (survives, survives, survives);
-        (self.writing, self.reaches) = (None, None);
+        (self.lsn, self.durable, self.reaches) = (survives, survives, None);
         self.checkpoint = self.checkpoint.min(survives);
     }
 
@@ -204,14 +148,7 @@ impl Redo {
         if offset + u64::from(bytes) > self.capacity { 0 } else { offset }
     }
 
-    /// Finish the write under way. Return whether a sync follows.
-    pub(super) fn wrote(&mut self) -> bool {
-        let Some(LogWrite { to, is_flush }) = self.writing.take() else { return true };
-        self.written = to;
-        is_flush
-    }
-
-    /// Finish the flush under way, of which the write is complete.
+    /// Finish the flush under way.
     pub(super) fn flushed(&mut self) {
         self.durable = self.reaches.take().unwrap_or(self.durable);
     }
@@ -282,12 +219,6 @@ mod tests {
         Redo::new(1 << 20, &rules)
     }
 
-    /// Complete the write and the sync of the flush under way.
-    fn flush(redo: &mut Redo) {
-        assert!(redo.wrote(), "a sync follows");
-        redo.flushed();
-    }
-
     #[test]
     fn logged_bytes_are_written_once_and_in_order() {
         let mut redo = log();
@@ -299,7 +230,7 @@ mod tests {
             let Need::Lead { bytes, .. } = redo.need(lsn) else { panic!("no leader") };
             assert_eq!(u64::from(bytes) % BLOCK, 0);
             assert_eq!(redo.need(lsn), Need::Wait);
-            flush(&mut redo);
+            redo.flushed();
             assert!(redo.is_durable(lsn));
         }
         assert_eq!(redo.lsn(), payload);
@@ -320,7 +251,7 @@ mod tests {
                 assert_eq!(offset, if crosses { 0 } else { first % redo.capacity() }, "one write follows another");
                 next = first + u64::from(bytes);
                 (blocks, again) = (blocks + u64::from(bytes) / BLOCK, again + u64::from(begun));
-                flush(&mut redo);
+                redo.flushed();
             }
         }
         assert!(next > 2 * redo.capacity() && again > 1000);
@@ -334,30 +265,11 @@ mod tests {
         assert!(matches!(redo.need(first), Need::Lead { .. }));
         let waiting: Vec<u64> = (0..20).map(|_| redo.append(50).1).collect();
         assert!(waiting.iter().all(|&lsn| redo.need(lsn) == Need::Wait));
-        flush(&mut redo);
+        redo.flushed();
         assert!(redo.is_durable(first) && !redo.is_durable(waiting[0]));
         assert!(matches!(redo.need(waiting[3]), Need::Lead { .. }));
-        flush(&mut redo);
-        assert!(waiting.iter().all(|&lsn| redo.is_durable(lsn)));
-    }
-
-    #[test]
-    fn write_goes_on_during_a_sync_of_what_was_written() {
-        let mut redo = log();
-        let (_, first) = redo.append(100);
-        assert!(matches!(redo.need_written(first), Need::Lead { .. }));
-        assert_eq!(redo.need(first), Need::Wait, "a flush waits for the write");
-        assert!(!redo.wrote());
-        assert_eq!((redo.written(), redo.durable()), (first, 0));
-        assert_eq!(redo.need(first), Need::Sync, "nothing is written twice");
-        let (_, second) = redo.append(600);
-        let Need::Lead { bytes, .. } = redo.need_written(second) else { panic!("no leader") };
-        assert_eq!(u64::from(bytes), 2 * BLOCK);
         redo.flushed();
-        assert_eq!(redo.durable(), first);
-        assert!(!redo.wrote());
-        assert_eq!(redo.need_written(second), Need::Durable);
-        assert_eq!(redo.need(second), Need::Sync);
+        assert!(waiting.iter().all(|&lsn| redo.is_durable(lsn)));
     }
 
     #[test]

@@ -223,7 +223,7 @@ impl Server {
                 }
             }
             Purpose::Reload(frame) => return self.page_reloaded(frame, slot),
-            Purpose::LogWrite(requester) => return self.finish_log_write(requester),
+            Purpose::LogWrite(requester) => store.sync_log(requester),
             Purpose::LogSync(leader) => return self.finish_log_flush(leader),
             Purpose::BinlogWrite(_) | Purpose::BinlogJournal(_) | Purpose::BinlogSync(_) => {
                 if self.is_binlog_synced() {
@@ -273,24 +273,11 @@ impl Server {
         self.connections.apply_effects(&mut self.engine.store);
     }
 
-    /// Sync the log after the write of a flush, and serve all that wait for a write alone.
-    fn finish_log_write(&mut self, leader: Requester) {
-        let store = &mut self.engine.store;
-        if store.log.wrote() {
-            store.sync_log(leader);
-        }
-        self.serve_log_waiters();
-    }
-
     /// Serve all that wait for the log, and let the next one lead a flush.
     fn finish_log_flush(&mut self, leader: Requester) {
         self.engine.store.log.flushed(leader);
-        self.serve_log_waiters();
-    }
-
-    fn serve_log_waiters(&mut self) {
-        let served = self.engine.store.log.take_served();
-        for &requester in &served {
+        let durable = self.engine.store.log.take_durable();
+        for &requester in &durable {
             match requester {
                 Requester::Client(number) => self.log_is_durable(number),
                 Requester::Batch(list) => self.engine.flusher.batch_logged(&mut self.engine.store, list),
@@ -298,9 +285,9 @@ impl Server {
             }
         }
         let store = &mut self.engine.store;
-        store.log.give_back(served);
-        while let Some((requester, need)) = store.log.next_leader() {
-            store.lead_log(requester, need);
+        store.log.give_back(durable);
+        if let Some((requester, place)) = store.log.next_leader() {
+            store.write_log(requester, place);
         }
     }
 

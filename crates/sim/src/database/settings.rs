@@ -3,7 +3,7 @@
 
 use super::binlog::BinlogSettings;
 use super::layout::PAGE;
-use super::options::{self, LOG_BUFFERING, PURGE_THREADS, switch, whole};
+use super::options::{self, PURGE_THREADS, switch, whole};
 use super::pool::Midpoint;
 use super::port::BACKGROUND_READS;
 use super::redo_records::RedoRecords;
@@ -26,8 +26,6 @@ pub(super) enum CommitMode {
     Durable,
     /// Handed to the kernel before the answer, made durable once a second.
     Handed,
-    /// Written to the storage before the answer, past the page cache, and synced once a second.
-    Written,
     /// Written and made durable once a second.
     EachSecond,
 }
@@ -368,7 +366,6 @@ impl LogSettings {
                 None | Some("1" | "3") => CommitMode::Durable,
                 // A write that the kernel takes is durable.
                 Some("2") if method == FlushMethod::Dsync => CommitMode::Durable,
-                Some("2") if is_direct(engine, model) => CommitMode::Written,
                 Some("2") => CommitMode::Handed,
                 Some(_) => CommitMode::EachSecond,
             },
@@ -474,12 +471,6 @@ pub(super) fn flush_method<'a>(engine: &'a Engine, model: &Innodb) -> Result<Flu
         Some("O_DIRECT_NO_FSYNC") => Ok(FlushMethod::DirectNoFsync),
         Some(other) => Err(other),
     }
-}
-
-/// Return whether writes of the log bypass the host's page cache.
-fn is_direct(engine: &Engine, model: &Innodb) -> bool {
-    let Some(direct) = &model.redo_direct else { return false };
-    direct.value && switch(engine, LOG_BUFFERING) != Some(true)
 }
 
 /// Return whether data files go through the host's page cache.

@@ -203,20 +203,13 @@ impl Store {
     }
 
     fn serve_log(&mut self, need: Need, requester: Requester) -> bool {
-        self.lead_log(requester, need);
+        if let Need::Lead { offset, bytes } = need {
+            self.write_log(requester, (offset, bytes));
+        }
         need == Need::Durable
     }
 
-    /// Begin the write or the sync of the log that a requester leads.
-    pub(super) fn lead_log(&mut self, requester: Requester, need: Need) {
-        match need {
-            Need::Lead { offset, bytes } => self.write_log(requester, (offset, bytes)),
-            Need::Sync => self.sync_log(requester),
-            Need::Durable | Need::Wait => {}
-        }
-    }
-
-    fn write_log(&mut self, requester: Requester, (offset, bytes): (u64, u32)) {
+    pub(super) fn write_log(&mut self, requester: Requester, (offset, bytes): (u64, u32)) {
         self.counters.one(Count::LogWrites);
         self.cache(offset, bytes.into());
         let thread = self.port.threads.of(requester);

@@ -83,17 +83,6 @@ fn options_missing_in_5_5_are_refused_with_its_behaviour() {
 }
 
 #[test]
-fn log_file_buffering_is_a_switch_of_mariadb() {
-    let option = "innodb_log_file_buffering";
-    assert_eq!(said(MARIADB, option, "ON"), None);
-    assert_eq!(said(MARIADB, option, "2").as_deref(), Some("`2` is neither ON nor OFF"));
-    for profile in [MYSQL_55, MYSQL_57, MYSQL_80] {
-        let why = "this version has no such option: the log goes through the page cache";
-        assert_eq!(said(profile, option, "ON").as_deref(), Some(why));
-    }
-}
-
-#[test]
 fn mariadb_shutdown_mode_3_is_not_simulated() {
     let why = "`3`, which leaves transactions to be taken back after the next start, is not simulated; 0, 1 and 2 are";
     assert_eq!(said(MARIADB, "innodb_fast_shutdown", "3").as_deref(), Some(why));

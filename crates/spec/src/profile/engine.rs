@@ -3,7 +3,6 @@
 use super::Sourced;
 use super::binlog::Binlog;
 use super::range::ProfileError;
-use super::redo_log::{CheckpointAge, GroupCommit, RedoRecords};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::InputErrorKind;
@@ -45,10 +44,6 @@ pub struct Innodb {
     /// Redo of each kind of change; absent: as MySQL's records have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo_records: Option<RedoRecords>,
-    /// Writes of the log bypass the page cache (`innodb_log_file_buffering`); absent: the kernel
-    /// keeps them until a sync.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub redo_direct: Option<Sourced<bool>>,
     /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one
     /// after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,6 +155,26 @@ pub struct Midpoint {
     /// Time for which a page stays in the old part after its first use; absent: to its next use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_blocks_time: Option<Sourced<Time>>,
+}
+
+/// Commits that share a flush of the log: a commit that arrives during a flush waits, and all that
+/// wait share the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupCommit {
+    /// Log that one flush takes at most: the log buffer.
+    pub most: Sourced<Size>,
+}
+
+/// Bounds of the log's age: of what changed pages still need of it. Both are of nine tenths of the
+/// log, less a fraction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointAge {
+    /// Pages are flushed as fast as they can be when less than one such part of it is left.
+    pub hasty_part: Sourced<u32>,
+    /// Changes wait when less than one such part of it is left.
+    pub waiting_part: Sourced<u32>,
 }
 
 /// Time for which row locks are held.
@@ -327,6 +342,22 @@ pub struct Purge {
     pub redo: Sourced<Size>,
     /// Log of a transaction that is taken off its rollback segment's history.
     pub history: Sourced<Size>,
+}
+
+/// Bytes of redo, undo records included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedoRecords {
+    /// Transaction with changes: its undo log's header and its commit.
+    pub transaction: Sourced<Size>,
+    /// Inserted or changed row, beyond its new bytes and the old ones.
+    pub row: Sourced<Size>,
+    /// Row that is marked deleted.
+    pub mark: Sourced<Size>,
+    /// Entry of a secondary index, beyond its bytes.
+    pub entry: Sourced<Size>,
+    /// Page that is reorganized for a growing row that has no room.
+    pub reorganized: Sourced<Size>,
 }
 
 /// Recovery of an engine after a crash or a restart.

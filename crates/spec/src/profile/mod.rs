@@ -16,7 +16,6 @@ mod null;
 mod pcie;
 mod power;
 mod range;
-mod redo_log;
 mod volume;
 mod xpoint;
 
@@ -26,8 +25,9 @@ pub use binlog::{Binlog, BinlogGroup};
 pub use distribution::LatencyPoint;
 pub(crate) use engine::engine_error;
 pub use engine::{
-    Adaptive, Background, ChangeBuffer, DumpedShare, EngineCosts, EngineModel, EngineProfile, FlushMethod, Flushing,
-    FreePages, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads, RowLocks, TreeLock, Undo,
+    Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
+    FlushMethod, Flushing, FreePages, GroupCommit, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads,
+    RowLocks, TreeLock, Undo,
 };
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Jitter, Nand, Power,
@@ -45,7 +45,6 @@ pub use null::NullProfile;
 pub use pcie::Pcie;
 pub(crate) use pcie::pcie_error;
 pub(crate) use range::ProfileError;
-pub use redo_log::{CheckpointAge, GroupCommit};
 pub use volume::{Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
