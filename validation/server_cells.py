@@ -18,7 +18,7 @@ than a quarter of that to NVMe drives."""
 SECONDS, RAMP_SECONDS, INTERVAL_SECONDS = 56, 8, 0.5
 """Wall time of a cell's load, its ramp and its intervals."""
 PAGE_READ_CYCLES = 28_800
-"""What the engine's profile charges for a page read: 12 us at 2.4 GHz."""
+"""Cost of a page read in the profile of the engine: 12 us at 2.4 GHz."""
 MOST_WAKE_UP_US = 39
 """A profile's longest."""
 LEAST_SLICE = 200
@@ -192,7 +192,7 @@ class HostPath:
 
 
 KNOWN_PATH = HostPath(processor_us=7.4, miss_us=40.4, rest_us=40.7)
-"""What `python -m bench.beside_servers --path` measured on the machine of servers.csv."""
+"""Result of `python -m bench.beside_servers --path` on the machine of servers.csv."""
 READS_CELL = Cell("cloud", "read_only", "small", "1")
 """The one whose counters tell the processor time of a page read; its rate sets nothing."""
 HOST_CELL = Cell("nvme", "read_only", "large", "1")
@@ -247,7 +247,7 @@ def host_profile(clock: float, path: HostPath, slow: float) -> str:
     processor, miss, rest = (max(round(1e3 * each / slow), 0) for each in costs)
     text = HOST_PROFILE.format(**known, slice=max(round(3000 / slow), LEAST_SLICE), rest=rest)
     for way in ("synchronous", "libaio", "io_uring"):
-        # Whoever waits for a plain call is a client that misses a page, or writes the log.
+        # A thread that waits for a plain call is a client that misses a page, or writes the log.
         after = miss if way == "synchronous" else 0
         text += ACCESS.format(way=way, processor=processor, after=after)
     return text
