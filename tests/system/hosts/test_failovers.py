@@ -94,6 +94,7 @@ def test_asynchronous_commits_after_a_link_cut_are_found_lost(make: Maker, groun
     assert found.ledger == found.returned_ledger
 
 
+@pytest.mark.soak
 def test_kill_of_synchronous_postgresql_loses_nothing(make: Maker, ground: Path) -> None:
     (found,) = failed_over(make, ground, "postgresql-on", "kill")
     holds(found)
