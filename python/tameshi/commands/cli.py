@@ -27,6 +27,7 @@ COMMANDS = {
     "devices": "List profiles of drives, arrays, hosts and links, or show one with its sources.",
     "serve": "Serve a simulated drive as a real block device, and cut its power.",
     "hosts": "Make hosts as network namespaces, with links between them; show and remove them.",
+    "failover": "Fail real pairs of servers over under load: outage, lost commits, costs.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }

@@ -170,7 +170,7 @@ def link_command(
 
 def _link_figures(link: str, round_trip: str | None, rate: str | None, loss: str) -> dict[str, Any]:
     """Return the figures of the links from a profile or a file, and options."""
-    round_trip_ns, rate_bytes = _link(link)
+    round_trip_ns, rate_bytes = link_of(link)
     if round_trip:
         round_trip_ns = messages.round_trip_of(round_trip, "--round-trip")
     if rate:
@@ -183,7 +183,7 @@ def _link_figures(link: str, round_trip: str | None, rate: str | None, loss: str
     }
 
 
-def _link(link: str) -> tuple[int, int]:
+def link_of(link: str) -> tuple[int, int]:
     """Return round trip and rate of a link profile, or of a study's link, as FILE:NAME."""
     from tameshi import devices  # showing and removing hosts needs no part of it
 

@@ -149,7 +149,7 @@ class Innodb(Product):
         network = (
             ["--skip-networking"]
             if home.port is None
-            else ["--bind-address=127.0.0.1", f"--port={home.port}"]
+            else [f"--bind-address={home.bind}", f"--port={home.port}"]
         )
         return [
             program.path,
@@ -162,7 +162,7 @@ class Innodb(Product):
             "--innodb-buffer-pool-dump-at-shutdown=OFF",
             "--innodb-buffer-pool-load-at-startup=OFF",
             *as_arguments({n: v for n, v in options.items() if n != "log_bin"}),
-            *_binlog_arguments(options.get("log_bin"), home),
+            *_binlog_arguments(options, home),
             *([f"--innodb-log-group-home-dir={home.log}"] if home.log else []),
         ]
 
@@ -295,18 +295,20 @@ def _listed_options(path: str) -> frozenset[str] | None:
     return frozenset(name.replace("-", "_") for name in names) or None
 
 
-def _binlog_arguments(switch: str | None, home: Home) -> list[str]:
+def _binlog_arguments(options: Mapping[str, str], home: Home) -> list[str]:
     """Return the arguments of the binary log: on its own storage, or as the option says.
 
     `log_bin` takes a file's name on the command line, not a switch.
     """
+    switch = options.get("log_bin")
+    identity = [] if "server_id" in options else ["--server-id=1"]
     if home.binlog:
-        return [f"--log-bin={home.binlog / 'binlog'}", "--server-id=1"]
+        return [f"--log-bin={home.binlog / 'binlog'}", *identity]
     if switch is None:
         return []
     if switch.upper() in ("OFF", "0"):
         return ["--skip-log-bin"]
-    return ["--log-bin=binlog", "--server-id=1"]
+    return ["--log-bin=binlog", *identity]
 
 
 def as_arguments(options: Mapping[str, str]) -> list[str]:
@@ -349,6 +351,16 @@ class InnodbClient:
             with self._connection.cursor() as cursor:
                 cursor.execute(statement)
                 return list(cursor.fetchall())
+        except (pymysql.MySQLError, OSError) as error:
+            raise ClientError(words_of(error)) from None
+
+    def named(self, statement: str) -> list[dict[str, Any]]:
+        """Return the rows of a statement, each by the names of its columns."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                names = [column[0] for column in cursor.description or ()]
+                return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except (pymysql.MySQLError, OSError) as error:
             raise ClientError(words_of(error)) from None
 

@@ -150,7 +150,7 @@ class PostgreSQL(Product):
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
         """Return the command; its options override those of the file."""
         settings = {
-            "listen_addresses": "" if home.port is None else "127.0.0.1",
+            "listen_addresses": "" if home.port is None else home.bind,
             "port": str(home.port or PORT),
             "unix_socket_directories": str(home.run),
             "unix_socket_permissions": "0700",

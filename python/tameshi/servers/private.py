@@ -26,7 +26,15 @@ from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.endings import cause_of
 from tameshi.servers.installed import Program
-from tameshi.servers.product import Address, Client, ClientError, Home, Product, size_of
+from tameshi.servers.product import (
+    LOOPBACK,
+    Address,
+    Client,
+    ClientError,
+    Home,
+    Product,
+    size_of,
+)
 
 INITIALISE_SECONDS = 300.0
 START_SECONDS = 300.0
@@ -368,7 +376,9 @@ class PrivateServer:
                 where=str(self.address.socket),
                 hint="Stop that server, or bind another directory.",
             )
-        if self.home.port is not None and not _port_is_free(self.home.port):
+        # The port of a host is in its network: a server that finds it in use says so itself.
+        here = self.home.bind == LOOPBACK
+        if here and self.home.port is not None and not _port_is_free(self.home.port):
             raise BadInput(
                 "another server listens on the port",
                 where=f"port {self.home.port}",
@@ -458,7 +468,7 @@ def _port_is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((LOOPBACK, port))
         except OSError:
             return False
         return True

@@ -74,12 +74,17 @@ class ClientError(Exception):
     """Message of an unreachable database or of a refused statement."""
 
 
+LOOPBACK = "127.0.0.1"
+"""Address of a server's TCP port outside of hosts."""
+
+
 @dataclass(frozen=True)
 class Home:
     """Place of an instance: data, folder of its socket, and TCP port, if any.
 
     `folder` is the data directory of Tameshi's, `data` the server's own subfolder. `log`, `binlog`
     and `temp` are folders of their own for these files; None: where the server has them by itself.
+    `bind` is the address of the port: another than the loopback's for a server in a host.
     """
 
     folder: Path
@@ -88,6 +93,7 @@ class Home:
     log: Path | None = None
     binlog: Path | None = None
     temp: Path | None = None
+    bind: str = LOOPBACK
 
     @property
     def run(self) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command import tameshi
 
-from tameshi.commands.hosts import _link
+from tameshi.commands.hosts import link_of
 from tameshi.core.errors import BadInput
 from tameshi.hosts import plans, state
 from tameshi.hosts.messages import parse_change
@@ -74,11 +74,11 @@ replica = { of = { device = "null" }, link = "far" }
 def test_link_of_a_file_has_the_files_figures(tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text(OWN)
-    assert _link(f"{file}:far") == (5_000_000, 118_000_000)
-    assert _link(f"{file}:tcp-1gbe") == _link("tcp-1gbe") == (200_000, 118_000_000)
+    assert link_of(f"{file}:far") == (5_000_000, 118_000_000)
+    assert link_of(f"{file}:tcp-1gbe") == link_of("tcp-1gbe") == (200_000, 118_000_000)
     for name, expected in [("wrong", "own.toml:4:"), ("near", "accepted: far, wrong")]:
         with pytest.raises(BadInput) as refused:
-            _link(f"{file}:{name}")
+            link_of(f"{file}:{name}")
         assert expected in " ".join(str(refused.value).split())
 
 

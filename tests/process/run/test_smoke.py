@@ -30,6 +30,7 @@ CALLS = {
     "verify": (("verify", "out"), 2, "out"),
     "serve": (("serve", "nosuch"), 2, "serve: there is no such profile"),
     "hosts": (("hosts", "link", "a"), 2, "link"),
+    "failover": (("failover", "nosuch"), 2, "mariadb-semi-synchronous"),
     "predictions": (("predictions", "--studies", "empty"), 0, "nothing to predict"),
 }
 

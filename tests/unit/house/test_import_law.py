@@ -59,6 +59,7 @@ PACKAGES = {
     "doctor": {"servers"},
     "serve": {"guard"},
     "hosts": {"serve"},
+    "pairs": {"hosts", "record", "servers"},
     "devices": {"study", "report"},
     "fio": {"analysis"},
     "archives": {"workflow", "fio"},
@@ -66,7 +67,7 @@ PACKAGES = {
     "calibrate": {"workflow", "fio"},
     "commands": {
         *("archives", "ask", "calibrate", "cluster", "compare", "devices", "doctor", "monitor"),
-        *("hosts", "report.layouts", "serve"),
+        *("hosts", "pairs", "report.layouts", "serve"),
     },
     "library": {"calibrate", "cluster", "compare", "devices", "workflow"},
     "__main__": {"commands"},

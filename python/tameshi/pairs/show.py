@@ -1,0 +1,93 @@
+"""Results of a failover trial in words and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+from tameshi.core.units import format_value
+from tameshi.pairs.catalog import REPLICATIONS
+from tameshi.pairs.trial import EVENTS, TrialResult
+
+
+def holds(result: TrialResult) -> bool:
+    """Return whether a trial kept what the replication promises."""
+    promised = REPLICATIONS[result.replication].promises
+    return not (result.unexplained or result.broken or (promised and result.lost))
+
+
+def answer(result: TrialResult) -> str:
+    """Return the sentence that says what the failover cost."""
+    acknowledged = f"{result.ledger['acknowledged']:,} acknowledged commits"
+    lost = f"{result.lost:,} of {acknowledged}" if result.lost else f"None of {acknowledged}"
+    away = "the service did not come back"
+    if result.away_ns is not None:
+        away = f"the service was back {span(result.away_ns)} after the event"
+    were = "was" if result.lost <= 1 else "were"
+    text = f"{lost} {were} lost, and {away}."
+    if result.unexplained:
+        text += f" {result.unexplained:,} commits are there twice, or unexplained."
+    if result.broken:
+        text += f" {result.broken:,} rows violate conditions of consistency."
+    if not holds(result):
+        text += " The replication's promise is broken."
+    return text
+
+
+def result_text(result: TrialResult) -> Iterator[str]:
+    """Yield the answer, then each finding on a line."""
+    outage, returned, costs = result.outage, result.returned, result.costs
+    yield answer(result)
+    yield f"replication: {result.replication}; event: {EVENTS[result.event]}"
+    rates = (result.rate, result.rate_alone, result.rate_after)
+    before, alone, after = (f"{rate:,.0f}" for rate in rates)
+    yield (
+        f"commits per s: {before} before, {alone} until the failed side is back, {after} afterwards"
+    )
+    medians, tails = (", ".join(span(each[at]) for each in result.latencies_ns) for at in range(2))
+    yield f"latency of a transaction in the same times: median {medians}; p99 {tails}"
+    yield f"lag of the standby: {span(median(result.lags_ns))} (median of {len(result.lags_ns)})"
+    yield (
+        f"per commit: {costs.link_bytes:,.0f} B over the link, {span(costs.primary_cpu_ns)} of the "
+        f"primary's processors, {span(costs.standby_cpu_ns)} of the standby's"
+    )
+    yield f"outage: {_outage_text(outage)}"
+    steps = (f"{name.replace('_', ' ')} {span(ns)}" for name, ns in steps_ns(result).items())
+    yield f"failover: {', '.join(steps)}"
+    crossed = format_value("bytes", returned.link_bytes)
+    yield (
+        f"return of the failed side: by {returned.means} in {span(returned.time_ns)}, "
+        f"{crossed} over the link"
+    )
+    if returned.refused:
+        yield f"its own data did not suffice: {returned.refused}"
+
+
+def _outage_text(outage: Any) -> str:
+    """Return the times of an outage as clients saw it."""
+    error, success = outage["first_error_ns"], outage["first_success_ns"]
+    if success is None:
+        return "from the first error to the end"
+    recovered = outage["recovered_ns"]
+    rate = "nine tenths of the rate were not reached"
+    if recovered is not None:
+        rate = f"nine tenths of the rate after {span(recovered - error)}"
+    return f"{span(success - error)} from the first error to the first success; {rate}"
+
+
+def steps_ns(result: TrialResult) -> dict[str, int]:
+    """Return the time of each step of the failover."""
+    return result.failover.spans_ns()
+
+
+def span(ns: float) -> str:
+    """Return a time in words."""
+    return format_value("latency", ns)
+
+
+def as_json(result: TrialResult) -> dict[str, Any]:
+    """Return a result as plain data."""
+    derived = {"lost": result.lost, "unexplained": result.unexplained, "holds": holds(result)}
+    return {**asdict(result), **derived, "steps_ns": steps_ns(result)}

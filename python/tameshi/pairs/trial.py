@@ -1,0 +1,250 @@
+"""Failover trial: a pair under load, one event, failover, return, and the check of the ledger."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tameshi.core.errors import BadInput, RunFailed
+from tameshi.pairs.ledger_load import LedgerLoad
+from tameshi.pairs.pair import Failover, Pair, Return
+
+SPLIT_BRAIN = "split-brain"
+EVENTS: Mapping[str, str] = {
+    "kill": "the primary's server is killed",
+    "power-cut": "the power of the primary's host and drive is cut",
+    "link-cut": "the link is cut, both ways; the primary goes on until it is fenced",
+    "link-cut-one-way": "the same, only from the primary to the standby",
+    "link-cut-then-kill": "the link is cut, and a while later the primary's server is killed",
+    SPLIT_BRAIN: "the link is cut, and the standby takes over without a fence of the primary",
+}
+LAGS = 5
+"""Measurements of the lag before the event."""
+_PAUSE_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """Event of a trial, and its times in s.
+
+    `before`: load before the event. `notice`: time from the event to the failover, which stands for
+    a monitor's patience. `cut`: time without a link before the kill of `link-cut-then-kill`, or
+    with two primaries. `after`: load after the return of the failed side.
+    """
+
+    event: str
+    before: float = 3.0
+    notice: float = 0.0
+    cut: float = 0.5
+    after: float = 1.5
+
+    def __post_init__(self) -> None:
+        if self.event not in EVENTS:
+            message = "unknown event of a pair"
+            raise BadInput(message, where="--event", found=self.event, accepted=list(EVENTS))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of a pair before the event, per acknowledged commit.
+
+    `link_bytes` of data crossed the link, both ways; processor time is that of all programs in a
+    host.
+    """
+
+    link_bytes: float
+    primary_cpu_ns: float
+    standby_cpu_ns: float
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """Findings of a trial; times in ns, rates in acknowledged commits per s.
+
+    `rate_alone`: from the failover until the failed side has returned. `latencies_ns`: median and
+    99th percentile before, alone and afterwards. `away_ns`: from the event to
+    the first success on the new primary; None if there was none. `outage`: as clients saw it, from
+    the first error. `ledger` is that of the new primary at the end, `returned_ledger` that of the
+    side that came back. `losses`: of the drive whose power was cut.
+    """
+
+    replication: str
+    event: str
+    rate: float
+    rate_alone: float
+    rate_after: float
+    latencies_ns: tuple[tuple[int, int], ...]
+    lags_ns: tuple[int, ...]
+    costs: Costs
+    failover: Failover
+    away_ns: int | None
+    outage: Mapping[str, Any]
+    returned: Return
+    ledger: Mapping[str, Any]
+    returned_ledger: Mapping[str, Any]
+    losses: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> int:
+        """Return the number of acknowledged commits that the new primary does not have."""
+        return int(self.ledger["lost"])
+
+    @property
+    def unexplained(self) -> int:
+        """Return the commits that are there twice, or that no client has sent."""
+        return int(self.ledger["twice"]) + int(self.ledger["phantom"])
+
+    @property
+    def broken(self) -> int:
+        """Return the rows that violate conditions of consistency."""
+        return int(self.ledger["broken"])
+
+
+def run_trial(pair: Pair, load: LedgerLoad, plan: TrialPlan) -> TrialResult:
+    """Fail a pair over under load once; return the findings. The pair is set up, the load loaded.
+
+    Raises `RunFailed` if the service does not come back.
+    """
+    trial = _Trial(pair, load, plan)
+    try:
+        with load:
+            trial.before_event()
+            trial.fail_over()
+    except BaseException:
+        # Clients may wait for a commit that no standby acknowledges: end their connections.
+        for side in (pair.primary, pair.standby):
+            side.server.kill()
+        load.stop()
+        raise
+    pair.wait_ready()
+    return trial.result()
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """State of a pair at one time."""
+
+    time_ns: int
+    commits: int
+    link_bytes: int
+    cpu_seconds: tuple[float, float]
+
+    def until(self, later: _Reading) -> tuple[int, int]:
+        """Return the times of this reading and a later one."""
+        return self.time_ns, later.time_ns
+
+    def rate_until(self, later: _Reading) -> float:
+        """Return the commits per s from this reading to a later one."""
+        return (later.commits - self.commits) * 1e9 / (later.time_ns - self.time_ns)
+
+    def costs_until(self, later: _Reading) -> Costs:
+        """Return the costs per commit from this reading to a later one."""
+        commits = max(later.commits - self.commits, 1)
+        spent = [
+            (then - now) * 1e9
+            for now, then in zip(self.cpu_seconds, later.cpu_seconds, strict=True)
+        ]
+        link_bytes = later.link_bytes - self.link_bytes
+        return Costs(link_bytes / commits, *(each / commits for each in spent))
+
+
+class _Trial:
+    """Steps of a trial, with readings between them."""
+
+    def __init__(self, pair: Pair, load: LedgerLoad, plan: TrialPlan) -> None:
+        self._pair = pair
+        self._load = load
+        self._plan = plan
+        self._readings: list[_Reading] = []
+        self._lags_ns: list[int] = []
+        self._event_ns = 0
+        self._losses: Mapping[str, Any] = {}
+        self._failover: Failover | None = None
+        self._returned: Return | None = None
+
+    def before_event(self) -> None:
+        """Observe the pair under load."""
+        begin = time.monotonic()
+        self._read()
+        for _ in range(LAGS):
+            self._lags_ns.append(self._pair.lag_ns())
+            time.sleep(_PAUSE_SECONDS)
+        time.sleep(max(begin + self._plan.before - time.monotonic(), 0))
+        self._read()
+
+    def fail_over(self) -> None:
+        """Make the event, fail over, and bring the failed side back."""
+        self._event_ns = time.monotonic_ns()
+        self._make_event()
+        time.sleep(self._plan.notice)
+        is_fenced = self._plan.event != SPLIT_BRAIN
+        self._failover = self._pair.fail_over(fence=is_fenced)
+        if not is_fenced:
+            time.sleep(self._plan.cut)
+            self._pair.standby.fence()
+        self._read()
+        self._returned = self._pair.take_back()
+        self._read()
+        time.sleep(self._plan.after)
+        self._read()
+
+    def result(self) -> TrialResult:
+        """Return the findings, once clients have stopped and the standby has caught up."""
+        assert self._failover and self._returned
+        begin, event, alone, back, end = self._readings
+        outage, away_ns = self._outage()
+        spans = [begin.until(event), alone.until(back), back.until(end)]
+        return TrialResult(
+            replication=self._pair.replication.name,
+            event=self._plan.event,
+            rate=begin.rate_until(event),
+            rate_alone=alone.rate_until(back),
+            rate_after=back.rate_until(end),
+            latencies_ns=tuple(self._load.latencies_ns(spans)),
+            lags_ns=tuple(self._lags_ns),
+            costs=begin.costs_until(event),
+            failover=self._failover,
+            away_ns=away_ns,
+            outage=outage,
+            returned=self._returned,
+            ledger=self._load.check(),
+            returned_ledger=self._load.check(self._pair.standby.server.address),
+            losses=self._losses,
+        )
+
+    def _read(self) -> None:
+        pair = self._pair
+        cpu = (pair.primary.cpu_seconds(), pair.standby.cpu_seconds())
+        commits, link_bytes = self._load.commits(), pair.link_bytes()
+        self._readings.append(_Reading(time.monotonic_ns(), commits, link_bytes, cpu))
+
+    def _make_event(self) -> None:
+        pair = self._pair
+        match self._plan.event:
+            case "kill":
+                pair.primary.server.kill()
+            case "power-cut":
+                self._load.fail_power()
+                self._losses = pair.primary.cut_power()
+                self._load.restore_power()
+            case "link-cut" | "split-brain":
+                pair.cut_link()
+            case "link-cut-one-way":
+                pair.cut_link(one_way=True)
+            case "link-cut-then-kill":
+                pair.cut_link()
+                time.sleep(self._plan.cut)
+                pair.primary.server.kill()
+
+    def _outage(self) -> tuple[Mapping[str, Any], int | None]:
+        """Return the first outage that clients saw after the event, and the time to its end."""
+        t0_ns = self._load.t0_ns
+        for outage in self._load.outages():
+            success_ns = outage["first_success_ns"]
+            if success_ns is None:
+                return outage, None
+            if t0_ns + success_ns >= self._event_ns:
+                return outage, t0_ns + success_ns - self._event_ns
+        raise RunFailed("the clients did not notice the event")

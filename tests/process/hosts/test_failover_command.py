@@ -1,0 +1,96 @@
+"""`tameshi failover`: refusals before anything is made, and results in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from command import tameshi
+
+from tameshi.commands import failover
+from tameshi.pairs import COPY, Costs, Failover, Return, TrialResult
+from tameshi.pairs.show import answer, as_json, holds, result_text
+
+REFUSED = [
+    ("unknown replication", ["mariadb"], "mariadb-semi-synchronous"),
+    ("unknown event", ["mariadb-asynchronous", "--event", "fire"], "split-brain"),
+    ("no time", ["mariadb-asynchronous", "--notice", "soon"], "a time such as 4s"),
+    ("unknown link", ["mariadb-asynchronous", "--link", "no-such"], "no such link profile"),
+    ("unknown drive", ["mariadb-asynchronous", "--drive", "no-such"], "no such profile"),
+    ("little pool", ["postgresql-on", "--buffer-pool", "1 apple"], "1 apple"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
+)
+def test_bad_input_of_a_failover_is_refused(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], expected: str
+) -> None:
+    monkeypatch.setattr(failover, "enter_private_namespace", lambda: pytest.fail("too late"))
+    done = tameshi("failover", *words)
+    assert done.returncode == 2, done.stderr
+    assert expected in done.stderr.replace("\n", " ")
+
+
+def ledger(**found: int) -> dict[str, Any]:
+    return {"acknowledged": 12_345, "lost": 0, "twice": 0, "phantom": 0, "broken": 0, **found}
+
+
+OUTAGE = {"first_error_ns": 10**9, "first_success_ns": 14 * 10**8, "recovered_ns": None}
+FOUND = TrialResult(
+    replication="mariadb-semi-synchronous",
+    event="kill",
+    rate=1234.5,
+    rate_alone=2000.0,
+    rate_after=1200.0,
+    latencies_ns=((3_000_000, 8_000_000), (2_000_000, 5_000_000), (4_000_000, 9_000_000)),
+    lags_ns=(4_000_000, 5_000_000, 9_000_000),
+    costs=Costs(512.0, 150_000.0, 90_000.0),
+    failover=Failover(0, 10**7, 3 * 10**7, 10**8, 11 * 10**7),
+    away_ns=410_000_000,
+    outage=OUTAGE,
+    returned=Return("binary log", 2 * 10**9, 1 << 20),
+    ledger=ledger(),
+    returned_ledger=ledger(),
+)
+
+
+def test_answer_says_first_what_was_lost_and_how_long_it_took() -> None:
+    assert answer(FOUND) == (
+        "None of 12,345 acknowledged commits was lost, and the service was back 410 ms after the "
+        "event."
+    )
+    lines = list(result_text(FOUND))
+    assert lines[0] == answer(FOUND)
+    assert "commits per s: 1,234 before, 2,000 until the failed side is back" in lines[2]
+    assert "median 3.00 ms, 2.00 ms, 4.00 ms; p99 8.00 ms" in lines[3]
+    assert "lag of the standby: 5.00 ms" in lines[4]
+    assert "512 B over the link, 150 µs" in lines[5]
+    assert "400 ms from the first error to the first success" in lines[6]
+    assert lines[7] == (
+        "failover: fence 10.0 ms, catch up 20.0 ms, promotion 70.0 ms, repointing 10.0 ms, "
+        "failover 110 ms"
+    )
+    assert "by binary log in 2.00 s, 1.00 MiB over the link" in lines[8]
+
+
+def test_promise_is_broken_only_where_there_is_one() -> None:
+    lossy = replace(FOUND, ledger=ledger(lost=7))
+    assert not holds(lossy) and answer(lossy).endswith("The replication's promise is broken.")
+    asynchronous = replace(lossy, replication="mariadb-asynchronous")
+    assert holds(asynchronous)
+    assert answer(asynchronous).startswith("7 of 12,345 acknowledged commits were lost")
+    twice = replace(asynchronous, ledger=ledger(twice=1, phantom=2))
+    assert not holds(twice) and "3 commits are there twice, or unexplained" in answer(twice)
+    assert as_json(twice)["unexplained"] == 3
+    broken = replace(asynchronous, ledger=ledger(broken=4))
+    assert not holds(broken) and "4 rows violate conditions" in answer(broken)
+
+
+def test_copy_says_why_the_log_did_not_suffice() -> None:
+    copied = replace(FOUND, away_ns=None, returned=Return(COPY, 10**9, 1, "it has diverged"))
+    *_, last = result_text(copied)
+    assert last == "its own data did not suffice: it has diverged"
+    assert "did not come back" in answer(copied)

@@ -1,0 +1,127 @@
+"""Failover of real pairs under load: commits that the settings promise stay, others are found
+lost."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from command import tameshi_process
+from making import Maker
+from served import left, only_hosts
+
+from tameshi.hosts import HostPlan, Hosts, HostsPlan, LinkPlan
+from tameshi.pairs import (
+    COPY,
+    EVENTS,
+    REPLICATIONS,
+    LedgerLoad,
+    Pair,
+    Service,
+    Side,
+    TrialPlan,
+    TrialResult,
+    replication_named,
+    run_trial,
+)
+
+PROGRAM = {"key_update": {"tables": 1, "rows": 500, "row_size": "200 B", "clients": 3}}
+PLAN = HostsPlan(
+    (HostPlan("left", "10.77.4.1"), HostPlan("right", "10.77.4.2")),
+    (LinkPlan(("left", "right"), 200_000, 1_000_000_000),),
+)
+BEFORE_SECONDS = 0.6
+SETTINGS = {"mariadb": {"commit": "1"}, "postgresql": {}}
+MANY = 20
+
+
+def failed_over(
+    make: Maker, ground: Path, name: str, event: str, trials: int = 1
+) -> list[TrialResult]:
+    """Fail a pair over under load; sides change their roles each time."""
+    replication = replication_named(name)
+    product, found = replication.product, []
+    with only_hosts(), ExitStack() as stack:
+        hosts = stack.enter_context(Hosts(PLAN, "test-pair"))
+        left_host, right_host = hosts.host("left"), hosts.host("right")
+        settings = SETTINGS[product]
+        first = make.server(
+            *(product, ground / "left", PROGRAM), within=left_host.running, **settings
+        )
+        # A made database spares MariaDB the time to make one; PostgreSQL's copy is the whole.
+        empty = make.server if product == "mariadb" else make.bare
+        second = empty(product, ground / "right", within=right_host.running, **settings)
+        for server in (first, second):
+            stack.callback(server.kill)
+        sides = (
+            Side(left_host, first, replication.port),
+            Side(right_host, second, replication.port),
+        )
+        pair = Pair(hosts, sides, replication, Service(ground / "run" / "service"))
+        pair.set_up()
+        for number in range(trials):
+            folder = ground / "run" / f"load-{number}"
+            load = LedgerLoad(pair.service.address, PROGRAM, folder, seed=number)
+            plan = TrialPlan(event=event, before=BEFORE_SECONDS, cut=0.3, after=0.2)
+            found.append(run_trial(pair, load, plan))
+            print(found[-1])
+    assert left() == []
+    return found
+
+
+def holds(found: TrialResult) -> None:
+    """Assert that a failover kept what was acknowledged, and that both sides are the same."""
+    assert found.ledger["acknowledged"] > 0
+    assert (found.lost, found.unexplained) == (0, 0), found
+    assert found.ledger == found.returned_ledger
+    assert found.away_ns is not None
+
+
+def test_kill_of_semi_synchronous_primary_loses_nothing(make: Maker, ground: Path) -> None:
+    (found,) = failed_over(make, ground, "mariadb-semi-synchronous", "kill")
+    holds(found)
+    assert found.returned.means == "binary log", found.returned.refused
+    assert found.costs.link_bytes > 100 and found.rate_after > 0
+
+
+def test_asynchronous_commits_after_a_link_cut_are_found_lost(make: Maker, ground: Path) -> None:
+    (found,) = failed_over(make, ground, "mariadb-asynchronous", "link-cut-then-kill")
+    assert found.lost > 0 and found.unexplained == 0
+    assert found.returned.means == COPY
+    assert "commits that the new primary does not have" in found.returned.refused
+    assert found.ledger == found.returned_ledger
+
+
+@pytest.mark.soak
+def test_kill_of_synchronous_postgresql_loses_nothing(make: Maker, ground: Path) -> None:
+    (found,) = failed_over(make, ground, "postgresql-on", "kill")
+    holds(found)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("event", [event for event in EVENTS if event != "power-cut"])
+@pytest.mark.parametrize("name", [name for name, of in REPLICATIONS.items() if of.promises])
+def test_many_failovers_lose_nothing_acknowledged(
+    make: Maker, ground: Path, name: str, event: str
+) -> None:
+    for found in failed_over(make, ground, name, event, MANY):
+        holds(found)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("name", REPLICATIONS)
+def test_failover_on_served_drives_keeps_its_promise(name: str, event: str) -> None:
+    with only_hosts():
+        done = tameshi_process("failover", name, "--event", event, "--before", "2s", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = json.loads(done.stdout)
+    print(found)
+    assert found["holds"] and found["ledger"] == found["returned_ledger"]
+    if not REPLICATIONS[name].promises and event in ("link-cut-then-kill", "split-brain"):
+        assert found["lost"] > 0, "a planted loss"
+    assert left() == []
