@@ -123,6 +123,21 @@ def write_file(path: Path, data: bytes) -> None:
         os.fsync(directory)
 
 
+def remove_file(path: Path) -> None:
+    """Delete a regular file in a folder of Tameshi's; do nothing if it is absent.
+
+    Raises `GuardRefusal` if no parent of `path` carries the marker, and for anything but a file.
+    """
+    with translated(path), closing(_open_owned_parent(path)) as directory:
+        try:
+            status = os.stat(path.name, dir_fd=directory, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        if not stat.S_ISREG(status.st_mode):
+            raise foreign(path, described(status))
+        os.unlink(path.name, dir_fd=directory)
+
+
 def append_file(path: Path) -> BinaryIO:
     """Open a file in a folder of Tameshi's for appending; create it and missing folders.
 

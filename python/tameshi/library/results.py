@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import polars as pl
 
-from tameshi.compare import Options, Side, compare, read_side
+from tameshi.compare import Options, Side, compare, read_side, refusal_of_large
 from tameshi.library.frames import (
     cells_frame,
     comparison_frame,
@@ -20,6 +20,7 @@ from tameshi.library.frames import (
     published_frame,
     series_frame,
 )
+from tameshi.record.cell_files import CELLS, ESTIMATES, INTERNAL, scan
 from tameshi.record.store import SealedRun
 from tameshi.report.study import plot_figures, terminal_doubts, terminal_summary
 from tameshi.report.view.inputs import ReportInputs
@@ -47,7 +48,8 @@ class Results:
 
     folder: Path
     document: dict[str, Any] = field(repr=False)
-    runs: list[SealedRun] = field(repr=False)
+    runs: Sequence[SealedRun] = field(repr=False)
+    """Runs; of a large study, read when they are used."""
     complete: bool = True
     """False if runs were interrupted or failed."""
 
@@ -79,15 +81,17 @@ class Results:
     @property
     def cells(self) -> pl.DataFrame:
         """Return a row per cell: world, phase, levels, verdict, numbers of runs."""
+        if "tables" in self.document:
+            return scan(self.folder, CELLS).drop(INTERNAL).collect()
         return cells_frame(self.document["cells"])
 
     def estimates(self, metric: str | None = None, *, subject: str | None = None) -> pl.DataFrame:
         """Return a row per estimate, of one metric or subject if named."""
-        frame = estimates_frame(self.document["cells"])
-        for name, wanted in (("metric", metric), ("subject", subject)):
-            if wanted is not None:
-                frame = frame.filter(pl.col(name) == wanted)
-        return frame
+        asked = {"metric": metric, "subject": subject}
+        wanted = [pl.col(name) == value for name, value in asked.items() if value is not None]
+        if "tables" in self.document:
+            return scan(self.folder, ESTIMATES).filter(wanted).drop("key").collect()
+        return estimates_frame(self.document["cells"]).filter(wanted)
 
     @property
     def published(self) -> pl.DataFrame:
@@ -130,17 +134,19 @@ class Results:
         """Write the report to the folder, and return its path."""
         return study_folder.write_html(self.folder, self._inputs(), lang)
 
-    def _usable(self) -> list[SealedRun]:
-        return [run for run in self.runs if run.outcome["status"] != "failed"]
+    def _usable(self) -> Iterator[SealedRun]:
+        return (run for run in self.runs if run.outcome["status"] != "failed")
 
     def _side(self) -> Side:
+        if "tables" in self.document:
+            raise refusal_of_large(str(self.folder))
         return Side(str(self.folder), self.document, self.runs)
 
     def _inputs(self) -> ReportInputs:
         reproduce: Sequence[str] = ()
         if (self.folder / study_folder.SUMMARY).exists():
             reproduce = study_folder.read_summary(self.folder)[1]
-        return study_folder.report_inputs(self.document, self.runs, reproduce)
+        return study_folder.inputs_of(self.folder, self.document, self.runs, reproduce)
 
     def _repr_html_(self) -> str:
         lines = [*self.answers, *self.doubts]
