@@ -32,6 +32,32 @@ _SIGNS = {"html": b'<meta name="generator" content="Tameshi">', "json": b'"schem
 
 _CSV = FIRST.encode()
 
+UnpackOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--unpack",
+        metavar="DIR",
+        help="Write the folders of runs whose records are in Parquet to DIR.",
+    ),
+]
+CellOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cell", metavar="AXIS=LEVEL", help="With --unpack: only these runs (repeatable)."
+    ),
+]
+PriceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="NAME=AMOUNT",
+        help=(
+            "Price of a level (storage.flash=900) or of a unit of a setting (buffer_pool=5/GiB), "
+            "for plots of cost in a large study (repeatable)."
+        ),
+    ),
+]
+
 app = typer.Typer(add_completion=False)
 
 
@@ -69,31 +95,9 @@ def report_command(
             ),
         ),
     ] = None,
-    unpack: Annotated[
-        Path | None,
-        typer.Option(
-            "--unpack",
-            metavar="DIR",
-            help="Write the folders of runs whose records are in Parquet to DIR.",
-        ),
-    ] = None,
-    cell: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--cell", metavar="AXIS=LEVEL", help="With --unpack: only these runs (repeatable)."
-        ),
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--price",
-            metavar="NAME=AMOUNT",
-            help=(
-                "Price of a level (storage.flash=900) or of a unit of a setting "
-                "(buffer_pool=5/GiB), for plots of cost in a large study (repeatable)."
-            ),
-        ),
-    ] = None,
+    unpack: UnpackOption = None,
+    cell: CellOption = None,
+    price: PriceOption = None,
     lang: LangOption = "en",
     verbose: VerboseOption = False,
 ) -> None:

@@ -28,8 +28,11 @@ from tameshi.record.transfer import BadRecord, checked, content_of
 
 MOST_RUNS = 256
 """Runs of a pack: some 15 MB of files in memory."""
-ROWS = 8
-"""Rows of a row group: one run is read without the others of its pack."""
+ROWS = 32
+"""Rows of a row group: a run is read with few others, and files of its neighbours share their
+compression."""
+FEW = 16
+"""Runs of a pack up to which they are read one by one."""
 NAME_DIGITS = 32
 READ_RUNS = 64
 """Runs that an iteration over all runs reads at a time."""
@@ -56,6 +59,7 @@ class Place:
     """Pack of a run, and the run's levels as JSON."""
 
     pack: str
+    row: int
     world: str
     cell: str
     unknown: str
@@ -84,8 +88,8 @@ class Packs:
         self._index(path.name, pl.read_parquet(path, columns=list(INDEX)))
 
     def _index(self, pack: str, rows: pl.DataFrame) -> None:
-        for identity, world, cell, unknown in rows.select(list(INDEX)).iter_rows():
-            self.places.setdefault(identity, Place(pack, world, cell, unknown))
+        for row, (identity, *levels) in enumerate(rows.select(list(INDEX)).iter_rows()):
+            self.places.setdefault(identity, Place(pack, row, *levels))
 
     def damage(self) -> list[DamagedRun]:
         """Return the damaged packs in the form of damaged runs."""
@@ -174,17 +178,24 @@ class Packs:
 
     def read(self, identities: Iterable[str]) -> dict[str, SealedRun]:
         """Return the packed ones of these runs by identity, in any order."""
-        by_pack: dict[str, list[str]] = {}
+        by_pack: dict[str, list[int]] = {}
         for identity in identities:
-            if identity in self.places:
-                by_pack.setdefault(self.places[identity].pack, []).append(identity)
-        runs = {}
-        for pack, wanted in by_pack.items():
-            rows = pl.scan_parquet(self.study / PACKS / pack)
-            rows = rows.filter(pl.col("identity").is_in(wanted)).select("identity", "files")
-            for identity, files in rows.collect().iter_rows():
-                runs[identity] = self._run(identity, files)
-        return runs
+            if place := self.places.get(identity):
+                by_pack.setdefault(place.pack, []).append(place.row)
+        return {
+            identity: self._run(identity, files)
+            for pack, rows in by_pack.items()
+            for identity, files in self._rows(pack, rows)
+        }
+
+    def _rows(self, pack: str, rows: Sequence[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Yield identity and files of some rows of a pack."""
+        table = pl.scan_parquet(self.study / PACKS / pack).select("identity", "files")
+        if len(rows) > FEW:
+            yield from table.collect()[sorted(rows)].iter_rows()
+            return
+        for row in sorted(rows):
+            yield from table.slice(row, 1).collect().iter_rows()
 
     def _run(self, identity: str, files: Sequence[Mapping[str, Any]]) -> SealedRun:
         content = {file["name"]: file["data"] for file in files}

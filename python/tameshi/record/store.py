@@ -198,7 +198,7 @@ def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> Se
     series = _collect_series(folder)
     buffer = BytesIO()
     series.write_parquet(buffer)
-    guard.write_file(folder / "series.parquet", buffer.getvalue())
+    guard.write_file(folder / "series.parquet", buffer.getvalue(), synced=synced)
     environment = json.loads((folder / "environment.json").read_bytes())
     outcome = {
         "schema_version": OUTCOME_VERSION,
@@ -210,7 +210,8 @@ def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> Se
     findings += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
     outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *findings])
     outcome["files"] = sealed_files(folder, synced=synced)
-    guard.write_file(folder / OUTCOME, as_json({**outcome, "sha256": seal_hash(outcome)}))
+    sealed = as_json({**outcome, "sha256": seal_hash(outcome)})
+    guard.write_file(folder / OUTCOME, sealed, synced=synced)
     return SealedRun(folder, spec, environment, outcome)
 
 

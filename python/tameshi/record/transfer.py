@@ -137,4 +137,4 @@ def _write(folder: Path, content: Mapping[str, bytes], synced: bool) -> None:
                 os.fsync(file.fileno())
     for directory in (folder, *(folder / name for name in MADE)) if synced else ():
         sync_directory(directory)
-    guard.write_file(folder / OUTCOME, content[OUTCOME])
+    guard.write_file(folder / OUTCOME, content[OUTCOME], synced=synced)

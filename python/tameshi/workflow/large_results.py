@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,12 +28,12 @@ from tameshi.core.errors import BadInput
 from tameshi.core.reasons import LEVELS, Reason, kind_of, verdict
 from tameshi.core.spec_types import Summary
 from tameshi.record.cell_files import CELLS, ESTIMATES, CellFiles, Row, level_columns
-from tameshi.record.packs import StoredRuns, batched
+from tameshi.record.packs import StoredRuns
 
 LARGE_VERSION = 3
 """Version of a results.json that points at its cells."""
-PART_GROUPS = 256
-"""Groups of runs whose cells are computed and stored at a time."""
+PART_RUNS = 256
+"""Runs whose cells are computed and stored at a time."""
 MOST_LEVELS = 100
 """Levels of an axis that results.json lists; of more it has the number."""
 MOST_REASONS = 20
@@ -84,11 +84,13 @@ class LargeResults:
         if expected is not None:
             groups = [g for g in groups if len(g.identities) == expected.get(g.levels)]
         self.files.keep([group.key for group in groups])
-        for some in batched(self.missing(groups), PART_GROUPS):
+        for some in _portions(self.missing(groups)):
+            identities = [each for group in some for each in group.identities]
+            read = dict(zip(identities, runs.read(identities), strict=True))
             cells: list[Row] = []
             estimates: list[Row] = []
             for group in some:
-                made = self._rows(group.key, runs.read(group.identities))
+                made = self._rows(group.key, [read[each] for each in group.identities])
                 cells += made[0]
                 estimates += made[1]
             self.files.add(cells, estimates)
@@ -170,6 +172,20 @@ class LargeResults:
                 hint="Bring them up to date first: `tameshi report FOLDER` without other options.",
             )
         return self.document(runs, groups)
+
+
+def _portions(groups: Iterable[Group]) -> Iterator[list[Group]]:
+    """Yield the groups in lists of few runs, which are in memory together."""
+    portion: list[Group] = []
+    runs = 0
+    for group in groups:
+        if portion and runs + len(group.identities) > PART_RUNS:
+            yield portion
+            portion, runs = [], 0
+        portion.append(group)
+        runs += len(group.identities)
+    if portion:
+        yield portion
 
 
 @cache
