@@ -151,13 +151,11 @@ def _unpack(folder: Path, place: Path | None, cell: list[str]) -> None:
 
 def _keep_prices(folder: Path, given: list[str]) -> None:
     """Store prices in the study folder, for this report and later ones."""
-    from tameshi.workflow.prices import write_prices
+    from tameshi.workflow.prices import refusal_of_prices, write_prices
 
     study_folder.read_summary(folder)
     if not is_packed(folder):
-        message = "prices are for studies whose records are in Parquet"
-        hint = "Run the study with --records parquet."
-        raise BadInput(message, where="--price", found=str(folder), hint=hint)
+        raise refusal_of_prices(str(folder))
     write_prices(folder, given)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -26,6 +26,7 @@ from tameshi.report.study import plot_figures, terminal_doubts, terminal_summary
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.study.file import read_text
 from tameshi.workflow import study_folder
+from tameshi.workflow.prices import refusal_of_prices, write_prices
 
 
 def open(folder: str | Path) -> Results:
@@ -130,8 +131,16 @@ class Results:
             for name, plot in plot_figures(self._inputs(), lang).items()
         }
 
-    def report(self, lang: str = "en") -> Path:
-        """Write the report to the folder, and return its path."""
+    def report(self, lang: str = "en", *, prices: Mapping[str, Any] | None = None) -> Path:
+        """Write the report to the folder, and return its path.
+
+        `prices`: of a large study, amounts by name, as in `{"storage.flash": 900, "buffer_pool":
+        "5/GiB"}`; they stay in the folder until others are given.
+        """
+        if prices is not None:
+            if "tables" not in self.document:
+                raise refusal_of_prices(str(self.folder))
+            write_prices(self.folder, [f"{name}={price}" for name, price in prices.items()])
         return study_folder.write_html(self.folder, self._inputs(), lang)
 
     def _usable(self) -> Iterator[SealedRun]:

@@ -24,6 +24,13 @@ def write_prices(folder: Path, given: Sequence[str]) -> None:
     store.write_json(folder / PRICES, dict(_parsed(each) for each in given))
 
 
+def refusal_of_prices(folder: str) -> BadInput:
+    """Return the refusal of prices for a study whose report has no plot of cost."""
+    message = "prices are for studies whose records are in Parquet"
+    hint = "Run the study with --records parquet."
+    return BadInput(message, where=OPTION, found=folder, hint=hint)
+
+
 def read_prices(folder: Path) -> dict[str, list[float]]:
     """Return the prices of a study folder: amount, and the number of base units that it buys."""
     try:

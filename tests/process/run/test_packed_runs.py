@@ -192,6 +192,18 @@ def test_comparison_of_packed_results_is_refused(made: Path) -> None:
         tm.open(made / "folders").compare(tm.open(made / "packed"))
 
 
+def test_prices_are_for_large_studies(made: Path, packed: Path) -> None:
+    done = tameshi("report", packed, "--price", "depth=2", "--price", "read.100 %=0.5")
+    assert done.returncode == 0, done.stderr
+    assert "cost against latency" in (packed / "report.html").read_text() or "cost" in done.stdout
+    done = tameshi("report", packed, "--price", "pool=2")
+    assert done.returncode == 2 and "depth" in done.stderr
+    done = tameshi("report", made / "folders", "--price", "depth=2")
+    assert done.returncode == 2 and "--records parquet" in done.stderr
+    with pytest.raises(tm.BadInput, match="--records parquet"):
+        tm.open(made / "folders").report(prices={"depth": 2})
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_packed_study_resumes_after_a_stop(
     study: Callable[..., Path], whole: dict, tmp_path: Path, number: int
