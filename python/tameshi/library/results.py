@@ -90,9 +90,15 @@ class Results:
         """Return a row per estimate, of one metric or subject if named."""
         asked = {"metric": metric, "subject": subject}
         wanted = [pl.col(name) == value for name, value in asked.items() if value is not None]
-        if "tables" in self.document:
-            return scan(self.folder, ESTIMATES).filter(wanted).drop("key").collect()
-        return estimates_frame(self.document["cells"]).filter(wanted)
+        is_large = "tables" in self.document
+        frame = (
+            scan(self.folder, ESTIMATES).drop("key")
+            if is_large
+            else estimates_frame(self.document["cells"]).lazy()
+        )
+        for each in wanted:
+            frame = frame.filter(each)
+        return frame.collect()
 
     @property
     def published(self) -> pl.DataFrame:
