@@ -104,10 +104,10 @@ class Session:
     packs: Packs | None = None
     """Packs that take the records of complete simulated runs."""
 
-    @property
-    def syncs(self) -> bool:
-        """Return whether records are synced: not those on their way to a machine or a pack."""
-        return not self.is_scratch and self.packs is None
+    def syncs(self, task: Task) -> bool:
+        """Return whether a record is synced: not one on its way to a machine or a pack."""
+        is_packed = self.packs is not None and task.spec.world is World.simulated
+        return not self.is_scratch and not is_packed
 
     def stop(self) -> None:
         """Start no more runs, and let current runs leave a partial result."""
@@ -251,7 +251,7 @@ def run_one(session: Session, task: Task) -> None:
     except OSError as error:
         failure = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     try:
-        run = store.seal(folder, failure, synced=session.syncs)
+        run = store.seal(folder, failure, synced=session.syncs(task))
     except (OSError, TameshiError) as error:
         reason = f"cannot be sealed: {failure or error}"
         with suppress(OSError, TameshiError):  # the study's folder may be as full as the run's
