@@ -65,7 +65,7 @@ study = read_study(Path(sys.argv[1]))
 begin = time.process_time()
 planned = plan(study, "simulated", quick=False)
 took = time.process_time() - begin
-memory = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+memory = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text("utf-8"))[1]
 print(len(planned.runs), took, memory)
 """
 
@@ -81,7 +81,7 @@ def study_file(folder: Path, cells: int) -> Path:
 def planning(folder: Path, cells: int, console: Console) -> None:
     """Print what planning a study costs."""
     words = [sys.executable, "-c", PLAN, str(study_file(folder, cells))]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
     runs, cpu_s, memory_kib = done.stdout.split()
     console.print(
         f"plan of {int(runs):,} runs: {float(cpu_s):.2f} s of processor time, "

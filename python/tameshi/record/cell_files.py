@@ -60,8 +60,9 @@ class CellFiles:
         """Read the keys of a part; drop one that is damaged or of a study with other axes."""
         twin = self._folder / ESTIMATES / path.name
         try:
-            schemas = pl.read_parquet_schema(path), pl.read_parquet_schema(twin)
-            is_usable = schemas == (self._cells, self._estimates)
+            is_usable = list(pl.read_parquet_schema(path)) == list(self._cells) and list(
+                pl.read_parquet_schema(twin)
+            ) == list(self._estimates)
             keys = pl.read_parquet(path, columns=["key"])["key"].unique().to_list()
         except (OSError, pl.exceptions.PolarsError):
             is_usable, keys = False, []

@@ -38,10 +38,10 @@ READ_RUNS = 64
 """Runs that an iteration over all runs reads at a time."""
 WORLD = "simulated"
 """World whose runs are packed: others have files that a user needs by their paths."""
-FILES = pl.List(pl.Struct({"name": pl.String, "data": pl.Binary}))
+FILES: Any = pl.List(pl.Struct({"name": pl.String, "data": pl.Binary}))
 INDEX = {"identity": pl.String, "world": pl.String, "cell": pl.String, "unknown": pl.String}
 """Columns that tell where each run is; `cell` and `unknown` are JSON of its levels."""
-SCHEMA = {**INDEX, "repetition": pl.Int64, "verdict": pl.String, "files": FILES}
+SCHEMA: dict[str, Any] = {**INDEX, "repetition": pl.Int64, "verdict": pl.String, "files": FILES}
 
 
 Item = TypeVar("Item")

@@ -114,11 +114,11 @@ def _loads(wide: pl.DataFrame) -> Iterator[Load]:
         rate = next((own[m] for m in RATES if own[m] in names), None)
         measure = next((m for m in LATENCIES if own[m] in names), None)
         if rate and measure:
-            figures = (
+            rates, latencies = (
                 wide[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
                 for name in (rate, own[measure])
             )
-            yield Load(subject, operation, *figures, measure)
+            yield Load(subject, operation, rates, latencies, measure)
 
 
 def _load_of(name: str) -> tuple[str, str]:
