@@ -35,6 +35,18 @@ def left_out(specs: Iterable[RunSpec]) -> list[Mapping[str, Any]]:
     return [*bitmap, *([reason(NO_HOST)] if is_free else [])]
 
 
+def merged(groups: Iterable[Iterable[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
+    """Return what is left out of several groups of runs, each as `left_out` returns it."""
+    arrays: dict[str, None] = {}
+    others: dict[str, Mapping[str, Any]] = {}
+    for each in (each for group in groups for each in group):
+        if each["code"] == MD_BITMAP:
+            arrays |= dict.fromkeys(each["values"]["names"])
+        else:
+            others[each["code"]] = each
+    return [*([reason(MD_BITMAP, names=list(arrays))] if arrays else []), *others.values()]
+
+
 def _is_free(spec: RunSpec) -> bool:
     """Return whether system calls cost no time: simulated without a host."""
     return spec.world.value == "simulated" and (spec.host is None or spec.host.profile == FREE)

@@ -73,19 +73,9 @@ class Cell:
 
 def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     """Return the content of results.json; see docs/records-results.md."""
-    figures = study.published or ()
-    asked = {figure.window for figure in figures if figure.window}
-    # Figures with the ramp need the phase and the whole.
-    asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
-    read = [run for run in runs if run.outcome["status"] != "failed"]
-    with ThreadPoolExecutor() as readers:
-        frames = dict(zip((run.folder for run in read), readers.map(Frames, read), strict=True))
+    cells = cells_of(study, runs)
     chosen = unknown.assumed(runs)
-    planned = _cells(chosen)
-    cells = [_cell(study, cell, frames, asked) for cell in planned]
-    for setting, tried in unknown.others(runs).items():
-        unknown.add(cells, (_cell(study, cell, frames, asked) for cell in _cells(tried)), setting)
-    loads = [loaded(c.world, c.levels, c.spec, c.runs[0].spec) for c in planned]
+    loads = [loaded(c.world, c.levels, c.spec, c.runs[0].spec) for c in _cells(chosen)]
     axes = [
         {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}
         | ({"offered": True} if is_offered(axis.name, loads) else {})
@@ -93,20 +83,9 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     ]
     return {
         "schema_version": RESULTS_VERSION,
-        "study": {
-            "name": study.name,
-            "title": study.title,
-            "question": study.question,
-            "quick": bool(study.quick),
-            **({"answer": study.answer.model_dump(mode="json")} if study.answer else {}),
-            **({"japanese": study.japanese.model_dump(mode="json")} if study.japanese else {}),
-        },
+        "study": heading_of(study),
         "axes": axes,
-        **(
-            {"unknown": [each.model_dump(mode="json") for each in study.unknown]}
-            if study.unknown
-            else {}
-        ),
+        **unknown.settings_of(study),
         "streams": streams(run.spec for run in runs),
         "cells": cells,
         "ratios": list(ratios_between(axes, cells)),
@@ -116,6 +95,33 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
         "left_out": left_out(run.spec for run in runs),
         "verdict": worst(cell["verdict"] for cell in cells),
     }
+
+
+def heading_of(study: Summary) -> dict[str, Any]:
+    """Return name, title, question and own words of a study."""
+    return {
+        "name": study.name,
+        "title": study.title,
+        "question": study.question,
+        "quick": bool(study.quick),
+        **({"answer": study.answer.model_dump(mode="json")} if study.answer else {}),
+        **({"japanese": study.japanese.model_dump(mode="json")} if study.japanese else {}),
+    }
+
+
+def cells_of(study: Summary, runs: Sequence[SealedRun]) -> list[dict[str, Any]]:
+    """Return the cells of these runs, which may be some cells of the study with all their runs."""
+    figures = study.published or ()
+    asked = {figure.window for figure in figures if figure.window}
+    # Figures with the ramp need the phase and the whole.
+    asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
+    read = [run for run in runs if run.outcome["status"] != "failed"]
+    with ThreadPoolExecutor() as readers:
+        frames = dict(zip((run.folder for run in read), readers.map(Frames, read), strict=True))
+    cells = [_cell(study, cell, frames, asked) for cell in _cells(unknown.assumed(runs))]
+    for setting, tried in unknown.others(runs).items():
+        unknown.add(cells, (_cell(study, cell, frames, asked) for cell in _cells(tried)), setting)
+    return cells
 
 
 def _cells(runs: Sequence[SealedRun]) -> list[Cell]:

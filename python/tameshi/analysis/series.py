@@ -11,7 +11,6 @@ import polars as pl
 
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.core.spec_types import PhaseSpec
-from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 
 SCHEDULED = ("load.started", "load.late", "load.unserved")
@@ -86,7 +85,7 @@ class Frames:
         for word in program_words(run.spec.phases):
             self._sum_up(word)
         self.latencies = run.latencies()
-        self.events = read_events(run.folder)
+        self.events = run.events()
         self._tables: dict[str, Intervals] = {}
         self._windows: dict[tuple[Any, ...], WindowData] = {}
 

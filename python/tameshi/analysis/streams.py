@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tameshi.core import compiled
@@ -19,6 +19,16 @@ def streams(specs: Iterable[RunSpec]) -> dict[str, dict[str, Any]]:
     seen: dict[str, list[dict[str, Any]]] = {}
     for phase in (phase for spec in specs for phase in spec.phases):
         for name, facts in _of_phase(phase):
+            if facts not in seen.setdefault(name, []):
+                seen[name].append(facts)
+    return {name: _common(each) for name, each in seen.items()}
+
+
+def merged(groups: Iterable[Mapping[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return what several groups of runs have in common, each as `streams` returns it."""
+    seen: dict[str, list[dict[str, Any]]] = {}
+    for group in groups:
+        for name, facts in group.items():
             if facts not in seen.setdefault(name, []):
                 seen[name].append(facts)
     return {name: _common(each) for name, each in seen.items()}

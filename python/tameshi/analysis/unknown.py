@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.analysis.stats.intervals import digits
+from tameshi.core.spec_types import Summary
 from tameshi.record.store import SealedRun
 
 Bounds = tuple[float, float]
@@ -22,6 +23,13 @@ class Tried:
     name: str
     level: str
     value: float
+
+
+def settings_of(study: Summary) -> dict[str, Any]:
+    """Return the unknown settings of a study as results.json holds them; empty without any."""
+    if not study.unknown:
+        return {}
+    return {"unknown": [each.model_dump(mode="json") for each in study.unknown]}
 
 
 def assumed(runs: Iterable[SealedRun]) -> list[SealedRun]:

@@ -358,7 +358,8 @@ class Collector:
             return self._failed(task, f"no record from worker {worker}: {run['lost']}")
         folder = store.run_folder(self.session.folder, task.identity)
         try:
-            sealed = stored(folder, task.spec, task.identity, run["files"])
+            syncs = self.session.syncs(task)
+            sealed = stored(folder, task.spec, task.identity, run["files"], synced=syncs)
         except BadRecord as bad:
             return self._failed(task, f"damaged record from worker {worker}: {bad}")
         except (OSError, TameshiError) as error:

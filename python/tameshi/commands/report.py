@@ -18,6 +18,7 @@ from tameshi.commands.study_options import VerboseOption
 from tameshi.commands.summary import print_summary
 from tameshi.core.errors import BadInput, GuardRefusal, counted
 from tameshi.record import store
+from tameshi.record.seal import is_packed
 from tameshi.report.layouts import FORMS, as_form
 from tameshi.report.render.plot_data import FIRST
 from tameshi.report.study import markdown, plot_tables, render, terminal
@@ -30,6 +31,32 @@ _SIGNS = {"html": b'<meta name="generator" content="Tameshi">', "json": b'"schem
 """Beginnings of earlier reports; in other formats, the question or title of the same study."""
 
 _CSV = FIRST.encode()
+
+UnpackOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--unpack",
+        metavar="DIR",
+        help="Write the folders of runs whose records are in Parquet to DIR.",
+    ),
+]
+CellOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cell", metavar="AXIS=LEVEL", help="With --unpack: only these runs (repeatable)."
+    ),
+]
+PriceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="NAME=AMOUNT",
+        help=(
+            "Price of a level (storage.flash=900) or of a unit of a setting (buffer_pool=5/GiB), "
+            "for plots of cost in a large study (repeatable)."
+        ),
+    ),
+]
 
 app = typer.Typer(add_completion=False)
 
@@ -68,12 +95,20 @@ def report_command(
             ),
         ),
     ] = None,
+    unpack: UnpackOption = None,
+    cell: CellOption = None,
+    price: PriceOption = None,
     lang: LangOption = "en",
     verbose: VerboseOption = False,
 ) -> None:
     """Rebuild results.json and the report from the runs of a study folder."""
     check_language(lang)
     check_word("--format", form, [*WRITTEN, *FORMS])
+    if unpack is not None or cell:
+        _unpack(folder, unpack, cell or [])
+        return
+    if price:
+        _keep_prices(folder, price)
     if export is not None:
         _export(folder, export, lang, others=form != "html" or out is not None)
     elif form == "html" and out is None:
@@ -98,6 +133,32 @@ def _export(folder: Path, place: Path, lang: str, *, others: bool) -> None:
     OUT.print(f"Written: {counted(len(tables), 'CSV file')} to {place}", soft_wrap=True)
 
 
+def _unpack(folder: Path, place: Path | None, cell: list[str]) -> None:
+    """Write folders of packed runs."""
+    from tameshi.workflow.unpacking import unpack
+
+    if place is None:
+        raise BadInput("this chooses runs to unpack", where="--cell", hint="Give --unpack DIR too.")
+    pairs = [each.partition("=") for each in cell]
+    for axis, sign, level in pairs:
+        if not (axis and sign and level):
+            raise BadInput(
+                "this names no level", where="--cell", found=axis, accepted=["AXIS=LEVEL"]
+            )
+    count = unpack(folder, place, {axis: level for axis, _, level in pairs})
+    OUT.print(f"Written: {counted(count, 'run folder')} to {place / 'runs'}", soft_wrap=True)
+
+
+def _keep_prices(folder: Path, given: list[str]) -> None:
+    """Store prices in the study folder, for this report and later ones."""
+    from tameshi.workflow.prices import refusal_of_prices, write_prices
+
+    study_folder.read_summary(folder)
+    if not is_packed(folder):
+        raise refusal_of_prices(str(folder))
+    write_prices(folder, given)
+
+
 def _rebuild(folder: Path, lang: str, *, verbose: bool) -> None:
     try:
         print_summary(study_folder.show(folder, lang), OUT, verbose=verbose)
@@ -111,7 +172,7 @@ def _inputs(folder: Path) -> ReportInputs:
     summary, reproduce = study_folder.read_summary(folder)
     runs = study_folder.read_runs(folder)
     results = study_folder.found_in(folder, summary, runs)
-    return study_folder.report_inputs(results, runs.runs, reproduce)
+    return study_folder.inputs_of(folder, results, runs.runs, reproduce)
 
 
 def _text(folder: Path, form: str, lang: str) -> str:

@@ -22,6 +22,7 @@ from tameshi.commands.study_options import (
     ClusterOption,
     ExactOption,
     QuickOption,
+    RecordsOption,
     ServerOption,
     SlowLikeOption,
     SlowOption,
@@ -37,6 +38,7 @@ from tameshi.core.spec_types import World
 from tameshi.study.bindings import check_worlds, read_bindings, slow_of
 from tameshi.study.file import read_study
 from tameshi.workflow.prepare import Prepared, prepare
+from tameshi.workflow.record_forms import form_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,6 +134,7 @@ def run_command(
     ] = None,
     jobs: JobsOption = PROCESSORS,
     cluster: ClusterOption = None,
+    records: RecordsOption = "auto",
     lang: LangOption = "en",
     quick: QuickOption = False,
     slow: SlowOption = "1",
@@ -161,6 +164,7 @@ def run_command(
     service = _served(metrics, ERR) if metrics is not None else None
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     folder = out or study.results_folder(quick=quick)
+    form = form_of(records, prepared, None if fresh else folder)
     with clusters.connected(cluster, jobs) as elsewhere:
         if fresh and folder.exists():
             guard.remove_folder(folder)
@@ -169,7 +173,7 @@ def run_command(
         announce(prepared, ERR if as_data else OUT)
         told = _Output(verbose, as_data, fail_on)
         given = (prepared, folder, lang, jobs, elsewhere)
-        _conduct(*given, keep=keep, told=told, service=service)
+        _conduct(*given, keep=keep, told=told, service=service, records=form)
 
 
 def _served(asked: str, console: Console) -> Service:
@@ -201,6 +205,7 @@ def _conduct(
     keep: bool,
     told: _Output,
     service: Service | None,
+    records: str,
 ) -> None:
     """Run the prepared study and show its results."""
     # The libraries for running and reporting take seconds to load; refuse a bad study without them.
@@ -211,7 +216,13 @@ def _conduct(
     watch = service.watch if service else None
     given = (prepared, folder, ERR)
     done = carry_out(
-        *given, jobs=jobs, reproduce=reproduce, keep=keep, watch=watch, elsewhere=elsewhere
+        *given,
+        jobs=jobs,
+        reproduce=reproduce,
+        keep=keep,
+        watch=watch,
+        elsewhere=elsewhere,
+        records=records,
     )
     if service:
         service.close()

@@ -62,6 +62,16 @@ ClusterOption = Annotated[
         ),
     ),
 ]
+RecordsOption = Annotated[
+    str,
+    typer.Option(
+        "--records",
+        help=(
+            "Form of the records of simulated runs: folders, parquet (some files for all runs), "
+            "or auto, which is parquet for more than 2000 runs."
+        ),
+    ),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Print the whole answer, on a terminal as well."),

@@ -64,12 +64,24 @@ def read_side(path: Path) -> Side:
     """Read one side; raises `BadInput` if it is no result of a study."""
     file = path / "results.json" if path.is_dir() else path
     results = _read_json(file, path)
+    if isinstance(results, dict) and "tables" in results:
+        raise refusal_of_large(str(file))
     if not isinstance(results, dict) or not isinstance(results.get("cells"), list):
         raise BadInput("this holds no results of a study", where=str(file), accepted=ACCEPTED)
     if results.get("schema_version") not in READABLE:
         message = "these results have a form that is not known"
         raise unknown_version(message, str(file), results.get("schema_version"), READABLE)
     return Side(str(path), results, _read_runs(file.parent))
+
+
+def refusal_of_large(where: str) -> BadInput:
+    """Return the refusal of results whose cells are in Parquet."""
+    return BadInput(
+        "these are results of a large study, whose cells are in Parquet",
+        where=where,
+        accepted=["results with cells in results.json"],
+        hint="Join the tables in results/estimates by their levels instead.",
+    )
 
 
 def _read_json(file: Path, given: Path) -> Any:

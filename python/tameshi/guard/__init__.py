@@ -19,6 +19,7 @@ from tameshi.guard.folders import (
     append_file,
     claim_folder,
     move_folder,
+    remove_file,
     remove_folder,
     write_file,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "open_target",
     "open_to_read",
     "refuse_unused",
+    "remove_file",
     "remove_folder",
     "remove_target",
     "require_space",

@@ -107,20 +107,36 @@ def move_folder(path: Path, new: Path) -> None:
             os.fsync(parent)
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Write a file in a folder of Tameshi's atomically; create missing folders.
 
-    Raises `GuardRefusal` if no parent of `path` carries the marker.
+    Not `synced`: a crash of the machine may lose it. Raises `GuardRefusal` if no parent of `path`
+    carries the marker.
     """
     with translated(path), closing(_open_owned_parent(path)) as directory:
         fd, name = open_new(directory, 0o666)
         try:
-            _write_durably(fd, data)
+            _write(fd, data, synced=synced)
             os.rename(name, path.name, src_dir_fd=directory, dst_dir_fd=directory)
         except BaseException:
             os.unlink(name, dir_fd=directory)
             raise
-        os.fsync(directory)
+        if synced:
+            os.fsync(directory)
+
+
+def remove_file(path: Path) -> None:
+    """Delete a regular file in a folder of Tameshi's; do nothing if it is absent.
+
+    Raises `GuardRefusal` if no parent of `path` carries the marker, and for anything but a file.
+    """
+    if not os.path.lexists(path):
+        return
+    with translated(path), closing(_open_owned_parent(path)) as directory:
+        status = os.stat(path.name, dir_fd=directory, follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            raise foreign(path, described(status))
+        os.unlink(path.name, dir_fd=directory)
 
 
 def append_file(path: Path) -> BinaryIO:
@@ -172,7 +188,7 @@ def _is_owned(folder: Path) -> bool:
 def mark(directory: int) -> None:
     """Write the marker into an open directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
-    _write_durably(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
+    _write(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
     os.fsync(directory)
 
 
@@ -239,12 +255,13 @@ def refuse_protected(real: Path) -> None:
             raise foreign_folder(real, "the root directory, a home directory or a parent of one")
 
 
-def _write_durably(fd: int, data: bytes) -> None:
+def _write(fd: int, data: bytes, *, synced: bool = True) -> None:
     """Write, sync and close."""
     with open(fd, "wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(fd)
+        if synced:
+            os.fsync(fd)
 
 
 def foreign_folder(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:

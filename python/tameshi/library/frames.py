@@ -10,7 +10,7 @@ import polars as pl
 
 from tameshi.core import compiled
 from tameshi.core.spec_types import Plan
-from tameshi.record.events import whole_lines
+from tameshi.record.cell_files import level_columns as levels_of
 from tameshi.record.store import SealedRun
 
 Row = dict[str, Any]
@@ -18,12 +18,6 @@ NANOSECONDS = 1e9
 RAMP = "ramp"
 RUN = ("world", "repetition")
 """Columns of every frame of records before the levels; an axis of such a name has a prefix."""
-
-
-def levels_of(levels: Mapping[str, str], taken: Iterable[str]) -> Row:
-    """Return levels as columns; an axis with the name of another column is `axis.NAME`."""
-    others = set(taken)
-    return {f"axis.{axis}" if axis in others else axis: level for axis, level in levels.items()}
 
 
 def plan_frame(plan: Plan) -> pl.DataFrame:
@@ -174,8 +168,8 @@ def histogram_frame(runs: Iterable[SealedRun], operation: str | None) -> pl.Data
 def _buckets(run: SealedRun, operation: str | None) -> Iterator[Row]:
     """Yield the buckets of a run, summed over its intervals, in order."""
     counts: dict[str, Counter[int]] = {}
-    for log in sorted((run.folder / "histograms").glob("*.hlog")):
-        for interval in compiled.histogram_intervals(whole_lines(log.read_text(encoding="utf-8"))):
+    for log in run.interval_logs():
+        for interval in compiled.histogram_intervals(log):
             of_tag = counts.setdefault(interval["tag"], Counter())
             for latency_ns, count in interval["counts"]:
                 of_tag[latency_ns] += count

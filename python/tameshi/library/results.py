@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 import polars as pl
 
-from tameshi.compare import Options, Side, compare, read_side
+from tameshi.compare import Options, Side, compare, read_side, refusal_of_large
 from tameshi.library.frames import (
     cells_frame,
     comparison_frame,
@@ -20,11 +20,13 @@ from tameshi.library.frames import (
     published_frame,
     series_frame,
 )
+from tameshi.record.cell_files import CELLS, ESTIMATES, INTERNAL, scan
 from tameshi.record.store import SealedRun
 from tameshi.report.study import plot_figures, terminal_doubts, terminal_summary
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.study.file import read_text
 from tameshi.workflow import study_folder
+from tameshi.workflow.prices import refusal_of_prices, write_prices
 
 
 def open(folder: str | Path) -> Results:
@@ -47,7 +49,8 @@ class Results:
 
     folder: Path
     document: dict[str, Any] = field(repr=False)
-    runs: list[SealedRun] = field(repr=False)
+    runs: Sequence[SealedRun] = field(repr=False)
+    """Runs; of a large study, read when they are used."""
     complete: bool = True
     """False if runs were interrupted or failed."""
 
@@ -79,15 +82,23 @@ class Results:
     @property
     def cells(self) -> pl.DataFrame:
         """Return a row per cell: world, phase, levels, verdict, numbers of runs."""
+        if "tables" in self.document:
+            return scan(self.folder, CELLS).drop(INTERNAL).collect()
         return cells_frame(self.document["cells"])
 
     def estimates(self, metric: str | None = None, *, subject: str | None = None) -> pl.DataFrame:
         """Return a row per estimate, of one metric or subject if named."""
-        frame = estimates_frame(self.document["cells"])
-        for name, wanted in (("metric", metric), ("subject", subject)):
-            if wanted is not None:
-                frame = frame.filter(pl.col(name) == wanted)
-        return frame
+        asked = {"metric": metric, "subject": subject}
+        wanted = [pl.col(name) == value for name, value in asked.items() if value is not None]
+        is_large = "tables" in self.document
+        frame = (
+            scan(self.folder, ESTIMATES).drop("key")
+            if is_large
+            else estimates_frame(self.document["cells"]).lazy()
+        )
+        for each in wanted:
+            frame = frame.filter(each)
+        return frame.collect()
 
     @property
     def published(self) -> pl.DataFrame:
@@ -126,21 +137,31 @@ class Results:
             for name, plot in plot_figures(self._inputs(), lang).items()
         }
 
-    def report(self, lang: str = "en") -> Path:
-        """Write the report to the folder, and return its path."""
+    def report(self, lang: str = "en", *, prices: Mapping[str, Any] | None = None) -> Path:
+        """Write the report to the folder, and return its path.
+
+        `prices`: of a large study, amounts by name, as in `{"storage.flash": 900, "buffer_pool":
+        "5/GiB"}`; they stay in the folder until others are given.
+        """
+        if prices is not None:
+            if "tables" not in self.document:
+                raise refusal_of_prices(str(self.folder))
+            write_prices(self.folder, [f"{name}={price}" for name, price in prices.items()])
         return study_folder.write_html(self.folder, self._inputs(), lang)
 
-    def _usable(self) -> list[SealedRun]:
-        return [run for run in self.runs if run.outcome["status"] != "failed"]
+    def _usable(self) -> Iterator[SealedRun]:
+        return (run for run in self.runs if run.outcome["status"] != "failed")
 
     def _side(self) -> Side:
+        if "tables" in self.document:
+            raise refusal_of_large(str(self.folder))
         return Side(str(self.folder), self.document, self.runs)
 
     def _inputs(self) -> ReportInputs:
         reproduce: Sequence[str] = ()
         if (self.folder / study_folder.SUMMARY).exists():
             reproduce = study_folder.read_summary(self.folder)[1]
-        return study_folder.report_inputs(self.document, self.runs, reproduce)
+        return study_folder.inputs_of(self.folder, self.document, self.runs, reproduce)
 
     def _repr_html_(self) -> str:
         lines = [*self.answers, *self.doubts]

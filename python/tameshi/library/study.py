@@ -29,6 +29,7 @@ from tameshi.study.file import StudyFile, plan, read_study, refusals
 from tameshi.study.ready import ready
 from tameshi.workflow.execute import carry_out
 from tameshi.workflow.prepare import prepare
+from tameshi.workflow.record_forms import form_of
 
 HASH_DIGITS = 8
 """Digits of the hash in the name of a changed study."""
@@ -149,6 +150,7 @@ class Study:
         out: str | Path | None = None,
         jobs: int | None = None,
         cluster: Any = None,
+        records: str = "auto",
         quick: bool = False,
         exact: bool = False,
         fresh: bool = False,
@@ -172,6 +174,7 @@ class Study:
         prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact)
         folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
         console = Console(stderr=True) if progress else Console(file=io.StringIO())
+        form = form_of(records, prepared, None if fresh else folder)
         with clusters.connected(cluster, at_once) as elsewhere:
             if fresh and folder.exists():
                 guard.remove_folder(folder)
@@ -183,8 +186,9 @@ class Study:
                 reproduce=[f"# Python: tameshi.Study, results in {folder}"],
                 keep=keep,
                 elsewhere=elsewhere,
+                records=form,
             )
-        return Results(folder, done.results, list(done.runs), done.complete)
+        return Results(folder, done.results, done.runs, done.complete)
 
     def _repr_html_(self) -> str:
         settings = tomllib.loads(self.text)

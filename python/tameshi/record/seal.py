@@ -13,6 +13,8 @@ from tameshi.core.reasons import Reason, reason
 
 OUTCOME = "outcome.json"
 """File that holds the seal; it cannot hold its own hash."""
+PACKS = "packs"
+"""Folder of packs in a study folder; a study with this folder is packed."""
 
 
 def sealed_files(folder: Path, *, synced: bool = True) -> dict[str, dict[str, Any]]:
@@ -53,6 +55,11 @@ def _files(folder: Path) -> Iterator[Path]:
     """Return the regular files of a run, in the order of their paths."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return (path for path in paths if path.name not in (OUTCOME, guard.MARKER))
+
+
+def is_packed(study: Path) -> bool:
+    """Return whether the records of a study folder are in packs."""
+    return (study / PACKS).is_dir()
 
 
 def sync_directory(path: Path) -> None:

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,14 @@ from tameshi.core import compiled, reasons
 from tameshi.core.errors import BadInput, TameshiError, unknown_version
 from tameshi.core.reasons import Reason, quoted, reason, verdict, worst
 from tameshi.core.spec_types import RunSpec
-from tameshi.record.events import read_events, whole_lines
+from tameshi.record.events import EVENTS, events_in, read_events, whole_lines
 from tameshi.record.phases import completed, unsettled, windows_of
 from tameshi.record.seal import OUTCOME, damage_of, sealed_files
 
 RAMP = re.compile(r"Tag=\d+/ramp/")
 """Prefix of interval log lines that belong to a ramp."""
+LOG = re.compile(r"histograms/[^/]+\.hlog")
+"""Path of a histogram file in a run."""
 OUTCOME_VERSION = 2
 """Version of outcome.json: 1, the first; 2, with reasons as data and the seal."""
 READABLE = (1, OUTCOME_VERSION)
@@ -56,6 +58,8 @@ class SealedRun:
     spec: RunSpec
     environment: dict[str, Any]
     outcome: dict[str, Any]
+    content: Mapping[str, bytes] | None = field(default=None, repr=False)
+    """Files of a run that a pack holds; None: they are in `folder`."""
 
     @property
     def is_checked(self) -> bool:
@@ -64,12 +68,34 @@ class SealedRun:
 
     def series(self) -> pl.DataFrame:
         """Return all series: source, t_ns, dt_ns, subject, metric, value."""
+        if self.content is not None:
+            return pl.read_parquet(BytesIO(self.content["series.parquet"]))
         return pl.read_parquet(self.folder / "series.parquet")
 
     def figures(self) -> list[dict[str, Any]]:
         """Return the figures of an imported run: phase, subject, metric, value; else nothing."""
-        path = self.folder / FIGURES
-        return list(json.loads(path.read_bytes())["figures"]) if path.exists() else []
+        if self.content is not None:
+            data = self.content.get(FIGURES)
+        else:
+            path = self.folder / FIGURES
+            data = path.read_bytes() if path.exists() else None
+        return list(json.loads(data)["figures"]) if data is not None else []
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return the events of the run."""
+        if self.content is not None:
+            return events_in(self.content.get(EVENTS, b"").decode())
+        return read_events(self.folder)
+
+    def interval_logs(self) -> list[str]:
+        """Return the text of each histogram file, in the order of their names."""
+        if self.content is not None:
+            names = sorted(name for name in self.content if LOG.fullmatch(name))
+            texts = [self.content[name].decode() for name in names]
+        else:
+            logs = sorted((self.folder / "histograms").glob("*.hlog"))
+            texts = [log.read_text(encoding="utf-8") for log in logs]
+        return [whole_lines(text) for text in texts]
 
     def latencies(self) -> dict[str, dict[str, Any]]:
         """Return latency statistics (ns) by tag `PHASE/steady/STREAM/OPERATION`; of rounds, the
@@ -77,8 +103,7 @@ class SealedRun:
 
         Omits ramps, which count in no estimate.
         """
-        logs = sorted((self.folder / "histograms").glob("*.hlog"))
-        text = "".join(_without_ramps(whole_lines(log.read_text(encoding="utf-8"))) for log in logs)
+        text = "".join(map(_without_ramps, self.interval_logs()))
         windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
         counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
         return compiled.latencies(text, counting)
@@ -173,7 +198,7 @@ def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> Se
     series = _collect_series(folder)
     buffer = BytesIO()
     series.write_parquet(buffer)
-    guard.write_file(folder / "series.parquet", buffer.getvalue())
+    guard.write_file(folder / "series.parquet", buffer.getvalue(), synced=synced)
     environment = json.loads((folder / "environment.json").read_bytes())
     outcome = {
         "schema_version": OUTCOME_VERSION,
@@ -185,7 +210,8 @@ def seal(folder: Path, failure: str | None = None, *, synced: bool = True) -> Se
     findings += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
     outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *findings])
     outcome["files"] = sealed_files(folder, synced=synced)
-    guard.write_file(folder / OUTCOME, as_json({**outcome, "sha256": seal_hash(outcome)}))
+    sealed = as_json({**outcome, "sha256": seal_hash(outcome)})
+    guard.write_file(folder / OUTCOME, sealed, synced=synced)
     return SealedRun(folder, spec, environment, outcome)
 
 
@@ -226,6 +252,13 @@ def read_run(folder: Path) -> SealedRun | None:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, reason("file_unreadable", "spec.json", error=_line(error))) from None
     return SealedRun(folder, spec, environment, outcome)
+
+
+def run_of(folder: Path, content: Mapping[str, bytes], outcome: dict[str, Any]) -> SealedRun:
+    """Return the run of a whole record's files; `folder` is the one that it would have."""
+    spec = _spec_of(json.loads(content["spec.json"]))
+    outcome["windows"] = [completed(window) for window in outcome["windows"]]
+    return SealedRun(folder, spec, json.loads(content["environment.json"]), outcome, content)
 
 
 def _spec_of(document: Any) -> RunSpec:

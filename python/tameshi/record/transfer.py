@@ -32,30 +32,48 @@ class BadRecord(Exception):
 
 def packed(folder: Path) -> dict[str, bytes]:
     """Return the files of a sealed run by relative path, compressed where that helps."""
-    names = [*json.loads((folder / OUTCOME).read_bytes())["files"], OUTCOME]
-    content = {name: (folder / name).read_bytes() for name in names}
     return {
         name: data if name.endswith(DENSE) else zlib.compress(data, LEVEL)
-        for name, data in content.items()
+        for name, data in content_of(folder).items()
     }
 
 
-def stored(folder: Path, spec: RunSpec, identity: str, files: Mapping[str, bytes]) -> SealedRun:
+def stored(
+    folder: Path,
+    spec: RunSpec,
+    identity: str,
+    files: Mapping[str, bytes],
+    *,
+    synced: bool = True,
+) -> SealedRun:
     """Store a packed record as the run's folder; the rename of outcome.json comes last.
 
     Raises `BadRecord` for a record that is not whole or not the run's. If storing fails, no part of
-    the run remains.
+    the run remains. Not `synced`: the folder is only on its way to a pack.
     """
     content = _unpacked(files)
-    outcome = _checked(content, spec, identity)
+    outcome = checked(content, identity)
+    if content.get("spec.json") != compiled.to_json(spec).encode():
+        raise BadRecord("spec.json is that of another run")
+    write_record(folder, content, synced=synced)
+    environment = json.loads(content["environment.json"])
+    return SealedRun(folder, spec, environment, outcome)
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a sealed run by relative path."""
+    names = [*json.loads((folder / OUTCOME).read_bytes())["files"], OUTCOME]
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def write_record(folder: Path, content: Mapping[str, bytes], *, synced: bool = True) -> None:
+    """Write a checked record as a run's folder; if that fails, no part of the run remains."""
     try:
-        _write(folder, content, outcome)
+        _write(folder, content, synced)
     except (OSError, TameshiError):
         with suppress(OSError, TameshiError):
             guard.remove_folder(folder)
         raise
-    environment = json.loads(content["environment.json"])
-    return SealedRun(folder, spec, environment, outcome)
 
 
 def _unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -68,8 +86,8 @@ def _unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
         raise BadRecord(f"a file cannot be decompressed: {error}") from None
 
 
-def _checked(content: Mapping[str, bytes], spec: RunSpec, identity: str) -> dict[str, Any]:
-    """Return the outcome of a record that is whole and the run's own."""
+def checked(content: Mapping[str, bytes], identity: str) -> dict[str, Any]:
+    """Return the outcome of a record; raise `BadRecord` if it is not whole or another run's."""
     try:
         outcome: dict[str, Any] = json.loads(content[OUTCOME])
         seal = outcome.pop("sha256")
@@ -93,8 +111,6 @@ def _checked(content: Mapping[str, bytes], spec: RunSpec, identity: str) -> dict
         is_whole = files[name]["bytes"] == len(data)
         if not is_whole or files[name]["sha256"] != hashlib.sha256(data).hexdigest():
             raise BadRecord(f"{name} differs from its hash")
-    if content.get("spec.json") != compiled.to_json(spec).encode():
-        raise BadRecord("spec.json is that of another run")
     return outcome
 
 
@@ -105,17 +121,20 @@ def _is_inside(name: str) -> bool:
     return is_relative and ".." not in parts and guard.MARKER not in parts
 
 
-def _write(folder: Path, content: Mapping[str, bytes], outcome: Mapping[str, Any]) -> None:
+def _write(folder: Path, content: Mapping[str, bytes], synced: bool) -> None:
     if folder.exists():
         guard.remove_folder(folder)
     guard.claim_folder(folder)
     for name in MADE:
         (folder / name).mkdir()
-    for name in outcome["files"]:
+    for name, data in content.items():
+        if name == OUTCOME:
+            continue
         with guard.append_file(folder / name) as file:
-            file.write(content[name])
+            file.write(data)
             file.flush()
-            os.fsync(file.fileno())
-    for directory in (folder, *(folder / name for name in MADE)):
+            if synced:
+                os.fsync(file.fileno())
+    for directory in (folder, *(folder / name for name in MADE)) if synced else ():
         sync_directory(directory)
-    guard.write_file(folder / OUTCOME, content[OUTCOME])
+    guard.write_file(folder / OUTCOME, content[OUTCOME], synced=synced)

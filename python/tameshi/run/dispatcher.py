@@ -23,6 +23,7 @@ from tameshi.core.errors import RunFailed, TameshiError
 from tameshi.core.spec_types import Access, RunSpec, Start, World
 from tameshi.record import store
 from tameshi.record.events import append_event
+from tameshi.record.packs import Packs, StoredRuns
 from tameshi.record.store import DamagedRun, SealedRun
 from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
@@ -100,6 +101,13 @@ class Session:
     """Its records are only on their way to another machine."""
     elsewhere: Elsewhere | None = None
     """Runner of the simulated runs, if they are not made here."""
+    packs: Packs | None = None
+    """Packs that take the records of complete simulated runs."""
+
+    def syncs(self, task: Task) -> bool:
+        """Return whether a record is synced: not one on its way to a machine or a pack."""
+        is_packed = self.packs is not None and task.spec.world is World.simulated
+        return not self.is_scratch and not is_packed
 
     def stop(self) -> None:
         """Start no more runs, and let current runs leave a partial result."""
@@ -115,9 +123,13 @@ def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
 
 
 def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
-    """Return the sealed runs of these, by identity, and move damaged ones to `damaged/`."""
+    """Return the sealed runs of these with folders, by identity, and move damaged ones to
+    `damaged/`."""
     sealed = {}
+    packed = session.packs.places if session.packs else {}
     for task in tasks:
+        if task.identity in packed:
+            continue
         try:
             run = store.read_run(store.run_folder(session.folder, task.identity))
         except DamagedRun as damaged:
@@ -129,10 +141,13 @@ def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
     return sealed
 
 
-def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
+def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> Sequence[SealedRun]:
     """Run all incomplete tasks: measured runs in sequence, simulated ones `jobs` at a time or
     elsewhere."""
-    complete = {
+    if session.packs:
+        _recover(session, session.packs)
+    complete = set(session.packs.places if session.packs else ())
+    complete |= {
         i
         for i, run in finished(session, tasks).items()
         if run.outcome["status"] == "complete" and run.is_checked
@@ -151,7 +166,18 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
         session.elsewhere.run(session, virtual)
     else:
         _run_group(session, virtual, jobs, longest_first=True)
-    return [run for run in finished(session, tasks).values()]
+    if not session.packs:
+        return [run for run in finished(session, tasks).values()]
+    session.packs.collect()
+    loose = finished(session, tasks)
+    return StoredRuns(session.packs, loose, [task.identity for task in tasks])
+
+
+def _recover(session: Session, packs: Packs) -> None:
+    """Set damaged packs aside, and pack complete runs that an earlier command left in folders."""
+    for place in packs.set_aside():
+        session.display.say(f"a pack of runs is damaged: they are made again. Moved to {place}.")
+    packs.collect()
 
 
 def _shuffled(tasks: Sequence[Task]) -> list[Task]:
@@ -225,7 +251,7 @@ def run_one(session: Session, task: Task) -> None:
     except OSError as error:
         failure = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     try:
-        run = store.seal(folder, failure, synced=not session.is_scratch)
+        run = store.seal(folder, failure, synced=session.syncs(task))
     except (OSError, TameshiError) as error:
         reason = f"cannot be sealed: {failure or error}"
         with suppress(OSError, TameshiError):  # the study's folder may be as full as the run's

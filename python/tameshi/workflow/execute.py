@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -18,6 +19,8 @@ from tameshi.analysis import load_search
 from tameshi.analysis.results import results
 from tameshi.core.errors import BadInput
 from tameshi.record import store
+from tameshi.record.packs import Packs, StoredRuns
+from tameshi.record.seal import PACKS
 from tameshi.record.store import SealedRun
 from tameshi.run.dispatcher import Elsewhere, Session, Task, run_all, tasks_of
 from tameshi.run.display import Display, for_console
@@ -26,7 +29,9 @@ from tameshi.run.preflight import Examined
 from tameshi.servers.private import Kept
 from tameshi.study.file import StudyFile
 from tameshi.workflow import study_folder
+from tameshi.workflow.packing import Packing
 from tameshi.workflow.prepare import Prepared
+from tameshi.workflow.record_forms import FOLDERS, PARQUET
 
 REST = 49
 """Results are rewritten after at least this multiple of their own computing time."""
@@ -37,6 +42,7 @@ class Conducted:
     """Outcome of a study; `results` is the content of results.json."""
 
     runs: Sequence[SealedRun]
+    """Of a packed study, read when they are used."""
     results: dict[str, Any]
     complete: bool
     interrupted: bool
@@ -71,6 +77,8 @@ def tasks(prepared: Prepared) -> list[Task]:
 
 def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
     """Return the next step of a search after these runs; None if it is finished or absent."""
+    if not any(planned.study.search for planned in prepared.plans.values()):
+        return None
     rates = dict(prepared.rates)
     for world, planned in prepared.plans.items():
         mine = [run for run in runs if run.spec.world is world]
@@ -125,15 +133,16 @@ def conduct(
     keep: bool = False,
     watch: Callable[[Display], Display] | None = None,
     elsewhere: Elsewhere | None = None,
+    records: str = FOLDERS,
 ) -> Conducted:
     """Run what remains of a study in its folder; rewrite results.json as runs end.
 
     A search continues until its runs lead to no further rate. `keep` leaves the database of the
     last run on each storage. `watch` wraps the display that shows the runs. `elsewhere` makes the
-    simulated runs.
+    simulated runs. `records`: form of the records of simulated runs, folders or packs.
     """
     current = prepared
-    with store.locked_study(folder) as lock:
+    with store.locked_study(folder) as lock, ExitStack() as stack:
         refuse_other(folder, prepared.study, quick=prepared.quick)
         study_folder.read_asked(folder)  # Refuse a damaged one before any run.
         guard.write_file(folder / study_folder.STUDY, prepared.study.text.encode())
@@ -150,8 +159,13 @@ def conduct(
         session = Session(
             *(folder, lock, display, lambda: pace.keep(refresh)), keep=keep, elsewhere=elsewhere
         )
+        if records == PARQUET:
+            (folder / PACKS).mkdir(exist_ok=True)
+            session.packs = Packs(folder)
+            packing = Packing(session.packs, tasks(prepared), prepared.summary, pace.keep)
+            session.on_sealed = stack.enter_context(packing).keep
 
-        def work() -> list[SealedRun]:
+        def work() -> Sequence[SealedRun]:
             nonlocal current
             while True:
                 todo = tasks(current)
@@ -164,9 +178,9 @@ def conduct(
                 current = following
 
         runs = _under_signals(session, work)
+        stack.close()
         document = refresh()
-    complete = len(runs) == len(tasks(current))
-    complete = complete and all(run.outcome["status"] == "complete" for run in runs)
+    complete = len(runs) == len(tasks(current)) and _are_complete(runs)
     left = [kept for kept in session.kept.values() if kept.folder.exists()]
     return Conducted(runs, document, complete, session.stopping.is_set(), left)
 
@@ -181,6 +195,7 @@ def carry_out(
     keep: bool = False,
     watch: Callable[[Display], Display] | None = None,
     elsewhere: Elsewhere | None = None,
+    records: str = FOLDERS,
 ) -> Conducted:
     """Conduct a study; of a complete one, remove what was made for storages, unless `keep`."""
     done = conduct(
@@ -190,13 +205,22 @@ def carry_out(
         keep=keep,
         watch=watch,
         elsewhere=elsewhere,
+        records=records,
     )
     if done.complete and not keep:
         remove_targets(prepared.examined.values(), folder)
     return done
 
 
-def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:
+def _are_complete(runs: Sequence[SealedRun]) -> bool:
+    """Return whether no run failed or was interrupted; packed ones did not."""
+    loose = runs.loose.values() if isinstance(runs, StoredRuns) else runs
+    return all(run.outcome["status"] == "complete" for run in loose)
+
+
+def _under_signals(
+    session: Session, work: Callable[[], Sequence[SealedRun]]
+) -> Sequence[SealedRun]:
     """Stop gently on Ctrl-C and SIGTERM, at once on a second Ctrl-C.
 
     Other threads than the main one get no signals, and may set no handlers.

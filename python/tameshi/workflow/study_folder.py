@@ -18,11 +18,15 @@ from tameshi.core.errors import BadInput, unknown_version
 from tameshi.core.reasons import verdict, worst
 from tameshi.core.spec_types import Summary
 from tameshi.record import store
-from tameshi.record.events import read_events
+from tameshi.record.packs import Packs, StoredRuns
+from tameshi.record.seal import is_packed
 from tameshi.record.store import DamagedRun, SealedRun
 from tameshi.report.sections.over_time import RunWindow, database_series, over_written
 from tameshi.report.study import render, terminal_doubts, terminal_summary
 from tameshi.report.view.inputs import ReportInputs
+from tameshi.study.file import read_text
+from tameshi.workflow.large_report import large_inputs
+from tameshi.workflow.large_results import LargeResults
 
 NANOSECONDS = 1e9
 STUDY = "study.toml"
@@ -70,7 +74,7 @@ class StudyRuns:
     A damaged run with a readable spec is among `runs` as a failed one.
     """
 
-    runs: list[SealedRun]
+    runs: Sequence[SealedRun]
     damaged: list[DamagedRun]
 
 
@@ -81,17 +85,23 @@ def read_runs(folder: Path) -> StudyRuns:
         identities = [str(identity) for identity in json.loads(order.read_bytes())]
     except (OSError, ValueError, TypeError):
         raise _damaged(order) from None
-    runs = StudyRuns([], [])
+    packs = Packs(folder) if is_packed(folder) else None
+    damaged = packs.damage() if packs else []
+    loose: dict[str, SealedRun] = {}
     for identity in identities:
+        if packs and identity in packs.places:
+            continue
         try:
             run = store.read_run(store.run_folder(folder, identity))
             run = run or store.read_lost(folder, identity)
-        except DamagedRun as damaged:
-            runs.damaged.append(damaged)
-            run = damaged.as_failed()
+        except DamagedRun as found:
+            damaged.append(found)
+            run = found.as_failed()
         if run:
-            runs.runs.append(run)
-    return runs
+            loose[identity] = run
+    if packs:
+        return StudyRuns(StoredRuns(packs, loose, identities), damaged)
+    return StudyRuns(list(loose.values()), damaged)
 
 
 def _damaged(path: Path) -> BadInput:
@@ -106,19 +116,33 @@ def write_order(folder: Path, identities: Iterable[str]) -> None:
 
 def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
     """Write results.json atomically."""
-    document = found_in(folder, study, runs)
+    if isinstance(runs.runs, StoredRuns):
+        large = LargeResults(folder, study)
+        document = large.document(runs.runs, large.update(runs.runs))
+        document = _completed(folder, document, runs)
+    else:
+        document = found_in(folder, study, runs)
     store.write_json(folder / "results.json", document)
     return document
 
 
 def found_in(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
-    """Return the content of results.json for these runs."""
-    document = results(study, runs.runs)
+    """Return the content of results.json for these runs; raise `BadInput` if tables of a large
+    study lack cells."""
+    if isinstance(runs.runs, StoredRuns):
+        return _completed(folder, LargeResults(folder, study).read(runs.runs), runs)
+    return _completed(folder, results(study, runs.runs), runs)
+
+
+def _completed(folder: Path, document: dict[str, Any], runs: StudyRuns) -> dict[str, Any]:
+    """Add damaged and unchecked runs, and the answer of `tameshi ask`."""
     if runs.damaged:
         document["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
         warning = verdict("warning", *(damaged.damage for damaged in runs.damaged))
         document["verdict"] = worst([document["verdict"], warning])
-    unchecked = sum(not run.is_checked for run in runs.runs if run.outcome["status"] != "failed")
+    # A packed run was checked.
+    checked = runs.runs.loose.values() if isinstance(runs.runs, StoredRuns) else runs.runs
+    unchecked = sum(not run.is_checked for run in checked if run.outcome["status"] != "failed")
     if unchecked:
         document["unchecked"] = unchecked
     asked = read_asked(folder)
@@ -145,6 +169,16 @@ def read_asked(folder: Path) -> dict[str, Any] | None:
             "this answer has an unknown version", str(path), version, READABLE_ASKED
         )
     return asked
+
+
+def inputs_of(
+    folder: Path, found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]
+) -> ReportInputs:
+    """Return everything that the report of a study folder shows."""
+    if not isinstance(runs, StoredRuns):
+        return report_inputs(found, runs, reproduce)
+    text = read_text(folder / STUDY, "the study of these results")
+    return large_inputs(folder, read_summary(folder)[0], text, found, runs, reproduce)
 
 
 def report_inputs(
@@ -212,7 +246,7 @@ def show(folder: Path, lang: str, found: dict[str, Any] | None = None) -> Shown:
     runs = read_runs(folder)
     if found is None:
         found = write_results(folder, summary, runs)
-    inputs = report_inputs(found, runs.runs, reproduce)
+    inputs = inputs_of(folder, found, runs.runs, reproduce)
     path = write_html(folder, inputs, lang)
     return Shown(terminal_summary(inputs, lang), terminal_doubts(inputs, lang), path)
 
@@ -271,7 +305,7 @@ def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
         for window in run.outcome["windows"]
         if window["rounds"]
     }
-    for event in read_events(run.folder):
+    for event in run.events():
         if event["kind"] == "stream_end" and _counts(event, counting):
             phase = run.spec.phases[event["phase"]]
             for slow in event["slowest"]:
@@ -298,7 +332,7 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
     load = run.series().filter(
         pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
     )
-    events = read_events(run.folder) if run.spec.events else []
+    events = run.events() if run.spec.events else []
     marked = [event for event in events if event["kind"] in MARKED]
     repeated = [rounds.levels for rounds in run.spec.rounds or [] if rounds.times]
     for window in run.outcome["windows"]:

@@ -109,6 +109,16 @@ def test_local_cluster_gives_the_same_results(study: Study, here: Path, tmp_path
     assert (out / "results.json").read_bytes() == (here / "results.json").read_bytes()
 
 
+def test_cluster_packs_the_same_records(cluster: DaskCluster, study: Study, tmp_path: Path) -> None:
+    for name, options in (("here", []), ("out", ["--cluster", cluster.address])):
+        line = ("run", study(), "--out", tmp_path / name, "--records", "parquet", *options)
+        done = tameshi(*line)
+        assert done.returncode == 0, done.stderr
+        assert list((tmp_path / name / "runs").iterdir()) == []
+    found = [(tmp_path / name / "results.json").read_bytes() for name in ("here", "out")]
+    assert found[0] == found[1]
+
+
 def test_client_of_the_caller_stays_open(cluster: DaskCluster, here: Path, tmp_path: Path) -> None:
     from distributed import Client
 

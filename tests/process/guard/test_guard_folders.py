@@ -210,6 +210,29 @@ def test_a_link_at_the_end_is_replaced_or_refused_and_not_followed(
     assert (foreign / "thesis.txt").read_text() == "years of work"
 
 
+def test_a_file_in_an_owned_folder_is_deleted(owned: Path) -> None:
+    guard.write_file(owned / "results" / "a.parquet", b"a")
+    guard.remove_file(owned / "results" / "a.parquet")
+    assert os.listdir(owned / "results") == []
+    guard.remove_file(owned / "results" / "a.parquet")
+    guard.remove_file(owned / "absent" / "a.parquet")
+    assert not (owned / "absent").exists()
+
+
+def test_nothing_but_a_file_of_an_owned_folder_is_deleted(owned: Path, foreign: Path) -> None:
+    (owned / "folder").mkdir()
+    (owned / "link").symlink_to(foreign / "thesis.txt")
+    os.mkfifo(owned / "pipe")
+    for path in (
+        *(owned / name for name in ("folder", "link", "pipe", guard.MARKER)),
+        *(foreign / "thesis.txt", owned / ".." / "foreign" / "thesis.txt"),
+    ):
+        with pytest.raises(GuardRefusal):
+            guard.remove_file(path)
+        assert os.path.lexists(path)
+    assert (foreign / "thesis.txt").read_text() == "years of work"
+
+
 def test_appending_adds_to_what_is_there(owned: Path) -> None:
     for line in (b"one\n", b"two\n"):
         with guard.append_file(owned / "series" / "load.csv") as file:

@@ -7,7 +7,7 @@ from pathlib import Path
 import first_look
 import pytest
 
-from tameshi.analysis.left_out import MD_BITMAP, NO_HOST, left_out
+from tameshi.analysis.left_out import MD_BITMAP, NO_HOST, left_out, merged
 from tameshi.core.reasons import reason
 from tameshi.report.study import markdown, render, terminal_doubts
 from tameshi.report.view.inputs import ReportInputs
@@ -79,3 +79,10 @@ def test_left_out_effects_are_next_to_the_answer(lang: str, bitmap: str) -> None
     assert bitmap in standing and "[host]" not in standing
     assert bitmap in rest and "[host]" in rest
     assert bitmap in markdown(inputs, lang)
+
+
+def test_reasons_of_groups_are_merged_by_kind() -> None:
+    groups = [[reason(MD_BITMAP, names=["a"])], [], [reason(NO_HOST)]]
+    groups += [[reason(MD_BITMAP, names=["b", "a"]), reason(NO_HOST)]]
+    assert merged(groups) == [reason(MD_BITMAP, names=["a", "b"]), reason(NO_HOST)]
+    assert merged([]) == []

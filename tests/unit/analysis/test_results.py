@@ -61,6 +61,9 @@ class Run:
         columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
         return pl.DataFrame(rows, schema=columns, orient="row")
 
+    def events(self) -> list[dict[str, Any]]:
+        return []
+
     def latencies(self) -> dict[str, Any]:
         return {
             f"{phase}/steady/reader/read": {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tameshi.analysis.streams import streams
+from tameshi.analysis.streams import merged, streams
 from tameshi.core.data import STUDIES
 from tameshi.study.file import plan, read_study
 
@@ -33,6 +33,16 @@ def streams_of(path: Path) -> dict[str, Any]:
 
 def test_streams_of_a_study_have_what_their_phases_share() -> None:
     assert streams_of(STUDIES / "first-look.toml") == FIRST_LOOK
+
+
+def test_merged_streams_equal_those_of_all_runs() -> None:
+    runs = plan(read_study(STUDIES / "first-look.toml"), "simulated", quick=True).runs
+    assert merged([streams([run]) for run in runs]) == FIRST_LOOK
+    reader, writer = facts(alone=False), facts(read_share=0.0, alone=True)
+    assert merged([{"a": reader}, {"a": writer}, {"b": writer}]) == {
+        "a": facts(read_share=None, alone=False),
+        "b": writer,
+    }
 
 
 @pytest.mark.parametrize(

@@ -309,7 +309,7 @@ def test_second_record_of_a_run_is_dropped(study: Study, monkeypatch: pytest.Mon
 def test_full_disk_ends_the_study_with_remedy(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(folder: Path, *_: Any) -> None:
+    def full(folder: Path, *_: Any, synced: bool) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(folder))
 
     monkeypatch.setattr(collector, "stored", full)

@@ -14,6 +14,7 @@ from tameshi.analysis.results import Cell, _timeline
 from tameshi.analysis.series import Frames
 from tameshi.analysis.stats.estimates import WindowData
 from tameshi.analysis.stats.timeline import failed_around, rebuild, service, stretches
+from tameshi.record.events import read_events
 from tameshi.report.sections.timeline import describe, tables
 from tameshi.report.study import markdown, render
 from tameshi.report.view.points import read_results
@@ -89,6 +90,9 @@ class Sealed:
         ]
         columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
         return pl.DataFrame(rows, schema=columns, orient="row")
+
+    def events(self) -> list:
+        return read_events(self.folder)
 
     def latencies(self) -> dict:
         return {}

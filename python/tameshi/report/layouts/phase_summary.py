@@ -11,7 +11,6 @@ import polars as pl
 
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput
-from tameshi.record.events import read_events
 from tameshi.record.store import SealedRun
 
 NANOSECONDS = 1e9
@@ -65,14 +64,10 @@ class PhaseSummary:
 def summarise(run: SealedRun) -> Iterator[PhaseSummary]:
     """Yield the summary of each phase of a program. Raises `BadInput` for a record without
     types."""
-    logs = sorted((run.folder / "histograms").glob("*.hlog"))
-    intervals = [
-        each
-        for log in logs
-        for each in compiled.histogram_intervals(log.read_text(encoding="utf-8"))
-    ]
+    logs = run.interval_logs()
+    intervals = [each for log in logs for each in compiled.histogram_intervals(log)]
     series = run.series().filter(source="load")
-    events = read_events(run.folder)
+    events = run.events()
     for window in run.outcome["windows"]:
         for program in run.spec.phases[window["phase"]].programs or ():
             ((word, settings),) = program.model_dump(mode="json").items()

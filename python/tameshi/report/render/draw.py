@@ -500,6 +500,9 @@ def _hover(figure: Figure, panel: Panel, series: Series, text: Text) -> Iterator
     panel_name = panel.name if series.ramp is not None else ()
     name = escape(text.names((*panel_name, *series.name)), quote=False)
     for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
+        if series.words:
+            yield f"<b>{name}</b><br>{escape(series.words[i], quote=False)}"
+            continue
         if figure.x.categories:
             place = text.names(figure.x.categories[int(x)])
         else:

@@ -13,6 +13,9 @@ from tameshi.report.sections import (
     database,
     endurance,
     interference,
+    large_frontier,
+    large_overview,
+    large_settings,
     latency_breakdown,
     matrices,
     model_error,
@@ -34,6 +37,8 @@ from tameshi.report.view.tables import Answer, Table
 
 def answers_of(page: Page) -> list[Answer]:
     """Return the lines of the answer."""
+    if page.view.large:
+        return list(large_overview.answers(page))
     own = asked.answers(page.view, page.text)
     return [*own, *warm_up.answers(page.view, page.inputs.series, page.text)]
 
@@ -104,6 +109,30 @@ SECTIONS = (
 )
 
 
+_SHARED = ("published", "method", "environment", "reproduce", "caveats")
+LARGE_SECTIONS = (
+    Section("answer", answers=answers_of),
+    Section(
+        "frontier",
+        figures=large_frontier.figures,
+        tables=lambda page: list(large_frontier.tables(page)),
+    ),
+    Section(
+        "sensitivity",
+        figures=large_settings.sensitivity_figures,
+        tables=lambda page: list(large_settings.sensitivity_tables(page)),
+    ),
+    Section("parallel", figures=large_settings.parallel),
+    Section(
+        "verdicts",
+        tables=lambda page: [large_overview.verdicts(page), large_overview.reasons(page)],
+    ),
+    *(section for section in SECTIONS if section.id in _SHARED),
+    Section("data", lines=large_overview.data),
+)
+"""Sections of a large study: what its cells say together, in place of a part per cell."""
+
+
 @dataclass(frozen=True)
 class Filled:
     """Section with its content."""
@@ -117,7 +146,7 @@ class Filled:
 
 def filled(page: Page, *, plots: bool = True) -> Iterator[Filled]:
     """Yield each section with content, and the answer; figures only with `plots`."""
-    for section in SECTIONS:
+    for section in LARGE_SECTIONS if page.view.large else SECTIONS:
         answers = section.answers(page) if section.answers else ()
         figures = section.figures(page) if plots else ()
         tables = [table for table in section.tables(page) if table and table.rows]

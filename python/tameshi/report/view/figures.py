@@ -78,6 +78,8 @@ class Series:
     ramp: float | None = None
     models: tuple[Bounds, ...] = ()
     faults: tuple[tuple[Mapping[str, Any], ...] | None, ...] = ()
+    words: tuple[str, ...] = ()
+    """Sentence of each point, in place of its place and value."""
 
     @property
     def modelled(self) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tameshi.report.view.cell_table import CellTable
+
 
 @dataclass(frozen=True)
 class ReportInputs:
@@ -16,7 +18,8 @@ class ReportInputs:
     phase, levels, stream, operation, percentiles: [[fraction, ns], ..]}`. `series`: `{world, name,
     unit_key, t_s: [..], values: {label: [..]}}`; `unit_key` is a measure: `iops`, `bandwidth`,
     `latency.p99` ..; with events also the cell's `levels` and `marks: [{t_s, kind}]`. `slowest`:
-    `{world, phase, levels, stream, operation, latency_ns, t_ns, offset, bytes}`.
+    `{world, phase, levels, stream, operation, latency_ns, t_ns, offset, bytes}`. `tables`: cells of
+    a large study by phase, whose `results` have none.
     """
 
     results: dict[str, Any]
@@ -25,3 +28,4 @@ class ReportInputs:
     percentiles: Sequence[Mapping[str, Any]] = ()
     series: Sequence[Mapping[str, Any]] = ()
     slowest: Sequence[Mapping[str, Any]] = ()
+    tables: Sequence[CellTable] = ()

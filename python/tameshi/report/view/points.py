@@ -135,6 +135,8 @@ class View:
     """Unknown settings with their assumed level and their levels."""
     streams: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Streams that are named by what they do, with what is known of it."""
+    large: dict[str, Any] | None = None
+    """Results of a large study, whose cells are in tables: verdicts, reasons, runs, tables."""
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
@@ -196,6 +198,9 @@ class View:
 def at_worst(view: View) -> dict[str, int]:
     """Return the number of cells at the study's level, and of all cells."""
     level = view.verdict["level"]
+    if view.large:
+        counts = view.large["verdicts"]
+        return {"bad": counts.get(level, 0), "all": sum(counts.values())}
     bad = sum((cell.get("verdict") or {}).get("level", "valid") == level for cell in view.cells)
     return {"bad": bad, "all": len(view.cells)}
 
@@ -225,7 +230,7 @@ def read_results(results: dict[str, Any]) -> View:
     points = tuple(point for cell in cells for point in _points_of(cell))
     streams = _named(results)
     points = tuple(replace(point, named=point.subject in streams) for point in points)
-    worlds = unique(cell["world"] for cell in cells)
+    worlds = unique(results.get("worlds") or (cell["world"] for cell in cells))
     known = {world: i for i, world in enumerate(WORLD_ORDER)}
     return View(
         name=str(study.get("name", "")),
@@ -241,7 +246,7 @@ def read_results(results: dict[str, Any]) -> View:
             for a in results.get("axes", [])
         ),
         worlds=tuple(sorted(worlds, key=lambda w: known.get(w, len(known)))),
-        phases=unique(cell["phase"] for cell in cells),
+        phases=unique(results.get("phases") or (cell["phase"] for cell in cells)),
         points=points,
         cells=cells,
         ratios=tuple(results.get("ratios", [])),
@@ -258,6 +263,7 @@ def read_results(results: dict[str, Any]) -> View:
         japanese=study.get("japanese") or {},
         unknown=tuple(results.get("unknown", [])),
         streams=streams,
+        large=results if "tables" in results else None,
     )
 
 

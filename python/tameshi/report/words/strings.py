@@ -44,6 +44,99 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.environment": ("Environment", "環境"),
     "section.reproduce": ("Steps to reproduce", "再現手順"),
     "section.caveats": ("Caveats", "注意事項"),
+    # large studies
+    "section.frontier": ("Frontier", "フロンティア"),
+    "section.sensitivity": ("Which settings matter", "影響の大きい設定"),
+    "section.parallel": ("All settings together", "設定の全体像"),
+    "section.data": ("Tables of all cells", "全セルの表"),
+    "large.topic": ("{phase}: {load}, {operation}", "{phase}：{load}、{operation}"),
+    "large.one": (
+        "of {cells} cells, one is best in both figures: {first}.",
+        "{cells}セルのうち、両方の値で最良のセルは一つ：{first}。",
+    ),
+    "large.frontier": (
+        "of {cells} cells, {count} are on the frontier, from {first}; to {last}.",
+        "{cells}セルのうち{count}セルがフロンティア上にある。一端は{first}、他端は{last}。",
+    ),
+    "large.settings": (
+        "Its {measure} depends on {settings}.",
+        "{measure}を左右する設定：{settings}。",
+    ),
+    "large.setting": ("{name} ({share} of its variance)", "{name}（分散の{share}）"),
+    "large.runs": (
+        "Runs: {complete} complete, {partial} interrupted, {failed} failed.",
+        "実行：完了{complete}、中断{partial}、失敗{failed}。",
+    ),
+    "large.cells": ("Cells: {files}, {rows} rows.", "セル：{files}、{rows}行。"),
+    "large.estimates": ("Estimates: {files}, {rows} rows.", "推定値：{files}、{rows}行。"),
+    "frontier.on": ("on the frontier", "フロンティア上"),
+    "frontier.other": ("other cells", "その他のセル"),
+    "frontier.rate": ("{rate}/s", "毎秒{rate}"),
+    "frontier.cost": ("cost {cost}", "費用{cost}"),
+    "frontier.cost_head": ("cost", "費用"),
+    "figure.frontier_rate": (
+        "{phase}: rate against latency of {load}, {operation}",
+        "{phase}：{load}（{operation}）の処理速度とレイテンシ",
+    ),
+    "figure.frontier_cost": (
+        "{phase}: cost against latency of {load}, {operation}",
+        "{phase}：{load}（{operation}）の費用とレイテンシ",
+    ),
+    "hint.frontier": (
+        "{shown} of {all} cells are drawn: the frontier, and one cell per small area of the plot. "
+        "No other cell beats one of the frontier in both figures.",
+        "{all}セルのうち{shown}セルを表示：フロンティアと、図の小区画ごとに1セル。"
+        "フロンティア上のセルを両方の値で上回るセルはない。",
+    ),
+    "axis.cost": ("cost", "費用"),
+    "table.frontier": (
+        "Frontier of {load}, {operation} ({phase})",
+        "{load}（{operation}）のフロンティア（{phase}）",
+    ),
+    "note.frontier": (
+        "{shown} of {all} cells of the frontier, evenly chosen.",
+        "フロンティアの{all}セルから均等に選んだ{shown}セル。",
+    ),
+    "figure.parallel": (
+        "{phase}: settings and figures of {load}, {operation}",
+        "{phase}：設定と{load}（{operation}）の値",
+    ),
+    "hint.parallel": (
+        "A line per cell, {shown} of {all}, evenly chosen by latency; below each axis its ends.",
+        "1本の線が1セル。レイテンシの順に均等に選んだ{shown}セル（全{all}セル）。"
+        "各軸の下に両端の値を示す。",
+    ),
+    "axis.of_range": ("place between the ends of the axis", "軸の両端の間の位置"),
+    "quarter.1": ("fastest quarter", "最も速い4分の1"),
+    "quarter.2": ("second quarter", "2番目の4分の1"),
+    "quarter.3": ("third quarter", "3番目の4分の1"),
+    "quarter.4": ("slowest quarter", "最も遅い4分の1"),
+    "figure.main_effects": (
+        "{phase}: share of variance by setting",
+        "{phase}：設定ごとの分散の割合",
+    ),
+    "hint.main_effects": (
+        "A setting's own share of the variance of a figure's logarithm; what is missing to 100 % "
+        "comes from settings together, or from chance.",
+        "値の対数の分散のうち、各設定が単独で説明する割合。残りは設定の組み合わせか偶然による。",
+    ),
+    "axis.variance": ("share of variance", "分散に占める割合"),
+    "table.main_effects": ("Effect of each setting ({phase})", "各設定の影響（{phase}）"),
+    "note.main_effects": (
+        "Intervals: 95 %, bootstrap over cells. Ratio: median at the highest level of the setting "
+        "(or its highest tenth) by that at the lowest.",
+        "区間は95 %（セルについてのブートストラップ）。比は、設定の最高水準（または上位1割）の"
+        "中央値を最低水準の中央値で割った値。",
+    ),
+    "column.range": ("Range", "範囲"),
+    "column.share_of": ("share of variance", "分散の割合"),
+    "column.ratio_of": ("highest by lowest", "最高／最低"),
+    "cell.levels": ("{count} levels", "{count}水準"),
+    "table.reasons": ("Reasons of verdicts", "判定の理由"),
+    "note.reasons": (
+        "One reason of each kind; its amounts are those of one cell.",
+        "種類ごとに一例を示す。数値はそのうち1セルのもの。",
+    ),
     # what `tameshi ask` was asked
     "section.asked": ("Question and configurations", "質問と構成"),
     "asked.topic": ("Sufficient configuration", "必要な構成"),
