@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import kill_group, start, tameshi, wait_until
+from served import no_drives_served
 
 from tameshi.guard import Volume
 
@@ -140,7 +141,7 @@ def after_a_cut(volume: Volume, tmp_path: Path, sync: str) -> Path:
 
 @pytest.fixture
 def volume(tmp_path: Path) -> Iterator[Volume]:
-    with Volume(tmp_path / "volume", VOLUME_BYTES) as made:
+    with no_drives_served(), Volume(tmp_path / "volume", VOLUME_BYTES) as made:
         yield made
 
 
