@@ -1066,8 +1066,11 @@ class CheckpointAge(BaseModel):
         ),
     ]
     waiting_part: Annotated[
-        SourcedUint32, Field(description='Changes wait when less than one such part of it is left.')
-    ]
+        SourcedUint32 | None,
+        Field(
+            description='Changes wait when less than one such part of it is left; absent: when nothing is.'
+        ),
+    ] = None
 
 
 class Cleaning(BaseModel):

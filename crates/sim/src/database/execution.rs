@@ -105,6 +105,9 @@ impl Server {
             store.log.await_room(number);
             return engine.flusher.flush_for_log(store);
         }
+        if shape.writes() && store.log.is_old() {
+            engine.flusher.flush_ahead(store);
+        }
         let count = match shape {
             Shape::Insert { .. } => Count::Inserts,
             Shape::Update { .. } => Count::Updates,

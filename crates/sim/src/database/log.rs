@@ -10,10 +10,6 @@ use tameshi_spec::profile::Innodb;
 /// long values add none.
 const EXTRA_OF: u64 = 1024;
 
-/// Bytes that a waiting client of MariaDB has the checkpoint move (log0chkp.cc:
-/// `log_checkpoint_margin`).
-const ROOM: u64 = 1 << 20;
-
 /// Requester that waits until the log is durable.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
@@ -32,8 +28,6 @@ pub(super) struct Log {
     durable: Vec<Requester>,
     /// Clients that wait for room in the log.
     pub(super) space_waiters: Vec<u32>,
-    /// Position that the checkpoint must reach before MariaDB's clients look again.
-    room_at: u64,
     /// Only in runs with faults of the server or its storage.
     pub(super) durability: Option<Box<Durability>>,
 }
@@ -46,7 +40,6 @@ impl Log {
             waiters: Vec::new(),
             durable: Vec::new(),
             space_waiters: Vec::new(),
-            room_at: 0,
             durability: has_faults.then(Box::default),
         }
     }
@@ -151,20 +144,18 @@ impl Log {
 
     /// Let a client wait for room in the log.
     pub(super) fn await_room(&mut self, client: u32) {
-        if self.space_waiters.is_empty() {
-            self.room_at = self.redo.lsn().min(self.redo.last_checkpoint() + ROOM);
-        }
         self.space_waiters.push(client);
-    }
-
-    /// Return whether the checkpoint has moved as far as MariaDB's waiting clients asked.
-    pub(super) fn has_made_room(&self) -> bool {
-        self.redo.last_checkpoint() >= self.room_at
     }
 
     /// Return whether changes must wait for a checkpoint.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.redo.age() > self.redo.most_age()
+    }
+
+    /// Return whether pages are flushed for the log before changes must wait.
+    #[inline]
+    pub(super) fn is_old(&self) -> bool {
+        self.redo.age() > self.redo.hasty_age()
     }
 }

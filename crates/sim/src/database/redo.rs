@@ -3,6 +3,7 @@
 //! A requester that needs the log durable up to a position either leads a flush of all that there
 //! is, or waits for the flush under way and, if that doesn't reach far enough, for the next one.
 
+use super::layout::PAGE;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{Innodb, Sourced};
 
@@ -10,6 +11,9 @@ use tameshi_spec::profile::{Innodb, Sourced};
 const BLOCK: u64 = 512;
 /// Bytes of its payload (log0log.h).
 const PAYLOAD: u64 = 496;
+/// Bytes kept for changes under way (log_calc_max_ages: four pages for each of ten threads, and
+/// eight).
+const UNDER_WAY: u64 = 48 * PAGE;
 
 /// Action that makes the log durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +54,11 @@ impl Redo {
     /// A log of `capacity` bytes, by the rules of a version.
     pub(super) fn new(capacity: u64, rules: &Innodb) -> Self {
         // log_calc_max_ages.
-        let margin = capacity / 10 * 9;
+        let margin = (capacity / 10 * 9).saturating_sub(UNDER_WAY) / 10 * 9;
         let less = |part: &Sourced<u32>| margin / u64::from(part.value) * u64::from(part.value - 1);
-        let (hasty_age, most_age) = rules
-            .checkpoint_age
-            .as_ref()
-            .map_or((u64::MAX, u64::MAX), |age| (less(&age.hasty_part), less(&age.waiting_part)));
+        let (hasty_age, most_age) = rules.checkpoint_age.as_ref().map_or((u64::MAX, u64::MAX), |age| {
+            (less(&age.hasty_part), age.waiting_part.as_ref().map_or(margin, less))
+        });
         let most = rules.group_commit.as_ref().map(|group| group.most.value.0);
         let is_shared = most.is_some();
         let most = most.unwrap_or(u64::MAX >> 1);

@@ -8,7 +8,7 @@ use super::log::Log;
 use super::page_cache::PageCache;
 use super::pool::Pool;
 use super::pool_mutex::PoolMutex;
-use super::port::{Alarm, Places, Port, Purpose, REQUEST, Requester};
+use super::port::{Places, Port, Purpose, REQUEST, Requester};
 use super::redo::Need;
 use super::settings::Settings;
 use tameshi_base::CommandKind;
@@ -241,14 +241,12 @@ impl Store {
         if self.log.redo.checkpoint(self.pool.oldest_change()) {
             self.counters.one(Count::Checkpoints);
         }
-        if self.settings.flushing.adaptive == Some(Adaptive::Growth) {
-            if self.log.has_made_room() {
-                // They sleep before they look again.
-                let at = self.port.now + self.settings.flushing.retry;
-                let port = &mut self.port;
-                self.log.space_waiters.drain(..).for_each(|client| port.alarm(at, Alarm::Client(client)));
-            }
-        } else if !self.log.is_full() {
+        let has_room = match self.settings.flushing.adaptive {
+            // MariaDB's clients wait until the age at which flushing began.
+            Some(Adaptive::Growth) => !self.log.is_old(),
+            Some(Adaptive::Age | Adaptive::RedoRate) | None => !self.log.is_full(),
+        };
+        if has_room {
             self.effects.extend(self.log.space_waiters.drain(..).map(Effect::PlanStatement));
         }
     }
@@ -257,7 +255,7 @@ impl Store {
     pub(super) fn is_log_urgent(&self) -> bool {
         match self.settings.flushing.adaptive {
             Some(Adaptive::Growth) => !self.log.space_waiters.is_empty(),
-            Some(Adaptive::Age | Adaptive::RedoRate) | None => self.log.redo.age() > self.log.redo.hasty_age(),
+            Some(Adaptive::Age | Adaptive::RedoRate) | None => self.log.is_old(),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::database::port::{FIRST_ASYNC, Purpose, REQUEST, Requester};
 use crate::database::settings::DOUBLEWRITE_BYTES;
 use crate::database::store::Store;
 use tameshi_base::{CommandKind, Nanos};
-use tameshi_spec::profile::FreePages;
+use tameshi_spec::profile::{Adaptive, FreePages};
 
 /// Processor time to write a page, with its copies to the page cache.
 pub(super) fn cost_of_write(store: &Store) -> Nanos {
@@ -27,6 +27,15 @@ impl Flusher {
     pub(in super::super) fn flush_for_log(&mut self, store: &mut Store) {
         self.cleaner.hurried = store.port.now;
         self.begin_batch(store, FLUSH_LIST);
+    }
+
+    /// Wake MariaDB's page cleaner, which sleeps: the log is old, and changes go on.
+    pub(in super::super) fn flush_ahead(&mut self, store: &mut Store) {
+        if store.settings.flushing.adaptive == Some(Adaptive::Growth) && self.cleaner.wakes() {
+            let quota = &mut self.batches[FLUSH_LIST].quota;
+            *quota = (*quota).max(store.settings.flushing.io_capacity_max);
+            self.begin_batch(store, FLUSH_LIST);
+        }
     }
 
     /// Flush all dirty pages before a shutdown.

@@ -42,6 +42,11 @@ impl Cleaner {
         self.written += pages;
     }
 
+    /// Wake a sleeping page cleaner. Return whether it slept.
+    pub(super) fn wakes(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_awake, true)
+    }
+
     /// Update the averages at a second's end. Return the growth of the log, in bytes per second.
     pub(super) fn end_second(&mut self, store: &Store) -> f64 {
         let flushed = std::mem::take(&mut self.flushed);
@@ -88,9 +93,9 @@ impl Cleaner {
 
     /// Pages by the log's growth, as MariaDB flushes them (buf0flu.cc: `buf_flush_page_cleaner`).
     ///
-    /// The page cleaner sleeps until somebody needs free pages or room in the log, or nearly all
-    /// pages are dirty. After a second without that, it flushes by the log's growth, until
-    /// the log's age is low.
+    /// The page cleaner sleeps until somebody needs free pages or room in the log, the log is old,
+    /// or nearly all pages are dirty. After a second without that, it flushes at the capacity while
+    /// the log is old, else by the log's growth, until the log's age is low.
     fn pages_for_growth(&mut self, store: &Store, too_dirty: bool, log_per_second: f64) -> u64 {
         let (settings, redo) = (&store.settings.flushing, &store.log.redo);
         let most = settings.io_capacity_max;
@@ -104,6 +109,9 @@ impl Cleaner {
         self.is_awake = too_dirty || self.is_awake && !is_young;
         if !self.is_awake {
             return 0;
+        }
+        if store.log.is_old() {
+            return most;
         }
         let until = store.pool.oldest_change().unwrap_or(0) as f64 + GROWTH_SECONDS * log_per_second;
         let old = store.pool.changed_before(until as u64, most) as f64 / GROWTH_SECONDS;

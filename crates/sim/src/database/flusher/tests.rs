@@ -267,3 +267,16 @@ fn mariadb_flushes_for_the_log_a_second_after_it_was_woken() {
     store.log.redo.append(32 << 20);
     assert_eq!(pages_at(store, 10, 13_500), 0, "it sleeps again");
 }
+
+#[test]
+fn mariadb_flushes_at_capacity_while_the_log_is_old() {
+    let mut engine = engine(&spec(MARIADB, "256 MiB", KEYS));
+    engine.dirty(200..2200, true);
+    let StorageEngine { store, flusher, .. } = &mut engine;
+    assert!(flusher.cleaner.wakes() && !flusher.cleaner.wakes(), "it slept");
+    store.port.now = 10 * SECOND;
+    store.log.redo.append(store.log.redo.hasty_age());
+    assert!((1..2000).contains(&flusher.cleaner.pages_for_this_second(store, 1e6)), "by the log's growth");
+    store.log.redo.append(1);
+    assert_eq!(flusher.cleaner.pages_for_this_second(store, 1e6), 2000);
+}
