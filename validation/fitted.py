@@ -18,11 +18,6 @@ IN_STUDIES = (
     ("drive-spec-table", "storage.array.size", "S0-0008"),
     (
         "flash-card-review-applications",
-        "axis.test.sysbench.engine.mysql.buffer_pool",
-        "S1-0128, transactions of 2 threads",
-    ),
-    (
-        "flash-card-review-applications",
         "workload.stream.documents.lsm.queue_depth",
         "S1-0110, mean latency on one card",
     ),

@@ -16,6 +16,7 @@ mod null;
 mod pcie;
 mod power;
 mod range;
+mod redo;
 mod volume;
 mod xpoint;
 
@@ -25,9 +26,8 @@ pub use binlog::{Binlog, BinlogGroup};
 pub use distribution::LatencyPoint;
 pub(crate) use engine::engine_error;
 pub use engine::{
-    Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
-    FlushMethod, Flushing, FreePages, GroupCommit, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads,
-    RowLocks, TreeLock, Undo,
+    Adaptive, Background, ChangeBuffer, DumpedShare, EngineCosts, EngineModel, EngineProfile, FlushMethod, Flushing,
+    FreePages, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads, RowLocks, TreeLock, Undo,
 };
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Jitter, Nand, Power,
@@ -45,6 +45,7 @@ pub use null::NullProfile;
 pub use pcie::Pcie;
 pub(crate) use pcie::pcie_error;
 pub(crate) use range::ProfileError;
+pub use redo::{CheckpointAge, GroupCommit};
 pub use volume::{Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
