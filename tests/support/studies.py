@@ -43,9 +43,9 @@ def simulate_cells(study: Path, folder: Path, cells: Sequence[Levels]) -> None:
     assert done.complete
 
 
-def covering(cells: Sequence[Levels]) -> list[Levels]:
-    """Return few of these cells that have each pair of levels, or each level of two axes."""
-    strength = max(1, min(2, len(cells[0]) - 1))
+def covering(cells: Sequence[Levels], *, pairs: bool = True) -> list[Levels]:
+    """Return few of these cells that have each pair of levels, or each level (of two axes too)."""
+    strength = max(1, min(2, len(cells[0]) - 1)) if pairs else 1
 
     def combined(cell: Levels) -> set[tuple[tuple[str, str], ...]]:
         return set(itertools.combinations(cell.items(), strength))
