@@ -113,7 +113,7 @@ def simulate(
     done = conduct(prepared, folder, ERR, jobs=os.cpu_count() or 1, reproduce=[])
     end(interrupted=done.interrupted, complete=done.complete, holds=f"{folder} holds the results")
     figures = published(prepared.summary, done.results["cells"], lists())
-    found = [intervals.with_interval(figure) for figure in figures]
+    found = [intervals.with_interval(figure, done.results["cells"]) for figure in figures]
     return (
         predictions.predictions(study.name, found, done.runs),
         predictions.calibrations(study.name, found, done.runs),

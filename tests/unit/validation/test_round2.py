@@ -88,6 +88,25 @@ def test_interval_of_a_gain_is_of_the_ratio():
     assert (1 + found["low"] / 100) * (1 + found["high"] / 100) == pytest.approx(4)
 
 
+def test_interval_of_a_value_is_the_reports_or_its_class():
+    figure = {
+        "cell": {"depth": "1"},
+        "phase": "run",
+        "metric": "all.iops",
+        "subject": None,
+        "derived": None,
+        "window": None,
+        "predicted": 3.0,
+    }
+    reads = {"metric": "read.iops", "window": "run", "subject": "s", "value": 2000.0}
+    cell = {"levels": {"depth": "1", "drive": "a"}, "phase": "run"}
+    own = {**cell, "estimates": [{**reads, "model": {"low": 1000.0, "high": 4000.0}}]}
+    assert (found := intervals.with_interval(figure, [own])) and found["low"] == 1.5
+    assert found["high"] == 6.0
+    other = intervals.with_interval(figure, [{**cell, "estimates": [reads]}])
+    assert other["low"] * other["high"] == pytest.approx(9) and other["high"] > 6
+
+
 def test_lists_have_values_for_calibration_only():
     known = lists()
     assert known["R01-001"].value == 7816
