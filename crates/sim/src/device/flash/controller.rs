@@ -113,10 +113,29 @@ impl Controller {
     pub(super) fn precondition(&mut self, units: u64, random_passes: u32, random: &mut Random) {
         self.ftl.bypass_cache(true);
         self.ftl.write_untimed_in_order(units as u32);
-        for _ in 0..units * u64::from(random_passes) {
-            self.ftl.write_untimed(random.below(units) as u32);
-        }
+        self.write_at_random(units, units * u64::from(random_passes), random);
         self.ftl.bypass_cache(false);
+    }
+
+    /// Write `count` of the first `units` at random, without regard to time. Units are drawn before
+    /// their turn: their entries and those of their old places are prefetched meanwhile.
+    fn write_at_random(&mut self, units: u64, count: u64, random: &mut Random) {
+        const AHEAD: u64 = 32;
+        let mut soon = [0; AHEAD as usize];
+        let place = |number: u64| (number % AHEAD) as usize;
+        for number in 0..count + AHEAD {
+            if number >= AHEAD {
+                self.ftl.write_untimed(soon[place(number)]);
+            }
+            if number < count {
+                soon[place(number)] = random.below(units) as u32;
+                self.ftl.prefetch(soon[place(number)]);
+            }
+            if (AHEAD / 2..count + AHEAD / 2).contains(&number) {
+                let old = self.ftl.lookup(soon[place(number - AHEAD / 2)]);
+                old.into_iter().for_each(|physical| self.ftl.prefetch_inverse(physical));
+            }
+        }
     }
 
     /// Empty the buffer after a power loss. Program units being filled stay partly empty.
