@@ -37,8 +37,8 @@ share). An error is a factor: 0.25 is 25 % too much or 20 % too little; of a gai
 behind it. A rival is scored on the figures that it has an answer for, and ours on the same ones.
 The first blind round is scored by its first predictions.
 
-Not simulated again since a change of their models: `uniform-pools`, before there was a binary log;
-arrays, before their flushes went to the members at once.
+Figures of drives are by the present models. Databases were simulated before the greatest age of
+their logs was mended, `uniform-pools` also before there was a binary log.
 """
 
 
