@@ -28,6 +28,7 @@ COMMANDS = {
     "serve": "Serve a simulated drive as a real block device, and cut its power.",
     "hosts": "Make hosts as network namespaces, with links between them; show and remove them.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
+    "worker": "Start a worker of a Dask cluster that may measure on this host.",
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }
 
