@@ -32,6 +32,8 @@ GONE_S = 60.0
 """Time after which the runs of a host that is gone are given up."""
 STOP_S = 30.0
 """Time after a stop in which current runs may leave a partial result."""
+REQUEST_S = 2.0
+"""Time between two stop requests."""
 ANSWER_S = 300.0
 """Time in which a host must answer an examination."""
 LIVES = ("pending", "lost")
@@ -114,12 +116,16 @@ class Fleet:
         running: dict[str, tuple[Task, Any]] = {}
         gone_s: dict[str, float] = {}
         stop_s: float | None = None
+        request_s = 0.0
         try:
             while running or (any(waiting.values()) and not session.stopping.is_set()):
                 if session.stopping.is_set():
-                    stop_s = stop_s or time.monotonic()
-                    self._request_stop()
-                    if time.monotonic() - stop_s > STOP_S:
+                    now_s = time.monotonic()
+                    stop_s = stop_s or now_s
+                    if now_s >= request_s:
+                        request_s = now_s + REQUEST_S
+                        self._request_stop()
+                    if now_s - stop_s > STOP_S:
                         return
                 else:
                     self._watch(session, waiting, running, gone_s)
@@ -199,6 +205,8 @@ class Fleet:
     def _store(self, session: Session, task: Task, host: str, answer: Mapping[str, Any]) -> None:
         folder = store.run_folder(session.folder, task.identity)
         reason = answer.get("refused") or answer.get("lost")
+        if reason and session.stopping.is_set():
+            return  # It remains to be made.
         if reason is None:
             try:
                 sealed = stored(folder, task.spec, task.identity, answer["files"])
