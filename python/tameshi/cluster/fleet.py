@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.cluster import measuring, remote
+from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed, TameshiError
 from tameshi.core.spec_types import Plan, World
 from tameshi.record import store
@@ -147,7 +148,7 @@ class Fleet:
             if host in running or not tasks or host not in self.places:
                 continue
             task = tasks.popleft()
-            more = {"spec": task.spec.model_dump_json(by_alias=True), "identity": task.identity}
+            more = {"spec": compiled.to_json(task.spec), "identity": task.identity}
             assert self.plan
             asked = measuring.request(
                 self.needs, self.plan, self.storage[host], name=self.name, **more
