@@ -48,8 +48,8 @@ class Prepared:
             if levels != set(known.levels):
                 axes[axis.name] = axis.model_copy(update={"levels": sorted(levels, key=float)})
         if self.hosts:
-            levels = list(self.hosts)
-            axes[HOST] = AxisSummary(name=HOST, varies=Varies.across, levels=levels)
+            hosts = list(self.hosts)
+            axes[HOST] = AxisSummary(name=HOST, varies=Varies.across, levels=hosts)
         return first.model_copy(update={"axes": list(axes.values())})
 
     def slowed(self, bindings: Bindings, why: str) -> Prepared:
