@@ -236,12 +236,15 @@ class Fleet:
 
         threading.Thread(target=ask, daemon=True).start()
 
-    def clean(self) -> None:
-        """Remove what was made for storages on all hosts that are there."""
+    def clean(self) -> list[str]:
+        """Remove what was made for storages on all hosts; return why some keep their files."""
         assert self.plan
+        kept = []
         for host, address in self.places.items():
             asked = measuring.request(self.needs, self.plan, self.storage[host])
-            with suppress(Exception):  # A host that is away keeps its files.
-                self.client.submit(measuring.clean, asked, workers=[address], pure=False).result(
-                    timeout=ANSWER_S
-                )
+            future = self.client.submit(measuring.clean, asked, workers=[address], pure=False)
+            try:
+                future.result(timeout=ANSWER_S)
+            except Exception as error:
+                kept.append(f"host {host} keeps the files of its storages: {error}")
+        return kept

@@ -239,7 +239,8 @@ def _conduct(
         fleet=fleet,
     )
     if fleet and done.complete and not keep:
-        fleet.clean()
+        for line in fleet.clean():
+            ERR.print(line, soft_wrap=True, markup=False, highlight=False)
     if service:
         service.close()
     shown = study_folder.show(folder, lang, done.results)
