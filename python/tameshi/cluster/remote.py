@@ -96,9 +96,9 @@ def execute(batch: bytes) -> dict[str, Any]:
         return {**answer, "refused": own}
     report = Report(worker, asked["name"])
     report.send({"kind": "began", "number": asked["number"], "worker": worker.address})
-    with _scratch(worker) as folder, store.locked_study(folder) as lock:
+    with scratch(worker) as folder, store.locked_study(folder) as lock:
         session = Session(folder, lock, report, lambda: None, is_scratch=True)
-        with _registered(asked["name"], session), _watched(worker, session):
+        with registered(asked["name"], session), watched(worker, session):
             _make(session, report, asked, answer)
     return answer
 
@@ -179,7 +179,7 @@ class Report:
 
 
 @contextmanager
-def _scratch(worker: Any) -> Iterator[Path]:
+def scratch(worker: Any) -> Iterator[Path]:
     """Make a folder for records in the worker's own, which Dask cleans up after a kill."""
     folder = Path(tempfile.mkdtemp(prefix="tameshi-", dir=worker.local_directory))
     try:
@@ -190,7 +190,7 @@ def _scratch(worker: Any) -> Iterator[Path]:
 
 
 @contextmanager
-def _registered(name: str, session: Session) -> Iterator[None]:
+def registered(name: str, session: Session) -> Iterator[None]:
     """Let `stop` reach the runs of a batch."""
     with _guarded:
         _sessions[name].append(session)
@@ -205,7 +205,7 @@ def _registered(name: str, session: Session) -> Iterator[None]:
 
 
 @contextmanager
-def _watched(worker: Any, session: Session) -> Iterator[None]:
+def watched(worker: Any, session: Session) -> Iterator[None]:
     """Stop the runs of a batch that no collector waits for any more, or of a worker that ends."""
     key, over = worker.get_current_task(), threading.Event()
 

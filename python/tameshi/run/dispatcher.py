@@ -76,7 +76,7 @@ def _levels(spec: RunSpec) -> dict[str, str]:
 
 
 class Elsewhere(Protocol):
-    """Runner of simulated runs on other machines."""
+    """Runner of runs on other machines."""
 
     def run(self, session: Session, tasks: Sequence[Task]) -> None:
         """Store the sealed record of each run in the session's folder, until it stops."""
@@ -101,6 +101,8 @@ class Session:
     """Its records are only on their way to another machine."""
     elsewhere: Elsewhere | None = None
     """Runner of the simulated runs, if they are not made here."""
+    fleet: Elsewhere | None = None
+    """Hosts that make the measured runs."""
     packs: Packs | None = None
     """Packs that take the records of complete simulated runs."""
 
@@ -161,7 +163,10 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> Sequence[Seal
     real = _shuffled([task for task in todo if task.spec.world is not World.simulated])
     if any(task.spec.world is World.emulated for task in real):
         serve_privately(session.display.say)
-    _run_group(session, real, 1)
+    if session.fleet and real:
+        session.fleet.run(session, real)
+    else:
+        _run_group(session, real, 1)
     if session.elsewhere and virtual:
         session.elsewhere.run(session, virtual)
     else:

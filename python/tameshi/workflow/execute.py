@@ -30,7 +30,7 @@ from tameshi.servers.private import Kept
 from tameshi.study.file import StudyFile
 from tameshi.workflow import study_folder
 from tameshi.workflow.packing import Packing
-from tameshi.workflow.prepare import Prepared
+from tameshi.workflow.prepare import Prepared, on_host
 from tameshi.workflow.record_forms import FOLDERS, PARQUET
 
 REST = 49
@@ -67,7 +67,14 @@ class Pace:
 
 
 def tasks(prepared: Prepared) -> list[Task]:
-    """Return every run of every world."""
+    """Return every run of every world, or of every host."""
+    if prepared.hosts:
+        (planned,) = prepared.plans.values()
+        return [
+            task
+            for host, examined in prepared.hosts.items()
+            for task in tasks_of(examined, [on_host(run, host) for run in planned.runs])
+        ]
     return [
         task
         for world, planned in prepared.plans.items()
@@ -134,12 +141,14 @@ def conduct(
     watch: Callable[[Display], Display] | None = None,
     elsewhere: Elsewhere | None = None,
     records: str = FOLDERS,
+    fleet: Elsewhere | None = None,
 ) -> Conducted:
     """Run what remains of a study in its folder; rewrite results.json as runs end.
 
     A search continues until its runs lead to no further rate. `keep` leaves the database of the
     last run on each storage. `watch` wraps the display that shows the runs. `elsewhere` makes the
-    simulated runs. `records`: form of the records of simulated runs, folders or packs.
+    simulated runs. `records`: form of the records of simulated runs, folders or packs. `fleet`
+    makes the measured runs.
     """
     current = prepared
     with store.locked_study(folder) as lock, ExitStack() as stack:
@@ -157,7 +166,10 @@ def conduct(
         display = for_console(console)
         display = watch(display) if watch else display
         session = Session(
-            *(folder, lock, display, lambda: pace.keep(refresh)), keep=keep, elsewhere=elsewhere
+            *(folder, lock, display, lambda: pace.keep(refresh)),
+            keep=keep,
+            elsewhere=elsewhere,
+            fleet=fleet,
         )
         if records == PARQUET:
             (folder / PACKS).mkdir(exist_ok=True)
@@ -196,6 +208,7 @@ def carry_out(
     watch: Callable[[Display], Display] | None = None,
     elsewhere: Elsewhere | None = None,
     records: str = FOLDERS,
+    fleet: Elsewhere | None = None,
 ) -> Conducted:
     """Conduct a study; of a complete one, remove what was made for storages, unless `keep`."""
     done = conduct(
@@ -206,6 +219,7 @@ def carry_out(
         watch=watch,
         elsewhere=elsewhere,
         records=records,
+        fleet=fleet,
     )
     if done.complete and not keep:
         remove_targets(prepared.examined.values(), folder)
