@@ -25,6 +25,7 @@ from tameshi.analysis.findings import (
     wear_of,
     writes,
 )
+from tameshi.analysis.hosts import flag_hosts
 from tameshi.analysis.imported import imported_estimates, is_imported
 from tameshi.analysis.left_out import left_out
 from tameshi.analysis.model_error import down_ns, of_event, of_life, with_model
@@ -121,6 +122,7 @@ def cells_of(study: Summary, runs: Sequence[SealedRun]) -> list[dict[str, Any]]:
     cells = [_cell(study, cell, frames, asked) for cell in _cells(unknown.assumed(runs))]
     for setting, tried in unknown.others(runs).items():
         unknown.add(cells, (_cell(study, cell, frames, asked) for cell in _cells(tried)), setting)
+    flag_hosts(cells)
     return cells
 
 

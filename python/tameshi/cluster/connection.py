@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from tameshi.core.spec_types import World
 
 if TYPE_CHECKING:
     from tameshi.cluster.collector import Cluster
+    from tameshi.cluster.fleet import Fleet
 
 OPTION = "--cluster"
 LOCAL = "local"
@@ -40,11 +41,14 @@ LOUD = ("distributed", "tornado")
 """Libraries that log to the terminal."""
 
 
-def check(asked: Any, worlds: Sequence[World]) -> None:
-    """Raise `BadInput` unless a named cluster can exist, Dask is installed, and runs go to it."""
+def check(asked: Any, worlds: Sequence[World], hosts: Collection[str] = ()) -> None:
+    """Raise `BadInput` unless a named cluster can exist, Dask is installed, and runs go to it.
+
+    `hosts`: those that measure.
+    """
     if asked is None:
         return
-    if World.simulated not in worlds:
+    if World.simulated not in worlds and not hosts:
         raise BadInput(
             "only simulated runs go to a cluster",
             where=OPTION,
@@ -54,14 +58,34 @@ def check(asked: Any, worlds: Sequence[World]) -> None:
     if isinstance(asked, str) and asked != LOCAL and not ADDRESS.fullmatch(asked):
         message = "this names no cluster"
         raise BadInput(message, where=OPTION, found=asked, accepted=ACCEPTED)
+    _require_library(OPTION)
+
+
+def check_address(address: str) -> None:
+    """Raise `BadInput` unless this may be a scheduler's address, and Dask is installed."""
+    if not ADDRESS.fullmatch(address):
+        raise BadInput("this names no scheduler", found=address, accepted=ACCEPTED[1:])
+    _require_library("tameshi worker")
+
+
+def _require_library(where: str) -> None:
     try:
         import distributed  # noqa: F401
     except ModuleNotFoundError:
         raise BadInput(
             "this needs the library distributed, which is not installed",
-            where=OPTION,
+            where=where,
             hint="Install it with: pip install 'tameshi[cluster]'.",
         ) from None
+
+
+def fleet_of(cluster: Cluster | None, storage: Mapping[str, Mapping[str, str]]) -> Fleet | None:
+    """Return the hosts that measure, by the paths that are bound on each; None without any."""
+    if cluster is None or not storage:
+        return None
+    from tameshi.cluster.fleet import Fleet
+
+    return Fleet(cluster.client, storage)
 
 
 @contextmanager

@@ -18,6 +18,11 @@ def announce(prepared: Prepared, console: Console = OUT) -> None:
     if prepared.chosen:
         console.print(prepared.chosen, soft_wrap=True)
     for chosen, planned in prepared.plans.items():
+        if prepared.hosts:
+            print_bounds(chosen, planned, console, 1)
+            for line in prepared.lines:
+                console.print(line, soft_wrap=True, markup=False, highlight=False)
+            continue
         examined = prepared.examined[chosen]
         print_bounds(chosen, planned, console, examined.slow)
         lines = [line for target in examined.targets.values() for line in target.described()]

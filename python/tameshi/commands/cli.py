@@ -29,6 +29,7 @@ COMMANDS = {
     "hosts": "Make hosts as network namespaces, with links between them; show and remove them.",
     "failover": "Fail real pairs of servers over under load: outage, lost commits, costs.",
     "doctor": "Check which worlds this machine can run, what is missing and how to install it.",
+    "worker": "Start a worker of a Dask cluster that may measure on this host.",
     "verify": "Check that a storage still holds the acknowledged writes of a run.",
 }
 

@@ -35,14 +35,15 @@ from tameshi.core import compiled
 from tameshi.core.exit_status import ExitStatus
 from tameshi.core.reasons import LEVELS
 from tameshi.core.spec_types import World
-from tameshi.study.bindings import check_worlds, read_bindings, slow_of
+from tameshi.study.bindings import check_hosts, check_worlds, read_bindings, slow_of
 from tameshi.study.file import read_study
-from tameshi.workflow.prepare import Prepared, prepare
-from tameshi.workflow.record_forms import form_of
+from tameshi.workflow.prepare import Prepared, prepare, prepare_on_hosts
+from tameshi.workflow.record_forms import form_of, wants_packs
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tameshi.cluster.fleet import Fleet
     from tameshi.monitor import Service
     from tameshi.run.dispatcher import Elsewhere
     from tameshi.servers.private import Kept
@@ -55,7 +56,13 @@ FAILING = [NEVER, "invalid", "warning"]
 
 OnOption = Annotated[
     list[str] | None,
-    typer.Option("--on", help="NAME=PATH (repeatable): file, directory or drive for a storage."),
+    typer.Option(
+        "--on",
+        help=(
+            "NAME=PATH (repeatable): file, directory or drive for a storage; HOST:NAME=PATH on a "
+            "host of the cluster."
+        ),
+    ),
 ]
 
 DestroyOption = Annotated[
@@ -75,6 +82,27 @@ EventOption = Annotated[
         "--event",
         help="NAME=COMMAND (repeatable): command that causes an event in a measured run.",
     ),
+]
+
+BindingsOption = Annotated[
+    Path | None,
+    typer.Option("--bindings", help="TOML file with [storage], [server] and [event] bindings."),
+]
+
+BackendOption = Annotated[
+    str,
+    typer.Option(
+        "--backend",
+        help=(
+            "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, "
+            "which performs no I/O."
+        ),
+    ),
+]
+
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", help="Results folder. [default: tameshi-results/STUDY or STUDY-quick]"),
 ]
 
 FailOnOption = Annotated[
@@ -112,26 +140,9 @@ def run_command(
     destroy: DestroyOption = None,
     server: ServerOption = None,
     event: EventOption = None,
-    bindings: Annotated[
-        Path | None,
-        typer.Option("--bindings", help="TOML file with [storage], [server] and [event] bindings."),
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            "--backend",
-            help=(
-                "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, "
-                "which performs no I/O."
-            ),
-        ),
-    ] = "auto",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Results folder. [default: tameshi-results/STUDY or STUDY-quick]"
-        ),
-    ] = None,
+    bindings: BindingsOption = None,
+    backend: BackendOption = "auto",
+    out: OutOption = None,
     jobs: JobsOption = PROCESSORS,
     cluster: ClusterOption = None,
     records: RecordsOption = "auto",
@@ -160,12 +171,18 @@ def run_command(
     check_language(lang)
     check_word("--fail-on", fail_on, FAILING)
     check_worlds(worlds, bound, slow_like)
-    clusters.check(cluster, worlds)
+    check_hosts(worlds, bound, cluster)
+    clusters.check(cluster, worlds, bound.hosts)
     service = _served(metrics, ERR) if metrics is not None else None
-    prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     folder = out or study.results_folder(quick=quick)
-    form = form_of(records, prepared, None if fresh else folder)
+    packed = wants_packs(records, None if fresh else folder)
+    if not bound.hosts:
+        prepared = prepare(study, worlds, bound, quick=quick, exact=exact, packed=packed)
     with clusters.connected(cluster, jobs) as elsewhere:
+        fleet = clusters.fleet_of(elsewhere, bound.hosts)
+        if fleet:
+            prepared = prepare_on_hosts(study, fleet.examine, quick=quick)
+        form = form_of(records, prepared, None if fresh else folder)
         if fresh and folder.exists():
             guard.remove_folder(folder)
         if slow_like is not None:
@@ -173,7 +190,7 @@ def run_command(
         announce(prepared, ERR if as_data else OUT)
         told = _Output(verbose, as_data, fail_on)
         given = (prepared, folder, lang, jobs, elsewhere)
-        _conduct(*given, keep=keep, told=told, service=service, records=form)
+        _conduct(*given, keep=keep, told=told, service=service, records=form, fleet=fleet)
 
 
 def _served(asked: str, console: Console) -> Service:
@@ -206,6 +223,7 @@ def _conduct(
     told: _Output,
     service: Service | None,
     records: str,
+    fleet: Fleet | None,
 ) -> None:
     """Run the prepared study and show its results."""
     # The libraries for running and reporting take seconds to load; refuse a bad study without them.
@@ -223,7 +241,11 @@ def _conduct(
         watch=watch,
         elsewhere=elsewhere,
         records=records,
+        fleet=fleet,
     )
+    if fleet and done.complete and not keep:
+        for line in fleet.clean():
+            ERR.print(line, soft_wrap=True, markup=False, highlight=False)
     if service:
         service.close()
     shown = study_folder.show(folder, lang, done.results)

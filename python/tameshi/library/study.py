@@ -23,13 +23,13 @@ from tameshi.core.toml_text import document
 from tameshi.library.frames import plan_frame
 from tameshi.library.results import Results
 from tameshi.library.sampling import AXIS, levels_of_samples
-from tameshi.study.bindings import check_worlds, read_bindings
+from tameshi.study.bindings import check_hosts, check_worlds, read_bindings
 from tameshi.study.changes import changed
 from tameshi.study.file import StudyFile, plan, read_study, refusals
 from tameshi.study.ready import ready
 from tameshi.workflow.execute import carry_out
-from tameshi.workflow.prepare import prepare
-from tameshi.workflow.record_forms import form_of
+from tameshi.workflow.prepare import prepare, prepare_on_hosts
+from tameshi.workflow.record_forms import form_of, wants_packs
 
 HASH_DIGITS = 8
 """Digits of the hash in the name of a changed study."""
@@ -169,13 +169,19 @@ class Study:
         bound = read_bindings(None, *pairs)
         bound = replace(bound, destroy=tuple(destroy), backend=backend, slow=slow)
         check_worlds(worlds, bound)
+        check_hosts(worlds, bound, cluster)
         at_once = jobs or os.cpu_count() or 1
-        clusters.check(cluster, worlds)
-        prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact)
+        clusters.check(cluster, worlds, bound.hosts)
         folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
+        packed = wants_packs(records, None if fresh else folder)
+        if not bound.hosts:
+            prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact, packed=packed)
         console = Console(stderr=True) if progress else Console(file=io.StringIO())
-        form = form_of(records, prepared, None if fresh else folder)
         with clusters.connected(cluster, at_once) as elsewhere:
+            fleet = clusters.fleet_of(elsewhere, bound.hosts)
+            if fleet:
+                prepared = prepare_on_hosts(self.file, fleet.examine, quick=quick)
+            form = form_of(records, prepared, None if fresh else folder)
             if fresh and folder.exists():
                 guard.remove_folder(folder)
             done = carry_out(
@@ -187,7 +193,10 @@ class Study:
                 keep=keep,
                 elsewhere=elsewhere,
                 records=form,
+                fleet=fleet,
             )
+            for line in fleet.clean() if fleet and done.complete and not keep else ():
+                console.print(line, markup=False, highlight=False)
         return Results(folder, done.results, done.runs, done.complete)
 
     def _repr_html_(self) -> str:

@@ -33,6 +33,7 @@ from tameshi.servers.placement import (
 from tameshi.study import least
 from tameshi.study.bindings import Bindings
 from tameshi.study.file import refusals
+from tameshi.study.spec_texts import one_of_each
 
 IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
 """File system calls of streams whose storage is a directory."""
@@ -86,6 +87,7 @@ class Examined:
 
 def examine(plan: Plan, world: World, bindings: Bindings) -> Examined:
     """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
+    plan = one_of_each(plan)
     _check_servers(plan, bindings)
     _check_events(plan, bindings)
     if refused := refusals(plan):
@@ -373,7 +375,8 @@ def _targets(
     targets = guard.check_targets(wanted, bindings.destroy, sparse=_sparse(plan))
     directories = [*(place.plan for place in places.values()), *filled.values()]
     left = [name for name in bindings.destroy if not any(d.named_by([name]) for d in directories)]
-    guard.refuse_unused(left, targets.values())
+    if not bindings.may_spare:
+        guard.refuse_unused(left, targets.values())
     return {**targets, **filled}
 
 

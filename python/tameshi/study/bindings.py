@@ -30,6 +30,10 @@ class Bindings:
     """I/O backend of a measured run, one of `compiled.BACKENDS`."""
     slow: float | None = 1
     """Slow motion of emulated runs; None: as much as this machine needs."""
+    may_spare: bool = False
+    """Names in `destroy` may be left unused: they are a permission, not an order."""
+    hosts: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Paths on other hosts, by host and storage."""
 
 
 def slow_of(text: str) -> float | None:
@@ -63,6 +67,29 @@ def check_worlds(worlds: Collection[str], bound: Bindings, slow_like: str | None
         raise BadInput(message, where="--backend", hint="Add --world measured or emulated.")
 
 
+def check_hosts(worlds: Collection[str], bound: Bindings, cluster: object) -> None:
+    """Refuse other hosts without a cluster, and what a host takes from no message."""
+    if not bound.hosts:
+        return
+    hosts = ", ".join(bound.hosts)
+    if list(worlds) != ["measured"]:
+        message = "hosts are for measured runs only"
+        raise BadInput(message, where="--on", found=hosts, accepted=["--world measured alone"])
+    if cluster is None:
+        hint = "Connect their workers to a scheduler, and name it: --cluster tls://HOST:PORT."
+        raise BadInput("this needs a cluster", where="--on", found=hosts, hint=hint)
+    backend = () if bound.backend == "auto" else (bound.backend,)
+    here = {"--on": bound.storage, "--destroy": bound.destroy, "--event": bound.event}
+    for option, given in {**here, "--server": bound.server, "--backend": backend}.items():
+        if given:
+            raise BadInput(
+                "this does not go to other hosts",
+                where=option,
+                found=", ".join(map(str, given)),
+                hint="A host's own worker says what may be destroyed: tameshi worker --destroy.",
+            )
+
+
 def check_slow(slow: float | None, worlds: Collection[str], like: str | None = None) -> None:
     """Raise `BadInput` for slow motion without an emulated world, or by two options.
 
@@ -89,11 +116,17 @@ def read_bindings(
         storage |= {name: Path(path) for name, path in tables.get("storage", {}).items()}
         servers |= tables.get("server", {})
         commands |= tables.get("event", {})
-    storage |= {name: Path(path) for name, path in _pairs("--on", on, "disk=/mnt/nvme").items()}
+    hosts: dict[str, dict[str, str]] = {}
+    for place, path in _pairs("--on", on, "disk=/mnt/nvme").items():
+        host, sign, name = place.rpartition(":")
+        if sign:
+            hosts.setdefault(host, {})[name] = path
+        else:
+            storage[name] = Path(path)
     servers |= _pairs("--server", server, "mysql=mariadb")
     commands |= _pairs("--event", event, 'fail="mdadm /dev/md0 --fail /dev/sdb"')
     events = {name: _words(name, command) for name, command in commands.items()}
-    return Bindings(storage, servers, events)
+    return Bindings(storage, servers, events, hosts=hosts)
 
 
 def _words(name: str, command: str) -> tuple[str, ...]:

@@ -22,15 +22,16 @@ from tameshi.record import store
 from tameshi.record.packs import Packs, StoredRuns
 from tameshi.record.seal import PACKS
 from tameshi.record.store import SealedRun
-from tameshi.run.dispatcher import Elsewhere, Session, Task, run_all, tasks_of
+from tameshi.run.dispatcher import Elsewhere, Session, run_all
 from tameshi.run.display import Display, for_console
 from tameshi.run.emulation import DATA_SETS
 from tameshi.run.preflight import Examined
+from tameshi.run.tasks import Task, tasks_of
 from tameshi.servers.private import Kept
 from tameshi.study.file import StudyFile
 from tameshi.workflow import study_folder
 from tameshi.workflow.packing import Packing
-from tameshi.workflow.prepare import Prepared
+from tameshi.workflow.prepare import Prepared, on_host
 from tameshi.workflow.record_forms import FOLDERS, PARQUET
 
 REST = 49
@@ -67,7 +68,14 @@ class Pace:
 
 
 def tasks(prepared: Prepared) -> list[Task]:
-    """Return every run of every world."""
+    """Return every run of every world, or of every host."""
+    if prepared.hosts:
+        (planned,) = prepared.plans.values()
+        return [
+            task
+            for host, examined in prepared.hosts.items()
+            for task in tasks_of(examined, [on_host(run, host) for run in planned.runs])
+        ]
     return [
         task
         for world, planned in prepared.plans.items()
@@ -134,14 +142,16 @@ def conduct(
     watch: Callable[[Display], Display] | None = None,
     elsewhere: Elsewhere | None = None,
     records: str = FOLDERS,
+    fleet: Elsewhere | None = None,
 ) -> Conducted:
     """Run what remains of a study in its folder; rewrite results.json as runs end.
 
     A search continues until its runs lead to no further rate. `keep` leaves the database of the
     last run on each storage. `watch` wraps the display that shows the runs. `elsewhere` makes the
-    simulated runs. `records`: form of the records of simulated runs, folders or packs.
+    simulated runs. `records`: form of the records of simulated runs, folders or packs. `fleet`
+    makes the measured runs.
     """
-    current = prepared
+    current, todo = prepared, tasks(prepared)
     with store.locked_study(folder) as lock, ExitStack() as stack:
         refuse_other(folder, prepared.study, quick=prepared.quick)
         study_folder.read_asked(folder)  # Refuse a damaged one before any run.
@@ -157,30 +167,32 @@ def conduct(
         display = for_console(console)
         display = watch(display) if watch else display
         session = Session(
-            *(folder, lock, display, lambda: pace.keep(refresh)), keep=keep, elsewhere=elsewhere
+            *(folder, lock, display, lambda: pace.keep(refresh)),
+            keep=keep,
+            elsewhere=elsewhere,
+            fleet=fleet,
         )
         if records == PARQUET:
             (folder / PACKS).mkdir(exist_ok=True)
             session.packs = Packs(folder)
-            packing = Packing(session.packs, tasks(prepared), prepared.summary, pace.keep)
+            packing = Packing(session.packs, todo, prepared.summary, pace.keep)
             session.on_sealed = stack.enter_context(packing).keep
 
         def work() -> Sequence[SealedRun]:
-            nonlocal current
+            nonlocal current, todo
             while True:
-                todo = tasks(current)
                 study_folder.write_summary(folder, current.summary, reproduce)
                 study_folder.write_order(folder, [task.identity for task in todo])
                 runs = run_all(session, todo, jobs)
                 following = None if session.stopping.is_set() else searched(current, runs)
                 if following is None:
                     return runs
-                current = following
+                current, todo = following, tasks(following)
 
         runs = _under_signals(session, work)
         stack.close()
         document = refresh()
-    complete = len(runs) == len(tasks(current)) and _are_complete(runs)
+    complete = len(runs) == len(todo) and _are_complete(runs)
     left = [kept for kept in session.kept.values() if kept.folder.exists()]
     return Conducted(runs, document, complete, session.stopping.is_set(), left)
 
@@ -196,6 +208,7 @@ def carry_out(
     watch: Callable[[Display], Display] | None = None,
     elsewhere: Elsewhere | None = None,
     records: str = FOLDERS,
+    fleet: Elsewhere | None = None,
 ) -> Conducted:
     """Conduct a study; of a complete one, remove what was made for storages, unless `keep`."""
     done = conduct(
@@ -206,6 +219,7 @@ def carry_out(
         watch=watch,
         elsewhere=elsewhere,
         records=records,
+        fleet=fleet,
     )
     if done.complete and not keep:
         remove_targets(prepared.examined.values(), folder)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tameshi.core import compiled
-from tameshi.core.spec_types import Plan, Summary, World
+from tameshi.core.errors import BadInput, StudyError
+from tameshi.core.spec_types import AxisSummary, Plan, RunSpec, Summary, Varies, World
+from tameshi.run.packed_plans import plan_packed
 from tameshi.run.preflight import Examined, examine
 from tameshi.study.bindings import Bindings
-from tameshi.study.file import StudyFile, plan
+from tameshi.study.file import StudyFile, plan, refusals
+
+HOST = "host"
+"""Axis of a study that several hosts measure."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,10 @@ class Prepared:
     bound_events: Collection[str] = ()
     chosen: str = ""
     """Sentence on slow motion that was chosen for this machine."""
+    hosts: Mapping[str, Examined] = field(default_factory=dict)
+    """Other hosts that measure; this machine then makes no runs of the study."""
+    lines: Sequence[str] = ()
+    """Lines on what these hosts will write."""
 
     @property
     def summary(self) -> Summary:
@@ -39,6 +48,9 @@ class Prepared:
             levels = {*known.levels, *axis.levels}
             if levels != set(known.levels):
                 axes[axis.name] = axis.model_copy(update={"levels": sorted(levels, key=float)})
+        if self.hosts:
+            hosts = list(self.hosts)
+            axes[HOST] = AxisSummary(name=HOST, varies=Varies.across, levels=hosts)
         return first.model_copy(update={"axes": list(axes.values())})
 
     def slowed(self, bindings: Bindings, why: str) -> Prepared:
@@ -62,6 +74,29 @@ class Prepared:
         return replace(self, plans=plans, rates=rates)
 
 
+def prepare_on_hosts(
+    study: StudyFile,
+    examine_hosts: Callable[[Plan], tuple[Mapping[str, Examined], Sequence[str]]],
+    *,
+    quick: bool,
+) -> Prepared:
+    """Plan a study that other hosts measure, each examined by itself; raises for refusals."""
+    planned = plan(study, World.measured.value, quick=quick)
+    if refused := refusals(planned):
+        raise StudyError("\n".join(each.text for each in refused), refused[0].fields)
+    taken = HOST in {axis.name for axis in planned.study.axes}
+    if taken or planned.study.search:
+        message = "a study with an axis `host` or a search is not measured on several hosts"
+        raise BadInput(message, where="--on", hint="Measure on each host, and compare the results.")
+    hosts, lines = examine_hosts(planned)
+    return Prepared(study, {World.measured: planned}, {}, quick, hosts=hosts, lines=lines)
+
+
+def on_host(run: RunSpec, host: str) -> RunSpec:
+    """Return a run with the level of its host."""
+    return run.model_copy(update={"cell": {**run.cell, HOST: host}})
+
+
 def prepare(
     study: StudyFile,
     worlds: Sequence[World],
@@ -70,14 +105,18 @@ def prepare(
     quick: bool,
     exact: bool = False,
     cells: Sequence[Mapping[str, str]] | None = None,
+    packed: bool = False,
 ) -> Prepared:
     """Plan and examine every world; raises for refused runs, and creates nothing.
 
-    `cells`: prepare only cells that have all levels of one of these.
+    `cells`: prepare only cells that have all levels of one of these. `packed`: records of simulated
+    runs will be packed, and so is their plan.
     """
     events = tuple(bindings.event)
     plans = {
-        world: plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
+        world: plan_packed(study, quick=quick, exact=exact)
+        if packed and world is World.simulated
+        else plan(study, world.value, quick=quick, exact=exact, bound_events=events, cells=cells)
         for world in worlds
     }
     chosen = ""

@@ -15,6 +15,7 @@ from command import SMALL, results, start, tameshi, wait_until
 from sealing import folder_content
 
 import tameshi as tm
+from tameshi.compare import sides
 from tameshi.record import packs as of_packs
 from tameshi.record.packs import Packs
 
@@ -185,11 +186,39 @@ def test_unpacked_runs_equal_run_folders(made: Path, tmp_path: Path) -> None:
         assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
-def test_comparison_of_packed_results_is_refused(made: Path) -> None:
-    done = tameshi("compare", made / "folders", made / "packed")
-    assert done.returncode == 2 and "results of a large study" in done.stderr
-    with pytest.raises(tm.BadInput, match="results of a large study"):
-        tm.open(made / "folders").compare(tm.open(made / "packed"))
+def test_packed_results_compare_like_those_of_folders(
+    made: Path, packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("compare", made / "folders", made / "packed", "--format", "json")
+    done = tameshi(*line)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["verdict"]["level"] == "comparable" and len(found["cells"]) == 4
+    judged = found["counts"].pop("same")
+    assert judged > 0 and not any(found["counts"].values())
+    of_python = tm.open(made / "folders").compare(tm.open(made / "packed"))
+    assert of_python.height == judged
+    monkeypatch.setattr(sides, "MOST_CELLS", 3)
+    done = tameshi(*line)
+    assert done.returncode == 2 and "too many cells to compare one by one" in done.stderr
+    monkeypatch.undo()
+    shutil.rmtree(packed / "results")
+    done = tameshi("compare", made / "folders", packed)
+    assert done.returncode == 2 and "tables of these results are missing" in done.stderr
+
+
+def test_report_of_packed_runs_begins_with_the_gain(made: Path, tmp_path: Path) -> None:
+    answer = '[answer]\nmetric = "read.iops"\n[[answer.table]]\nrows = "read"\n'
+    answer += 'columns = ["depth"]\nbase = { depth = "4" }\nat = { read = "100 %" }\n'
+    (tmp_path / "asked.toml").write_text(SMALL.replace("[workload", answer + "[workload", 1))
+    for text, base, level in ((SMALL, "1", "4"), (None, "4", "1")):
+        study = made / "small.toml" if text else tmp_path / "asked.toml"
+        out = tmp_path / f"out-{base}"
+        done = tameshi("run", study, "--out", out, *PARQUET)
+        assert done.returncode == 0, done.stderr
+        assert (
+            f"depth {level} yields " in done.stdout and f"operations / s of {base}" in done.stdout
+        )
 
 
 def test_prices_are_for_large_studies(made: Path, packed: Path) -> None:

@@ -263,6 +263,10 @@ REASONS = {
         "drift over the repetitions: {subject} {operation}",
         "繰り返しを通じたドリフト：{subject} {operation}",
     ),
+    "outlier_host": (
+        "host {host} differs from all others: {subject} {operation}",
+        "ホスト{host}だけが他と異なる：{subject} {operation}",
+    ),
     "outlier": (
         "one run is an outlier: {subject} {operation}",
         "外れ値の実行あり：{subject} {operation}",
@@ -504,6 +508,7 @@ CAUSES = {
     "drift_within": ("which drifted within a run", "実行内でドリフト"),
     "transient": ("whose start differs from the rest", "開始直後がその後と異なる"),
     "drift_over": ("which drifted over the repetitions", "繰り返しを通じてドリフト"),
+    "outlier_host": ("of a host that differs from all others", "他と異なるホストのセル"),
     "outlier": ("with an outlier among the runs", "外れ値の実行あり"),
     "spread": ("whose runs differ widely", "実行間のばらつきが大きい"),
     "absent": ("which some runs lack", "一部の実行に現れない"),
