@@ -32,12 +32,17 @@ from tameshi.commands.failover import (
 )
 from tameshi.commands.hosts import LINK
 from tameshi.core.units import format_value
-from tameshi.pairs import EVENTS, REPLICATIONS, TrialPlan, TrialResult
+from tameshi.pairs import EVENTS, WAYS, TrialPlan, TrialResult, Warmth
 from tameshi.pairs.assembly import check_pair
 from tameshi.pairs.show import answer, span
+from tameshi.pairs.trial import ALONE
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/validation/pairs.md"
+WARM_UP = (
+    *("replication", "event", "hits before", "first second", "last second"),
+    *("reads/commit before", "first second", "last second", "end of the last"),
+)
 CAPTIONS = (
     *("replication", "event", "commits/s", "alone", "after", "p50", "p99", "lag"),
     *("link/commit", "CPU primary", "CPU standby", "outage", "from the event", "9/10 of the rate"),
@@ -54,34 +59,59 @@ def trial(name: str, event: str, arguments: argparse.Namespace) -> TrialResult:
     return fail_over(plan, TrialPlan(event, before=arguments.before, notice=arguments.notice))
 
 
+def time_or_none(ns: float | None) -> str:
+    """Return a time in words."""
+    return "–" if ns is None else span(ns)
+
+
+def returned(of: TrialResult) -> list[str]:
+    """Return the cells of a failed side's return; empty ones without a standby."""
+    if of.returned is None:
+        return ["–"] * 3
+    crossed = format_value("bytes", of.returned.link_bytes)
+    return [of.returned.means, span(of.returned.time_ns), crossed]
+
+
+def warm_up_row(of: TrialResult) -> list[str]:
+    """Return the cells of the buffer pool's warm-up."""
+    found = of.warm_up
+    if not found or not found.before or not found.after:
+        return [of.replication, of.event, *["–"] * (len(WARM_UP) - 2)]
+    moments = (found.before, found.after[0], found.after[-1])
+
+    def hits(of: Warmth) -> str:
+        return "–" if of.hit_ratio is None else f"{100 * of.hit_ratio:.2f} %"
+
+    def reads(of: Warmth) -> str:
+        return "–" if of.reads_per_commit is None else f"{of.reads_per_commit:.3g}"
+
+    last = f"{moments[-1].end_ns / 1e9:.1f} s"
+    return [of.replication, of.event, *map(hits, moments), *map(reads, moments), last]
+
+
 def row(of: TrialResult) -> list[str]:
     """Return the cells of a trial."""
 
-    def time_or_none(ns: float | None) -> str:
-        return "–" if ns is None else span(ns)
-
-    outage, steps = of.outage, of.failover.spans_ns()
+    outage, steps = of.outage, [*of.failover.spans_ns().values()]
     error, success, recovered = (
         outage[key] for key in ("first_error_ns", "first_success_ns", "recovered_ns")
     )
     return [
         of.replication,
         of.event,
-        *(f"{rate:,.0f}" for rate in (of.rate, of.rate_alone, of.rate_after)),
+        *(f"{rate:,.0f}" if rate else "–" for rate in (of.rate, of.rate_alone, of.rate_after)),
         *map(span, of.latencies_ns[0]),
-        span(sorted(of.lags_ns)[len(of.lags_ns) // 2]),
+        span(sorted(of.lags_ns)[len(of.lags_ns) // 2]) if of.lags_ns else "–",
         f"{of.costs.link_bytes:,.0f} B",
         *(span(spent) for spent in (of.costs.primary_cpu_ns, of.costs.standby_cpu_ns)),
         time_or_none(None if success is None else success - error),
         time_or_none(of.away_ns),
         time_or_none(None if recovered is None else recovered - error),
-        *(span(steps[step]) for step in ("fence", "catch_up", "promotion")),
+        *map(span, steps[:3]),
         f"{of.ledger['acknowledged']:,}",
         f"{of.lost:,}",
         f"{of.unexplained:,}",
-        of.returned.means,
-        span(of.returned.time_ns),
-        format_value("bytes", of.returned.link_bytes),
+        *returned(of),
     ]
 
 
@@ -112,6 +142,14 @@ def page(found: list[TrialResult], arguments: argparse.Namespace, load: float) -
         "",
         "A return by copy means that the failed side had commits that the new primary does not",
         "have. Processors of this machine are shared by both hosts, the clients and the drives.",
+        "A server alone (`-single`) restarts: its *catch up* is the mount of the drive, its",
+        "*promotion* start and crash recovery.",
+        "",
+        "Hits of the buffer pool, and reads that the drive received per commit:",
+        "",
+        f"| {' | '.join(WARM_UP)} |",
+        f"|{'---|' * len(WARM_UP)}",
+        *(f"| {' | '.join(warm_up_row(of))} |" for of in found),
     ]
     return "\n".join(lines) + "\n"
 
@@ -119,7 +157,7 @@ def page(found: list[TrialResult], arguments: argparse.Namespace, load: float) -
 def parsed() -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replication", action="append", choices=[*REPLICATIONS])
+    parser.add_argument("--replication", action="append", choices=[*WAYS])
     parser.add_argument("--event", action="append", choices=[*EVENTS])
     parser.add_argument("--link", default=LINK)
     parser.add_argument("--drive", default=DRIVE)
@@ -137,8 +175,10 @@ def main() -> None:
     load = os.getloadavg()[0]
     prepare_machine()
     found = []
-    for name in arguments.replication or REPLICATIONS:
+    for name in arguments.replication or WAYS:
         for event in arguments.event or EVENTS:
+            if not WAYS[name].standbys and event not in ALONE:
+                continue
             begin = time.monotonic()
             result = trial(name, event, arguments)
             found.append(result)
@@ -146,8 +186,9 @@ def main() -> None:
             for caption, cell in zip(CAPTIONS, row(result), strict=True):
                 table.add_row(caption, cell)
             console.print(table)
+            refused = result.returned.refused if result.returned else ""
             took = f"{time.monotonic() - begin:.1f} s"
-            console.print(f"{took}: {answer(result)} {result.returned.refused}")
+            console.print(f"{took}: {answer(result)} {refused}")
     if arguments.write:
         PAGE.write_text(page(found, arguments, load), encoding="utf-8")
 

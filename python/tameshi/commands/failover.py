@@ -1,18 +1,24 @@
-"""`tameshi failover`: pairs of real servers on served drives, failed over under load."""
+"""`tameshi failover`: real servers on served drives, failed over under load."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tameshi import hosts, serve
+from tameshi import guard, hosts, serve
+from tameshi.commands.announcement import end
 from tameshi.commands.completion import complete_links, complete_storages
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.hosts import LINK, link_of
+from tameshi.commands.options import LangOption, check_language
 from tameshi.commands.serve_target import State, find_target
 from tameshi.core import compiled
 from tameshi.core.errors import BadInput, RunFailed
@@ -21,6 +27,7 @@ from tameshi.serve.faults import refuse_unnamed_losses
 from tameshi.serve.kernel import enter_private_namespace
 
 if TYPE_CHECKING:
+    from tameshi.availability import SetFolder, Trial, TrialSet
     from tameshi.pairs.assembly import PairPlan
     from tameshi.pairs.trial import TrialPlan, TrialResult
 
@@ -37,44 +44,97 @@ SETTINGS = {
     "mariadb": {"redo_log": "64 MiB", "commit": "1"},
     "postgresql": {"redo_log": "256 MiB"},
 }
+RESULTS = Path("tameshi-results")
+"""Folder of ready sets, as of studies."""
 
-Replications = Annotated[
+Ways = Annotated[
     str,
     typer.Argument(
         metavar="REPLICATION,...",
-        help="Products and replications, such as mariadb-semi-synchronous; or all.",
+        help=(
+            "Products and replications, such as mariadb-semi-synchronous; mariadb-single has no "
+            "standby; or all. Or a ready set: failover-ways, mirrored-ha."
+        ),
     ),
 ]
 Events = Annotated[
-    str, typer.Option("--event", help="Events before the failover, such as kill,power-cut; or all.")
+    str | None,
+    typer.Option(
+        "--event",
+        help="Events before the failover, such as kill,power-cut; or all. [default: kill]",
+    ),
 ]
-Drive = Annotated[
-    str,
+Drives = Annotated[
+    str | None,
     typer.Option(
         "--drive",
-        help="Profile of a drive or array, which each host has.",
+        help=f"Profiles of drives or arrays, of which each host has one. [default: {DRIVE}]",
         autocompletion=complete_storages,
     ),
 ]
 Link = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--link",
-        help="Profile of the link; or FILE:NAME, a study's.",
+        help=f"Profile of the link; or FILE:NAME, a study's. [default: {LINK}]",
         autocompletion=complete_links,
     ),
 ]
-Clients = Annotated[int, typer.Option("--clients", min=1, max=1000, help="Clients of the service.")]
+Clients = Annotated[
+    int | None,
+    typer.Option(
+        "--clients", min=1, max=1000, help=f"Clients of the service. [default: {CLIENTS}]"
+    ),
+]
 Rows = Annotated[
-    int, typer.Option("--rows", min=1, max=100_000_000, help="Rows of each of four tables.")
+    int | None,
+    typer.Option(
+        "--rows", min=1, max=100_000_000, help=f"Rows of each of four tables. [default: {ROWS}]"
+    ),
 ]
 Warehouses = Annotated[
-    int, typer.Option("--warehouses", min=0, help="TPC-C of this size instead of key updates.")
+    int | None,
+    typer.Option("--warehouses", min=0, help="TPC-C of this size instead of key updates."),
 ]
-Pool = Annotated[str, typer.Option("--buffer-pool", help="Buffer pool of each server.")]
-Before = Annotated[str, typer.Option("--before", help="Load before the event.")]
-Notice = Annotated[str, typer.Option("--notice", help="Time from the event to the failover.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of drives and clients.")]
+Buffers = Annotated[
+    str | None,
+    typer.Option("--buffer-pool", help=f"Buffer pool of each server. [default: {BUFFER_POOL}]"),
+]
+Before = Annotated[
+    str | None, typer.Option("--before", help="Load before the event. [default: 4s]")
+]
+Notice = Annotated[
+    str | None, typer.Option("--notice", help="Time from the event to the failover. [default: 0s]")
+]
+After = Annotated[
+    str | None,
+    typer.Option("--after", help="Load after the failed side is back. [default: 1500ms]"),
+]
+Repetitions = Annotated[
+    int | None,
+    typer.Option("--repetitions", min=1, max=1000, help="Trials of each combination. [default: 1]"),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", help="Seed of drives and clients; each repetition has the next. [default: 1]"
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help=(
+            "Folder for each trial's result and a report; the same command resumes. [default: "
+            "none; tameshi-results/NAME for a ready set]"
+        ),
+    ),
+]
+Simulated = Annotated[
+    bool,
+    typer.Option("--simulated", help="Simulate MariaDB's pair and a server alone as well."),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Remove earlier trials of the folder first.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON alone.")]
 
 app = typer.Typer(add_completion=False)
@@ -82,46 +142,173 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def failover_command(
-    replication: Replications,
-    event: Events = "kill",
-    drive: Drive = DRIVE,
-    link: Link = LINK,
-    clients: Clients = CLIENTS,
-    rows: Rows = ROWS,
-    warehouses: Warehouses = 0,
-    buffer_pool: Pool = BUFFER_POOL,
-    before: Before = "4s",
-    notice: Notice = "0s",
-    seed: Seed = 1,
+    replication: Ways,
+    event: Events = None,
+    drive: Drives = None,
+    link: Link = None,
+    clients: Clients = None,
+    rows: Rows = None,
+    warehouses: Warehouses = None,
+    buffer_pool: Buffers = None,
+    before: Before = None,
+    notice: Notice = None,
+    after: After = None,
+    repetitions: Repetitions = None,
+    seed: Seed = None,
+    out: Out = None,
+    simulated: Simulated = False,
+    fresh: Fresh = False,
+    lang: LangOption = "en",
     as_json: Json = False,
 ) -> None:
-    """Fail real pairs of servers over under load: outage, lost commits, costs."""
-    from tameshi import pairs  # help needs no part of it
-    from tameshi.pairs import show
+    """Fail real servers over under load: outage, lost commits, costs."""
+    check_language(lang)
+    given = {
+        "link": link,
+        "clients": clients,
+        "rows": rows,
+        "warehouses": warehouses,
+        "buffer_pool": buffer_pool,
+        "before": _seconds(before, "--before"),
+        "notice": _seconds(notice, "--notice"),
+        "after": _seconds(after, "--after"),
+        "repetitions": repetitions,
+        "seed": seed,
+        "is_simulated": simulated or None,
+    }
+    asked = _asked(replication, event, drive, given)
+    plans = _checked(asked)
+    folder = out or (RESULTS / asked.name if asked.name else None)
+    if folder:
+        _conduct(asked, plans, folder, lang, fresh=fresh, as_json=as_json)
+    else:
+        _try_each(asked, plans, as_json=as_json)
+
+
+def _asked(named: str, event: str | None, drive: str | None, given: Mapping[str, Any]) -> TrialSet:
+    """Return the set of the command line: a ready one, changed, or one of replications."""
+    from tameshi.availability import READY, TrialSet  # help needs no part of it
+    from tameshi.pairs import EVENTS, WAYS, TrialPlan, way_named
+
+    asked = READY.get(named) or TrialSet(ways=tuple(_listed(named, list(WAYS))))
+    lists = {"events": event and _listed(event, list(EVENTS)), "drives": drive and drive.split(",")}
+    changed: dict[str, Any] = {key: tuple(value) for key, value in lists.items() if value}
+    changed |= {key: value for key, value in given.items() if value is not None}
+    asked = replace(asked, **changed)
+    for way in asked.ways:
+        way_named(way)
+    for each in asked.events:
+        TrialPlan(each)
+    return asked
+
+
+def _checked(asked: TrialSet) -> dict[tuple[str, str], PairPlan]:
+    """Return the plan of each way on each drive; raise `BadInput` for what cannot be."""
     from tameshi.pairs.assembly import check_pair
 
-    times = {"before": _seconds(before, "--before"), "notice": _seconds(notice, "--notice")}
-    trials = [pairs.TrialPlan(name, **times) for name in _listed(event, list(pairs.EVENTS))]
-    program = program_of(warehouses, rows, clients)
-    plans = [
-        pair_plan(name, drive, link, program, buffer_pool, seed)
-        for name in _listed(replication, list(pairs.REPLICATIONS))
-    ]
-    for plan in plans:
+    shape = (asked.warehouses, asked.rows, asked.clients, asked.tables, asked.row_size)
+    program = program_of(*shape)
+    plans = {
+        (way, drive): pair_plan(way, drive, asked.link, program, asked.buffer_pool)
+        for way in asked.ways
+        for drive in asked.drives
+    }
+    for trial in asked.trials():
+        if trial.event == "power-cut":
+            refuse_unnamed_losses(plans[trial.way, trial.drive].drive)
+    for plan in plans.values():
         check_pair(plan)
-        if any(trial.event == "power-cut" for trial in trials):
-            refuse_unnamed_losses(plan.drive)
+    return plans
+
+
+def _try_each(asked: TrialSet, plans: Mapping[tuple[str, str], PairPlan], *, as_json: bool) -> None:
+    """Make the trials and print each; keep nothing."""
+    from tameshi.pairs import show
+
     prepare_machine()
     found = []
-    for plan in plans:
-        for trial in trials:
-            found.append(fail_over(plan, trial))
-            for line in () if as_json else show.result_text(found[-1]):
-                OUT.print(line, soft_wrap=True, highlight=False)
+    for trial in asked.trials():
+        found.append(_made(asked, plans, trial))
+        for line in () if as_json else show.result_text(found[-1]):
+            OUT.print(line, soft_wrap=True, highlight=False)
     if as_json:
         typer.echo(json.dumps([show.as_json(each) for each in found], indent=2))
     if not all(map(show.holds, found)):
         raise typer.Exit(ExitStatus.FAILED)
+
+
+def _conduct(
+    asked: TrialSet,
+    plans: Mapping[tuple[str, str], PairPlan],
+    path: Path,
+    lang: str,
+    *,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Make the trials that a folder lacks, and write its results and report."""
+    from tameshi import availability
+    from tameshi.pairs import show
+    from tameshi.record.store import locked_study
+
+    def make(trial: Trial) -> dict[str, Any]:
+        result = _made(asked, plans, trial)
+        return {**show.as_json(result), "answer": show.answer(result), "drive": trial.drive}
+
+    def say(line: str) -> None:
+        ERR.print(line, soft_wrap=True, highlight=False, markup=False)
+
+    if fresh and path.exists():
+        guard.remove_folder(path)
+    with locked_study(path):
+        folder = availability.SetFolder(path)
+        folder.begin(asked)
+        if any(folder.read(trial) is None for trial in asked.trials()):
+            prepare_machine()
+        done = availability.conduct(asked, folder, make, say)
+        simulated = [] if done.is_interrupted else _simulated(asked, plans, folder)
+        results = availability.finish(asked, folder, lang, simulated)
+    _show(results, path / availability.REPORT, lang, as_json=as_json)
+    end(
+        interrupted=done.is_interrupted,
+        complete=not results["failures"] and all(cell["holds"] for cell in results["cells"]),
+        holds="the report covers the trials that have ended",
+    )
+
+
+def _simulated(
+    asked: TrialSet, plans: Mapping[tuple[str, str], PairPlan], folder: SetFolder
+) -> list[dict[str, Any]]:
+    """Simulate the pair next to the emulated one, if the set says so."""
+    from tameshi.availability import summarise
+    from tameshi.availability.simulated import simulate
+
+    if not asked.is_simulated:
+        return []
+    sizes = {drive: plan.drive.size_bytes for (_, drive), plan in plans.items()}
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    return simulate(asked, summarise(asked, folder), folder.path, sizes, reproduce, ERR)
+
+
+def _show(results: Mapping[str, Any], report: Path, lang: str, *, as_json: bool) -> None:
+    """Print the answer and the place of the report, or the results."""
+    from tameshi.report.failovers import failovers_answer
+
+    if as_json:
+        typer.echo(json.dumps(results, ensure_ascii=False, indent=2))
+        return
+    for line in (*failovers_answer(results, lang), f"report: {report}"):
+        OUT.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def _made(asked: TrialSet, plans: Mapping[tuple[str, str], PairPlan], trial: Trial) -> TrialResult:
+    """Make a trial of a set."""
+    from tameshi.pairs import TrialPlan
+
+    plan, seed = plans[trial.way, trial.drive], asked.seed_of(trial)
+    times = {"before": asked.before, "notice": asked.notice, "after": asked.after}
+    seeded = replace(plan, seed=seed, drive=replace(plan.drive, seed=seed))
+    return fail_over(seeded, TrialPlan(trial.event, **times))
 
 
 def prepare_machine() -> None:
@@ -148,9 +335,9 @@ def pair_plan(
 ) -> PairPlan:
     """Return the pair of a replication; raise `BadInput`."""
     from tameshi.core.spec_types import Engine
-    from tameshi.pairs import assembly, replication_named
+    from tameshi.pairs import assembly, way_named
 
-    replication = replication_named(name)
+    replication = way_named(name)
     pool_bytes = _parsed(compiled.size_bytes, buffer_pool, "--buffer-pool", "a size such as 64MiB")
     settings = {**SETTINGS[replication.product], "buffer_pool": f"{pool_bytes} B"}
     round_trip_ns, rate_bytes = link_of(link)
@@ -168,11 +355,13 @@ def pair_plan(
     )
 
 
-def program_of(warehouses: int, rows: int, clients: int) -> dict[str, Any]:
+def program_of(
+    warehouses: int, rows: int, clients: int, tables: int = TABLES, row_size: str = ROW_SIZE
+) -> dict[str, Any]:
     """Return the clients' program, as the database driver reads it."""
     if warehouses:
         return {"tpcc": {"warehouses": warehouses, "clients": clients}}
-    shape = {"tables": TABLES, "rows": rows, "row_size": ROW_SIZE, "clients": clients}
+    shape = {"tables": tables, "rows": rows, "row_size": row_size, "clients": clients}
     return {"key_update": shape}
 
 
@@ -188,7 +377,7 @@ def data_bytes_of(program: dict[str, Any]) -> int:
 def drive_plan(name: str, size_bytes: int, seed: int) -> serve.ServePlan:
     """Return the served drive of a profile, with a file system."""
     new = State(written=None, aged=())
-    target = find_target(name, size_bytes, size_bytes, new, capacitor=True)
+    target = find_target(name, size_bytes, size_bytes, new, capacitor=True, where="--drive")
     return serve.ServePlan(
         profile=target.name,
         description=target.description,
@@ -207,7 +396,9 @@ def _listed(text: str, known: list[str]) -> list[str]:
     return known if text == "all" else text.split(",")
 
 
-def _seconds(text: str, option: str) -> float:
+def _seconds(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
     return _parsed(compiled.nanoseconds, text, option, "a time such as 4s") / 1e9
 
 

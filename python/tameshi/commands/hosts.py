@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tameshi import hosts
+from tameshi import hosts, serve
 from tameshi.commands.completion import complete_links
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.core import compiled
@@ -42,15 +42,15 @@ def hosts_command(
     if as_json:
         shown = [{**asdict(state), "is_running": state.is_running} for state in states]
         return typer.echo(json.dumps(shown, indent=2))
-    for line in hosts.hosts_text(states):
+    for line in hosts.hosts_text(states, serve.left_drives()):
         OUT.print(line, soft_wrap=True, highlight=False)
 
 
 @app.command("remove")
 def remove_command() -> None:
-    """Remove the hosts that killed sessions left, with all programs in them."""
+    """Remove the hosts and drives that killed sessions left, with all programs in them."""
     plans.require_root()
-    for line in hosts.sweep_all_hosts() or ["nothing was left"]:
+    for line in [*serve.sweep_all(), *hosts.sweep_all_hosts()] or ["nothing was left"]:
         OUT.print(line, soft_wrap=True, highlight=False)
 
 

@@ -66,13 +66,20 @@ def _age(text: str) -> str:
 
 
 def find_target(
-    named: str, size_bytes: int | None, most_bytes: int, state: State, *, capacitor: bool
+    named: str,
+    size_bytes: int | None,
+    most_bytes: int,
+    state: State,
+    *,
+    capacitor: bool,
+    where: str = FOUND_IN,
 ) -> Target:
     """Resolve a target; raise `BadInput` if it cannot be served.
 
     `size_bytes`: size to have. `most_bytes`: most bytes of drives other than disks otherwise.
+    `where`: place that an unknown name was found in.
     """
-    study, storage, description = _study(named, state)
+    study, storage, description = _study(named, state, where)
     found = compiled.served_storage(
         str(study.path),
         study.text,
@@ -97,7 +104,7 @@ def find_target(
     )
 
 
-def _study(named: str, state: State) -> tuple[StudyFile, str | None, str]:
+def _study(named: str, state: State, where: str) -> tuple[StudyFile, str | None, str]:
     """Return a study with the target as a storage, its name, and a description of profiles."""
     path, colon, storage = named.rpartition(":")
     path = path if colon else named
@@ -111,9 +118,9 @@ def _study(named: str, state: State) -> tuple[StudyFile, str | None, str]:
                     found=str(value),
                 )
         return read_study(Path(path)), storage if colon else None, ""
-    found = devices.find_storage(named, FOUND_IN)
+    found = devices.find_storage(named, where)
     text = f"[storage.{PROBED}]\n{found.kind} = {json.dumps(found.name)}\n{state.as_toml()}\n"
-    study = StudyFile(found.name, Path(FOUND_IN), text, found.extra)
+    study = StudyFile(found.name, Path(where), text, found.extra)
     return study, PROBED, found.description
 
 

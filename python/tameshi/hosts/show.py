@@ -11,15 +11,16 @@ from tameshi.hosts.namespaces import is_pinned, processes_in
 from tameshi.hosts.state import HostsState, HostState, LinkState
 
 NO_QUOTA = "this machine's control groups cannot keep it"
+LEFT = "left by a killed session; remove it: tameshi hosts remove"
 FAR = 0.05
 """Share by which a measured figure may miss the one asked for before a warning says so."""
 
 
-def hosts_text(states: Sequence[HostsState]) -> list[str]:
-    """Return lines on all groups of hosts of this machine."""
-    if not states:
+def hosts_text(states: Sequence[HostsState], left_drives: Sequence[str] = ()) -> list[str]:
+    """Return lines on all groups of hosts of this machine, and on drives without a session."""
+    if not states and not left_drives:
         return ["no hosts: nothing is up, and nothing is left"]
-    lines = []
+    lines = [f"drive {name}: {LEFT}" for name in left_drives]
     for state in states:
         lines += [f"{state.name}: {_condition(state)}", *(f"  {line}" for line in _lines(state))]
     return lines
@@ -28,7 +29,7 @@ def hosts_text(states: Sequence[HostsState]) -> list[str]:
 def _condition(state: HostsState) -> str:
     if state.is_running:
         return f"up, made by process {state.owner[0]}"
-    return "left by a killed session; remove it: tameshi hosts remove"
+    return LEFT
 
 
 def _lines(state: HostsState) -> Iterator[str]:

@@ -163,6 +163,15 @@ class MariaDBSemiSynchronous(MariaDBAsynchronous):
     name: ClassVar[str] = "mariadb-semi-synchronous"
     promises = True
 
+    def options(self, number: int) -> dict[str, str]:
+        """Return those of the asynchronous one, and the least wait of a receiver that stops.
+
+        It connects to the primary once more, to end its session there. Behind a cut link, or of a
+        host without power, it waits for the connection as long as this says, by default until the
+        server stops it after 2 s.
+        """
+        return {**super().options(number), "rpl_semi_sync_slave_kill_conn_timeout": "1"}
+
     def _before_attachment(self, primary: Side, standby: Side) -> None:
         """Switch on both ends; commits do not wait for the standby before `arm`."""
         primary.query(

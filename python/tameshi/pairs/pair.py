@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tameshi.core.errors import RunFailed
 from tameshi.hosts import Hosts
+from tameshi.pairs.deployment import Deployment, Failover, Return
 from tameshi.pairs.replication import Replication
 from tameshi.pairs.service import Service
 from tameshi.pairs.side import Side
@@ -19,41 +19,7 @@ COPY = "copy"
 """Means of a return: all data again, over the link."""
 
 
-@dataclass(frozen=True)
-class Failover:
-    """Steps of a failover with their ends, in ns of the monotonic clock."""
-
-    begin_ns: int
-    fenced_ns: int
-    caught_up_ns: int
-    promoted_ns: int
-    end_ns: int
-
-    def spans_ns(self) -> dict[str, int]:
-        """Return the time of each step, and of all."""
-        return {
-            "fence": self.fenced_ns - self.begin_ns,
-            "catch_up": self.caught_up_ns - self.fenced_ns,
-            "promotion": self.promoted_ns - self.caught_up_ns,
-            "repointing": self.end_ns - self.promoted_ns,
-            "failover": self.end_ns - self.begin_ns,
-        }
-
-
-@dataclass(frozen=True)
-class Return:
-    """Return of a failed side: its means, its time, and the bytes of data that crossed the link.
-
-    `refused`: why its own data did not suffice, if they did not.
-    """
-
-    means: str
-    time_ns: int
-    link_bytes: int
-    refused: str = ""
-
-
-class Pair:
+class Pair(Deployment):
     """Primary and standby with a link, and the service that clients connect to.
 
     The thread that sets it up has to outlive its servers.
@@ -73,6 +39,16 @@ class Pair:
         for number, side in enumerate(sides, 1):
             # A setting of the user's own stays.
             side.server.options = {**replication.options(number), **side.server.options}
+
+    @property
+    def way(self) -> Replication:
+        """Return the replication."""
+        return self.replication
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Return the primary and the standby."""
+        return self.primary, self.standby
 
     def set_up(self) -> None:
         """Start the primary on the data that it has, copy them, and attach the standby."""

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar
 
 from tameshi.pairs.side import Side
-from tameshi.servers.installed import Program
+from tameshi.pairs.way import Way
 
 
-class Replication(ABC):
+class Replication(Way):
     """Replication of a database product from a primary to a standby. Stateless.
 
     Each method raises `RunFailed` for a failure of a server.
     """
 
-    name: ClassVar[str]
-    """Name on the command line."""
-    product: ClassVar[str]
-    port: ClassVar[int]
-    promises: ClassVar[bool] = False
-    """True if no acknowledged commit is lost when the primary is."""
+    standbys = 1
     by_log: ClassVar[str]
     """Means of a return without a full copy."""
-
-    @abstractmethod
-    def options(self, number: int) -> dict[str, str]:
-        """Return options of the server of side `number`, from 1."""
-
-    @abstractmethod
-    def require_tools(self, program: Program) -> None:
-        """Raise `BadInput` unless the programs that copy a database are installed."""
 
     @abstractmethod
     def prepare(self, primary: Side, standby: Side) -> None:

@@ -8,13 +8,14 @@ from statistics import median
 from typing import Any
 
 from tameshi.core.units import format_value
-from tameshi.pairs.catalog import REPLICATIONS
+from tameshi.pairs.catalog import WAYS
 from tameshi.pairs.trial import EVENTS, TrialResult
+from tameshi.pairs.warm_up import Warmth
 
 
 def holds(result: TrialResult) -> bool:
     """Return whether a trial kept what the replication promises."""
-    promised = REPLICATIONS[result.replication].promises
+    promised = WAYS[result.replication].promises
     return not (result.unexplained or result.broken or (promised and result.lost))
 
 
@@ -38,24 +39,63 @@ def answer(result: TrialResult) -> str:
 
 def result_text(result: TrialResult) -> Iterator[str]:
     """Yield the answer, then each finding on a line."""
-    outage, returned, costs = result.outage, result.returned, result.costs
+    costs = result.costs
     yield answer(result)
     yield f"replication: {result.replication}; event: {EVENTS[result.event]}"
     rates = (result.rate, result.rate_alone, result.rate_after)
-    before, alone, after = (f"{rate:,.0f}" for rate in rates)
-    yield (
-        f"commits per s: {before} before, {alone} until the failed side is back, {after} afterwards"
-    )
-    medians, tails = (", ".join(span(each[at]) for each in result.latencies_ns) for at in range(2))
+    before, alone, after = ("" if rate is None else f"{rate:,.0f}" for rate in rates)
+    meanwhile = f"{alone} until the failed side is back, " if alone else ""
+    yield f"commits per s: {before} before, {meanwhile}{after} afterwards"
+    latencies = [each for each in result.latencies_ns if any(each)]
+    medians, tails = (", ".join(span(each[at]) for each in latencies) for at in range(2))
     yield f"latency of a transaction in the same times: median {medians}; p99 {tails}"
-    yield f"lag of the standby: {span(median(result.lags_ns))} (median of {len(result.lags_ns)})"
+    if result.lags_ns:
+        lag = span(median(result.lags_ns))
+        yield f"lag of the standby: {lag} (median of {len(result.lags_ns)})"
+    standby = f", {span(costs.standby_cpu_ns)} of the standby's" if costs.standby_cpu_ns else ""
     yield (
         f"per commit: {costs.link_bytes:,.0f} B over the link, {span(costs.primary_cpu_ns)} of the "
-        f"primary's processors, {span(costs.standby_cpu_ns)} of the standby's"
+        f"primary's processors{standby}"
     )
-    yield f"outage: {_outage_text(outage)}"
+    yield f"outage: {_outage_text(result.outage)}"
     steps = (f"{name.replace('_', ' ')} {span(ns)}" for name, ns in steps_ns(result).items())
     yield f"failover: {', '.join(steps)}"
+    yield from _warm_up_text(result)
+    yield from _return_text(result)
+
+
+def _warm_up_text(result: TrialResult) -> Iterator[str]:
+    """Yield hits of the buffer pool and reads from the drive, before the event and after it."""
+    warm_up = result.warm_up
+    if not warm_up or not warm_up.before or not warm_up.after:
+        return
+    first, last = warm_up.after[0], warm_up.after[-1]
+    moments = [first] if first is last else [first, last]
+    for name, value in (
+        ("hits of the buffer pool", _hits),
+        ("reads from the drive per commit", _reads),
+    ):
+        after = ", ".join(f"{value(each)} until {_seconds(each)}" for each in moments)
+        yield f"{name}: {value(warm_up.before)} before the event; after the failover {after}"
+
+
+def _hits(warmth: Warmth) -> str:
+    return "–" if warmth.hit_ratio is None else f"{100 * warmth.hit_ratio:.2f} %"
+
+
+def _reads(warmth: Warmth) -> str:
+    return "–" if warmth.reads_per_commit is None else f"{warmth.reads_per_commit:.3g}"
+
+
+def _seconds(warmth: Warmth) -> str:
+    return f"{warmth.end_ns / 1e9:.1f} s"
+
+
+def _return_text(result: TrialResult) -> Iterator[str]:
+    """Yield means and costs of the failed side's return, if there is one."""
+    returned = result.returned
+    if not returned:
+        return
     crossed = format_value("bytes", returned.link_bytes)
     yield (
         f"return of the failed side: by {returned.means} in {span(returned.time_ns)}, "

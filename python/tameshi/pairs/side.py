@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any, Protocol
 
 import psutil
@@ -24,7 +25,12 @@ _KEPT_LINES = 5
 
 
 class PowerCutDrive(Protocol):
-    """Drive under a server that loses its power; `serve.ServedDrive` is one."""
+    """Drive under a server that loses its power; `serve.ServedDrive` is one.
+
+    `node`: its block device while it is attached.
+    """
+
+    node: Path | None
 
     def ask(self, message: str) -> dict[str, Any]:
         """Send the drive a message; return the answer."""

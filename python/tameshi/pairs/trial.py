@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.core.errors import BadInput, RunFailed
+from tameshi.pairs.deployment import Deployment, Failover, Return
 from tameshi.pairs.ledger_load import LedgerLoad
-from tameshi.pairs.pair import Failover, Pair, Return
+from tameshi.pairs.single import no_link
+from tameshi.pairs.warm_up import PoolReading, PoolWatch, WarmUp, warmths
+from tameshi.pairs.way import Way
 
 SPLIT_BRAIN = "split-brain"
 EVENTS: Mapping[str, str] = {
@@ -20,6 +23,8 @@ EVENTS: Mapping[str, str] = {
     "link-cut-then-kill": "the link is cut, and a while later the primary's server is killed",
     SPLIT_BRAIN: "the link is cut, and the standby takes over without a fence of the primary",
 }
+ALONE = ("kill", "power-cut")
+"""Events of a server without a standby."""
 LAGS = 5
 """Measurements of the lag before the event."""
 _PAUSE_SECONDS = 0.05
@@ -46,12 +51,18 @@ class TrialPlan:
             raise BadInput(message, where="--event", found=self.event, accepted=list(EVENTS))
 
 
+def check_event(way: Way, event: str) -> None:
+    """Raise `BadInput` for an event that needs a link, if there is none."""
+    if not way.standbys and event not in ALONE:
+        raise no_link(f"{event} of {way.name}")
+
+
 @dataclass(frozen=True)
 class Costs:
-    """Costs of a pair before the event, per acknowledged commit.
+    """Costs before the event, per acknowledged commit.
 
     `link_bytes` of data crossed the link, both ways; processor time is that of all programs in a
-    host.
+    host, 0 for a standby that is not there.
     """
 
     link_bytes: float
@@ -63,17 +74,17 @@ class Costs:
 class TrialResult:
     """Findings of a trial; times in ns, rates in acknowledged commits per s.
 
-    `rate_alone`: from the failover until the failed side has returned. `latencies_ns`: median and
-    99th percentile before, alone and afterwards. `away_ns`: from the event to
-    the first success on the new primary; None if there was none. `outage`: as clients saw it, from
-    the first error. `ledger` is that of the new primary at the end, `returned_ledger` that of the
-    side that came back. `losses`: of the drive whose power was cut.
+    `rate_alone`: from the failover until the failed side has returned; None without a standby.
+    `latencies_ns`: median and 99th percentile before, alone and afterwards. `away_ns`: from the
+    event to the first success on the new primary; None if there was none. `outage`: as clients saw
+    it, from the first error. `ledger` is that of the new primary at the end, `returned_ledger` that
+    of the side that came back. `losses`: of the drive whose power was cut.
     """
 
     replication: str
     event: str
     rate: float
-    rate_alone: float
+    rate_alone: float | None
     rate_after: float
     latencies_ns: tuple[tuple[int, int], ...]
     lags_ns: tuple[int, ...]
@@ -81,10 +92,11 @@ class TrialResult:
     failover: Failover
     away_ns: int | None
     outage: Mapping[str, Any]
-    returned: Return
+    returned: Return | None
     ledger: Mapping[str, Any]
     returned_ledger: Mapping[str, Any]
     losses: Mapping[str, Any] = field(default_factory=dict)
+    warm_up: WarmUp | None = None
 
     @property
     def lost(self) -> int:
@@ -102,34 +114,35 @@ class TrialResult:
         return int(self.ledger["broken"])
 
 
-def run_trial(pair: Pair, load: LedgerLoad, plan: TrialPlan) -> TrialResult:
-    """Fail a pair over under load once; return the findings. The pair is set up, the load loaded.
+def run_trial(deployment: Deployment, load: LedgerLoad, plan: TrialPlan) -> TrialResult:
+    """Fail a deployment over under load once; return the findings.
 
-    Raises `RunFailed` if the service does not come back.
+    It is set up, and the load loaded. Raises `RunFailed` if the service does not come back.
     """
-    trial = _Trial(pair, load, plan)
+    check_event(deployment.way, plan.event)
+    trial = _Trial(deployment, load, plan)
     try:
         with load:
             trial.before_event()
             trial.fail_over()
     except BaseException:
         # Clients may wait for a commit that no standby acknowledges: end their connections.
-        for side in (pair.primary, pair.standby):
+        for side in deployment.sides:
             side.server.kill()
         load.stop()
         raise
-    pair.wait_ready()
+    deployment.wait_ready()
     return trial.result()
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """State of a pair at one time."""
+    """State of a deployment at one time."""
 
     time_ns: int
     commits: int
     link_bytes: int
-    cpu_seconds: tuple[float, float]
+    cpu_seconds: tuple[float, ...]
 
     def until(self, later: _Reading) -> tuple[int, int]:
         """Return the times of this reading and a later one."""
@@ -146,33 +159,42 @@ class _Reading:
             (then - now) * 1e9
             for now, then in zip(self.cpu_seconds, later.cpu_seconds, strict=True)
         ]
+        primary, standby = (*spent, 0.0)[:2]
         link_bytes = later.link_bytes - self.link_bytes
-        return Costs(link_bytes / commits, *(each / commits for each in spent))
+        return Costs(link_bytes / commits, primary / commits, standby / commits)
 
 
 class _Trial:
     """Steps of a trial, with readings between them."""
 
-    def __init__(self, pair: Pair, load: LedgerLoad, plan: TrialPlan) -> None:
-        self._pair = pair
+    def __init__(self, deployment: Deployment, load: LedgerLoad, plan: TrialPlan) -> None:
+        self._deployment = deployment
         self._load = load
         self._plan = plan
         self._readings: list[_Reading] = []
         self._lags_ns: list[int] = []
         self._event_ns = 0
         self._losses: Mapping[str, Any] = {}
+        self._pool = PoolWatch(deployment, load)
+        self._pools_before: list[PoolReading] = []
+        self._pools: list[PoolReading] = []
         self._failover: Failover | None = None
         self._returned: Return | None = None
 
     def before_event(self) -> None:
-        """Observe the pair under load."""
+        """Observe the service under load."""
         begin = time.monotonic()
+        self._pools_before.append(self._pool.read())
         self._read()
         for _ in range(LAGS):
-            self._lags_ns.append(self._pair.lag_ns())
+            lag_ns = self._deployment.lag_ns()
+            if lag_ns is None:
+                break
+            self._lags_ns.append(lag_ns)
             time.sleep(_PAUSE_SECONDS)
         time.sleep(max(begin + self._plan.before - time.monotonic(), 0))
         self._read()
+        self._pools_before.append(self._pool.read())
 
     def fail_over(self) -> None:
         """Make the event, fail over, and bring the failed side back."""
@@ -180,27 +202,29 @@ class _Trial:
         self._make_event()
         time.sleep(self._plan.notice)
         is_fenced = self._plan.event != SPLIT_BRAIN
-        self._failover = self._pair.fail_over(fence=is_fenced)
-        if not is_fenced:
-            time.sleep(self._plan.cut)
-            self._pair.standby.fence()
-        self._read()
-        self._returned = self._pair.take_back()
-        self._read()
-        time.sleep(self._plan.after)
-        self._read()
+        self._failover = self._deployment.fail_over(fence=is_fenced)
+        with self._pool.following() as self._pools:
+            if not is_fenced:
+                time.sleep(self._plan.cut)
+                for side in self._deployment.sides[1:]:
+                    side.fence()
+            self._read()
+            self._returned = self._deployment.take_back()
+            self._read()
+            time.sleep(self._plan.after)
+            self._read()
 
     def result(self) -> TrialResult:
         """Return the findings, once clients have stopped and the standby has caught up."""
-        assert self._failover and self._returned
+        assert self._failover
         begin, event, alone, back, end = self._readings
         outage, away_ns = self._outage()
         spans = [begin.until(event), alone.until(back), back.until(end)]
         return TrialResult(
-            replication=self._pair.replication.name,
+            replication=self._deployment.way.name,
             event=self._plan.event,
             rate=begin.rate_until(event),
-            rate_alone=alone.rate_until(back),
+            rate_alone=alone.rate_until(back) if self._returned else None,
             rate_after=back.rate_until(end),
             latencies_ns=tuple(self._load.latencies_ns(spans)),
             lags_ns=tuple(self._lags_ns),
@@ -210,33 +234,43 @@ class _Trial:
             outage=outage,
             returned=self._returned,
             ledger=self._load.check(),
-            returned_ledger=self._load.check(self._pair.standby.server.address),
+            returned_ledger=self._returned_ledger(),
             losses=self._losses,
+            warm_up=self._warm_up(),
         )
 
+    def _returned_ledger(self) -> Mapping[str, Any]:
+        """Return the ledger of the side that came back; empty without one."""
+        for standby in self._deployment.sides[1:]:
+            return self._load.check(standby.server.address)
+        return {}
+
+    def _warm_up(self) -> WarmUp:
+        before = warmths(self._pools_before, self._event_ns)
+        return WarmUp(before[0] if before else None, warmths(self._pools, self._event_ns))
+
     def _read(self) -> None:
-        pair = self._pair
-        cpu = (pair.primary.cpu_seconds(), pair.standby.cpu_seconds())
-        commits, link_bytes = self._load.commits(), pair.link_bytes()
+        cpu = tuple(side.cpu_seconds() for side in self._deployment.sides)
+        commits, link_bytes = self._load.commits(), self._deployment.link_bytes()
         self._readings.append(_Reading(time.monotonic_ns(), commits, link_bytes, cpu))
 
     def _make_event(self) -> None:
-        pair = self._pair
+        deployment = self._deployment
         match self._plan.event:
             case "kill":
-                pair.primary.server.kill()
+                deployment.primary.server.kill()
             case "power-cut":
                 self._load.fail_power()
-                self._losses = pair.primary.cut_power()
+                self._losses = deployment.primary.cut_power()
                 self._load.restore_power()
             case "link-cut" | "split-brain":
-                pair.cut_link()
+                deployment.cut_link()
             case "link-cut-one-way":
-                pair.cut_link(one_way=True)
+                deployment.cut_link(one_way=True)
             case "link-cut-then-kill":
-                pair.cut_link()
+                deployment.cut_link()
                 time.sleep(self._plan.cut)
-                pair.primary.server.kill()
+                deployment.primary.server.kill()
 
     def _outage(self) -> tuple[Mapping[str, Any], int | None]:
         """Return the first outage that clients saw after the event, and the time to its end."""

@@ -52,13 +52,14 @@ def fit_markdown(document: Document, lang: str = "en") -> str:
 def fit_page(document: Document, lang: str = "en") -> str:
     """Return the same as one self-contained HTML file."""
     text = Text(lang)
-    return template("fit.html").render(
+    return template("tables.html").render(
         t=text,
         title=text("fit.title", name=document["name"]),
         basis=document["basis"],
         answer=answer(document, text),
         tables=list(tables(document, text)),
         lists=list(lists(document, text)),
+        figures=(),
         style=Markup(asset("style.css")),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 from markupsafe import Markup
@@ -17,7 +16,7 @@ from tameshi.analysis.left_out import NO_HOST
 from tameshi.analysis.stats.timeline import MISSED
 from tameshi.core.reasons import Reason, key_of
 from tameshi.report.render.colours import coloured
-from tameshi.report.render.draw import draw
+from tameshi.report.render.draw import draw, drawn
 from tameshi.report.render.html import asset, bundle, packed, script_hash, template
 from tameshi.report.render.markdown import answer_list, heading, markdown_table, markdown_text
 from tameshi.report.render.plot_data import file_name, plot_csv
@@ -25,7 +24,6 @@ from tameshi.report.render.terminal import rich_table
 from tameshi.report.sections import asked, doubts, published, validity
 from tameshi.report.sections.registry import answers_of, filled
 from tameshi.report.sections.timeline import missing
-from tameshi.report.view.figures import Figure
 from tameshi.report.view.inputs import ReportInputs
 from tameshi.report.view.points import View, at_worst, read_results
 from tameshi.report.view.section import Page
@@ -39,7 +37,7 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
     made = _page(inputs, lang)
     view, text = made.view, made.text
     sections = [
-        (each.section, each, [_drawn(figure, text) for figure in each.figures])
+        (each.section, each, [drawn(figure, text) for figure in each.figures])
         for each in filled(made)
     ]
     labels = (
@@ -47,7 +45,7 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         for world in view.worlds
     )
     plotly, page = bundle(), asset("page.js")
-    plots = {str(drawn["id"]): drawn["plot"] for *_, figures in sections for drawn in figures}
+    plots = {str(each["id"]): each["plot"] for *_, figures in sections for each in figures}
     return template("template.html").render(
         t=text,
         view=view,
@@ -97,22 +95,6 @@ def _worded(inputs: ReportInputs, lang: str) -> tuple[View, Text]:
         view, title=own.get("title") or view.title, question=own.get("question") or view.question
     )
     return asked.worded(view, text), text
-
-
-def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
-    title = text.phrase(figure.title)
-    saved = {
-        "title": escape(title, quote=False),
-        "file": file_name(figure),
-        "csv": plot_csv(figure, text),
-    }
-    return {
-        "id": figure.id,
-        "is_grid": figure.columns > 1,
-        "title": title,
-        "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
-        "plot": draw(figure, text) | saved,
-    }
 
 
 def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:

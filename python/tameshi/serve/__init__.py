@@ -16,7 +16,7 @@ from tameshi.serve.show import (
     shortfalls,
     status_line,
 )
-from tameshi.serve.sweep import sweep_all
+from tameshi.serve.sweep import left_drives, sweep_all
 
 __all__ = [
     "FILE_SYSTEMS",
@@ -27,6 +27,7 @@ __all__ = [
     "ask_session",
     "drive_text",
     "floor_warnings",
+    "left_drives",
     "sessions",
     "shortfalls",
     "status_line",

@@ -25,6 +25,11 @@ GONE_SECONDS = 60.0
 """A killed server first frees its data: on a disk that takes a while."""
 
 
+def left_drives() -> list[str]:
+    """Return the names of the drives that killed sessions left."""
+    return [state.name for state in states() if not is_alive(state.owner)]
+
+
 def sweep_all() -> list[str]:
     """Remove what killed sessions left; return a sentence for each."""
     found = []

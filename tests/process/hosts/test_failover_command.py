@@ -9,7 +9,7 @@ import pytest
 from command import tameshi
 
 from tameshi.commands import failover
-from tameshi.pairs import COPY, Costs, Failover, Return, TrialResult
+from tameshi.pairs import COPY, Costs, Failover, Return, TrialResult, Warmth, WarmUp
 from tameshi.pairs.show import answer, as_json, holds, result_text
 
 REFUSED = [
@@ -18,6 +18,10 @@ REFUSED = [
     ("no time", ["mariadb-asynchronous", "--notice", "soon"], "a time such as 4s"),
     ("unknown link", ["mariadb-asynchronous", "--link", "no-such"], "no such link profile"),
     ("unknown drive", ["mariadb-asynchronous", "--drive", "no-such"], "no such profile"),
+    ("place of an unknown drive", ["mariadb-asynchronous", "--drive", "no-such"], "--drive: "),
+    ("link of a server alone", ["mariadb-single", "--event", "link-cut"], "has no link"),
+    ("unknown ready set", ["failover-way"], "mariadb-single"),
+    ("no repetition", ["mariadb-single", "--repetitions", "0"], "--repetitions"),
     ("little pool", ["postgresql-on", "--buffer-pool", "1 apple"], "1 apple"),
 ]
 
@@ -94,3 +98,41 @@ def test_copy_says_why_the_log_did_not_suffice() -> None:
     *_, last = result_text(copied)
     assert last == "its own data did not suffice: it has diverged"
     assert "did not come back" in answer(copied)
+
+
+def test_server_alone_has_neither_lag_nor_return() -> None:
+    alone = replace(
+        FOUND,
+        replication="mariadb-single",
+        rate_alone=None,
+        latencies_ns=((3_000_000, 8_000_000), (0, 0), (4_000_000, 9_000_000)),
+        lags_ns=(),
+        costs=Costs(0.0, 150_000.0, 0.0),
+        failover=Failover(0, 1, 2, 3, 4, ("fence", "mount", "recovery", "repointing")),
+        returned=None,
+        returned_ledger={},
+    )
+    text = "\n".join(result_text(alone))
+    assert "commits per s: 1,234 before, 1,200 afterwards" in text
+    assert "median 3.00 ms, 4.00 ms; p99 8.00 ms, 9.00 ms" in text
+    assert "lag" not in text and "return" not in text and "standby's" not in text
+    assert "recovery 1.00 ns" in text
+    assert as_json(alone)["returned"] is None
+
+
+def test_warm_up_compares_the_pool_before_and_after() -> None:
+    before = Warmth(-4 * 10**9, 0, 1200.0, 0.9991, 0.25)
+    after = (
+        Warmth(10**8, 11 * 10**8, 400.0, 0.5, 12.0),
+        Warmth(11 * 10**8, 21 * 10**8, 900.0, 0.99, None),
+    )
+    text = list(result_text(replace(FOUND, warm_up=WarmUp(before, after))))
+    assert (
+        "hits of the buffer pool: 99.91 % before the event; after the failover 50.00 % until "
+        "1.1 s, 99.00 % until 2.1 s"
+    ) in text
+    assert (
+        "reads from the drive per commit: 0.25 before the event; after the failover 12 until "
+        "1.1 s, – until 2.1 s"
+    ) in text
+    assert as_json(replace(FOUND, warm_up=WarmUp(before, after)))["warm_up"]["after"]

@@ -207,6 +207,12 @@ def test_no_hosts_are_shown_in_a_sentence() -> None:
     assert hosts_text([]) == ["no hosts: nothing is up, and nothing is left"]
 
 
+def test_drive_of_a_killed_session_is_shown_next_to_hosts() -> None:
+    assert hosts_text([], ["pair-7-left"]) == [
+        "drive pair-7-left: left by a killed session; remove it: tameshi hosts remove"
+    ]
+
+
 def test_host_without_a_share_needs_no_groups() -> None:
     share = share_of(HostPlan("a", "10.77.0.1"), "test")
     assert (share.groups, share.means, share.running(["true"])) == ((), "", ["true"])

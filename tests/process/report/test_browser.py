@@ -9,10 +9,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import failover_results
 import first_look
 import pytest
 import storage_results
 
+from tameshi.report.failovers import failovers_page
 from tameshi.report.study import plot_tables, render
 from tameshi.report.view.inputs import ReportInputs
 
@@ -241,3 +243,30 @@ def test_phone_stacks_worlds_within_its_width(
     # Both worlds have their panel, one below the other.
     (left, top), (other_left, other_top) = lefts
     assert abs(left - other_left) < 30 and other_top > top + 100
+
+
+@pytest.mark.slow("Chromium draws a whole report")
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_failovers_page_fits_a_window_and_a_phone(
+    browser: webdriver.Chrome, tmp_path: Path, lang: str
+) -> None:
+    found = failover_results.document(tmp_path / "set", failover_results.ASKED)
+    path = tmp_path / "failovers.html"
+    path.write_text(failovers_page(found, lang), encoding="utf-8")
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    width = browser.get_window_size()["width"]
+    browser.set_window_size(1400, 900)
+    browser.get(path.as_uri())
+    wait_until_drawn(browser)
+    assert browser.execute_script(wide) == 0
+    browser.save_screenshot(str(tmp_path / "wide.png"))
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", ON_PHONE)
+    try:
+        browser.get(path.as_uri())
+        wait_until_drawn(browser)
+        assert browser.execute_script(wide) == 0
+        browser.save_screenshot(str(tmp_path / "phone.png"))
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.set_window_size(width, 900)
+    assert browser.get_log("browser") == []

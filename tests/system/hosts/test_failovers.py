@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,12 @@ from tameshi.pairs import (
     COPY,
     EVENTS,
     REPLICATIONS,
+    SINGLES,
     LedgerLoad,
     Pair,
     Service,
     Side,
+    SingleHost,
     TrialPlan,
     TrialResult,
     replication_named,
@@ -71,6 +74,28 @@ def failed_over(
     return found
 
 
+def restarted(make: Maker, ground: Path, name: str) -> TrialResult:
+    """Kill a server without a standby under load, and let it recover."""
+    single = SINGLES[name]
+    with only_hosts(), ExitStack() as stack:
+        hosts = stack.enter_context(Hosts(replace(PLAN, links=()), "test-single"))
+        host = hosts.host("left")
+        server = make.server(
+            *(single.product, ground / "left", PROGRAM),
+            within=host.running,
+            **SETTINGS[single.product],
+        )
+        stack.callback(server.kill)
+        side = Side(host, server, single.port)
+        deployment = SingleHost(side, single, Service(ground / "run" / "service"))
+        deployment.set_up()
+        load = LedgerLoad(deployment.service.address, PROGRAM, ground / "run" / "load")
+        plan = TrialPlan(event="kill", before=BEFORE_SECONDS, after=1.2)
+        found = run_trial(deployment, load, plan)
+    assert left() == []
+    return found
+
+
 def holds(found: TrialResult) -> None:
     """Assert that a failover kept what was acknowledged, and that both sides are the same."""
     assert found.ledger["acknowledged"] > 0
@@ -84,6 +109,8 @@ def test_kill_of_semi_synchronous_primary_loses_nothing(make: Maker, ground: Pat
     holds(found)
     assert found.returned.means == "binary log", found.returned.refused
     assert found.costs.link_bytes > 100 and found.rate_after > 0
+    assert found.warm_up and found.warm_up.before
+    assert found.warm_up.before.hit_ratio and found.warm_up.before.hit_ratio > 0.5
 
 
 def test_asynchronous_commits_after_a_link_cut_are_found_lost(make: Maker, ground: Path) -> None:
@@ -92,6 +119,15 @@ def test_asynchronous_commits_after_a_link_cut_are_found_lost(make: Maker, groun
     assert found.returned.means == COPY
     assert "commits that the new primary does not have" in found.returned.refused
     assert found.ledger == found.returned_ledger
+
+
+def test_server_alone_recovers_all_acknowledged(make: Maker, ground: Path) -> None:
+    found = restarted(make, ground, "postgresql-single")
+    assert found.ledger["acknowledged"] > 0
+    assert (found.lost, found.unexplained, found.broken) == (0, 0, 0)
+    assert found.away_ns and found.failover.spans_ns()["recovery"] < found.away_ns
+    assert found.returned is None and found.returned_ledger == {}
+    assert found.warm_up and found.warm_up.after
 
 
 @pytest.mark.soak

@@ -60,6 +60,7 @@ PACKAGES = {
     "serve": {"guard"},
     "hosts": {"serve"},
     "pairs": {"hosts", "record", "servers"},
+    "availability": {"devices", "pairs", "workflow"},
     "devices": {"study", "report"},
     "fio": {"analysis"},
     "archives": {"workflow", "fio"},
@@ -67,7 +68,7 @@ PACKAGES = {
     "calibrate": {"workflow", "fio"},
     "commands": {
         *("archives", "ask", "calibrate", "cluster", "compare", "devices", "doctor", "monitor"),
-        *("hosts", "pairs", "report.layouts", "serve"),
+        *("availability", "hosts", "pairs", "report.layouts", "serve"),
     },
     "library": {"calibrate", "cluster", "compare", "devices", "workflow"},
     "__main__": {"commands"},

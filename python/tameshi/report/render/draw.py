@@ -20,6 +20,7 @@ from tameshi.report.render.axes import (
     upright,
     value_axis,
 )
+from tameshi.report.render.plot_data import file_name, plot_csv
 from tameshi.report.render.ticks import LETTER
 from tameshi.report.view.figures import Figure, Panel, Scale, Series
 from tameshi.report.words.text import CROSS, Text, modelled
@@ -85,6 +86,23 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
     wide = figure.columns > 1 or figure.kind in FLAT or len(legend) > 1 or figure.x.ticks
     narrow = _narrowed(drawn["layout"], figure, legend, text) if wide else None
     return {"data": drawn["data"], "layout": drawn["layout"], "narrow": narrow}
+
+
+def drawn(figure: Figure, text: Text) -> dict[str, Any]:
+    """Return the figure as pages have it: title, hint, the plot, and its data to save."""
+    title = text.phrase(figure.title)
+    saved = {
+        "title": escape(title, quote=False),
+        "file": file_name(figure),
+        "csv": plot_csv(figure, text),
+    }
+    return {
+        "id": figure.id,
+        "is_grid": figure.columns > 1,
+        "title": title,
+        "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
+        "plot": draw(figure, text) | saved,
+    }
 
 
 def _narrowed(

@@ -508,6 +508,147 @@ TEXT: dict[str, tuple[str, str]] = {
         "the command of `{event}` exits with status {status}",
         "「{event}」のコマンド終了（状態{status}）",
     ),
+    # sets of failover trials
+    "failovers.title.set": ("Failovers", "フェイルオーバー"),
+    "failovers.title.failover-ways": ("Ways to be available", "可用性を得る方式"),
+    "failovers.title.mirrored-ha": ("Updates by key on a pair", "ペアでのキー指定更新"),
+    "failovers.question.set": (
+        "How long is the service away after each event, what is lost, and what does it cost?",
+        "各イベントの後、サービスはどれだけ止まり、何が失われ、そのための代償はどれだけか",
+    ),
+    "failovers.question.failover-ways": (
+        "What does each way to be available cost, how long is the service away, and what is lost?",
+        "可用性を得る各方式の代償はどれだけで、サービスはどれだけ止まり、何が失われるか",
+    ),
+    "failovers.question.mirrored-ha": (
+        "What does a standby cost, what does the drive under it matter, and how long is the "
+        "service away when the standby takes over?",
+        "待機系を置く代償はどれだけで、ドライブによってどう変わり、待機系への切り替えでサービスは"
+        "どれだけ止まるか",
+    ),
+    "failovers.none": (
+        "None of {planned} trials has ended yet.",
+        "{planned}回の試行のうち、終わったものはまだない。",
+    ),
+    "failovers.held": (
+        "None of {acknowledged} acknowledged commits that a way promises to keep was lost "
+        "(failovers: {trials}), and the service was back {back}.",
+        "{trials}回のフェイルオーバーで、方式が保持を約束する応答済みコミット{acknowledged}件は一つも"
+        "失われず、サービスは{back}に復帰した。",
+    ),
+    "failovers.back_of": (
+        "The service was back {back} (failovers: {trials}).",
+        "{trials}回のフェイルオーバーで、サービスは{back}に復帰した。",
+    ),
+    "failovers.back": (
+        "{low} to {high} after the event (medians by way and event)",
+        "イベントから{low}〜{high}後（方式とイベントごとの中央値）",
+    ),
+    "failovers.back_one": ("{low} after the event", "イベントから{low}後"),
+    "failovers.broken": (
+        "{way} broke its promise by {event}: {lost} acknowledged commits lost, {unexplained} there "
+        "twice or unexplained, at most in one trial.",
+        "{way}は{event}で約束を破った：1回の試行で最大、応答済みコミット{lost}件が失われ、"
+        "{unexplained}件が重複または由来不明。",
+    ),
+    "failovers.ratios": (
+        "With a standby the service makes, of the commits per second of a server alone: {ratios}.",
+        "待機系を置くと、毎秒のコミット数は単体のサーバーに対して次のとおり：{ratios}。",
+    ),
+    "failovers.ratio": ("{way} {ratio}", "{way} {ratio}"),
+    "failovers.ratio_on": ("{way} on {drive} {ratio}", "{way}（{drive}） {ratio}"),
+    "failovers.near": (
+        "The simulated pair on {drive} is near: {ratio} the commits of a server alone "
+        "({ratio_off}), back after {away} ({away_off}).",
+        "{drive}でのペアのシミュレーションは近い：コミット数は単体の{ratio}（{ratio_off}）、"
+        "復帰まで{away}（{away_off}）。",
+    ),
+    "failovers.far": (
+        "The simulated pair on {drive} is off: {ratio} the commits of a server alone ({ratio_off}; "
+        "10 % are wanted), back after {away} ({away_off}; 25 % are wanted).",
+        "{drive}でのペアのシミュレーションは外れている：コミット数は単体の{ratio}（{ratio_off}、目標"
+        "10 %）、復帰まで{away}（{away_off}、目標25 %）。",
+    ),
+    "failovers.lost": (
+        "{way}, which promises nothing, lost up to {lost} acknowledged commits (by {event}).",
+        "保持を約束しない{way}では、応答済みコミットが最大{lost}件失われた（{event}）。",
+    ),
+    "failovers.incomplete": (
+        "{made} of {planned} trials have ended; the same command continues.",
+        "{planned}回の試行のうち{made}回が終了。同じコマンドで続行できる。",
+    ),
+    "failovers.figure.away": (
+        "Time from the event until the service was back",
+        "イベントからサービスの復帰までの時間",
+    ),
+    "failovers.figure.rate": (
+        "Commits per second before the event",
+        "イベント前の毎秒のコミット数",
+    ),
+    "failovers.hint.spread": (
+        "Median of the trials; whiskers from the least to the most.",
+        "試行の中央値。ひげは最小から最大。",
+    ),
+    "failovers.table.services": ("Service before the event", "イベント前のサービス"),
+    "failovers.table.events": ("Events", "イベント"),
+    "failovers.table.warm_up": ("Warm-up of the buffer pool", "バッファプールの暖機"),
+    "failovers.table.takeover": ("Steps of a takeover", "切り替えの手順"),
+    "failovers.table.restart": ("Steps of a restart", "再起動の手順"),
+    "failovers.table.simulated": (
+        "Emulated and simulated pair",
+        "エミュレーションとシミュレーション",
+    ),
+    "failovers.note.spread": (
+        "Median of the trials, with the least and the most.",
+        "試行の中央値（最小–最大）。",
+    ),
+    "failovers.failures": ("Failed trials", "失敗した試行"),
+    "failovers.settings": ("Settings", "設定"),
+    "failovers.way": ("Way", "方式"),
+    "failovers.drive": ("Drive", "ドライブ"),
+    "failovers.on": ("drive {drive}", "ドライブ{drive}"),
+    "failovers.rate": ("Commits per second", "毎秒のコミット数"),
+    "failovers.against_single": ("Against a server alone", "単体との比"),
+    "failovers.latency": ("Latency of a transaction", "トランザクションのレイテンシ"),
+    "failovers.p50": ("median", "中央値"),
+    "failovers.p99": ("p99", "p99"),
+    "failovers.lag": ("Lag of the standby", "待機系の遅れ"),
+    "failovers.per_commit": ("Per commit", "コミットあたり"),
+    "failovers.link": ("over the link", "リンクの転送量"),
+    "failovers.primary_cpu": ("processors of the primary", "主系のプロセッサー"),
+    "failovers.standby_cpu": ("of the standby", "待機系のプロセッサー"),
+    "failovers.time": ("Time", "時間"),
+    "failovers.away": ("Event to first commit", "イベントから最初のコミットまで"),
+    "failovers.away_pair": ("Kill to first commit, pair", "強制終了から最初のコミットまで（ペア）"),
+    "failovers.away_single": (
+        "Kill to first commit, server alone",
+        "強制終了から最初のコミットまで（単体）",
+    ),
+    "failovers.outage": ("first error to first commit", "最初のエラーから最初のコミットまで"),
+    "failovers.recovered": ("to nine tenths of the rate", "9割のレートまで"),
+    "failovers.commits": ("Commits", "コミット"),
+    "failovers.acknowledged": ("acknowledged", "応答済み"),
+    "failovers.most_lost": ("most lost", "損失の最大"),
+    "failovers.unexplained": ("most unexplained", "由来不明の最大"),
+    "failovers.return": ("Return of the failed side", "障害側の復帰"),
+    "failovers.returned_by": ("by", "手段"),
+    "failovers.return_time": ("time", "時間"),
+    "failovers.return_bytes": ("over the link", "リンクの転送量"),
+    "failovers.hits": ("Hits of the buffer pool", "バッファプールのヒット率"),
+    "failovers.reads": ("Reads from the drive per commit", "コミットあたりのドライブの読み取り"),
+    "failovers.before": ("before", "イベント前"),
+    "failovers.first": ("first second", "最初の1秒"),
+    "failovers.last": ("last second", "最後の1秒"),
+    "failovers.last_at": ("End of the last second", "最後の1秒の終わり"),
+    "failovers.step.fence": ("fence", "フェンシング"),
+    "failovers.step.catch_up": ("catch up", "追いつき"),
+    "failovers.step.promotion": ("promotion", "昇格"),
+    "failovers.step.repointing": ("repointing", "接続先の切り替え"),
+    "failovers.step.mount": ("mount of the drive", "ドライブのマウント"),
+    "failovers.step.recovery": ("start and recovery", "起動とリカバリー"),
+    "failovers.step.failover": ("all", "合計"),
+    "failovers.emulated": ("emulated", "エミュレーション"),
+    "failovers.simulated": ("simulated", "シミュレーション"),
     # how well a calibrated profile fits
     "fit.title": ("Profile {name}: goodness of fit", "プロファイル{name}の適合度"),
     "fit.model": ("Model: {model}, fitted to {basis}.", "モデル: {model}。適合の対象: {basis}。"),
