@@ -51,7 +51,8 @@ def test_losses_without_a_promise_are_said(tmp_path: Path) -> None:
     found = document(tmp_path / "set", ASKED, losing="mariadb-asynchronous")
     *_, last = failovers_answer(found)
     assert last == (
-        "mariadb-asynchronous, which promises nothing, lost up to 7 acknowledged commits (by kill)."
+        "mariadb-asynchronous, which promises nothing, lost acknowledged commits: at most 7 in a "
+        "trial (by kill)."
     )
 
 

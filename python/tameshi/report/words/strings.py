@@ -570,7 +570,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "10 %）、復帰まで{away}（{away_off}、目標25 %）。",
     ),
     "failovers.lost": (
-        "{way}, which promises nothing, lost up to {lost} acknowledged commits (by {event}).",
+        "{way}, which promises nothing, lost acknowledged commits: at most {lost} in a trial (by "
+        "{event}).",
         "保持を約束しない{way}では、応答済みコミットが最大{lost}件失われた（{event}）。",
     ),
     "failovers.incomplete": (
