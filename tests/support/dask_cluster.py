@@ -14,6 +14,7 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 START_S = 60.0
+ROLES = ("SCHEDULER", "WORKER", "CLIENT")
 
 
 def free_port() -> int:
@@ -26,16 +27,20 @@ def free_port() -> int:
 class DaskCluster:
     """Scheduler with a lasting address, and workers of one thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, certificate: Path | None = None) -> None:
+        """`certificate`: folder of `cert.pem` and `key.pem`, for TLS."""
         self.folder = folder
         self.port = free_port()
-        self.address = f"tcp://{HOST}:{self.port}"
+        self.address = f"{'tls' if certificate else 'tcp'}://{HOST}:{self.port}"
+        self.environment = {**os.environ, "DASK_TEMPORARY_DIRECTORY": str(folder)}
+        self.environment |= tls_settings(certificate) if certificate else {}
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def start_scheduler(self) -> None:
         """Start the scheduler, again if it was killed, and wait until it answers."""
         words = ["dask_scheduler", f"--port={self.port}", f"--dashboard-address={HOST}:0"]
+        words += [f"--protocol={self.address.partition(':')[0]}"]
         self.scheduler = self._start(words)
         until_s = time.monotonic() + START_S
         while time.monotonic() < until_s:
@@ -53,6 +58,13 @@ class DaskCluster:
         self.workers.append(self._start(words))
         return self.workers[-1]
 
+    def start_host(self, host: str, *allowed: Path) -> subprocess.Popen[bytes]:
+        """Start the worker of a host that measures, with the paths that it may use."""
+        words = ["worker", self.address, "--host", host]
+        words += [word for path in allowed for word in ("--allow", str(path))]
+        self.workers.append(self._started([sys.executable, "-m", "tameshi", *words]))
+        return self.workers[-1]
+
     def wait_for_workers(self, number: int) -> None:
         """Wait until this many workers are connected."""
         from distributed import Client
@@ -61,13 +73,18 @@ class DaskCluster:
             client.wait_for_workers(number, timeout=START_S)
 
     def _start(self, words: list[str]) -> subprocess.Popen[bytes]:
+        program = ["-m", f"distributed.cli.{words[0]}", f"--host={HOST}"]
+        return self._started([sys.executable, *program, *words[1:]])
+
+    def _started(self, words: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / "dask.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.{words[0]}", f"--host={HOST}", *words[1:]],
+                words,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                env=self.environment,
             )
 
     def kill_scheduler(self) -> None:
@@ -92,11 +109,20 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def tls_settings(certificate: Path) -> dict[str, str]:
+    """Return the environment that sets up Dask's TLS with one certificate for all."""
+    places = {f"{who}__{what.upper()}": f"{what}.pem" for who in ROLES for what in ("cert", "key")}
+    found = {"CA_FILE": "cert.pem", **places}
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{k}": str(certificate / v) for k, v in found.items()}
+
+
 @contextmanager
-def dask_cluster(folder: Path, workers: int) -> Iterator[DaskCluster]:
+def dask_cluster(
+    folder: Path, workers: int, certificate: Path | None = None
+) -> Iterator[DaskCluster]:
     """Run a cluster; its processes end with the block."""
     folder.mkdir(exist_ok=True)
-    cluster = DaskCluster(folder)
+    cluster = DaskCluster(folder, certificate)
     try:
         cluster.start_scheduler()
         for _ in range(workers):

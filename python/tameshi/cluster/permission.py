@@ -57,22 +57,38 @@ def bindings_within(storage: Mapping[str, str]) -> Bindings:
     """Return bindings for these paths; raise `GuardRefusal` for one beyond the permission.
 
     The result holds real paths, so that a link that changes later leads nowhere else. What may be
-    destroyed is the permission's own.
+    destroyed is the permission's own, and a study need not use all of it.
     """
+    permission = _required()
+    bound = {}
+    for name, path in storage.items():
+        bound[name] = Path(os.path.realpath(path))
+        _refuse_beyond(permission, bound[name], name)
+    return Bindings(bound, destroy=permission.destroy, may_spare=True)
+
+
+def require_within(paths: Sequence[Path]) -> None:
+    """Raise `GuardRefusal` unless what runs would write is within the permission: a link in an
+    allowed directory may lead out of it."""
+    permission = _required()
+    for path in paths:
+        _refuse_beyond(permission, Path(os.path.realpath(path)), "")
+
+
+def _required() -> Permission:
     permission = granted()
     if permission is None:
         raise GuardRefusal("this worker was started without a permission to measure", hint=HINT)
-    bound = {}
-    for name, path in storage.items():
-        real = Path(os.path.realpath(path))
-        if not any(real == own or real.is_relative_to(own) for own in permission.paths):
-            raise GuardRefusal(
-                "this worker was not started with a permission for this path",
-                where=permission.host,
-                key=name,
-                found=str(real),
-                accepted=map(str, permission.paths),
-                hint=HINT,
-            )
-        bound[name] = real
-    return Bindings(bound, destroy=permission.destroy)
+    return permission
+
+
+def _refuse_beyond(permission: Permission, real: Path, key: str) -> None:
+    if not any(real == own or real.is_relative_to(own) for own in permission.paths):
+        raise GuardRefusal(
+            "this worker was not started with a permission for this path",
+            where=permission.host,
+            key=key,
+            found=str(real),
+            accepted=map(str, permission.paths),
+            hint=HINT,
+        )

@@ -84,6 +84,27 @@ EventOption = Annotated[
     ),
 ]
 
+BindingsOption = Annotated[
+    Path | None,
+    typer.Option("--bindings", help="TOML file with [storage], [server] and [event] bindings."),
+]
+
+BackendOption = Annotated[
+    str,
+    typer.Option(
+        "--backend",
+        help=(
+            "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, "
+            "which performs no I/O."
+        ),
+    ),
+]
+
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", help="Results folder. [default: tameshi-results/STUDY or STUDY-quick]"),
+]
+
 FailOnOption = Annotated[
     str,
     typer.Option(
@@ -119,26 +140,9 @@ def run_command(
     destroy: DestroyOption = None,
     server: ServerOption = None,
     event: EventOption = None,
-    bindings: Annotated[
-        Path | None,
-        typer.Option("--bindings", help="TOML file with [storage], [server] and [event] bindings."),
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            "--backend",
-            help=(
-                "I/O backend of a measured or emulated run: auto, io_uring, portable, or null, "
-                "which performs no I/O."
-            ),
-        ),
-    ] = "auto",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Results folder. [default: tameshi-results/STUDY or STUDY-quick]"
-        ),
-    ] = None,
+    bindings: BindingsOption = None,
+    backend: BackendOption = "auto",
+    out: OutOption = None,
     jobs: JobsOption = PROCESSORS,
     cluster: ClusterOption = None,
     records: RecordsOption = "auto",

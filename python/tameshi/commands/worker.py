@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,6 @@ import typer
 
 from tameshi import cluster as clusters
 from tameshi.commands.consoles import ERR
-from tameshi.core.errors import BadInput
 
 app = typer.Typer(add_completion=False)
 
@@ -56,15 +54,11 @@ def worker_command(
 ) -> None:
     """Start a worker that makes runs of a cluster on this host, until it is stopped."""
     clusters.check_address(address)
-    if not (address.startswith("tls://") or insecure or _is_loopback(address)):
-        raise BadInput(
-            "everybody who reaches this scheduler could measure here",
-            where=address,
-            accepted=["tls://HOST:PORT with TLS set up in Dask's configuration", "--insecure"],
-        )
     from tameshi.cluster.permission import grant
-    from tameshi.cluster.serving import serve
+    from tameshi.cluster.serving import require_private, serve
 
+    if not insecure:
+        require_private(address)
     name = host or socket.gethostname()
     permission = grant(name, allow or [], destroy or [])
     ERR.print(f"worker {name} of {address}", soft_wrap=True, markup=False, highlight=False)
@@ -73,13 +67,3 @@ def worker_command(
     for each in permission.destroy:
         ERR.print(f"  may destroy {each}", soft_wrap=True, markup=False, highlight=False)
     serve(address, permission, threads)
-
-
-def _is_loopback(address: str) -> bool:
-    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -172,9 +172,9 @@ class Study:
         check_hosts(worlds, bound, cluster)
         at_once = jobs or os.cpu_count() or 1
         clusters.check(cluster, worlds, bound.hosts)
+        folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
         if not bound.hosts:
             prepared = prepare(self.file, worlds, bound, quick=quick, exact=exact)
-        folder = Path(out) if out is not None else self.file.results_folder(quick=quick)
         console = Console(stderr=True) if progress else Console(file=io.StringIO())
         with clusters.connected(cluster, at_once) as elsewhere:
             fleet = clusters.fleet_of(elsewhere, bound.hosts)
@@ -194,8 +194,8 @@ class Study:
                 records=form,
                 fleet=fleet,
             )
-            if fleet and done.complete and not keep:
-                fleet.clean()
+            for line in fleet.clean() if fleet and done.complete and not keep else ():
+                console.print(line, markup=False, highlight=False)
         return Results(folder, done.results, done.runs, done.complete)
 
     def _repr_html_(self) -> str:

@@ -373,7 +373,8 @@ def _targets(
     targets = guard.check_targets(wanted, bindings.destroy, sparse=_sparse(plan))
     directories = [*(place.plan for place in places.values()), *filled.values()]
     left = [name for name in bindings.destroy if not any(d.named_by([name]) for d in directories)]
-    guard.refuse_unused(left, targets.values())
+    if not bindings.may_spare:
+        guard.refuse_unused(left, targets.values())
     return {**targets, **filled}
 
 

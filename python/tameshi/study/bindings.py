@@ -30,6 +30,8 @@ class Bindings:
     """I/O backend of a measured run, one of `compiled.BACKENDS`."""
     slow: float | None = 1
     """Slow motion of emulated runs; None: as much as this machine needs."""
+    may_spare: bool = False
+    """Names in `destroy` may be left unused: they are a permission, not an order."""
     hosts: dict[str, dict[str, str]] = field(default_factory=dict)
     """Paths on other hosts, by host and storage."""
 
@@ -76,8 +78,9 @@ def check_hosts(worlds: Collection[str], bound: Bindings, cluster: object) -> No
     if cluster is None:
         hint = "Connect their workers to a scheduler, and name it: --cluster tls://HOST:PORT."
         raise BadInput("this needs a cluster", where="--on", found=hosts, hint=hint)
+    backend = () if bound.backend == "auto" else (bound.backend,)
     here = {"--on": bound.storage, "--destroy": bound.destroy, "--event": bound.event}
-    for option, given in {**here, "--server": bound.server}.items():
+    for option, given in {**here, "--server": bound.server, "--backend": backend}.items():
         if given:
             raise BadInput(
                 "this does not go to other hosts",

@@ -35,7 +35,7 @@ class Prepared:
     hosts: Mapping[str, Examined] = field(default_factory=dict)
     """Other hosts that measure; this machine then makes no runs of the study."""
     lines: Sequence[str] = ()
-    """What these hosts will write."""
+    """Lines on what these hosts will write."""
 
     @property
     def summary(self) -> Summary:
